@@ -329,7 +329,7 @@ CHECKPOINTS: list[tuple[str, str, dict[str, Any], str]] = [
     ("ViT", "ViTForImageClassification", {**IMAGES, "patch_size": 4}, "vision transformers are saved so"),
     ("DeiT", "DeiTModel", {**IMAGES, "patch_size": 4}, "are saved so"),
     ("Beit", "BeitModel", {**IMAGES, "patch_size": 4, "use_relative_position_bias": True}, "is saved so"),
-    ("Dinov2", "Dinov2Model", {**DINO, "use_swiglu_ffn": True}, "tensors hold two of the model's each"),
+    ("Dinov2", "Dinov2Model", {**DINO, "use_swiglu_ffn": True}, "each join two of the model's"),
     (
         "Swin",
         "SwinModel",

@@ -285,7 +285,7 @@ def test_wrong_sizes(wrong: Any) -> None:
         ({"hidden_size": 786, "num_attention_heads": 12}, "hidden_size 786 is not divisible by num_attention_heads 12 (786 = 65*12 + 6)."),
         ({"is_decoder": 1}, "is_decoder is 1 (int); wanted true or false."),
         ({"tie_word_embeddings": None}, "tie_word_embeddings is null; wanted true or false."),
-        ({"hidden_act": "gulu"}, "hidden_act is 'gulu', which names no activation"),
+        ({"hidden_act": "gulu"}, "hidden_act is 'gulu', which is not an activation"),
         ({"hidden_act": 3}, "hidden_act is 3 (int); wanted a string."),
         ({"add_cross_attention": True}, "needs is_decoder=True"),
         ({"num_labels": -1}, "num_labels is -1"),
@@ -305,7 +305,7 @@ def test_wrong_values(change: dict[Any, Any], words: str) -> None:
 def test_wrong_vit() -> None:
     """Pairs and patches are checked, too."""
     refused({"model_type": "vit", "image_size": [1, 2, 3]}, "image_size has 3 entries; wanted a whole number or two of them")
-    refused({"model_type": "vit", "image_size": 8}, "image_size 8 is less than patch_size 16; not one patch fits.")
+    refused({"model_type": "vit", "image_size": 8}, "image_size 8 is less than patch_size 16.")
     refused({"model_type": "vit", "num_attention_heads": 1000}, "hidden_size 768 is not divisible by num_attention_heads 1000")
 
 

@@ -55,7 +55,7 @@ def reasons_data(variant: Variant) -> dict[str, Any]:
 
 
 def telling(why: ps.Explanation) -> bool:
-    """Whether a letter does more than multiply: it cancels, stands in a quotient, or stands twice in one product."""
+    """Whether a letter does more than multiply: it cancels, or occurs in a quotient or twice in one product."""
     if why.cancels:
         return True
     held = ([factor for factor in group.factors if why.symbol in symbols_in((factor,))] for group in why.groups)

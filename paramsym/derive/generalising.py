@@ -20,7 +20,7 @@ _SORTS = {
     "num_decoder_layers": "copies", "kernel_size": "kernel", "stride": "kernel", "padding": "kernel",
     "dilation": "kernel", "output_padding": "kernel", "groups": "groups", "num_groups": "groups",
 }  # fmt: skip
-"""What the number in a field counts; everything else is a width. So are the rows of a table: a vocabulary is the head's width, too."""
+"""The meaning of the number in a field; all others are widths, also the rows of a table, because a vocabulary is also the head's width."""
 
 
 def generalise(layer: Layer, letters: Mapping[Any, Any]) -> Layer:
@@ -28,12 +28,12 @@ def generalise(layer: Layer, letters: Mapping[Any, Any]) -> Layer:
 
     The mapping ``{768: H, 12: A, 3072: 4*H}`` says what each number means.
 
-    A number is replaced in every field that holds it. Where it means two things, such as 12 heads and 12 layers, a key says which:
+    A number is replaced in every field that holds it. If it has two meanings, such as 12 heads and 12 layers, a key says which:
     ``{("heads", 12): A, ("copies", 12): L}``; other things are widths, table rows, kernels and groups.
 
     Raises:
-        StructureError: a number that means two things, or a letter for two numbers.
-        ArgumentError: a number that the layer has nowhere.
+        StructureError: a number with two meanings, or a letter for two numbers.
+        ArgumentError: a number that the layer does not contain.
 
     >>> from paramsym import Dense, F, H, Sequential
     >>> generalise(Sequential(Dense(768, 3072), Dense(3072, 768)), {768: H, 3072: F}).params

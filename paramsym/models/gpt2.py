@@ -151,7 +151,7 @@ class Summary(Holder):
     squeeze: bool = False
 
     def forward(self, own: Own, x: Value) -> Value:
-        """One vector of (batch, positions, width); for choices all kinds except ``cls_index`` reduce the second axis, as in the reference."""
+        """One vector of (batch, positions, width); for choices all but ``cls_index`` reduce the second axis, as the reference does."""
         if self.kind == "cls_index":
             x = take(x, x.rank - 2, -1)
         elif self.kind == "mean":

@@ -204,7 +204,7 @@ def whole_patches(arguments: dict[str, Any], sizes: Sizes) -> None:
     patches: tuple[Symbol, Symbol] = pair(arguments["patch_size"])
     for image, patch in zip(images, patches, strict=True):
         if sizes[image] < sizes[patch]:
-            message = f"this configuration cannot be built. image_size {sizes[image]} is less than patch_size {sizes[patch]}; no patch fits."
+            message = f"this configuration cannot be built. image_size {sizes[image]} is less than patch_size {sizes[patch]}."
             raise ConfigError(message)
     if any(sizes[image] % sizes[patch] for image, patch in zip(images, patches, strict=True)):
         covered = tuple(patch * floor(image / patch) for image, patch in zip(images, patches, strict=True))

@@ -255,7 +255,7 @@ def test_answers() -> None:
     assert [answer(values, test) for test in (["equal", "a", "b"], ["less", "b", "a"], ["less", "none", "a"])] == [False, True, None]
     assert [answer(values, test) for test in (["beyond", "list", 1], ["beyond", "a", 7], ["beyond", "none", 1])] == [True, False, None]
     assert [answer(values, test) for test in (["holds", "list", 5], ["holds", "a", 5], ["entry", "list", 0])] == [True, None, 3]
-    with pytest.raises(OutsideError, match="never seen"):
+    with pytest.raises(OutsideError, match="never tested"):
         chosen({"x": True}, [["is", "x"]], [[[1], "wrong"]])
 
 

@@ -50,9 +50,7 @@ def test_opaque_parts_are_refused() -> None:
     """A part without a forward pass has no cost; the message says what to write."""
     model = ps.Sequential(ps.Dense(H, H), ps.Repeat(ps.Sequential(last=Silent()), 3))
     for question in (ps.flops, ps.activations, ps.kv_cache):
-        with pytest.raises(
-            NotYetError, match=r"1\.\{0\.\.2\}\.last, a Silent, has no forward pass; write forward\(self, own, x\)"
-        ):
+        with pytest.raises(NotYetError, match=r"1\.\{0\.\.2\}\.last, a Silent, has no forward pass; write forward\(self, own, x\)"):
             question(model, (B, H))
     with pytest.raises(NotYetError, match=r"^a\.b: Block states no output shape"):
         ps.flops(ps.Sequential(a=ps.Sequential(b=ps.Block(c=ps.Dense(H, H)))), (B, H))

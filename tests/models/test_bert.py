@@ -185,7 +185,7 @@ def test_wrong_flags() -> None:
         Bert(add_pooling_layer=False, architecture="BertForMaskedLM")
     with pytest.raises(ArgumentError, match="wanted one of"):
         Bert(architecture="RobertaModel")
-    with pytest.raises(ArgumentError, match="names no activation"):
+    with pytest.raises(ArgumentError, match="is not an activation"):
         Bert(hidden_act="gulu")
     with pytest.raises(ArgumentError, match="wanted True or False"):
         Bert(tie_word_embeddings=1)

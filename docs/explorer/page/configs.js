@@ -35,7 +35,7 @@ const parsed = (text, name) => {
   } catch (error) { throw new Refused(`${name} is not JSON: ${error.message}.`); }
   if (config === null || typeof config !== "object" || Array.isArray(config)) throw new Refused(`${name} holds ${shown(config)}; wanted one JSON object.`);
   const key = twice(text);
-  if (key !== null) throw new Refused(`${name}: the key '${key}' stands twice.`);
+  if (key !== null) throw new Refused(`${name}: the key '${key}' occurs twice.`);
   return config;
 };
 
