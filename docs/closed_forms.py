@@ -1,4 +1,4 @@
-"""The page of closed forms: every layer in every dialect and every model, with what each letter stands for."""
+"""The page of closed forms: every layer in every dialect and every model, with what each letter means."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _rows(cls: Any) -> Iterator[str]:
 
 
 def _symbolic(cls: Any, dialect: str = "") -> ps.Layer | None:
-    """Build a layer with its required sizes as symbols; None where a size alone does not say what to build."""
+    """Build a layer with its required sizes as symbols; None if a size alone does not say what to build."""
     hints = typing.get_type_hints(cls, include_extras=True)
     arguments = []
     for field in fields(cls):

@@ -409,7 +409,7 @@ def test_standard_input() -> None:
 
 
 def test_standard_input_inside(run, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN001
-    """The same where a program has put something else in the place of standard input."""
+    """The same where a program has put something else instead of standard input."""
     monkeypatch.setattr(sys, "stdin", io.StringIO('{"model_type": "gpt2"}'))
     assert run("count", "-").out == "124439808\n"
     monkeypatch.setattr(sys, "stdin", None)

@@ -375,7 +375,7 @@ def test_no_file(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a system with named pipes")
 def test_pipe(tmp_path: Path) -> None:
-    """A pipe, which might never end, is no file."""
+    """A pipe, which might never end, is not a file."""
     os.mkfifo(tmp_path / "pipe")
     refused(tmp_path / "pipe", "there is no file or directory")
 

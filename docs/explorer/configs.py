@@ -46,7 +46,7 @@ class Rules:
         self.sizes = self._read({}) or {}
 
     def _read(self, changed: Mapping[str, Any]) -> dict[Symbol, int] | None:
-        """Return the sizes that the configuration has with some keys changed; None where it is another structure, or refused."""
+        """Return the sizes that the configuration has with some keys changed; None if it is another structure, or refused."""
         config = {key: value for key, value in {**self.config, **changed}.items() if value is not _NOT_THERE}
         try:
             model = ps.from_config(config, strict=True)
@@ -56,7 +56,7 @@ class Rules:
         return {symbol: int(size) for symbol, size in sizes.items()} if root == self.root else None
 
     def written(self) -> dict[str, Any] | None:
-        """Return the rules as data; None where the library does not read the variant in its configuration."""
+        """Return the rules as data; None if the library does not read the variant in its configuration."""
         if not self.sizes and self.root.symbols:
             return None
         architecture = self.config["architectures"][0]
@@ -117,7 +117,7 @@ class Rules:
         return self._read({name: value}) == self.sizes and other == {**self.sizes, source.letter: 2 * value}
 
     def _missing(self, name: str, key: Lettered, nothing: object) -> Any:
-        """Return the number that a key has without being given, the letter that it is equal to then, or None where it has to be given."""
+        """Return the number that a key has without being given, the letter that it is equal to then, or None if it has to be given."""
         sizes = self._read({name: nothing})
         if sizes is None:
             return None

@@ -48,7 +48,7 @@ class Variant:
         return tuple(dict.fromkeys(symbol for symbol in (*held, *rest) if symbol in self.root.symbols))
 
     def argument(self, symbol: Symbol) -> str:
-        """Return the argument that holds a letter, with its place where that holds several; empty where none does."""
+        """Return the argument that holds a letter, with its place where that holds several; empty if none does."""
         for one in fields(type(self.root)):  # type: ignore[arg-type]
             held = getattr(self.root, one.name)
             if held == symbol:

@@ -92,7 +92,7 @@ class Gemma(RmsDecoder):
             divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
         for kind in self.layer_types or ():
             if kind not in _KINDS:
-                message = f"layer_types has {kind!r:.80}; known are {' and '.join(_KINDS)}."
+                message = f"layer_types has {kind!r:.80}; wanted {' or '.join(_KINDS)}."
                 raise ArgumentError(message)
 
     @property

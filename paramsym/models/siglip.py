@@ -152,9 +152,9 @@ _VISION = family("siglip_vision_model", SiglipVision, arrange=whole_patches)
 class Siglip(TwoTowers):
     """SigLIP: a text tower and an image tower; or the image tower with a classifier.
 
-    ``text_config`` and ``vision_config`` are the towers, as in the reference's configuration; where both are letters, those of the image
-    tower are H_v, L_v, A_v and F_v. One number scales the products and one is added to them. ``num_labels`` is N where the
-    architecture has labels and no number is given; with 0 the reference stores no classifier.
+    ``text_config`` and ``vision_config`` are the towers, as in the reference's configuration; if both are letters, those of the image tower
+    are H_v, L_v, A_v and F_v. One number scales the products and one is added to them. ``num_labels`` is N if the architecture has labels
+    and no number is given; with 0 the reference stores no classifier.
 
     Raises:
         DivisibilityError: patches that do not divide the image, or heads that do not divide a width.
@@ -171,24 +171,24 @@ class Siglip(TwoTowers):
     published, claims = published_in("siglip", text_config=SiglipText, vision_config=SiglipVision)
 
     def tensors(self) -> Iterator[Tensor]:
-        """What scales the products, and what is added to them."""
+        """The scale of the products, and their bias."""
         if self.compares:
             yield Tensor("logit_scale", (1,), role="scale")
             yield Tensor("logit_bias", (1,), role="bias")
 
     def seen(self, own: Own, images: Value) -> Value:
-        """What the head makes of an image.
+        """The head's output for an image.
 
         Raises:
-            NotYetError: there is no head that pools.
+            NotYetError: the model has no pooling head.
         """
         if not self.vision_config.vision_use_head:
-            message = "vision_use_head is False; SiglipModel compares texts with what the head makes of an image, and wants one."
+            message = "vision_use_head is False; SiglipModel compares texts with the head's output for an image; wanted True."
             raise NotYetError(message)
         return own.vision_model(images)[1]
 
     def read(self, own: Own, input_ids: Value) -> Value:
-        """What the head makes of the last position."""
+        """The head's output for the last position."""
         return own.text_model(input_ids)[1]
 
 

@@ -16,7 +16,7 @@ from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownName
 
 @pytest.mark.parametrize(("length", "shown"), [(60, "a" * 60), (61, "a" * 57 + "..."), (1000, "a" * 57 + "...")])
 def test_a_long_claim_is_quoted_in_part(length: int, shown: str) -> None:
-    """Of what is no number sixty characters are quoted at most, the last three of them dots."""
+    """Of what is not a number sixty characters are quoted at most, the last three of them dots."""
     with pytest.raises(ArgumentError, match=f"^the claim '{re.escape(shown)}' is not understood; write 109482240"):
         read("a" * length)
 
@@ -90,7 +90,7 @@ def test_commas_between_thousands(claim: str, value: int) -> None:
     "claim", ["1,3B", "1,35B", "12,6M", "0,125M", "0,5B", "1,3000M", "10,94,82,240", "1234,567", "1,,234", "1,234,", "1_,234"]
 )
 def test_other_commas_are_refused(claim: str) -> None:
-    """In German and French 1,3B is 1.3 billion, not 13 billion: what is not grouped by three is no number here."""
+    """In German and French 1,3B is 1.3 billion, not 13 billion: what is not grouped by three is not a number here."""
     with pytest.raises(ArgumentError, match="is not understood; write 109482240"):
         read(claim)
     with pytest.raises(ArgumentError, match="A comma separates thousands; a decimal point is a dot"):

@@ -55,7 +55,7 @@ def test_reads(text: str, value: Any) -> None:
     ],
 )
 def test_refuses(text: str) -> None:
-    """What is no formula, an unknown letter, or beyond the limits."""
+    """What is not a formula, an unknown letter, or beyond the limits."""
     with pytest.raises(UnreadableError, match="is not a formula in the model's letters"):
         read(text, NAMES)
 

@@ -77,7 +77,7 @@ def test_parts_by_depth_and_formats() -> None:
 
 
 def test_wrong_questions() -> None:
-    """A symbol that is nowhere; something that is no formula."""
+    """A symbol that is nowhere; something that is not a formula."""
     with pytest.raises(UnknownNameError, match="no symbol 'K'; it has F, H"):
         sensitivity(ps.Dense(H, F), K)
     with pytest.raises(ArgumentError, match="a layer, a cost or an expression"):
@@ -127,7 +127,7 @@ def test_what_has_no_derivative_is_named(size: Expr, words: str) -> None:
 
 
 def test_a_notebook_shows_the_formula() -> None:
-    """Below the table of parts, typeset, with its number where there is one."""
+    """Below the table of parts, typeset, with its number if there is one."""
     stack = ps.Repeat(ps.Dense(H, H), L)
     formula = "<i>H</i><sup>2</sup> +\N{NO-BREAK SPACE}<i>H</i>"
     assert sensitivity(stack, "L")._repr_html_().endswith(f"</table><p>one more layer costs {formula}.</p>")

@@ -206,7 +206,7 @@ class TestAt:
 
     @pytest.mark.parametrize("value", [0, -1, 1.5, "768", True, None, -H])
     def test_impossible_sizes_are_refused(self, value: object) -> None:
-        """Zero is no width; text is no number."""
+        """Zero is no width; text is not a number."""
         with pytest.raises(SizeError):
             ps.Dense(H, F).at({H: value})
 

@@ -34,7 +34,7 @@ class Config:
 
 
 class Block(nn.Module):
-    """Attention and a feed-forward network, with a mask that is no parameter."""
+    """Attention and a feed-forward network, with a mask that is not a parameter."""
 
     def __init__(self, config: Config) -> None:
         """Build it; the width must be a multiple of the heads."""

@@ -207,7 +207,7 @@ def checked(source: random.Random) -> bool:
 
 
 def _closed(layer: ps.Layer) -> Expr | None:
-    """Return the closed form; None where a symbolic number of copies has none, or its index divides by zero."""
+    """Return the closed form; None if a symbolic number of copies has none, or its index divides by zero."""
     try:
         return layer.params
     except SizeError as error:

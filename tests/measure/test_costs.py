@@ -72,6 +72,6 @@ def test_windows_limit_what_is_kept() -> None:
 
 
 def test_shared_blocks_keep_each_time() -> None:
-    """A block that is stored once and used three times keeps its input three times, but for the input itself."""
+    """A block that is stored once and used three times keeps its input three times, except the input itself."""
     shared = ps.Shared(ps.Dense(4, 4), 3)
     assert ps.activations(shared, (2, 4), input_gradients=True).total == 4 * 2 * (2 * 4)

@@ -224,7 +224,7 @@ class TestAttention:
         ],
     )
     def test_what_does_not_go_together(self, layer: ps.Layer, shape: Shape, words: str) -> None:
-        """Shapes that torch refuses, and several where there is one input."""
+        """Shapes that torch refuses, and several if there is one input."""
         for question in (ps.output_shape, ps.connections, ps.neurons, ps.summary):
             with pytest.raises(ShapeError, match=words):
                 question(layer, shape)  # type: ignore[operator]

@@ -40,7 +40,7 @@ def test_composition() -> None:
 
 
 def test_unknown_extents_pass() -> None:
-    """None stays None where it passes through, and a product with it is unknown."""
+    """None stays None if it passes through, and a product with it is unknown."""
     assert ps.output_shape(Conv2d(3, 6, 5, dialect="keras"), (None, None, 10, 3)) == (None, None, 6, 6)
     assert ps.output_shape(Flatten(), (None, None, 3)) == (None, None)
     assert ps.output_shape(Sequential(ps.Embedding(V, H), ps.LSTM(H, F, batch_first=True)), (None, None)) == (None, None, F)

@@ -181,7 +181,7 @@ def test_wrong_flags() -> None:
     """Flags that contradict each other, or that a class does not take, are refused when the model is built."""
     with pytest.raises(ArgumentError, match="needs is_decoder=True"):
         Bert(add_cross_attention=True)
-    with pytest.raises(ArgumentError, match="BertForMaskedLM itself decides"):
+    with pytest.raises(ArgumentError, match="is for the base classes; BertForMaskedLM"):
         Bert(add_pooling_layer=False, architecture="BertForMaskedLM")
     with pytest.raises(ArgumentError, match="wanted one of"):
         Bert(architecture="RobertaModel")

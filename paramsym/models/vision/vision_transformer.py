@@ -28,13 +28,13 @@ _SIZES = {"b": (12, 12, 768), "l": (24, 16, 1024), "h": (32, 16, 1280)}
 @named
 @dataclass(frozen=True)
 class VisionTransformer(Pictures):
-    """Patches of an image as words, a class token before them, and layers of a transformer's encoder with the norms in front.
+    """Patches of an image as tokens, a class token before them, and layers of a transformer's encoder with norms first.
 
     Sizes that are not given are letters: side W of the image and K of a patch, L layers, A heads, width H, inner width F, N classes.
     ``representation_size`` puts a matrix and a tanh before the classifier.
 
     Raises:
-        DivisibilityError: patches that do not fill the image, heads that do not divide the hidden size.
+        DivisibilityError: patches that do not divide the image, heads that do not divide the hidden size.
         ArgumentError: an unknown name.
 
     Source: Dosovitskiy et al. 2021, "An Image is Worth 16x16 Words", section 3.1 and table 1.
@@ -85,7 +85,7 @@ class VisionTransformer(Pictures):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Images of the size that the positions are made for."""
+        """Images of the size for which positions are stored."""
         return {"x": (B, self.in_channels, self.image_size, self.image_size)}
 
     def tensors(self) -> Iterator[Tensor]:
