@@ -98,7 +98,7 @@ def test_formula(run) -> None:  # noqa: ANN001
     """The closed form stands on the first line, the letters below it."""
     said = run("formula", EXAMPLE, "-a", "BertModel")
     assert said.out.startswith(BERT + "\n\nBertModel, with\n")
-    assert "H          768  hidden width\n" in said.out
+    assert "H          768  hidden size\n" in said.out
     assert run("formula", "bert").out.startswith(BERT + "\n")
     assert run("formula", "bert", "--set", "F=4*H").out.startswith("12*H**2*L + H**2 + 13*H*L + H*P + H*T + H*V + 3*H\n")
     assert run("formula", "bert", "--format", "latex").out == ps.models.Bert().to_latex() + "\n"

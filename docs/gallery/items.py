@@ -1,9 +1,9 @@
 """The gallery's answers: for every claim the call into the library that settles it.
 
 ``COUNTS`` are layers in letters: their count at the claim's sizes is the right value, and the claim is reconciled with it. ``VALUES`` are
-other calls, for shapes, neurons and ratios. ``CLAIMS`` replace a claim's number by what was literally claimed. ``OUTSIDE`` are claims about
-something other than layers, with the reason, and the value where counting suffices. ``QUESTIONS`` are answered in two lines; what stands in
-braces is computed when the page is built. In ``COUNTS`` a letter is a symbol; elsewhere it is the claim's own number.
+other calls, for shapes, neurons and ratios. ``CLAIMS`` replace a claim's number by the literal claim. ``OUTSIDE`` are claims that are not
+about layers, with the reason, and the value if counting suffices. ``QUESTIONS`` are answered in two lines; expressions in braces are
+computed when the page is built. In ``COUNTS`` a letter is a symbol; elsewhere it is the claim's own number.
 """
 
 from __future__ import annotations

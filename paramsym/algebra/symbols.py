@@ -41,7 +41,7 @@ LETTERS = (
     Letter("P", "number of positions in a stored position table", "reference configurations"),
     Letter("T", "number of token types (segments)", "reference configurations"),
     Letter("F", "feed-forward width", "Vaswani et al. 2017, section 3.3 (there d_ff)"),
-    Letter("H", "hidden width", _BERT),
+    Letter("H", "hidden size", _BERT),
     Letter("D", "width of one attention head", "Vaswani et al. 2017, section 3.2.2 (there d_k)"),
     Letter("R", "rank of a low-rank factor", "Hu et al. 2021 (there r)"),
     Letter("N", "number of classes, or of states in a state-space model", "reference configurations"),
