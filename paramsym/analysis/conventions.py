@@ -89,7 +89,7 @@ def conventions(subject: Counted | Topic = "all") -> Conventions | Listing:
     - *trainable*: without frozen tensors;
     - *with buffers*: everything in a state dict, ties once;
     - *non-embedding (nanoGPT)*: without position tables; the token table stays, as the output matrix too, unless the model has an
-      output matrix of its own;
+      output matrix that is not tied;
     - *non-embedding (Hugging Face)*: without every ``nn.Embedding``, tied or not;
     - *non-embedding (Kaplan)*: only the matrices inside the repeated blocks (Kaplan et al. 2020, equation 2.1);
     - *active*: the parameters that one token uses: k of E experts, a shared block times the number of its uses;

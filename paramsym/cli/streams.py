@@ -1,4 +1,4 @@
-"""Writing to the standard streams, whatever they are: closed, ASCII only, no terminal."""
+"""Writing to the standard streams, also if they are closed, ASCII only, or not a terminal."""
 
 from __future__ import annotations
 

@@ -78,11 +78,11 @@ def _wanted(letters: Mapping[Any, Any]) -> dict[tuple[str, int], Any]:
 
 
 def _check_back(layer: Layer, general: Layer, wanted: Mapping[tuple[str, int], Any]) -> None:
-    """Check that the numbers put back give the layer that there was."""
+    """Check that the numbers, put back, give the original layer."""
     values: dict[Symbol, Expr] = {letter: Integer(number) for (_, number), letter in wanted.items() if letter.is_Symbol}
     open_ = [symbol for letter in wanted.values() for symbol in symbols_in(letter) if symbol not in values]
     if open_:
-        message = f"the letter {open_[0]} stands in an expression and for no number of its own; say what it is, as in {{768: {open_[0]}}}."
+        message = f"the letter {open_[0]} is only in an expression and has no number; give one, as in {{768: {open_[0]}}}."
         raise ArgumentError(message)
     for (_, number), letter in wanted.items():
         if int(substitute(letter, values)) != number:

@@ -1,6 +1,6 @@
 """Flax models as layers: NNX modules by their classes, linen trees by linen's names.
 
-Flax sorts its trees by name, so their order says nothing; the tensors of a layer are in the order of the layer here.
+Flax sorts its trees by name, so their order has no meaning; the tensors of a layer are in the order of the layer here.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class Activated(Around):
         """This layer: the activation belongs to its forward pass."""
         return self
 
-    def forward(self, own: Own, x: Value) -> Value:  # pyright: ignore[reportIncompatibleMethodOverride] - what it stands around takes one
+    def forward(self, own: Own, x: Value) -> Value:  # pyright: ignore[reportIncompatibleMethodOverride] - the function inside takes one
         """The activation of the layer's output."""
         return cast("Value", self.activation.forward(own, self.layer.forward(own, x)))
 

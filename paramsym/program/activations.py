@@ -104,7 +104,7 @@ class Apply(Operation):
         """One evaluation per entry."""
         return (Work(self.name, flat(taken[0].shape)),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever it needs
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all needs
         """Return the input, or the output if the derivative follows from it."""
         if self.name in _KEEPS_NOTHING:
             return ()
@@ -136,7 +136,7 @@ class Gate(Operation):
         """A sigmoid and a product per entry of the result."""
         return Work("sigmoid", flat(given[0].shape)), Work("multiply", flat(given[0].shape))
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
         """Return the input."""
         return (Kept("taken"),)
 

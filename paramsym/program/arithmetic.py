@@ -31,7 +31,7 @@ class Combine(Operation):
         """One operation per entry of the result."""
         return (Work(self.name, flat(given[0].shape)),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
         """Return nothing for a sum, the other factor for a product, divisor and dividend for a quotient."""
         if self.name in {"add", "subtract"}:
             return ()
@@ -58,7 +58,7 @@ class WithNumber(Operation):
         """One operation per entry."""
         return (Work(self.name, flat(given[0].shape)),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
         """Return the base of a power; sums and products with a number keep nothing."""
         if self.reflected and self.name == "divide":
             return (Kept("given"),)

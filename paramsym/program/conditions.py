@@ -56,7 +56,7 @@ class Where(Operation):
         """One choice per entry of the result."""
         return (Work("where", flat(given[0].shape)),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
         """Return the condition."""
         return (Kept("taken"),)
 

@@ -44,7 +44,7 @@ class Lookup(Operation):
         """One look-up per entry of the result."""
         return (Work("lookup", (*flat(given[0].shape), Rows(taken[0].sizes[0]))),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
         """Return the indices."""
         return (Kept("taken", 1),)
 
@@ -99,7 +99,7 @@ class Pick(Operation):
         x, index = taken
         return (ArrayType((*x.shape[:-1], index.shape[-1]), x.kind),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
         """Return the array, of which torch reads the shape, and the positions."""
         return Kept("taken"), Kept("taken", 1)
 
@@ -122,7 +122,7 @@ class Put(Operation):
         """Return the last axis with the new size."""
         return (taken[0].with_axis(-1, self.size),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
         """Return the positions."""
         return (Kept("taken", 1),)
 
@@ -158,7 +158,7 @@ class Best(Operation):
         """One comparison per entry."""
         return (Work("compare", flat(taken[0].shape)),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
         """Return the positions."""
         return (Kept("given", 1),)
 

@@ -61,7 +61,7 @@ class Contract(Operation):
         pairs = Pairs(extent(found.pop(queries)), extent(found.pop(keys)), mask)
         return (Work(MULTIPLY_ADD, (*flat(tuple(found.values())), pairs)),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
         """Return the other factor of each factor that needs a gradient, as the matrix or stack of matrices that torch makes of it."""
         merged = _merged(self.spec, tuple(len(one.shape) for one in taken))
         return tuple(Kept("taken", n, merged=merged[n]) for n in (1, 0) if needs[1 - n])

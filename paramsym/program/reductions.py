@@ -33,7 +33,7 @@ class Reduce(Operation):
         """One operation per entry of the input."""
         return (Work(self.name, flat(taken[0].shape)),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever it needs
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all needs
         """Return nothing for a sum or a mean; the input and the output of a product, the index of a maximum."""
         if self.name == "max":
             return (Kept("own", factors=given[0].sizes, kind="index"),)

@@ -44,7 +44,7 @@ class Convolve(Operation):
         """One multiply-add for every entry of the kernel at every output position, padding included."""
         return (Work(MULTIPLY_ADD, (*flat((taken[0].shape[0], *taken[1].shape)), *given[0].sizes[2:])),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
         """Return the other factor of each factor that needs a gradient."""
         return (*((Kept("taken", 1),) if needs[0] else ()), *((Kept("taken", 0),) if needs[1] else ()))
 
@@ -87,7 +87,7 @@ class ConvolveTransposed(Operation):
         x, kernel = taken
         return (Work(MULTIPLY_ADD, (*flat((x.shape[0], *kernel.shape)), *x.sizes[2:])),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
         """Return the other factor of each factor that needs a gradient."""
         return (*((Kept("taken", 1),) if needs[0] else ()), *((Kept("taken", 0),) if needs[1] else ()))
 
@@ -137,7 +137,7 @@ class Pool(Operation):
         """One operation per entry of every window."""
         return (Work(f"{self.name} pool", (*flat(given[0].shape), *self.kernel)),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever it needs
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all needs
         """Return the input, and for a maximum its positions."""
         index = Kept("given", 1) if self.indices else Kept("own", factors=given[0].sizes, kind="index")
         return (Kept("taken"), index) if self.name == "max" else (Kept("taken"),)
@@ -201,7 +201,7 @@ class PoolTo(Operation):
         factors = flat(taken[0].shape) if self.kernel is None else (*flat(given[0].shape), *self.kernel)
         return (Work(f"{self.name} pool to a size", factors),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever it needs
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all needs
         """Return the input, and for a maximum its positions."""
         index = Kept("given", 1) if self.indices else Kept("own", factors=given[0].sizes, kind="index")
         return (Kept("taken"), index) if self.name == "max" else (Kept("taken"),)

@@ -130,7 +130,7 @@ def test_a_number_that_means_two_things_is_refused() -> None:
         ps.generalise(layer, {12: H, 50: H})
     with pytest.raises(ArgumentError, match="wanted a number and a symbol"):
         ps.generalise(layer, {"12": H})
-    with pytest.raises(ArgumentError, match="stands in an expression"):
+    with pytest.raises(ArgumentError, match="is only in an expression"):
         ps.generalise(layer, {50: 4 * F})
     with pytest.raises(StructureError, match="and not 50"):
         ps.generalise(layer, {12: H, 50: 4 * H})
