@@ -99,7 +99,7 @@ def test_configurations_are_read_as_the_library_reads_them_or_refused(page: Brow
 BAD = {
     "{": "is not JSON",
     "[1, 2]": "wanted one JSON object",
-    '{"hidden_size": 768}': "has no model_type",
+    '{"hidden_size": 768}': "model_type is missing or not a string",
     '{"model_type": "berd"}': "model_type 'berd' is not known. The nearest on this page are bert,",
     '{"model_type": "led"}': "model_type 'led' is not on this page; ps.from_config(\"config.json\") reads it.",
     '{"model_type": "gpt_neox", "rotary_pct": 0.3}': "rotary_pct is 0.3, and this page has no formula for that fraction of a head",

@@ -155,7 +155,7 @@ explorer.readConfig = async (text, name = "config.json") => explorer.understood(
 
 explorer.understood = async (config, alone = false) => {
   const type = config.model_type;
-  if (typeof type !== "string") throw new Refused(`the configuration has no model_type that is a word. ${INSTEAD}`);
+  if (typeof type !== "string") throw new Refused(`model_type is missing or not a string. ${INSTEAD}`);
   const found = familyOf(type);
   if (!found) throw notHere(type, config);
   const [family] = found, { variants, types } = await explorer.load(family);
