@@ -102,7 +102,7 @@ BAD = {
     '{"hidden_size": 768}': "model_type is missing or not a string",
     '{"model_type": "berd"}': "model_type 'berd' is not known. The nearest on this page are bert,",
     '{"model_type": "led"}': "model_type 'led' is not on this page; ps.from_config(\"config.json\") reads it.",
-    '{"model_type": "gpt_neox", "rotary_pct": 0.3}': "rotary_pct is 0.3, and this page has no formula for that fraction of a head",
+    '{"model_type": "gpt_neox", "architectures": ["GPTNeoXForCausalLM"], "rotary_pct": 0.3}': "no formula for that fraction of a head",
     '{"model_type": "electra", "architectures": ["ElectraModel"], "embedding_size": 64, "hidden_size": 64.5}': "hidden_size is 64.5",
     '{"model_type": "bert", "hidden_size": 768, "hidden_size": 1024}': "the key 'hidden_size' occurs twice",
     '{"model_type": "bert", "hidden_size": 768.0}': "hidden_size is 768; wanted a positive whole number",
@@ -149,16 +149,11 @@ def test_unknown_keys_are_passed_over_only_when_the_reader_says_so(page: Browser
     assert total(page) == ps.from_config(config).count
 
 
+NEOX = {"model_type": "gpt_neox", "architectures": ["GPTNeoXForCausalLM"], "hidden_size": 512, "num_attention_heads": 8}
+STABLE = {"model_type": "stablelm", "architectures": ["StableLmForCausalLM"], "hidden_size": 320, "num_attention_heads": 8}
 READ_BY_LIBRARY: dict[str, dict[str, Any]] = {
-    "pythia": {
-        "model_type": "gpt_neox",
-        "hidden_size": 512,
-        "num_attention_heads": 8,
-        "num_hidden_layers": 3,
-        "intermediate_size": 2048,
-        "rotary_pct": 0.25,
-    },
-    "half": {"model_type": "gpt_neox", "hidden_size": 512, "num_attention_heads": 8, "num_hidden_layers": 3, "rotary_pct": 0.5},
+    "pythia": {**NEOX, "num_hidden_layers": 3, "intermediate_size": 2048, "rotary_pct": 0.25},
+    "half": {**NEOX, "num_hidden_layers": 3, "rotary_pct": 0.5},
     "electra": {
         "model_type": "electra",
         "architectures": ["ElectraModel"],
@@ -166,13 +161,7 @@ READ_BY_LIBRARY: dict[str, dict[str, Any]] = {
         "hidden_size": 96,
         "num_attention_heads": 4,
     },
-    "stablelm": {
-        "model_type": "stablelm",
-        "hidden_size": 320,
-        "num_attention_heads": 8,
-        "num_key_value_heads": 8,
-        "partial_rotary_factor": 0.4,
-    },
+    "stablelm": {**STABLE, "num_key_value_heads": 8, "partial_rotary_factor": 0.4},
 }
 """Configurations with a fraction of a head, and with one size under two keys."""
 
