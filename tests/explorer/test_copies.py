@@ -31,7 +31,7 @@ def test_a_link_restores_everything(page: Browser, folder: Path, address: str) -
     show(page, folder, address)
     page.wait("document.querySelector('#chart').textContent")
     before = page.run(said)
-    page.click("[data-copy=link]")
+    page.run("document.querySelector('[data-copy=link]').click()")
     link = page.run("explorer.copied")
     show(page, folder, "")
     page.open(link, "document.body?.dataset.ready && document.querySelector('#chart').textContent")
@@ -43,7 +43,7 @@ def test_a_link_restores_everything(page: Browser, folder: Path, address: str) -
 def test_copied_python_gives_the_same_numbers(page: Browser, folder: Path, address: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Run as it stands."""
     show(page, folder, address)
-    page.click("[data-copy=python]")
+    page.run("document.querySelector('[data-copy=python]').click()")
     exec(page.run("explorer.copied"), {})  # noqa: S102 - what is tested is that the source runs
     shown = page.run("[...document.querySelectorAll('.total .count')].map((one) => one.textContent)")
     assert capsys.readouterr().out.split() == [one.replace(",", "") for one in shown]
@@ -57,7 +57,7 @@ def test_copied_latex_compiles(page: Browser, folder: Path, tmp_path: Path) -> N
     written = []
     for address in STATES:
         show(page, folder, address)
-        page.click("[data-copy=latex]")
+        page.run("document.querySelector('[data-copy=latex]').click()")
         written.append(page.run("explorer.copied"))
     assert all(one.count(r"\begin{align*}") >= 1 and r"\letter" not in one for one in written)
     body = "\n\n".join(written)
@@ -70,7 +70,7 @@ def test_copied_latex_compiles(page: Browser, folder: Path, tmp_path: Path) -> N
 
 def test_the_code_that_is_copied_is_what_export_writes(page: Browser) -> None:
     """The body of the function, check by check."""
-    page.click("[data-copy=code]")
+    page.run("document.querySelector('[data-copy=code]').click()")
     code = page.run("explorer.copied")
     exported = ps.export(ps.load("gpt2").origin[0], "javascript", name="count").code.splitlines()
     assert "as ps.export writes it" in code
