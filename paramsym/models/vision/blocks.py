@@ -37,7 +37,6 @@ Norm: TypeAlias = Literal["BatchNorm2d", "FrozenBatchNorm2d"]
 _Model = TypeVar("_Model", bound=type[Layer])
 _P = ParamSpec("_P")
 _Built = TypeVar("_Built")
-_META = "torchvision 0.28, num_params of the weights"
 RELU = ReLU()
 EXACT_GELU = GELU()
 
@@ -95,15 +94,6 @@ def named(cls: _Model) -> _Model:
 
 def _among(names: Any) -> str:
     return f"wanted one of {', '.join(names)}"
-
-
-def counted(counts: str, source: str = _META, **models: int) -> tuple[Claim, ...]:
-    """Return the published counts of models of one class of the reference.
-
-    >>> counted("AlexNet", alexnet=61_100_840)[0].count
-    61100840
-    """
-    return tuple(Claim(name, count, source, counts) for name, count in models.items())
 
 
 # Widths -----------------------------------------------------------------------------------------------------------------------
@@ -277,14 +267,17 @@ def conv_norm(
     convolution = Conv2d if rank == 2 else Conv3d
     layers: list[Layer] = [
         convolution(incoming, outgoing, kernel, stride=stride, padding=padding, dilation=dilation, groups=groups, bias=False),
-        norm_of(norm, outgoing, eps) if rank == 2 else BatchNorm3d(outgoing, eps=eps),
+        norm_of(norm if rank == 2 else "BatchNorm3d", outgoing, eps),
     ]
     return Sequential(*layers, *(() if activation is None else (activation,)))
 
 
-def norm_of(kind: Norm, channels: Dim, eps: float = 1e-5) -> Layer:
+@remembered
+def norm_of(kind: Norm | Literal["BatchNorm3d"], channels: Dim, eps: float = 1e-5) -> Layer:
     """Return batch normalisation by its name in the reference."""
-    return BatchNorm2d(channels, eps=eps) if kind == "BatchNorm2d" else FrozenBatchNorm2d(channels)
+    if kind == "FrozenBatchNorm2d":
+        return FrozenBatchNorm2d(channels)
+    return (BatchNorm2d if kind == "BatchNorm2d" else BatchNorm3d)(channels, eps=eps)
 
 
 @dataclass(frozen=True)
@@ -390,11 +383,11 @@ class LayerNorm2d(LayerNorm):
 
 
 @remembered
-def mlp(width: Dim, inner: Dim, activation: Layer = EXACT_GELU) -> Sequential:
+def mlp(width: Dim, inner: Dim, outgoing: Dim | None = None) -> Sequential:
     """Return two matrices with an activation between them, named 0 to 4 with the dropouts. Reference: ``torchvision.ops.MLP``.
 
     >>> from paramsym import F, H
     >>> mlp(H, F).params
     2*F*H + F + H
     """
-    return Sequential({"0": Dense(width, inner), "1": activation, "3": Dense(inner, width)})
+    return Sequential({"0": Dense(width, inner), "1": EXACT_GELU, "3": Dense(inner, width if outgoing is None else outgoing)})
