@@ -31,6 +31,7 @@ class Found:
     """What a name or a path stands for: a configuration, or a model class that has none.
 
     Of a ``symbolic`` one only the flags are meant; its sizes stay letters. ``size`` is a published size of the class, by argument.
+    ``built`` is the model of the configuration in its ``architecture``, where finding the name has built it.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Found:
     size: Mapping[str, Any] | None = None
     symbolic: bool = False
     architecture: str | None = None
+    built: Layer | None = None
 
 
 def load(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str | None = None, strict: bool = False) -> Layer:
@@ -69,6 +71,8 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str |
     chosen = architecture if architecture is not None else found.architecture
     if found.config is None:
         return constructed(found, chosen)
+    if found.built is not None and chosen == found.architecture:
+        return found.built
     model = from_config(found.config, chosen, strict)
     return model.origin[0] if found.symbolic else model
 
@@ -186,8 +190,9 @@ def _sized(name: str, model: type[Layer]) -> Found:
     reader = next((one for one in _readers(model) if architecture in one.architectures and size.keys() <= one.keys.keys()), None)
     if reader is not None:
         config = {"model_type": reader.model_type, **{key: _listed(value) for key, value in size.items()}}
-        if _is_built(config, architecture):
-            return Found(name, config, architecture=architecture)
+        built = _built_of(config, architecture)
+        if built is not None:
+            return Found(name, config, architecture=architecture, built=built)
     return Found(name, model=model, size=size, architecture=architecture or None)
 
 
@@ -195,13 +200,12 @@ def _listed(value: Any) -> Any:
     return [_listed(item) for item in value] if isinstance(value, tuple) else value
 
 
-def _is_built(config: Mapping[str, Any], architecture: str) -> bool:
-    """Say whether the size alone makes a configuration; some need keys that are no arguments of the model."""
+def _built_of(config: Mapping[str, Any], architecture: str) -> Layer | None:
+    """Return the model where the size alone makes a configuration; some need keys that are no arguments of the model."""
     try:
-        from_config(config, architecture)
+        return from_config(config, architecture)
     except ConfigError:
-        return False
-    return True
+        return None
 
 
 def _readers(model: type[Layer]) -> Iterator[Family]:
