@@ -228,12 +228,17 @@ def constructed(found: Found, architecture: str | None) -> Layer:
     return _built(found.model, found.name if found.size else "", architecture)  # type: ignore[arg-type]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
+def _in_letters(model: type[Layer]) -> Layer:
+    return model()
+
+
+@lru_cache(maxsize=256)
 def _built(model: type[Layer], name: str, architecture: str | None) -> Layer:
     """Build a class in letters, or with the published size of a name; a model is a value, so that asking twice gives the same one."""
     size = model.published[name] if name else {}
     flags: dict[str, Any] = {}
-    plain = model()
+    plain = _in_letters(model)
     if architecture is not None:
         if not hasattr(plain, "architecture"):
             message = f"{model.__name__} has one architecture only; leave it out."
