@@ -125,3 +125,15 @@ def test_published_rows_of_networks() -> None:
     assert published_in("vision.vgg")[0]["vgg11"]["cfg"][2:] == ((256, 256), (512, 512), (512, 512))
     masks, claims = published_in("vision.rcnn", "MaskRCNN")
     assert [*masks] == [claim.name for claim in claims] == ["maskrcnn_resnet50_fpn", "maskrcnn_resnet50_fpn_v2"]
+
+
+def test_where_a_text_is_classified() -> None:
+    """At its last ``eos_token_id``; several ends, or none, leave the last position."""
+    config = {"model_type": "bart", "vocab_size": 20}
+    model = ps.from_config({**config, "eos_token_id": 7}, "BartForSequenceClassification")
+    assert "equal 7" in str(ps.trace(model))
+    for ends in ([7, 8], None):
+        model = ps.from_config({**config, "eos_token_id": ends}, "BartForSequenceClassification")
+        assert "equal" not in str(ps.trace(model))
+    with pytest.raises(ps.errors.ConfigError, match="eos_token_id is 'x'"):
+        ps.from_config({**config, "eos_token_id": "x"}, "BartForSequenceClassification")
