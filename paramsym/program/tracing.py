@@ -136,15 +136,14 @@ class Tracer:
 
     def record(self, operation: Any, *values: Value) -> tuple[Value, ...]:
         """Record one step and return its results."""
-        taken, takes, results = [], [], []
+        taken, takes = [], []
         for value in values:
             if not isinstance(value, Value):
                 message = f"{operation} takes traced arrays; found {described(value)}."  # type: ignore[unreachable]
                 raise StructureError(message)
             taken.append(value.type)
             takes.append(value.number if value.tracer is self else self.number(value))
-        for type_ in operation.gives(*taken):
-            results.append(self.value(type_))
+        results = [self.value(type_) for type_ in operation.gives(*taken)]
         self.steps.append(Step(operation, tuple(takes), tuple([result.number for result in results])))
         return tuple(results)
 

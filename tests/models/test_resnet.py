@@ -13,7 +13,6 @@ from paramsym import C, N, dims
 from paramsym.errors import ArgumentError, SizeError, StructureError
 from paramsym.models import ResNet, ResNetV15
 
-
 n1, n2, n3, n4, g = dims("n1 n2 n3 n4 g")
 
 
