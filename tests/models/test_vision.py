@@ -41,6 +41,12 @@ def test_nearest_whole() -> None:
         assert nearest_whole(Rational(numerator, 4)) == round(Fraction(numerator, 4)) == formula.at(w=numerator).count - 1
 
 
+def test_a_word_of_the_first_argument() -> None:
+    """What torchvision takes in the first place may be a word that is no published name."""
+    assert models.SqueezeNet("1_1", num_classes=5) == models.SqueezeNet(version="1_1", num_classes=5)
+    assert models.FasterRCNN("resnet18").backbone == "resnet18"
+
+
 @pytest.mark.parametrize(
     ("build", "said"),
     [

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache, wraps
 from math import isfinite
-from typing import Annotated, Any, ClassVar, Literal, ParamSpec, TypeAlias, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Literal, ParamSpec, TypeAlias, TypeVar, cast, get_args
 
 from sympy import Expr, Float, Max, Rational, ceiling, floor
 
 from paramsym.algebra.size import Dim, Shape, canonical, conditions_are_asked
 from paramsym.algebra.symbols import B, W
 from paramsym.core.compose import Residual, Sequential
+from paramsym.core.fields import field_names, hints_of
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
 from paramsym.layers.activation import GELU, ReLU, Sigmoid
@@ -79,6 +80,8 @@ def named(cls: _Model) -> _Model:
         if not isinstance(first, str):
             return plain(self, *given, **changed)
         name = first if first in cls.published else KERAS + first
+        if name not in cls.published and first in get_args(hints_of(cls)[field_names(cls)[0]]):  # a word that the argument itself takes
+            return plain(self, *given, **changed)
         if name not in cls.published:
             near = nearest(first, cls.published)
             message = f"{cls.__name__}: there is no size {first[:60]!a}; {_among(near or cls.published)}."
