@@ -43,7 +43,7 @@ class Own:
         self._inlined = [part for part in single if not part.name]
 
     def __getitem__(self, name: str) -> Any:
-        found = self._find(name)
+        found = self._tensors.get(name) or self._find(name)
         if found is None:
             kind = type(self._layer).__name__
             have = ", ".join((*self._tensors, *self._parts)) or "nothing of its own"

@@ -143,9 +143,12 @@ class Tracer:
                 raise StructureError(message)
             taken.append(value.type)
             takes.append(value.number if value.tracer is self else self.number(value))
-        results = [self.value(type_) for type_ in operation.gives(*taken)]
-        self.steps.append(Step(operation, tuple(takes), tuple([result.number for result in results])))
-        return tuple(results)
+        types = operation.gives(*taken)
+        first = len(self.types)
+        self.types += types
+        numbers = range(first, first + len(types))
+        self.steps.append(Step(operation, tuple(takes), tuple(numbers)))
+        return tuple([Value(self, number, type_) for number, type_ in zip(numbers, types, strict=True)])
 
 
 _tracer: ContextVar[Tracer | None] = ContextVar("_tracer", default=None)
