@@ -238,7 +238,7 @@ def _built(model: type[Layer], name: str, architecture: str | None) -> Layer:
     """Build a class in letters, or with the published size of a name; a model is a value, so that asking twice gives the same one."""
     size = model.published[name] if name else {}
     flags: dict[str, Any] = {}
-    plain = _in_letters(model)
+    plain = _in_letters(model)  # type: ignore[arg-type]
     if architecture is not None:
         if not hasattr(plain, "architecture"):
             message = f"{model.__name__} has one architecture only; leave it out."

@@ -145,13 +145,13 @@ def published_class(model: type[Any], name: str) -> str:
     default: str = getattr(model, "architecture", "")
     claims: Iterable[Counted] = getattr(model, "claims", ())
     for claim in claims if default else ():
-        if claim.name == name and claim.counts.isidentifier() and _symbols(model, claim.counts) <= _symbols(model, default):
+        if claim.name == name and claim.counts.isidentifier() and _symbols(model, claim.counts) <= _symbols(model, default):  # type: ignore[arg-type]
             return claim.counts
     return default
 
 
 @lru_cache(maxsize=1 << 10)
-def _symbols(model: type[Any], architecture: str) -> frozenset[Symbol]:
+def _symbols(model: Any, architecture: str) -> frozenset[Symbol]:
     """Return the letters of a class of the reference."""
     symbols: frozenset[Symbol] = model(architecture=architecture).symbols
     return symbols

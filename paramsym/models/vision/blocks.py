@@ -5,7 +5,7 @@ Reference: ``torchvision.ops.misc`` and ``torchvision.models._utils``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache, wraps
@@ -80,7 +80,7 @@ def named(cls: _Model) -> _Model:
         if not isinstance(first, str):
             return plain(self, *given, **changed)
         name = first if first in cls.published else KERAS + first
-        if name not in cls.published and first in get_args(hints_of(cls)[field_names(cls)[0]]):  # a word that the argument itself takes
+        if name not in cls.published and _takes(cls, first):
             return plain(self, *given, **changed)
         if name not in cls.published:
             near = nearest(first, cls.published)
@@ -93,6 +93,11 @@ def named(cls: _Model) -> _Model:
 
     cls.__init__ = __init__  # type: ignore[assignment]
     return cls
+
+
+def _takes(cls: Any, word: str) -> bool:
+    """Say whether a word is one of those that the first argument itself takes."""
+    return word in get_args(hints_of(cls)[field_names(cls)[0]])
 
 
 def _among(names: Any) -> str:
@@ -194,7 +199,7 @@ class Pictures(Layer):
 
     ratios: ClassVar[tuple[str, ...]] = ()
     """The arguments that are multipliers."""
-    claims: ClassVar[tuple[Claim, ...]] = ()
+    claims: ClassVar[Sequence[Claim]] = ()
     side: ClassVar[int] = 32
     """Images whose sides are a multiple of it leave no floors."""
 
