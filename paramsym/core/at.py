@@ -142,10 +142,11 @@ def published_class(model: type[Any], name: str) -> str:
 
     A class with a head for labels is passed over, because the number of labels is no part of a size.
     """
+    kind: Any = model
     default: str = getattr(model, "architecture", "")
     claims: Iterable[Counted] = getattr(model, "claims", ())
     for claim in claims if default else ():
-        if claim.name == name and claim.counts.isidentifier() and _symbols(model, claim.counts) <= _symbols(model, default):  # type: ignore[arg-type]
+        if claim.name == name and claim.counts.isidentifier() and _symbols(kind, claim.counts) <= _symbols(kind, default):
             return claim.counts
     return default
 
