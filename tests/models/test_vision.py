@@ -90,7 +90,7 @@ def test_names() -> None:
         (lambda: models.MaxVit(block_layers=(1, 2)), "4 block_channels and 2 block_layers"),
         (lambda: models.SwinTransformer3d(depths=(1, 2)), "2 depths and 4 num_heads"),
         (lambda: models.MViT(depths=()), "depths is empty"),
-        (lambda: models.SSD(num_anchors=(4, 6)), "six maps"),
+        (lambda: models.SSD(num_anchors=(4, 6)), "wanted six"),
         (lambda: models.SSDLite(num_anchors=(6,) * 7), "num_anchors has 7 entries"),
         (lambda: models.FasterRCNN("fasterrcnn_resnet50"), "fasterrcnn_resnet50_fpn"),
     ],
