@@ -192,6 +192,10 @@ def answer(values: Values, test: Any) -> Any:
         value = values.get(operands[0])
         value = len(value) if isinstance(value, tuple) else value
         return None if value is None else value > operands[1]
+    if kind == "over":  # more than a number, of an entry of a list
+        value = values.get(operands[0])
+        held = value[operands[1]] if isinstance(value, tuple) and operands[1] < len(value) else None
+        return held > operands[2] if isinstance(held, int) else None
     if kind == "holds":
         value = values.get(operands[0])
         return operands[1] in value if isinstance(value, tuple) else None

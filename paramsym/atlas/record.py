@@ -36,7 +36,7 @@ _LARGEST_FILE = 2**20
 _MOST_ITEMS = 400_000
 _DEEPEST = 24
 _LAWS = {"last": 0, "ends": 0, "member": 1, "entry": 1, "mod": 2, "from": 2}
-_TESTS = {"is": 1, "none": 1, "positive": 1, "equal": 2, "less": 2, "beyond": 2, "holds": 2, "entry": 2}
+_TESTS = {"is": 1, "none": 1, "positive": 1, "equal": 2, "less": 2, "beyond": 2, "over": 3, "holds": 2, "entry": 2}
 _KINDS = frozenset({"parameter", "frozen", "buffer", "tie"})
 
 

@@ -35,6 +35,7 @@ _ABSENT = "(absent)"
 
 _DEPTH = re.compile(r"(layers?|blocks?|depths?|n_layer|repeats|experts?|num_stacks?)(_\w+)?$")
 _STAGES = re.compile(r"stage|level|scale")
+_SIZE = re.compile(r"dim|size|width|num_|heads|layers|length|rank")
 _HEADS = re.compile(r"head|group")
 _TOKEN = re.compile(r"token_id|token_index|_token_?idx|(^|_)idx$|token_ids$|_ids$|^seed$|num_labels$")
 COMMON_KEYS = (
@@ -185,7 +186,8 @@ class Explorer:
         """Lower depths while the same templates remain."""
         wanted = _templates(default)
         now = default
-        deep = [key for key, value in default.values.items() if self._is_depth(key, value)]
+        lengths = {len(value) for value in default.values.values() if isinstance(value, tuple)}
+        deep = [key for key, value in default.values.items() if self._is_depth(key, value) and value not in lengths]
         for depth in (2, 3, 4):
             point = {key: depth for key in deep if depth < default.values[key]}
             seen = self.tried(point) if deep else None
@@ -196,7 +198,7 @@ class Explorer:
                     return
                 self.base = {}
         for key, value in default.values.items():
-            if not self._is_depth(key, value) or key not in default.read or self.spent(0.3):
+            if not self._is_depth(key, value) or value in lengths or key not in default.read or self.spent(0.3):
                 continue
             for depth in (2, 3, 4, 5, 6, 8, 12):
                 if depth >= value:
@@ -351,7 +353,7 @@ class Explorer:
         if list in kinds or tuple in kinds:
             others += [(), (0,), (1,)]
         self._try(found, "option", others, base)
-        if not kinds - {type(None)} and not found.active:  # nothing is said of its type
+        if not kinds - {type(None)} and not found.active and not _SIZE.search(found.key):  # nothing is said of its type
             self._try(found, "option", [True], base)
 
     def _probe_list(self, found: Field, value: tuple[Any, ...], base: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from atlas_builder.solving import coefficients
 
-from paramsym.atlas.expression import OutsideError, Values, answer, atom
+from paramsym.atlas.expression import OutsideError, Values, answer, atom, evaluated
 
 Numbers: TypeAlias = dict[int, int]
 """A number for some of the samples, by their position."""
@@ -21,6 +21,8 @@ _ROUNDINGS = (2, 3, 4, 8, 16, 32, 64, 128, 256)
 _MOST_POINTS = 90
 _SECONDS = 1.5
 _MOST_ANSWERS = 40
+_TELLING = 4  # different numbers that a law of another tensor has to give
+_MOST_MOVERS = 8
 
 
 class NoFitError(Exception):
@@ -44,6 +46,7 @@ class Fitter:
         self.answers: dict[tuple[Any, ...], list[Any]] = {}
         self.lists: list[str] = []
         self.found: dict[tuple[tuple[int, int], ...], Any] = {}
+        self.known: list[tuple[Any, list[int | None]]] = []
         self.ends = math.inf
         for key in active:
             self._lay_out(key)
@@ -96,8 +99,8 @@ class Fitter:
                 continue
             if all(is_whole(one) for one in held):
                 self.columns["at", key, place] = entries
-                if any(one <= 0 for one in held):
-                    self.tests.append(("entry", key, place))
+                for least in range(4) if place >= 0 and min(held) <= 4 else ():
+                    self._test("over", key, place, least)
             elif all(isinstance(one, str | bool) for one in held) and place >= 0 and len(held) == len(entries):
                 self._test("entry", key, place)
             elif all(isinstance(one, tuple) for one in held) and place >= 0:
@@ -134,10 +137,14 @@ class Fitter:
             return next(iter(numbers.values()))
         key = (*sorted(numbers.items()), (-1, depth))
         if key not in self.found:
-            if time.process_time() > self.ends:
-                message = "out of time"
-                raise NoFitError(message)
-            self.found[key] = self._fit(numbers, depth, time.process_time() + _SECONDS)
+            self.found[key] = self._known(numbers) if depth else None
+            if self.found[key] is None:
+                if time.process_time() > self.ends:
+                    message = "out of time"
+                    raise NoFitError(message)
+                self.found[key] = self._fit(numbers, depth, time.process_time() + _SECONDS)
+                if self.found[key] is not None:
+                    self._know(self.found[key])
         if self.found[key] is None:
             shown = [(number, self.samples[i]) for i, number in list(numbers.items())[:2]]
             causes = sorted({cause for i, j, cause, _ in self.moved if numbers.get(i) != numbers.get(j) and i in numbers and j in numbers})
@@ -145,9 +152,25 @@ class Fitter:
             raise NoFitError(message)
         return self.found[key]
 
+    def _know(self, law: Any) -> None:
+        """Keep a law and what it gives each sample: tensors share their sizes."""
+        answers: list[int | None] = []
+        for sample in self.samples:
+            try:
+                answers.append(evaluated(sample, law))
+            except (OutsideError, TypeError):
+                answers.append(None)
+        self.known.append((law, answers))
+
+    def _known(self, numbers: Numbers) -> Any:
+        """Return a law of another tensor that gives these numbers too, the most telling of them; None where none does."""
+        if len(set(numbers.values())) < _TELLING:
+            return None
+        return next((law for law, answers in self.known if all(answers[i] == number for i, number in numbers.items())), None)
+
     def _fit(self, numbers: Numbers, depth: int, ends: float) -> Any:
         moving = self.movers(numbers)
-        found = self._law(numbers, moving, ends)
+        found = self._law(numbers, moving, ends) or self._wide(numbers, moving, ends)
         if found is None and depth:
             found = self._cases(numbers, moving, depth, ends)
         if found is None and len(moving) < len(self.columns) and depth == 2:
@@ -229,6 +252,14 @@ class Fitter:
                     return found
         return None
 
+    def _wide(self, numbers: Numbers, moving: Sequence[Atom], ends: float) -> Any:
+        """Return a polynomial in more keys than the forms of ``_law`` have, which all move the numbers by themselves."""
+        causes = {key for i, j, key, _ in self.moved if i in numbers and j in numbers and numbers[i] != numbers[j]}
+        names = [name for name in moving if name in causes and name not in self.floats][:_MOST_MOVERS]
+        if len(names) < 5 or time.process_time() > ends or any(self.columns[name][i] is None for name in names for i in numbers):
+            return None
+        return self._polynomial([_listed(name) for name in names], 2, numbers)
+
     def _depends(self, numbers: Numbers, names: Sequence[Atom]) -> int:
         """Return at how many different points the numbers are a function of some columns; 0 where they are none."""
         seen: dict[tuple[Any, ...], int] = {}
@@ -271,6 +302,8 @@ class Fitter:
                     yield [[kind, a, b], a], 2
             yield [["min", *whole]], 1
             yield [["max", *whole]], 1
+            for step in (8, 16, 32, 64, 128, 256):  # two thirds of a product, as gated feed-forward layers have
+                yield [["up", ["//", ["*", 2, ["*", *whole]], 3], step]], 1
         if len(whole) == 3:
             yield whole, 3
             for a, b in permutations(whole, 2):

@@ -257,4 +257,4 @@ def _thawed(value: Value) -> Any:
         if value and value[0] == "{}":
             return {key: _thawed(inner) for key, inner in value[1:]}  # type: ignore[misc, union-attr]
         return [_thawed(inner) for inner in value]
-    return copy.copy(value)
+    return float(value) if value in {"Infinity", "-Infinity", "NaN"} else copy.copy(value)
