@@ -129,7 +129,7 @@ class Explorer:
     def tried(self, point: Point) -> Seen | None:
         """Return what is built from a point; None where the reference refuses it."""
         try:
-            return self.reference.build(point)
+            return self.reference.build({**self.reference.start, **point})
         except RefusedError as error:
             self.refusals[re.sub(r"\d+", "N", str(error))[:90]] += 1
             if len(self.refused) < 400:
@@ -169,6 +169,7 @@ class Explorer:
         default = self.reference.first()
         self.default = default
         self._shrink(default)
+        self.base = {**self.reference.start, **self.base}
         self.origin = self.reference.build(self.base)
         self.add(self.origin)
         if self.base:
@@ -219,7 +220,7 @@ class Explorer:
         read = set(self.relevant(self.origin))
         self.influencing: set[str] = set()
         self.unclear: set[str] = set()
-        plain = [(base, self.reference.resolved(base)) for base in ({}, self.base)]
+        plain = [(base, self.reference.resolved(base)) for base in (self.reference.start, self.base)]
         for key, value in self.origin.values.items():
             last = key.rpartition(".")[2]
             if key in read or last in COMMON_KEYS or last in _NEVER or last.endswith("model_type"):

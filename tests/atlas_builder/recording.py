@@ -331,11 +331,13 @@ class Entry:
         for seen in (origin, self.explorer.origin):
             for full in (False, True):
                 found = self._outcome(seen, record, entry, rows, full=full)
-                if found != "exact":
+                refused = found.startswith("refused")
+                if found == "exact" or (refused and turn >= 2 and not full):  # a configuration that is saved has every key
+                    continue
+                if refused and turn >= 2:
                     message = f"the defaults come out {found}"
-                    if "refused" in found and turn >= 2:
-                        raise NotAdmittedError(message)
-                    wrong.append(seen)
+                    raise NotAdmittedError(message)
+                wrong.append(seen)
         for _ in range(ADVERSARIAL):
             drawn = self._odd(rng)
             if drawn is None:
