@@ -106,7 +106,7 @@ def test_a_record_is_read() -> None:
         ({"kinds": ["c"]}, "kinds is"),
         ({"kinds": []}, "lists of 1 to 64 entries"),
         ({"rate": 2.0}, "numbers from 0 to 1"),
-        ({"rate": float("nan")}, "rate is nan"),
+        ({"rate": float("nan")}, "rate is 'NaN'"),
         ({"text_config": 3}, "text_config is 3"),
         ({"text_config": {"depht": 3}}, "did you mean text_config.depth"),
     ],

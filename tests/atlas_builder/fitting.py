@@ -25,6 +25,21 @@ _TELLING = 4  # different numbers that a law of another tensor has to give
 _MOST_MOVERS = 8
 
 
+class Clock:
+    """The processor time, read at every hundredth question: reading it costs more than a small system."""
+
+    def __init__(self) -> None:
+        """Start now."""
+        self.asked, self.now = 0, time.process_time()
+
+    def past(self, ends: float) -> bool:
+        """Whether a time is over."""
+        self.asked += 1
+        if self.asked % 100 == 0:
+            self.now = time.process_time()
+        return self.now > ends
+
+
 class NoFitError(Exception):
     """No law was found."""
 
@@ -48,6 +63,10 @@ class Fitter:
         self.found: dict[tuple[tuple[int, int], ...], Any] = {}
         self.known: list[tuple[Any, list[int | None]]] = []
         self.ends = math.inf
+        self.clock = Clock()
+        self.laid: dict[str, list[Any]] = {}
+        self.apart: dict[Any, list[Any] | NoFitError] = {}
+        self.sets: dict[Any, Any] = {}
         for key in active:
             self._lay_out(key)
         self._lay_out_pairs()
@@ -152,6 +171,12 @@ class Fitter:
             raise NoFitError(message)
         return self.found[key]
 
+    def forget(self) -> None:
+        """Forget what was found: other columns or tests are there."""
+        for found in (self.found, self.apart, self.sets):
+            found.clear()
+        self.known.clear()
+
     def _know(self, law: Any) -> None:
         """Keep a law and what it gives each sample: tensors share their sizes."""
         answers: list[int | None] = []
@@ -207,7 +232,7 @@ class Fitter:
         tests.sort(key=rank)
         for inner in range(depth):  # first plain laws in every case, then cases inside cases
             for test in tests[: 40 if inner == 0 else 5]:
-                if time.process_time() > ends:
+                if self.clock.past(ends):
                     return None
                 groups: dict[Any, Numbers] = defaultdict(dict)
                 for i, number in numbers.items():
@@ -242,7 +267,7 @@ class Fitter:
             return None
         for size in range(1, most + 1):
             for names in combinations(usable[:8] if size > 2 else usable, size):
-                if time.process_time() > ends:
+                if self.clock.past(ends):
                     return None
                 distinct = self._depends(numbers, names)
                 if distinct < 3:
@@ -272,7 +297,7 @@ class Fitter:
     def _over(self, names: Sequence[Atom], numbers: Numbers, ends: float) -> Any:
         """Return a law in exactly these columns."""
         for atoms, degree in self._forms(names):
-            if time.process_time() > ends:
+            if self.clock.past(ends):
                 return None
             found = self._polynomial(atoms, degree, numbers)
             if found is not None:
@@ -331,14 +356,24 @@ class Fitter:
                     yield [["^/", a, step], *rest], 1 + len(rest)
                 yield [["2^", a], *rest], 1 + len(rest)
 
+    def _column(self, what: Atom) -> list[Any]:
+        """Return what an atom is for each sample, None where it is nothing."""
+        key = repr(what)
+        if key not in self.laid:
+            column: list[Any] = []
+            for sample in self.samples:
+                try:
+                    column.append(atom(sample, what))
+                except (OutsideError, TypeError, IndexError, OverflowError):
+                    column.append(None)
+            self.laid[key] = column
+        return self.laid[key]
+
     def _polynomial(self, atoms: Sequence[Atom], degree: int, numbers: Numbers) -> Any:
-        points: list[tuple[int, ...]] = []
-        results: list[int] = []
-        try:
-            for i, number in numbers.items():
-                points.append(tuple(atom(self.samples[i], one) for one in atoms))
-                results.append(number)
-        except (OutsideError, TypeError, IndexError, OverflowError):
+        columns = [self._column(one) for one in atoms]
+        points = [tuple([column[i] for column in columns]) for i in numbers]
+        results = list(numbers.values())
+        if any(value is None for point in points for value in point):
             return None
         if any(len({point[k] for point in points}) < 2 for k in range(len(atoms))) or any(isinstance(v, float) for p in points for v in p):
             return None
@@ -391,6 +426,19 @@ def told_apart(fitter: Fitter, results: Mapping[int, Any], without: str = "") ->
     Raises:
         NoFitError: no few tests do.
     """
+    key = (*results.items(), without)
+    if key not in fitter.apart:
+        try:
+            fitter.apart[key] = _told_apart(fitter, results, without)
+        except NoFitError as error:
+            fitter.apart[key] = error
+    found = fitter.apart[key]
+    if isinstance(found, NoFitError):
+        raise found
+    return found
+
+
+def _told_apart(fitter: Fitter, results: Mapping[int, Any], without: str) -> list[Any]:
     changing = [(i, j) for i, j, _ in fitter.lines if i in results and j in results and results[i] != results[j]]
     tests = [test for test in fitter.tests if test in fitter.answers and without not in test[1:]]
     related = [test for test in tests if any(fitter.answers[test][i] != fitter.answers[test][j] for i, j in changing)]

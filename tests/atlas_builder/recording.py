@@ -248,7 +248,7 @@ class Entry:
         tests, lists = self.good.tests, self.good.lists
         self.good.tests = [test for test in tests if key not in test[1:]]
         self.good.lists = [one for one in lists if one != key]
-        self.good.found.clear()
+        self.good.forget()
         self.good.ends = time.process_time() + 4
         try:
             if all(is_whole(value) for value in distinct):
@@ -264,7 +264,7 @@ class Entry:
         finally:
             self.good.columns |= held
             self.good.tests, self.good.lists = tests, lists
-            self.good.found.clear()
+            self.good.forget()
 
     def _list_rule(self, results: Mapping[int, Value]) -> Any:
         lengths = {i: len(value) for i, value in results.items()}

@@ -23,15 +23,22 @@ def set_law(fitter: Fitter, sets: Sets, bounds: Mapping[int, int]) -> Any:
     Raises:
         NoFitError: none was found.
     """
+    key = (*sets.items(), *bounds.items())
+    if key not in fitter.sets:
+        fitter.sets[key] = _found(fitter, sets, bounds)
+    if fitter.sets[key] is None:
+        odd = [(sorted(here), bounds[i]) for i, here in sets.items() if len(here) != bounds[i]][:3]
+        message = f"no law says which copies there are, such as {odd}"
+        raise NoFitError(message)
+    return fitter.sets[key]
+
+
+def _found(fitter: Fitter, sets: Sets, bounds: Mapping[int, int]) -> Any:
     found = _plain(fitter, sets, bounds)
     if found is None:
         rest = {i: frozenset(range(bounds[i])) - here for i, here in sets.items()}
         inverse = _plain(fitter, rest, bounds)
         found = None if inverse is None else ["not", inverse]
-    if found is None:
-        odd = [(sorted(here), bounds[i]) for i, here in sets.items() if len(here) != bounds[i]][:3]
-        message = f"no law says which copies there are, such as {odd}"
-        raise NoFitError(message)
     return found
 
 
