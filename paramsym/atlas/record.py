@@ -184,6 +184,9 @@ def _check_domain(domain: Any) -> None:
             _check_expression(operands[0])
             for _, where in operands[1]:
                 _check_set(where)
+        elif kind == "numbers":
+            _check_set(operands[0])
+            _check_expression(operands[1])
         elif kind == "cases":
             _check_tests(*operands)
         else:

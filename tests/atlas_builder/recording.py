@@ -7,6 +7,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -269,6 +270,9 @@ class Entry:
     def _list_rule(self, results: Mapping[int, Value]) -> Any:
         lengths = {i: len(value) for i, value in results.items()}
         entries = sorted({entry for value in results.values() for entry in value}, key=str)
+        if all(is_whole(entry) for entry in entries) and all(list(value) == sorted(set(value)) for value in results.values()):
+            with suppress(NoFitError):
+                return self._numbers_rule(results)
         if len(entries) > 8:
             message = "too many entries"
             raise NoFitError(message)
@@ -278,6 +282,17 @@ class Entry:
             where = {i: frozenset(k for k, one in enumerate(value) if one == entry) for i, value in results.items()}
             laws.append([entry, set_law(self.good, where, lengths)])
         return ["list", length, laws]
+
+    def _numbers_rule(self, results: Mapping[int, Value]) -> Any:
+        """Return a list of numbers as copies that follow a law, below the number of all of them."""
+        for bound, column in self.good.columns.items():
+            if not isinstance(bound, str) or not all(is_whole(column[i]) and column[i] > max(value, default=0) for i, value in results.items()):
+                continue
+            with suppress(NoFitError):
+                law = set_law(self.good, {i: frozenset(value) for i, value in results.items()}, {i: column[i] for i in results})
+                return ["numbers", law, ["+", [[1, 1, [[bound, 1]]]]]]
+        message = "no law gives the entries"
+        raise NoFitError(message)
 
     def _unseen(self, good: Sequence[Seen], used: set[str]) -> list[list[Any]]:
         """Return the pairs of discrete values that were never seen together."""
@@ -332,7 +347,7 @@ class Entry:
             for full in (False, True):
                 found = self._outcome(seen, record, entry, rows, full=full)
                 refused = found.startswith("refused")
-                if found == "exact" or (refused and turn >= 2 and not full):  # a configuration that is saved has every key
+                if found == "exact" or (refused and turn and not full):  # a configuration that is saved has every key
                     continue
                 if refused and turn >= 2:
                     message = f"the defaults come out {found}"
@@ -509,6 +524,8 @@ def _keys_of_rule(rule: Any) -> set[str]:
         return _keys_of(rule[1])
     if rule[0] == "cases":
         return {word for test in rule[1] for word in test[1:3] if isinstance(word, str)}
+    if rule[0] == "numbers":
+        return _keys_of_set(rule[1]) | _keys_of(rule[2])
     return _keys_of(rule[1]).union(*(_keys_of_set(where) for _, where in rule[2]))
 
 
