@@ -286,7 +286,9 @@ class Entry:
     def _numbers_rule(self, results: Mapping[int, Value]) -> Any:
         """Return a list of numbers as copies that follow a law, below the number of all of them."""
         for bound, column in self.good.columns.items():
-            if not isinstance(bound, str) or not all(is_whole(column[i]) and column[i] > max(value, default=0) for i, value in results.items()):
+            if not isinstance(bound, str) or not all(
+                is_whole(column[i]) and column[i] > max(value, default=0) for i, value in results.items()
+            ):
                 continue
             with suppress(NoFitError):
                 law = set_law(self.good, {i: frozenset(value) for i, value in results.items()}, {i: column[i] for i in results})
