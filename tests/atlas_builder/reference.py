@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 import transformers
+from torch.utils._device import _device_constructors
 from transformers.configuration_utils import PreTrainedConfig
 
 from paramsym.atlas.values import Value, frozen_value
@@ -45,6 +46,7 @@ for _name in _INITIALISERS:  # on the meta device they cost time and do nothing
 
 _arange = torch.arange
 _FEW = 512
+_device_constructors()  # it remembers what makes tensors: torch's own functions, not those put in their place here
 
 
 def _arange_in_memory(*arguments: Any, **named: Any) -> Any:
