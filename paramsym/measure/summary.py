@@ -1,13 +1,13 @@
-"""The table of a network for an input: what reaches each part, what leaves it, what it stores and how often that is used."""
+"""The table of a network for an input: input and output shapes, parameters, neurons and connections of each part."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Any, cast
 
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Count, Dim, Shape, canonical, shown
+from paramsym.algebra.size import Count, Dim, Shape, canonical, product, shown
 from paramsym.core.fields import check_flags
 from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import NotYetError, ShapeError, SizeError
@@ -25,16 +25,16 @@ def summary(
     """Return a table with input shape, output shape, parameters, neurons and connections of every part, as text, HTML, LaTeX or Markdown.
 
     ``depth`` stops at the parts of that depth; by default every layer that is applied has a row, equal copies one together. Where a layer
-    does not say how often its weights are used the connections stay open, and so does their sum. Neurons are those of layers that store
-    weights. A last row takes back what tied weights would count twice, or adds what is stored and not applied, such as classifiers that
-    only training uses.
+    does not state the uses of its weights, the cell of its connections is empty, and so is their sum. Neurons are those of layers with
+    weights. A last row subtracts tied weights that were counted twice, or adds stored layers that are not applied, such as classifiers for
+    training only.
 
-    With ``stages`` there is one row for each size of the map, as in the tables of papers about networks for images: all layers whose output
-    has this size.
+    With ``stages`` there is one row for each size of the feature map, as in papers about image networks; it contains all layers whose
+    output has this size.
 
     Raises:
         ShapeError: an input shape that the layer cannot take.
-        ArgumentError: a depth below zero; what is no layer.
+        ArgumentError: a depth below zero; something that is not a layer.
 
     >>> from paramsym import B, Conv2d, Dense, Flatten, Sequential
     >>> print(summary(Sequential(Conv2d(1, 6, 5), Flatten(), Dense(3456, 10)), (B, 1, 28, 28)))
@@ -66,7 +66,8 @@ def summary(
     rows: list[tuple[Cell, ...]]
     footer: tuple[Cell, ...]
     if stages:
-        columns, rows = ("size", "layers", "output", *counted), [_staged(size, some) for size, some in _by_size(entries)]
+        batches = frozenset(one[0] for one in each_input(shape) if one)
+        columns, rows = ("size", "layers", "output", *counted), [_staged(size, some) for size, some in _by_size(entries, batches)]
         footer = ("total", "", _shape(left), total, *totals)
     else:
         columns, rows = ("part", "layer", "input", "output", *counted), [entry.row() for entry in entries]
@@ -76,14 +77,18 @@ def summary(
     return Table(columns, tuple(rows), footer, f"{type(layer).__name__} for an input of {shown(shape)}", PAPER)
 
 
-def _by_size(entries: list[_Entry]) -> Iterator[tuple[Shape, list[_Entry]]]:
-    """Group neighbours that leave a map of one size.
+_LAST = {"Dense", "LayerNorm"}
+"""Layers that take the last axis for channels."""
 
-    Padding, and layers before the first with weights, belong to the size that follows. A single position in the middle of a network, such
-    as the means of squeeze-and-excitation, is no size of its own. Branches that shrink a map are listed one after another; their layers
+
+def _by_size(entries: list[_Entry], batches: frozenset[Any]) -> Iterator[tuple[Shape, list[_Entry]]]:
+    """Group neighbouring layers by the size of their output map.
+
+    Padding, and layers before the first layer with weights, belong to the next size. A single position in the middle of a network, such as
+    the means of squeeze-and-excitation, is not a separate size. Branches that shrink a map are listed one after another; their layers
     before the stride belong to the larger size.
     """
-    sizes = _sizes([entry.visit for entry in entries])
+    sizes = _sizes(entries, batches)
     last = max((position for position, size in enumerate(sizes) if any(extent != 1 for extent in size)), default=-1)
     first = next((position for position, entry in enumerate(entries) if entry.named), 0)
     for position in range(len(entries) - 2, -1, -1):
@@ -100,32 +105,61 @@ def _by_size(entries: list[_Entry]) -> Iterator[tuple[Shape, list[_Entry]]]:
     yield from groups
 
 
-def _sizes(visited: list[Visit]) -> list[Shape]:
-    """Return the spatial extents of every layer's output; features behind a map have one position."""
-    layers = [visit.layer for visit in visited]
-    last = any(getattr(one, "data_format", "") == "channels_last" or getattr(one, "dialect", "torch") != "torch" for one in layers)
-    left = [each_input(visit.left)[0] for visit in visited]
-    found = [canonical_shape((shape[1:-1] if last else shape[2:]) if len(shape) > 2 else ()) for shape in left]
-    rank = max(map(len, found), default=0)
-    return [size or (1,) * rank for size in found]
+def _sizes(entries: list[_Entry], batches: frozenset[Any]) -> list[Shape]:
+    """Return the spatial extents of the map that every layer's output belongs to; features behind a map have one position.
+
+    The outputs of convolutions and poolings are maps, and of other layers what has the size of one, its channels first or last, or its
+    places in a row, with a class token or without. Windows and heads that stand in the place of the batch belong to the map they are of.
+    """
+    layers = [entry.visit.layer for entry in entries]
+    keras = any(getattr(one, "data_format", "") == "channels_last" or getattr(one, "dialect", "torch") != "torch" for one in layers)
+    left = [canonical_shape(each_input(entry.visit.left)[0]) for entry in entries]
+    maps = [len(shape) > 2 and any(word in entry.kind for word in ("Conv", "Pool")) for entry, shape in zip(entries, left, strict=True)]
+    plain = [shape[1:-1] if keras else shape[2:] for shape in left]
+    rank = max((len(size) for size, is_map in zip(plain, maps, strict=True) if is_map), default=max(map(len, plain), default=0))
+    known = dict.fromkeys(size for size, is_map in zip(plain, maps, strict=True) if is_map and len(size) == rank)
+    found: list[Shape | None] = []
+    for entry, shape, size, is_map in zip(entries, left, plain, maps, strict=True):
+        if len(shape) <= 2:
+            found.append((1,) * rank)
+        elif shape[0] not in batches:
+            found.append(None)
+        elif len(size) == rank:
+            fits = [size] if is_map else [one for one in (size, shape[1:-1]) if one in known]
+            fits += [shape[1:-1] if entry.kind in _LAST else size] if entry.parameters != 0 else []
+            known.update(dict.fromkeys(fits[:1]))
+            found.append(next(iter(fits), None))
+        else:
+            found.append(next((one for one in known if len(shape) == 3 and _in_row(shape[1], one)), None))
+    for entry, one in zip(entries, found, strict=True):
+        entry.whole = one is not None
+    first = next((size for size in found if size is not None), (1,) * rank)
+    return list(accumulate(found, lambda before, size: before if size is None else size, initial=first))[1:]
+
+
+def _in_row(length: Count | None, size: Shape) -> bool:
+    """Say whether so many places are those of a map, or one more."""
+    places = product(size)
+    return length in {places, canonical(places + 1)}
 
 
 def _staged(size: Shape, entries: list[_Entry]) -> tuple[Cell, ...]:
-    """Return the row of one size: how many layers of each kind are applied, and the sums."""
+    """Return the row of one size: the applied layers by kind, and the sums."""
     kinds: dict[str, Dim] = {}
     for entry in entries:
         if entry.named:
             kinds[entry.kind] = canonical(kinds.get(entry.kind, 0) + entry.visit.used)
     layers = ", ".join(kind if n == 1 else f"{n} {kind}" if isinstance(n, int) else f"({n}) {kind}" for kind, n in kinds.items())
     sums = (_sum([getattr(entry, one) for entry in entries]) for one in ("parameters", "neurons", "connections"))
-    return (" x ".join(map(str, size)), layers, _shape(canonical_shape(entries[-1].visit.left)), *sums)
+    last = next((entry for entry in reversed(entries) if entry.whole), entries[-1])
+    return (" x ".join(map(str, size)), layers, _shape(canonical_shape(last.visit.left)), *sums)
 
 
 class _Entry:
-    """One row: a visit and what is counted for it."""
+    """One row: a visit, what is counted for it, and whether it gives a whole map or a part of one, such as windows."""
 
     def __init__(self, visit: Visit) -> None:
-        self.visit = visit
+        self.visit, self.whole = visit, True
         layer = visit.layer
         own = [tensor for tensor in layer.own_tensors if not tensor.buffer]
         whole = Polynomial.total(Polynomial.product(tensor.sizes) for tensor in own).as_expr() if visit.own else layer.params
@@ -135,7 +169,7 @@ class _Entry:
         self.neurons: Dim | None = canonical(found * visit.used) if weighs and found is not None else (None if weighs else 0)
         try:
             self.connections: Dim | None = connections_of(visit)
-        except (NotYetError, SizeError):  # a layer that does not say, or an extent that is not known
+        except (NotYetError, SizeError):  # uses that a layer does not state, or an unknown extent
             self.connections = None
 
     @property
@@ -149,7 +183,7 @@ class _Entry:
         return self.parameters != 0 or "Pool" in self.kind
 
     def row(self) -> tuple[Cell, ...]:
-        """Return the cells; layers without weights have no neurons of their own."""
+        """Return the cells; layers without weights have no neurons."""
         visit, kind = self.visit, self.kind
         shapes = (_shape(canonical_shape(visit.arrived)), _shape(canonical_shape(visit.left)))
         return (visit.path or kind, kind, *shapes, self.parameters, self.neurons or None, self.connections)

@@ -21,7 +21,7 @@ from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.pooling import MaxPool2d
-from paramsym.models.published import Claim
+from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import Norm, norm_of
 from paramsym.program import Own, Value, apply, axes, rearrange
 
@@ -29,22 +29,10 @@ Block: TypeAlias = Literal["BasicBlock", "Bottleneck"]
 Depths: TypeAlias = tuple[Dim, Dim, Dim, Dim]
 
 _EXPANSION = {"BasicBlock": 1, "Bottleneck": 4}
-_CLASSES = 1000
 _DEPTHS: Depths = dims("n1 n2 n3 n4")
-_SIZES: Mapping[str, Mapping[str, Any]] = {
-    "resnet18": {"block": "BasicBlock", "layers": (2, 2, 2, 2)},
-    "resnet34": {"block": "BasicBlock", "layers": (3, 4, 6, 3)},
-    "resnet50": {"block": "Bottleneck", "layers": (3, 4, 6, 3)},
-    "resnet101": {"block": "Bottleneck", "layers": (3, 4, 23, 3)},
-    "resnet152": {"block": "Bottleneck", "layers": (3, 8, 36, 3)},
-    "resnext50_32x4d": {"block": "Bottleneck", "layers": (3, 4, 6, 3), "groups": 32, "width_per_group": 4},
-    "resnext101_32x8d": {"block": "Bottleneck", "layers": (3, 4, 23, 3), "groups": 32, "width_per_group": 8},
-    "resnext101_64x4d": {"block": "Bottleneck", "layers": (3, 4, 23, 3), "groups": 64, "width_per_group": 4},
-    "wide_resnet50_2": {"block": "Bottleneck", "layers": (3, 4, 6, 3), "width_per_group": 128},
-    "wide_resnet101_2": {"block": "Bottleneck", "layers": (3, 4, 23, 3), "width_per_group": 128},
-}
+_PLAIN = {"groups": 1, "width_per_group": 64}
+"""What a name does not mean, so that it may be changed."""
 _QUANTIZED = ("resnet18", "resnet50", "resnext101_32x8d", "resnext101_64x4d")
-_USUAL = {"groups": 1, "width_per_group": 64, "num_classes": _CLASSES}
 
 
 @dataclass(frozen=True, init=False)
@@ -53,17 +41,18 @@ class ResNet(Layer):
 
     A torchvision name as first argument means that model's sizes, 1,000 classes included; other arguments change it, as they change
     ``torchvision.models.resnet18(num_classes=10)``. A *quantized* name means the same tensors before they are quantized. Otherwise
-    ``block`` is "BasicBlock" or "Bottleneck" and ``layers`` the four depths; what is not given stays a letter: depths n1 to n4, N classes.
+    ``block`` is "BasicBlock" or "Bottleneck" and ``layers`` the four depths; sizes that are not given are letters: depths n1 to n4, N
+    classes.
 
     Stage s = 0, 1, 2, 3 has 64*2**s planes; a bottleneck has ``width_per_group``/64 * planes * ``groups`` channels inside (ResNeXt:
-    many groups of few; wide ResNet: 128) and 4*planes outside. Its first block carries a projection (``downsample``) where the
-    number of channels changes. ``inplanes`` is the stem's width, 64 in torchvision; the stages follow it. ``norm_layer``
-    "FrozenBatchNorm2d" keeps scale and shift as buffers, as torchvision's detection models do. ``zero_init_residual`` and
-    ``replace_stride_with_dilation`` change no count; the second one keeps larger maps in the last three stages, as far as it says so.
+    many groups of few; wide ResNet: 128) and 4*planes outside. Its first block has a projection (``downsample``) if the number of channels
+    changes. ``inplanes`` is the stem's width, 64 in torchvision; the stages follow it. ``norm_layer`` "FrozenBatchNorm2d" keeps scale and
+    shift as buffers, as torchvision's detection models do. ``zero_init_residual`` and ``replace_stride_with_dilation`` do not change the
+    count; the second one keeps larger maps in those of the last three stages for which it is true.
 
     Raises:
-        ArgumentError: a BasicBlock with groups, with another width per group, or with dilation; an unknown name, or one together with
-            what it means.
+        ArgumentError: a BasicBlock with groups, with another width per group, or with dilation; an unknown name, or a name together with a
+            size that it defines.
 
     Source: He et al. 2016, "Deep Residual Learning for Image Recognition", table 1; Xie et al. 2017; Zagoruyko and Komodakis 2016.
 
@@ -85,7 +74,7 @@ class ResNet(Layer):
     norm_layer: Norm = "BatchNorm2d"
     inplanes: Dim = 64
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {name: {**_USUAL, **sizes} for name, sizes in _SIZES.items()}
+    published, claims = published_in("resnet")
 
     def __init__(
         self,
@@ -100,7 +89,7 @@ class ResNet(Layer):
         *,
         inplanes: Dim = 64,
     ) -> None:
-        """Take torchvision's arguments, or one of its names and what differs; None is what torchvision or the name has."""
+        """Take torchvision's arguments, or one of its names and the changes; None is the value of torchvision or of the name."""
         block = getattr(block, "__name__", block)
         given = {"layers": layers, "groups": groups, "width_per_group": width_per_group, "num_classes": num_classes}
         named = _named(block, {argument: value for argument, value in given.items() if value is not None})
@@ -129,7 +118,7 @@ class ResNet(Layer):
             stride = 1 if stage == 0 or dilated else 2
             before, dilation = dilation, 2 * dilation if dilated else dilation
             later = self._residual(outgoing, planes, 1, dilation)
-            # torchvision compares the numbers of channels; they differ in every stage but a BasicBlock's first, whatever the letters.
+            # torchvision compares the numbers of channels; they differ in every stage except a BasicBlock's first, for all letters.
             first = self._residual(incoming, planes, stride, before) if stage > 0 or self.block == "Bottleneck" else None
             yield Part(f"layer{stage + 1}", Repeat(later, depth, first=first))
             incoming = outgoing
@@ -138,7 +127,7 @@ class ResNet(Layer):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Images (batch, 3, height, width); a side that is a multiple of 32 leaves no floors."""
+        """Images (batch, 3, height, width); with a side that is a multiple of 32, the formula has no floors."""
         return {"x": (B, 3, 32 * W, 32 * W)}
 
     def forward(self, own: Own, x: Value) -> Value:
@@ -150,14 +139,14 @@ class ResNet(Layer):
         return own.fc(rearrange(own.avgpool(x), "b c () () -> b c"))
 
     def _residual(self, incoming: Dim, planes: Dim, stride: int, dilation: int) -> Layer:
-        """One block; where the number of channels changes, with a projection of what passes by."""
+        """One block, with a projection of the shortcut if the number of channels changes."""
         if self.block == "BasicBlock":
             return _BasicBlock(incoming, planes, stride, self.norm_layer)
         width = canonical(_scaled(planes, self.width_per_group) * self.groups)
         return _Bottleneck(incoming, planes, width, stride, dilation, self.groups, self.norm_layer)
 
     def conditions(self) -> None:
-        """What torchvision refuses."""
+        """Refuse what torchvision refuses."""
         if self.block == "BasicBlock":
             if self.groups != 1 or self.width_per_group != 64:
                 message = (
@@ -177,7 +166,7 @@ class ResNet(Layer):
         return self.replace_stride_with_dilation or (False, False, False)
 
     def _dilates(self) -> bool:
-        """Whether any block is dilated: those after one that gave up its stride."""
+        """Whether any block is dilated: those after a block whose stride was replaced."""
         earlier = False
         for gives_up, depth in zip(self._replaced, self.layers[1:], strict=True):
             if earlier or (gives_up and depth != 1):
@@ -187,22 +176,22 @@ class ResNet(Layer):
 
 
 def _named(block: object, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments that a torchvision name means, with those given beside it; without a name, the given ones and letters."""
+    """Return the arguments of a torchvision name, changed by the given ones; without a name, the given ones and letters."""
     name = block.removeprefix("quantized_") if isinstance(block, str) else ""
-    if name not in _SIZES or (name != block and name not in _QUANTIZED):
+    if name not in ResNet.published or (name != block and name not in _QUANTIZED):
         if isinstance(block, str) and block not in _EXPANSION:
-            message = f"block is {block!r}; wanted 'BasicBlock', 'Bottleneck' or one of {', '.join(_SIZES)}."
+            message = f"block is {block!r}; wanted 'BasicBlock', 'Bottleneck' or one of {', '.join(ResNet.published)}."
             raise _located(message)
-        return {"layers": _DEPTHS, "num_classes": N, "groups": 1, "width_per_group": 64, **given}
-    sizes = _SIZES[name]
+        return {"layers": _DEPTHS, "num_classes": N, **_PLAIN, **given}
+    sizes = ResNet.published[name]
     for argument, value in given.items():
-        if argument in sizes and (argument == "layers" or value != sizes[argument]):
+        if argument == "layers" or value != sizes[argument] != _PLAIN.get(argument, sizes[argument]):
             message = (
                 f"{block!r} means {argument}={sizes[argument]!r} already, and {argument}={value!r} was given;"
                 f" write block={sizes['block']!r} and every size."
             )
             raise _located(message)
-    return {**_USUAL, **sizes, **given}
+    return {**sizes, **given}
 
 
 def _located(message: str) -> ArgumentError:
@@ -221,12 +210,12 @@ def _projection(incoming: Dim, outgoing: Dim, stride: int, norm: Norm) -> Iterat
 
 
 class _Block(Layer):
-    """Convolutions and norms in turn, added to what passes by."""
+    """Convolutions and norms in turn, added to the shortcut."""
 
     convolutions: ClassVar[int]
 
     def forward(self, own: Own, x: Value) -> Value:
-        """An activation follows every norm, behind the last one after the sum."""
+        """An activation follows every norm; after the last norm, it follows the sum."""
         y = own.bn1(own.conv1(x))
         for number in range(2, self.convolutions + 1):
             y = own[f"bn{number}"](own[f"conv{number}"](apply("relu", y)))
@@ -254,7 +243,7 @@ class _BasicBlock(_Block):
 
 @dataclass(frozen=True)
 class _Bottleneck(_Block):
-    """Down to ``width`` channels, 3x3 in groups, and up to four times ``planes``; the stride is on the 3x3."""
+    """To ``width`` channels, 3x3 in groups, and to four times ``planes``; the 3x3 has the stride."""
 
     convolutions = 3
 
@@ -278,27 +267,3 @@ class _Bottleneck(_Block):
         yield Part("conv3", Conv2d(self.width, outgoing, 1, bias=False))
         yield Part("bn3", norm_of(self.norm, outgoing))
         yield from _projection(self.incoming, outgoing, self.stride, self.norm)
-
-
-_META = "torchvision, num_params of the weights"
-CLAIMS = (
-    Claim("resnet18", 11_689_512, _META, counts="ResNet"),
-    Claim("resnet34", 21_797_672, _META, counts="ResNet"),
-    Claim("resnet50", 25_557_032, _META, counts="ResNet"),
-    Claim("resnet101", 44_549_160, _META, counts="ResNet"),
-    Claim("resnet152", 60_192_808, _META, counts="ResNet"),
-    Claim("resnext50_32x4d", 25_028_904, _META, counts="ResNet"),
-    Claim("resnext101_32x8d", 88_791_336, _META, counts="ResNet"),
-    Claim("resnext101_64x4d", 83_455_272, _META, counts="ResNet"),
-    Claim("wide_resnet50_2", 68_883_240, _META, counts="ResNet"),
-    Claim("wide_resnet101_2", 126_886_696, _META, counts="ResNet"),
-    Claim(
-        "resnet50",
-        25_636_712,
-        "keras.applications.ResNet50",
-        counts="ResNet",
-        besides=79_680,
-        note="a bias for each of 26,560 convolution channels, and two statistics, which Keras counts as parameters",
-    ),
-)
-"""Published counts; ``name`` is torchvision's."""

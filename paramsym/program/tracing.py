@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
 from sympy import Expr
 
@@ -19,6 +19,8 @@ from paramsym.program.types import ArrayType
 if TYPE_CHECKING:
     from paramsym.core.layer import Layer
 
+_COMBINED = {name: Combine(name) for name in get_args(Name)}
+
 
 class Value:
     """An array during tracing: it has a shape and no entries."""
@@ -26,7 +28,7 @@ class Value:
     __slots__ = ("number", "tracer", "type")
 
     def __init__(self, tracer: Tracer, number: int, type_: ArrayType) -> None:
-        """Belong to one tracer, under a number."""
+        """Create the value of a tracer with a number."""
         self.tracer, self.number, self.type = tracer, number, type_
 
     @property
@@ -46,7 +48,7 @@ class Value:
 
     def _combined(self, name: Name, other: object, *, reflected: bool = False) -> Value:
         if isinstance(other, Value):
-            return record(Combine(name), self, other)
+            return record(_COMBINED[name], self, other)
         if isinstance(other, int | float | Expr):
             return record(WithNumber(name, other, reflected), self)
         return NotImplemented
@@ -114,7 +116,7 @@ class Tracer:
     """The recorder of one program."""
 
     def __init__(self) -> None:
-        """Begin with no steps."""
+        """Start without steps."""
         self.steps: list[Step] = []
         self.types: list[ArrayType] = []
         self.captured: dict[Value, int] = {}
@@ -125,7 +127,7 @@ class Tracer:
         return Value(self, len(self.types) - 1, type_)
 
     def number(self, value: Value) -> int:
-        """Return the value's number here; a value of a surrounding program becomes one more input."""
+        """Return the value's number in this program; a value of a surrounding program becomes one more input."""
         if value.tracer is self:
             return value.number
         if value not in self.captured:
@@ -134,17 +136,19 @@ class Tracer:
 
     def record(self, operation: Any, *values: Value) -> tuple[Value, ...]:
         """Record one step and return its results."""
-        taken = []
+        taken, takes = [], []
         for value in values:
             if not isinstance(value, Value):
                 message = f"{operation} takes traced arrays; found {described(value)}."  # type: ignore[unreachable]
                 raise StructureError(message)
             taken.append(value.type)
+            takes.append(value.number if value.tracer is self else self.number(value))
         types = operation.gives(*taken)
-        takes = tuple([self.number(value) for value in values])
-        results = tuple([self.value(type_) for type_ in types])
-        self.steps.append(Step(operation, takes, tuple([result.number for result in results])))
-        return results
+        first = len(self.types)
+        self.types += types
+        numbers = range(first, first + len(types))
+        self.steps.append(Step(operation, tuple(takes), tuple(numbers)))
+        return tuple([Value(self, number, type_) for number, type_ in zip(numbers, types, strict=True)])
 
 
 _tracer: ContextVar[Tracer | None] = ContextVar("_tracer", default=None)
@@ -171,7 +175,7 @@ def record(operation: Any, *values: Value) -> Value:
 def traced(layer: Layer | None, body: Callable[..., Any], types: tuple[ArrayType, ...]) -> tuple[Program, tuple[Value, ...]]:
     """Trace a function on arrays of these types.
 
-    Return its program, and the values of the surrounding forward pass that it uses; they are the last inputs of the program.
+    Return its program, and the values of the surrounding forward pass that it uses, which are the last inputs of the program.
     """
     tracer = Tracer()
     inputs = tuple(tracer.value(type_) for type_ in types)
@@ -193,12 +197,12 @@ def traced(layer: Layer | None, body: Callable[..., Any], types: tuple[ArrayType
 
 
 def results_of(program: Program, values: tuple[Value, ...]) -> Any:
-    """Return the results of a program as its forward pass returned them: one, or a tuple."""
+    """Return the results of a program in the form of its forward pass: one value or a tuple."""
     return values if program.several else values[0]
 
 
 def region(name: str, body: Callable[..., Any], *values: Value) -> Any:
-    """Trace a section of a forward pass under a name."""
+    """Trace a named section of a forward pass."""
     program, captured = traced(None, body, tuple(value.type for value in values))
     return results_of(program, record_all(Region(name, program), *values, *captured))
 
@@ -224,5 +228,5 @@ def scan(
 
 
 def each(values: Any) -> Iterator[Value]:
-    """Yield one value, or those of a tuple."""
+    """Yield one value, or the values of a tuple."""
     yield from values if isinstance(values, tuple) else (values,)

@@ -139,7 +139,7 @@ def test_a_configuration_inside_has_its_own_defaults() -> None:
 
 
 def test_labels_are_counted() -> None:
-    """A number goes before names; null is no number."""
+    """A number goes before names; null is not a number."""
     assert labels_of({"num_labels": 3, "id2label": {"0": "a"}}) == 3
     assert labels_of({"num_labels": None, "id2label": {"0": "a"}}) == 1
     assert labels_of({}) is None
@@ -256,7 +256,7 @@ def test_what_has_no_whole_number_is_refused(what: Any) -> None:
 
 
 def test_answers() -> None:
-    """Each test, by hand; a flag is no number."""
+    """Each test, by hand; a flag is not a number."""
     values = {"a": 7, "b": 2, "none": None, "list": (3, 5)}
     assert [answer(values, test) for test in (["is", "a"], ["none", "none"], ["positive", "a"], ["positive", "none"])] == [
         7,
@@ -275,7 +275,7 @@ def test_answers() -> None:
         None,
     ]
     assert [answer(values, test) for test in (["holds", "list", 5], ["holds", "a", 5], ["entry", "list", 0])] == [True, None, 3]
-    with pytest.raises(OutsideError, match="never seen"):
+    with pytest.raises(OutsideError, match="never tested"):
         chosen({"x": True}, [["is", "x"]], [[[1], "wrong"]])
 
 

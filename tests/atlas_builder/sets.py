@@ -96,7 +96,7 @@ def _before_the_last(fitter: Fitter, sets: Sets, bounds: Mapping[int, int], insi
 
 
 def _superset(fitter: Fitter, what: Any, sets: Sets, bounds: Mapping[int, int], *, inverse: bool) -> Any:
-    """Return a set that holds all the sets, made from one law; None where it is all there is."""
+    """Return a set that holds all the sets, made from one law; None if it is all there is."""
     values: dict[Any, None] = {}
     try:
         for i, here in sets.items():

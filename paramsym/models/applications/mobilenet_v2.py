@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from sympy import Max
 
 from paramsym.algebra.size import Dim, canonical
-from paramsym.models.applications.application import Application, networks, totals
+from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
+from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import Ratio, divisible, down, named
 
 _TABLE_2 = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
@@ -18,12 +19,12 @@ _TABLE_2 = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 
 @named
 @dataclass(frozen=True)
 class KerasMobileNetV2(Application):
-    """Inverted residuals: many channels inside, filtered one by one, and few between the blocks.
+    """Inverted residuals: many channels inside the blocks, with depthwise filters, and few between them.
 
     ``alpha``, an exact fraction, multiplies the widths; Keras rounds them down, and then to a multiple of 8 that loses at most a tenth.
 
     Raises:
-        ArgumentError: a multiplier that is no exact fraction, or an unknown name.
+        ArgumentError: a multiplier that is not an exact fraction, or an unknown name.
 
     Source: Sandler et al. 2018, "MobileNetV2: Inverted Residuals and Linear Bottlenecks", table 2.
 
@@ -35,8 +36,7 @@ class KerasMobileNetV2(Application):
 
     alpha: Ratio = 1
 
-    published = networks(MobileNetV2={"alpha": 1})
-    claims = totals(MobileNetV2=(3_538_984, 34_112))
+    published, claims = published_in("applications.mobilenet_v2")
 
     def drawn(self, x: Map) -> Map:
         """Draw the stem, the blocks, and a last 1x1 convolution, which is never narrower than 1280."""
@@ -62,5 +62,5 @@ class KerasMobileNetV2(Application):
 
 
 def last_width(width: int, alpha: Ratio) -> Dim:
-    """Return the last width, which grows with a multiplier above 1 and does not shrink with one below."""
+    """Return the last width, which grows with a multiplier above 1, and is constant below."""
     return divisible(width * (alpha if isinstance(alpha, int) and alpha > 1 else Max(1, alpha)))

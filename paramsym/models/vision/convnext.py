@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.algebra.symbols import N, dims
@@ -16,23 +15,22 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.reshaping import Flatten, Permute
-from paramsym.models.published import Claim
-from paramsym.models.vision.blocks import EXACT_GELU, LayerNorm2d, Pictures, counted, named, remembered
+from paramsym.models.published import published_in
+from paramsym.models.vision.blocks import EXACT_GELU, LayerNorm2d, Pictures, named, remembered
 from paramsym.program import Own, Value
 
 _WIDTHS: tuple[Dim, ...] = dims("H_1 H_2 H_3 H_4")
 _DEPTHS: tuple[Dim, ...] = dims("L_1 L_2 L_3 L_4")
-_SIZES = {"tiny": (96, 9), "small": (96, 27), "base": (128, 27), "large": (192, 27)}
 _EPS = 1e-6
 
 
 @named
 @dataclass(frozen=True)
 class ConvNeXt(Pictures):
-    """Stages of blocks with a 7x7 convolution of every channel by itself and two matrices, as Swin's without attention.
+    """Stages of blocks with a depthwise 7x7 convolution and two matrices, as Swin's without attention.
 
-    ``widths`` and ``depths`` are those of the stages, which torchvision gives as rows of ``block_setting``; what is not given stays a
-    letter. A block of width H stores 8*H**2 + 58*H numbers: 49*H + H, a norm, two matrices of 4*H**2 with biases, and a scale.
+    ``widths`` and ``depths`` are those of the stages, which are rows of ``block_setting`` in torchvision; sizes that are not given are
+    letters. A block of width H stores 8*H**2 + 58*H numbers: 49*H + H, a norm, two matrices of 4*H**2 with biases, and a scale.
 
     Raises:
         ArgumentError: another number of widths than of depths, or an unknown name.
@@ -51,14 +49,7 @@ class ConvNeXt(Pictures):
     _: KW_ONLY
     in_channels: Dim = 3
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        f"convnext_{name}": {"widths": tuple(width * 2**n for n in range(4)), "depths": (3, 3, deep, 3), "num_classes": 1000}
-        for name, (width, deep) in _SIZES.items()
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        *counted("ConvNeXt", convnext_tiny=28_589_128, convnext_small=50_223_688),
-        *counted("ConvNeXt", convnext_base=88_591_464, convnext_large=197_767_336),
-    )
+    published, claims = published_in("vision.convnext")
 
     def conditions(self) -> None:
         """Every stage has a width and a depth."""
@@ -67,7 +58,7 @@ class ConvNeXt(Pictures):
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
-        """Patches of 4x4, the stages with a halving before each but the first, and the classifier."""
+        """Patches of 4x4, the stages with a halving before each except the first, and the classifier."""
         near, last = self.widths[0], self.widths[-1]
         layers: list[Layer] = [Sequential(Conv2d(self.in_channels, near, 4, stride=4), LayerNorm2d(near, _EPS))]
         for number, (width, depth) in enumerate(zip(self.widths, self.depths, strict=True)):
@@ -91,7 +82,7 @@ def _stage(width: Dim, depth: Dim) -> Repeat:
 
 @dataclass(frozen=True)
 class _Block(Layer):
-    """What the body gives, scaled channel by channel, and added."""
+    """The input plus the body's output, scaled channel by channel."""
 
     width: Dim
 
@@ -104,5 +95,5 @@ class _Block(Layer):
         yield Part("block", Sequential(*filtered, Dense(width, wide), EXACT_GELU, Dense(wide, width), Permute((3, 1, 2))))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """A map as it came."""
+        """The map, unchanged."""
         return own.layer_scale * own.block(x) + x

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
 
 from sympy import Max
 
@@ -17,8 +16,8 @@ from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
-from paramsym.models.published import Claim
-from paramsym.models.vision.blocks import Classifier, Ratio, conv_norm, counted, depthwise_in, divisible, named, remembered, residual
+from paramsym.models.published import published_in
+from paramsym.models.vision.blocks import Classifier, Ratio, conv_norm, depthwise_in, divisible, named, remembered, residual
 
 _TABLE_2 = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
 
@@ -26,14 +25,15 @@ _TABLE_2 = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 
 @named
 @dataclass(frozen=True)
 class MobileNetV2(Classifier):
-    """Inverted residuals: many channels inside, filtered one by one, and few between the blocks.
+    """Inverted residuals: many channels inside, with a depthwise convolution, and few between the blocks.
 
     ``inverted_residual_setting`` has a row (expansion t, channels c, blocks n, stride s) for every stage. ``width_mult`` is an exact
-    fraction; every width is rounded to a multiple of ``round_nearest``, and up where it would lose more than a tenth: with q = c*width/8
-    it is 8*max(1, floor(q + 1/2), ceil(9*q/10)). The last width is never less than 1280. A letter stands in it as ``width_mult=w/4``.
+    fraction; every width is rounded to a multiple of ``round_nearest``, and rounded up if it would lose more than a tenth: with q =
+    c*width/8 it is 8*max(1, floor(q + 1/2), ceil(9*q/10)). The last width is never less than 1280. A letter is written as
+    ``width_mult=w/4``.
 
     Raises:
-        ArgumentError: a multiplier that is no exact fraction, or an unknown name.
+        ArgumentError: a multiplier that is not an exact fraction, or an unknown name.
 
     Source: Sandler et al. 2018, "MobileNetV2: Inverted Residuals and Linear Bottlenecks", table 2.
 
@@ -55,11 +55,10 @@ class MobileNetV2(Classifier):
     _: KW_ONLY
     in_channels: Dim = 3
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"mobilenet_v2": {"num_classes": 1000, "width_mult": 1}}
-    claims: ClassVar[tuple[Claim, ...]] = counted("MobileNetV2", mobilenet_v2=3_504_872)
+    published, claims = published_in("vision.mobilenet_v2")
 
     def parts(self) -> Iterator[Part]:
-        """The stem, the blocks under one numbering, a last 1x1 convolution, and the classifier."""
+        """The stem, the blocks with one numbering, a last 1x1 convolution, and the classifier."""
         near = self._rounded(32)
         layers: list[Layer] = [conv_norm(self.in_channels, near, 3, 2, ReLU6())]
         for expansion, channels, blocks, first_stride in self.inverted_residual_setting:

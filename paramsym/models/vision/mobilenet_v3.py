@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from paramsym.algebra.size import Dim, canonical, same
 from paramsym.algebra.symbols import N
@@ -14,7 +14,7 @@ from paramsym.layers.activation import Hardsigmoid, Hardswish
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
-from paramsym.models.published import Claim
+from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import (
     RELU,
     Classifier,
@@ -22,7 +22,6 @@ from paramsym.models.vision.blocks import (
     Ratio,
     SqueezeExcitation,
     conv_norm,
-    counted,
     depthwise_in,
     divisible,
     down,
@@ -63,7 +62,7 @@ _TABLES = {
         (96, 5, 576, 96, "SE HS", 1),
     ),
 }
-"""Channels in, kernel, channels inside, channels out, what the block has (squeeze-and-excitation, hard swish), stride."""
+"""Channels in, kernel, channels inside, channels out, the block's options (squeeze-and-excitation, hard swish), stride."""
 _LAST = {"mobilenet_v3_large": 1280, "mobilenet_v3_small": 1024}
 
 
@@ -73,11 +72,11 @@ class MobileNetV3(Classifier):
     """Inverted residuals of several kernels, some with squeeze-and-excitation, the later ones with hard swish.
 
     ``width_mult`` is an exact fraction; widths are rounded as MobileNetV2's. ``reduced_tail`` halves the last three blocks, ``dilated``
-    dilates them in the place of their stride; both are for segmentation and detection. ``norm_layer`` "BatchNorm2d" or
-    "FrozenBatchNorm2d" adds 1e-5 to a variance, as torchvision's detectors have it, and None 1e-3.
+    dilates them instead of their stride; both are for segmentation and detection. ``norm_layer`` "BatchNorm2d" or
+    "FrozenBatchNorm2d" adds 1e-5 to a variance, as in torchvision's detectors, and None 1e-3.
 
     Raises:
-        ArgumentError: a multiplier that is no exact fraction, or an unknown name.
+        ArgumentError: a multiplier that is not an exact fraction, or an unknown name.
 
     Source: Howard et al. 2019, "Searching for MobileNetV3", tables 1 and 2.
 
@@ -99,8 +98,7 @@ class MobileNetV3(Classifier):
     in_channels: Dim = 3
     norm_layer: Norm | None = None
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {arch: {"arch": arch, "num_classes": 1000} for arch in _TABLES}
-    claims: ClassVar[tuple[Claim, ...]] = counted("MobileNetV3", mobilenet_v3_large=5_483_032, mobilenet_v3_small=2_542_856)
+    published, claims = published_in("vision.mobilenet_v3")
 
     def parts(self) -> Iterator[Part]:
         """The stem, the blocks, a last 1x1 convolution, and two matrices."""
@@ -109,7 +107,7 @@ class MobileNetV3(Classifier):
         norm = _settings(self.norm_layer)
         layers: list[Layer] = [conv_norm(self.in_channels, near, 3, 2, Hardswish(), **norm)]
         for number, row in enumerate(rows):
-            tail = len(rows) - number  # the last three blocks, of which the first is narrower in its output only
+            tail = len(rows) - number  # the last three blocks; in the first of them only the output is narrower
             layers.append(self._block(*row, tail=tail))
             near = self._rounded(row[3], halved=tail <= 3)
         wide = canonical(6 * near)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import C, N, dims
@@ -12,24 +12,23 @@ from paramsym.core.compose import Block, Sequential
 from paramsym.core.layer import Part
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.normalization import GroupNorm
-from paramsym.models.published import Claim
+from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import RELU, Norm, Pictures, named, remembered
-from paramsym.models.vision.detection import FROZEN, Backbone, head, plain, pyramid
+from paramsym.models.vision.detection import Backbone, head, plain, pyramid
 from paramsym.program import Own, Value, apply
 
 _ANCHORS: Dim = dims("a")
 _STAGES = (2, 3, 4)
 _GROUPS = 32
-_META = "torchvision 0.28, num_params of the weights"
 
 
 @named
 @dataclass(frozen=True)
 class RetinaNet(Pictures):
-    """Two heads at every place of a pyramid of five levels: one scores the classes of every anchor, one moves the anchor.
+    """Two heads at every position of a pyramid of five levels: one scores the classes of every anchor, one moves the anchor.
 
-    ``num_anchors`` are the boxes of a place, in three sizes and three shapes each. Which of them are objects depends on the data: those
-    whose scores are above a threshold, without those that overlap a better one; nothing of that is counted here. ``version`` 2 takes the
+    ``num_anchors`` are the boxes of a position, in three sizes and three shapes each. Which of them are objects depends on the data: those
+    whose scores are above a threshold, without those that overlap a better one; this choice is not counted here. ``version`` 2 uses the
     backbone's last map for the two coarsest levels, and has norms of 32 groups in the heads. ``norm_layer`` "FrozenBatchNorm2d" has the
     norms of the backbone as buffers, as the published weights of version 1 do.
 
@@ -53,14 +52,7 @@ class RetinaNet(Pictures):
     version: Literal[1, 2] = 1
     norm_layer: Norm = "BatchNorm2d"
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        f"retinanet_resnet50_fpn{suffix}": {"num_classes": 91, "out_channels": 256, "num_anchors": 9, "version": version}
-        for suffix, version in (("", 1), ("_v2", 2))
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("retinanet_resnet50_fpn", 34_014_999, _META, "RetinaNet", -FROZEN["resnet50"], "the backbone's norms are frozen"),
-        Claim("retinanet_resnet50_fpn_v2", 38_198_935, _META, "RetinaNet"),
-    )
+    published, claims = published_in("vision.retinanet", "RetinaNet")
 
     def parts(self) -> Iterator[Part]:
         """The backbone with its pyramid, and both heads."""
@@ -71,7 +63,7 @@ class RetinaNet(Pictures):
         yield Part("head", Block(classification_head=scores, regression_head=head(conv, width, self.num_anchors, 3, bbox_reg=4)))
 
     def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
-        """Scores (batch, anchors, classes), and how the anchors are moved, (batch, anchors, 4)."""
+        """Scores (batch, anchors, classes), and the moves of the anchors, (batch, anchors, 4)."""
         maps = own.backbone(self.seen(x))
         return own["head.classification_head"](*maps), own["head.regression_head"](*maps)
 
@@ -79,9 +71,9 @@ class RetinaNet(Pictures):
 @named
 @dataclass(frozen=True)
 class FCOS(Pictures):
-    """Two heads at every place of a pyramid of five levels, without anchors: classes, and how far the sides of the box are away.
+    """Two heads at every position of a pyramid of five levels, without anchors: classes, and the distances of the box's sides.
 
-    A third output says how near to the middle of its box a place is. Which places are objects depends on the data; nothing of that is
+    A third output is how near a position is to the middle of its box. Which positions are objects depends on the data; this choice is not
     counted here. ``norm_layer`` "FrozenBatchNorm2d" has the norms of the backbone as buffers, as the published weights do.
 
     Raises:
@@ -103,10 +95,7 @@ class FCOS(Pictures):
     out_channels: Dim = C
     norm_layer: Norm = "BatchNorm2d"
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"fcos_resnet50_fpn": {"num_classes": 91, "out_channels": 256}}
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("fcos_resnet50_fpn", 32_269_600, _META, "FCOS", -FROZEN["resnet50"], "the backbone's norms are frozen"),
-    )
+    published, claims = published_in("vision.retinanet", "FCOS")
 
     def parts(self) -> Iterator[Part]:
         """The backbone with its pyramid, and both heads."""
@@ -117,7 +106,7 @@ class FCOS(Pictures):
         yield Part("head", Block(classification_head=scores, regression_head=boxes))
 
     def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
-        """Scores (batch, places, classes), distances (batch, places, 4), none below zero, and centredness (batch, places, 1)."""
+        """Scores (batch, positions, classes), distances (batch, positions, 4), none below zero, and centredness (batch, positions, 1)."""
         maps = own.backbone(self.seen(x))
         boxes, centred = own["head.regression_head"](*maps)
         return own["head.classification_head"](*maps), apply("relu", boxes), centred
@@ -130,4 +119,4 @@ def _in_groups(width: Dim) -> Sequential:
 
 @remembered
 def _with_bias(width: Dim) -> Sequential:
-    return Sequential(*[layer for _ in range(4) for layer in (Conv2d(width, width, 3, padding=1), GroupNorm(_GROUPS, width), RELU)])
+    return Sequential(*(Conv2d(width, width, 3, padding=1), GroupNorm(_GROUPS, width), RELU) * 4)

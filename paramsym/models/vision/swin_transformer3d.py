@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
 
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import H, N, dims
@@ -13,28 +12,28 @@ from paramsym.core.layer import Part
 from paramsym.layers.convolution import Conv3d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
-from paramsym.models.published import Claim
+from paramsym.models.published import published_in
 from paramsym.models.swin import filled
-from paramsym.models.vision.blocks import Ratio, Videos, counted, named
+from paramsym.models.vision.blocks import Ratio, Videos, named
 from paramsym.models.vision.swin_transformer import check_stages, stages
 from paramsym.program import Own, Value, rearrange, reduce
 
 _DEPTHS: tuple[Dim, ...] = dims("L_1 L_2 L_3 L_4")
 _HEADS: tuple[Dim, ...] = dims("A_1 A_2 A_3 A_4")
 _WINDOW: tuple[Dim, Dim, Dim] = dims("w_1 w_2 w_3")
-_SIZES = {"t": (96, 6, 3), "s": (96, 18, 3), "b": (128, 18, 4)}
 
 
 @named
 @dataclass(frozen=True)
 class SwinTransformer3d(Videos):
-    """Swin for videos: attention within windows of frames, rows and columns, which every other block shifts.
+    """Swin for videos: attention within windows of frames, rows and columns, shifted in every second block.
 
-    ``patch_size`` and ``window_size`` are frames, height and width. Where a video has no more places along an axis than a window, the
-    window shrinks to it. Between the stages four neighbours of a frame become one place; the frames stay. What is not given stays a letter.
+    ``patch_size`` and ``window_size`` are frames, height and width. If a video is not longer than a window along an axis, the window
+    shrinks to it. Between the stages four neighbours of a frame become one position; the number of frames stays. Sizes that are not given
+    are letters.
 
     Raises:
-        DivisibilityError: heads that do not divide the width of their stage.
+        DivisibilityError: heads that do not divide the hidden size of their stage.
         ArgumentError: another number of heads than of depths, or an unknown name.
 
     Source: Liu et al. 2022, "Video Swin Transformer", section 3.
@@ -57,17 +56,7 @@ class SwinTransformer3d(Videos):
     _: KW_ONLY
     in_channels: Dim = 3
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        f"swin3d_{size}": {
-            "embed_dim": width,
-            "depths": (2, 2, deep, 2),
-            "num_heads": tuple(heads * 2**n for n in range(4)),
-            "window_size": (8, 7, 7),
-            "num_classes": 400,
-        }
-        for size, (width, deep, heads) in _SIZES.items()
-    }
-    claims: ClassVar[tuple[Claim, ...]] = counted("SwinTransformer3d", swin3d_t=28_158_070, swin3d_s=49_816_678, swin3d_b=88_048_984)
+    published, claims = published_in("vision.swin_transformer3d")
 
     def conditions(self) -> None:
         """Every stage has heads."""
@@ -85,7 +74,7 @@ class SwinTransformer3d(Videos):
         yield Part("head", Dense(width, self.num_classes))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Scores of classes, (batch, classes); the video is filled up to whole patches."""
+        """Scores of classes, (batch, classes); the video is padded to whole patches."""
         x = filled(rearrange(self.seen(x), "b c t h w -> b t h w c"), self.patch_size)
         x = own["patch_embed.proj"](rearrange(x, "b t h w c -> b c t h w"))
         x = own.features(own["patch_embed.norm"](rearrange(x, "b c t h w -> b t h w c")))

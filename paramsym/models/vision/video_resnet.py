@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import N, dims
@@ -16,28 +16,23 @@ from paramsym.layers.convolution import Conv3d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
 from paramsym.layers.pooling import AvgPool3d, MaxPool3d
-from paramsym.models.published import Claim
-from paramsym.models.vision.blocks import RELU, Videos, conv_norm, counted, named, remembered
+from paramsym.models.published import published_in
+from paramsym.models.vision.blocks import RELU, Videos, conv_norm, named, remembered
 from paramsym.program import Own, Value, apply, join, rearrange, reduce
 
 Maker = Literal["Conv3DSimple", "Conv3DNoTemporal", "Conv2Plus1D"]
 _DEPTHS: tuple[Dim, Dim, Dim, Dim] = dims("n1 n2 n3 n4")
-_MAKERS: Mapping[str, tuple[Maker, Maker, Maker, Maker]] = {
-    "r3d_18": ("Conv3DSimple", "Conv3DSimple", "Conv3DSimple", "Conv3DSimple"),
-    "mc3_18": ("Conv3DSimple", "Conv3DNoTemporal", "Conv3DNoTemporal", "Conv3DNoTemporal"),
-    "r2plus1d_18": ("Conv2Plus1D", "Conv2Plus1D", "Conv2Plus1D", "Conv2Plus1D"),
-}
 
 
 @named
 @dataclass(frozen=True)
 class VideoResNet(Videos):
-    """A ResNet of basic blocks for videos, whose convolutions see three frames, one, or space and time one after the other.
+    """A ResNet of basic blocks for videos, whose convolutions read three frames, or one frame, or space first and then time.
 
     ``conv_makers`` names the convolutions of every stage: "Conv3DSimple" has kernels of 3x3x3, "Conv3DNoTemporal" of 1x3x3 and
-    "Conv2Plus1D" of 1x3x3 and 3x1x1, with as many channels between them as make the count of 3x3x3, rounded down:
+    "Conv2Plus1D" of 1x3x3 and 3x1x1, with so many channels between them that the count is that of 3x3x3, rounded down:
     floor(27*i*o/(9*i + 3*o)) for i and o channels. ``stem`` is "BasicStem" or "R2Plus1dStem". Depths n1 to n4 and N classes are letters
-    where they are not given.
+    if they are not given.
 
     Source: Tran et al. 2018, "A Closer Look at Spatiotemporal Convolutions for Action Recognition", section 3 and table 1.
 
@@ -45,21 +40,12 @@ class VideoResNet(Videos):
     (33371472, 11695440, 31505325)
     """
 
-    conv_makers: tuple[Maker, Maker, Maker, Maker] = _MAKERS["r3d_18"]
+    conv_makers: tuple[Maker, Maker, Maker, Maker] = ("Conv3DSimple",) * 4
     layers: tuple[Dim, Dim, Dim, Dim] = _DEPTHS
     stem: Literal["BasicStem", "R2Plus1dStem"] = "BasicStem"
     num_classes: Dim = N
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        name: {
-            "conv_makers": makers,
-            "layers": (2, 2, 2, 2),
-            "stem": "R2Plus1dStem" if name == "r2plus1d_18" else "BasicStem",
-            "num_classes": 400,
-        }
-        for name, makers in _MAKERS.items()
-    }
-    claims: ClassVar[tuple[Claim, ...]] = counted("VideoResNet", r3d_18=33_371_472, mc3_18=11_695_440, r2plus1d_18=31_505_325)
+    published, claims = published_in("vision.video_resnet", "VideoResNet")
 
     def parts(self) -> Iterator[Part]:
         """The stem, four stages, and the classifier."""
@@ -91,7 +77,7 @@ def _stage(maker: Maker, near: int, far: int, depth: Dim) -> Repeat:
 
 @dataclass(frozen=True)
 class _Block(Layer):
-    """Two convolutions added to what passes by; where the channels change, both halve the extents."""
+    """Two convolutions added to the shortcut; if the channels change, both halve the extents."""
 
     maker: Maker
     incoming: int
@@ -151,8 +137,7 @@ class S3D(Videos):
     num_classes: Dim = N
     dropout: float = 0.2
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"s3d": {"num_classes": 400}}
-    claims: ClassVar[tuple[Claim, ...]] = counted("S3D", s3d=8_320_048)
+    published, claims = published_in("vision.video_resnet", "S3D")
 
     def parts(self) -> Iterator[Part]:
         """The features, a mean over windows, and a convolution to the classes."""
@@ -164,7 +149,7 @@ class S3D(Videos):
         yield Part("classifier", Sequential(Dropout(self.dropout), Conv3d(1024, self.num_classes, 1)))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Scores of classes, (batch, classes): the mean of what all windows say."""
+        """Scores of classes, (batch, classes): the mean over all windows."""
         return reduce("mean", own.classifier(own.avgpool(own.features(self.seen(x)))), 2, 3, 4)
 
 
@@ -185,7 +170,7 @@ def _mixed(widths: tuple[int, ...]) -> Layer:
 
 @dataclass(frozen=True)
 class _Inception(Layer):
-    """Four branches side by side. ``widths``: channels in; of the first branch; between and out of the next two; of the last."""
+    """Four parallel branches. ``widths``: input channels; of the first branch; inside and at the end of the next two; of the last."""
 
     widths: tuple[int, ...]
 
@@ -197,5 +182,5 @@ class _Inception(Layer):
         yield Part("branch3", Sequential(MaxPool3d(3, 1, 1), _conv(near, pooled)))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """What all branches give, one behind the other."""
+        """The joined outputs of all branches."""
         return join(*(own[f"branch{number}"](x) for number in range(4)), axis=1)

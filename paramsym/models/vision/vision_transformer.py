@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
 
 from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Dim, Shape, canonical, divides, text
@@ -18,23 +17,21 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.images import behind, in_row
-from paramsym.models.published import Claim
-from paramsym.models.vision.blocks import Pictures, counted, mlp, named, remembered
+from paramsym.models.published import published_in
+from paramsym.models.vision.blocks import Pictures, mlp, named, remembered
 from paramsym.program import Own, Value, take
-
-_SIZES = {"b": (12, 12, 768), "l": (24, 16, 1024), "h": (32, 16, 1280)}
 
 
 @named
 @dataclass(frozen=True)
 class VisionTransformer(Pictures):
-    """Patches of an image as words, a class token before them, and layers of a transformer's encoder with the norms in front.
+    """Patches of an image as tokens, a class token before them, and layers of a transformer's encoder with norms first.
 
-    What is not given stays a letter: side W of the image and K of a patch, L layers, A heads, width H, inner width F, N classes.
+    Sizes that are not given are letters: side W of the image and K of a patch, L layers, A heads, width H, inner width F, N classes.
     ``representation_size`` puts a matrix and a tanh before the classifier.
 
     Raises:
-        DivisibilityError: patches that do not fill the image, heads that do not divide the width.
+        DivisibilityError: patches that do not divide the image, heads that do not divide the hidden size.
         ArgumentError: an unknown name.
 
     Source: Dosovitskiy et al. 2021, "An Image is Worth 16x16 Words", section 3.1 and table 1.
@@ -58,38 +55,15 @@ class VisionTransformer(Pictures):
     _: KW_ONLY
     in_channels: Dim = 3
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        f"vit_{size}_{patch}": {
-            "image_size": 224,
-            "patch_size": patch,
-            "num_layers": depth,
-            "num_heads": heads,
-            "hidden_dim": width,
-            "mlp_dim": 4 * width,
-            "num_classes": 1000,
-        }
-        for size, patch in (("b", 16), ("b", 32), ("l", 16), ("l", 32), ("h", 14))
-        for depth, heads, width in (_SIZES[size],)
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        *counted("VisionTransformer", vit_b_16=86_567_656, vit_b_32=88_224_232, vit_l_16=304_326_632, vit_l_32=306_535_400),
-        Claim(
-            "vit_h_14",
-            633_470_440,
-            "torchvision 0.28, num_params of the weights",
-            "VisionTransformer",
-            besides=1_424_640,
-            note="images of 518x518",
-        ),
-    )
+    published, claims = published_in("vision.vision_transformer")
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Images of the size that the positions are made for."""
+        """Images of the size for which positions are stored."""
         return {"x": (B, self.in_channels, self.image_size, self.image_size)}
 
     def tensors(self) -> Iterator[Tensor]:
-        """The token that stands for the class."""
+        """The class token."""
         yield Tensor("class_token", (1, 1, self.hidden_dim), role="table")
 
     def parts(self) -> Iterator[Part]:
@@ -103,7 +77,7 @@ class VisionTransformer(Pictures):
         yield Part("heads", Sequential({**more, "head": Dense(width if wide is None else wide, self.num_classes)}))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Scores of classes, (batch, classes), from the first place."""
+        """Scores of classes, (batch, classes), from the first position."""
         x = self.seen(x)
         if any(differ(found, self.image_size) for found in x.sizes[2:]):
             message = f"the image is {text(x.sizes[2:])}; wanted {text((self.image_size,) * 2)}, for which there are positions."
@@ -132,7 +106,7 @@ class _Encoder(Layer):
         yield Part("ln", LayerNorm(self.width, 1e-6))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, places, width), as it came."""
+        """(batch, positions, width), unchanged."""
         return own.ln(own.layers(x + own.pos_embedding))
 
 
@@ -143,7 +117,7 @@ def _layer(width: Dim, heads: Dim, inner: Dim, dropout: float) -> _Layer:
 
 @dataclass(frozen=True)
 class _Layer(Layer):
-    """Attention and a feed-forward network, each behind a norm."""
+    """Attention and a feed-forward network, each after a norm."""
 
     width: Dim
     heads: Dim
@@ -157,7 +131,7 @@ class _Layer(Layer):
         yield Part("mlp", mlp(self.width, self.inner))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, places, width), as it came."""
+        """(batch, positions, width), unchanged."""
         attended = own.self_attention(own.ln_1(x))
         x = x + (attended[0] if isinstance(attended, tuple) else attended)
         return x + own.mlp(own.ln_2(x))
