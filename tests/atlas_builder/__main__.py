@@ -63,7 +63,7 @@ def blank(model_type: str) -> dict[str, Any]:
 
 
 def rebuild(model_type: str, name: str, seconds: int, into: Path) -> str:
-    """Derive one class in a process of its own and put it into its record; return what came of it."""
+    """Derive one class in a separate process and put it into its record; return what came of it."""
     with suppress(Exception):  # what fails is refused below
         class_named(name, model_type)  # imported here, once for all classes of a type
     reading, writing = os.pipe()
