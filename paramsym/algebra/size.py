@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
 from sympy import Expr, Function, Integer, Rational, S, Symbol
 from sympy.printing.str import StrPrinter
 
-from paramsym.algebra.polynomial import ROUNDED, Polynomial
+from paramsym.algebra.polynomial import ROUNDED, Polynomial, is_nonnegative
 from paramsym.errors import DivisibilityError, ParamsymError, SizeError
 from paramsym.naming import described, digits, short
 
@@ -148,7 +148,7 @@ def _expression_fault(value: Expr) -> str:
     longest = max(side.bit_length() for c in polynomial.terms.values() for side in (c.numerator, c.denominator)) if polynomial else 0
     if longest > MAX_BITS:
         return f"it has a number of {longest} bits; no size has more than {MAX_BITS}."
-    if all(coefficient <= 0 for coefficient in polynomial.terms.values()):
+    if is_nonnegative(-polynomial):
         return f"{short(value)} is never positive."
     for symbol in value.free_symbols:
         if symbol.is_integer is False or symbol.is_positive is False or symbol.is_commutative is False:
