@@ -231,6 +231,25 @@ class per(Function):  # noqa: N801 - reads as a word in formulas, like SymPy's f
         return quotient if exp is None else rf"\left({quotient}\right)^{{{exp}}}"
 
 
+def with_quotients(value: Expr) -> Expr:
+    """Return an expression with every exact quotient as a fraction, and nothing else changed.
+
+    SymPy's ``doit`` would also simplify floors and extremes, and take a number of copies, which may be 0, for positive.
+
+    >>> from sympy import Max
+    >>> from paramsym import A, H, L
+    >>> with_quotients(2 * per(H, A) * Max(1, L, evaluate=False))
+    2*H*Max(1, L)/A
+    """
+    if isinstance(value, per):
+        above, below = map(with_quotients, value.as_quotient())
+        return above / below
+    if not value.has(per):
+        return value
+    arguments = [with_quotients(cast("Expr", argument)) for argument in value.args]
+    return cast("Expr", value.func(*arguments, **({"evaluate": False} if isinstance(value, ROUNDED) else {})))
+
+
 class cat:  # noqa: N801 - reads as a word in shapes
     """A labelled concatenation along one axis: one stored tensor, one ledger line per segment.
 
