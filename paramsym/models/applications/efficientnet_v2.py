@@ -14,7 +14,7 @@ from paramsym.layers.preprocessing import Rescaling
 from paramsym.models.applications.application import networks, totals
 from paramsym.models.applications.drawing import Map
 from paramsym.models.applications.efficientnet import DEVIATION, MEAN, SCALES, Scaled, Stage
-from paramsym.models.vision.blocks import named
+from paramsym.models.vision.blocks import named, scaled
 
 _V2_B: tuple[Stage, ...] = (
     (3, 1, 32, 16, 1, 1),
@@ -113,7 +113,7 @@ class KerasEfficientNetV2(Scaled):
 
     def rounded(self, channels: Dim) -> Dim:
         """Return a scaled width as the nearest multiple of 8, halves up."""
-        eighths = channels * self.width_coefficient * Rational(1, 8)
+        eighths = scaled(channels, self.width_coefficient) * Rational(1, 8)
         return canonical(8 * Max(1, floor(eighths + Rational(1, 2))))
 
     def block(self, x: Map, name: str, stage: Stage, drop: float) -> Map:

@@ -16,7 +16,18 @@ from paramsym.errors import ArgumentError
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.dense import Dense
 from paramsym.models.published import Claim
-from paramsym.models.vision.blocks import RELU, Pictures, Ratio, SqueezeExcitation, conv_norm, counted, named, nearest_whole, remembered
+from paramsym.models.vision.blocks import (
+    RELU,
+    Pictures,
+    Ratio,
+    SqueezeExcitation,
+    conv_norm,
+    counted,
+    named,
+    nearest_whole,
+    remembered,
+    scaled,
+)
 from paramsym.program import Own, Value, rearrange
 
 _DEPTHS: tuple[Dim, ...] = dims("n1 n2 n3 n4")
@@ -126,7 +137,7 @@ def _block(near: Dim, far: Dim, stride: int, group: Dim, se_ratio: Any) -> Layer
     """Down, across in groups, squeeze and excite where asked for, up; with a projection of what passes by where the extents change."""
     layers: dict[str, Layer] = {"a": conv_norm(near, far, 1), "b": conv_norm(far, far, 3, stride, groups=per(far, group))}
     if se_ratio is not None:
-        layers["se"] = SqueezeExcitation(far, nearest_whole(se_ratio * near))
+        layers["se"] = SqueezeExcitation(far, nearest_whole(scaled(near, se_ratio)))
     projection = conv_norm(near, far, 1, stride, None) if stride != 1 else None
     return _Bottleneck(Sequential({**layers, "c": conv_norm(far, far, 1, 1, None)}), projection)
 
