@@ -58,3 +58,13 @@ def test_multipliers_without_bound() -> None:
     assert divisible(scaled(32, large)) % 8 == 0 < abs(divisible(scaled(32, large)) - 32 * large) <= 4
     nets = [ps.models.MobileNetV2(width_mult=multiplier, num_classes=10) for multiplier in (small, Rational(1, 1000))]
     assert nets[0].count == nets[1].count
+
+
+@pytest.mark.parametrize("ratio", [0.29, 0.57, 1.1, 1.15, 1.7, 2.3, 2.4, 2.9, 3.3, 3.7, 4.0, 4.6, 4.7])
+def test_every_ratio_of_swin(ratio: float) -> None:
+    """The inner width is ``int(mlp_ratio * width)``, as in ``transformers.models.swin.modeling_swin``; 2.4 at 80 gives 192."""
+    for width in (*range(8, 104, 8), 30, 50, 100, 128, 192, 200, 250, 300):
+        model = ps.models.Swin(embed_dim=width, mlp_ratio=ratio, depths=(1, 1), num_heads=(1, 1), window_size=2, patch_size=4)
+        shapes = model.shapes()
+        for stage in (0, 1):
+            assert shapes[f"encoder.layers.{stage}.blocks.0.mlp.fc1.weight"][0] == int(ratio * 2**stage * width)
