@@ -10,7 +10,7 @@ from math import prod
 from typing import Any
 
 import pytest
-from sympy import Max, Mod, floor
+from sympy import Integer, Max, Mod, floor
 
 import paramsym as ps
 from paramsym import A, F, H, K, L, per
@@ -140,3 +140,26 @@ def test_a_claim_with_a_decimal_comma_is_refused() -> None:
         ps.reconcile(ps.models.Bert(), "1,3B", at="bert-base-uncased")
     with pytest.raises(SizeError, match="out_features is 0"):
         ps.Dense(2, 0)
+
+
+def test_where_designs_are_equal_copies_may_be_none() -> None:
+    """Max(1, n) is 1 at n = 0, where it is no n: at the width that is given, both designs hold the same."""
+    n = ps.dims("n")
+    one = ps.Block(w=ps.Dense(Max(1, n, evaluate=False), H, bias=False), r=ps.Repeat(ps.Dense(H, 2, bias=False), n))
+    two = ps.Block(w=ps.Dense(Max(1, n, evaluate=False), 6))
+    (crossing,) = [each for each in ps.compare(one, two).crossovers if each.symbol == H]
+    for copies, width in ((0, 12), (1, 4), (2, 3)):
+        assert crossing.at.xreplace({n: Integer(copies)}) == width
+        assert one.at(n=copies, H=width).count == two.at(n=copies).count
+    assert [str(each.symbol) for each in ps.compare(ps.Dense(H, floor(F / 2)), ps.Dense(H, A)).crossovers] == ["A"]
+
+
+def test_a_claim_against_a_size_that_divides() -> None:
+    """One more head changes a count by less than one, or takes from it: the search for sizes stays this library's."""
+    n = ps.dims("n")
+    wide = ps.Dense(Max(1, n, evaluate=False), per(H, A), bias=False)
+    sized = ps.Block(wide=wide, deep=ps.Repeat(ps.Dense(H, 2, bias=False), n)).at(n=0, H=6, A=2)
+    assert ps.reconcile(sized, 6)[0].difference == 3
+    for claim in range(1, 40):
+        found = ps.reconcile(sized, claim)
+        assert all(answer.difference == claim - 3 for answer in found)

@@ -174,7 +174,7 @@ def roots(subject: Subject, sizes: Iterable[OneSize], low: int, high: int) -> It
 def _belief(subject: Subject, size: int, root: int, powers: dict[int, Fraction], low: int, high: int) -> tuple[str, float] | None:
     """Say why a root may be what somebody wrote, and how much one has to stretch for it; None where nothing speaks for it."""
     near = size <= _NEAR * root and root <= _NEAR * size
-    step = _value(powers, root + 1) - _value(powers, root)
+    step = abs(_value(powers, root + 1) - _value(powers, root))
     if low != high:  # a rounded claim can single out a size only where each step of it is large
         return ("", 1.4) if near and (high - low) * 10 <= step else None
     for words, cost, slips in _slips(size):
@@ -185,7 +185,7 @@ def _belief(subject: Subject, size: int, root: int, powers: dict[int, Fraction],
     # Claims are not any numbers: a wrong one is a multiple of some width as a right one is, and hits that much oftener.
     numbers = [size for size in subject.sizes.values() if isinstance(size, int) and size > 0]
     shared = max((gcd(int(step), number) for number in numbers if (low - subject.count) % number == 0), default=1)
-    chance = Fraction(shared, int(step))
+    chance = shared / max(step, Fraction(1))
     return ("", 1.8) if chance <= _RARE else None
 
 
