@@ -210,7 +210,7 @@ def _unknown_symbol(where: str, key: object, by_name: Mapping[str, Symbol], why_
     hint = why_not(name) if isinstance(name, str) else ""
     if isinstance(key, Symbol) and key.name in by_name:
         hint = f"Its {key.name} is another symbol of the same name (other assumptions); pass the name {key.name!r} instead."
-    return UnknownNameError(f"{where} has no symbol {name!r}; {has}. {hint}".rstrip())
+    return UnknownNameError(f"{where} has no symbol {quoted(name)}; {has}. {hint}".rstrip())
 
 
 def skeleton(lines: Iterable[Line]) -> dict[tuple[object, ...], set[bool]]:

@@ -187,7 +187,7 @@ def _written(layer: Layer, form: Form, letters: Letters, by: Any, depth: int | N
     if form == "factored":
         lead = _symbol(layer, by) if isinstance(by, str) else by
         if lead is not None and (not isinstance(lead, Expr) or isinstance(lead, Add) or lead == 0):
-            message = f"by is {text(lead)}; wanted one term to take out, such as H**2*L, or the name of a symbol."
+            message = f"by is {text(lead) if isinstance(lead, Expr) else quoted(lead)}; wanted one term to take out, such as H**2*L, or the name of a symbol."
             raise ArgumentError(message)
         return forms.factored(total, letters, lead, limit)
     found = shares(layer, depth)

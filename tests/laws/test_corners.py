@@ -163,3 +163,29 @@ def test_a_claim_against_a_size_that_divides() -> None:
     for claim in range(1, 40):
         found = ps.reconcile(sized, claim)
         assert all(answer.difference == claim - 3 for answer in found)
+
+
+class Unprintable:
+    """An object whose ``repr`` fails."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: ps.Dense(H, 2).to_latex("factored", by=Unprintable()), "by is something; wanted one term"),
+        (lambda: ps.Dense(H, 2).at({Unprintable(): 3}), "has no symbol something; it has H"),
+        (lambda: ps.Dense(H, 2).to_latex(width=Unprintable()), "width is something; wanted a number of characters"),
+        (lambda: ps.keras.UnitNormalization(input_shape=(None, 6, 3), axis=range(10**30)), "wanted at most 1000 entries"),
+        (lambda: ps.keras.Conv2D(3, range(10**30), input_shape=(None, 8, 8, 3)), "wanted at most 1000 entries"),
+        (lambda: ps.Block(a=ps.Dense(H, H)).replace("a", ps.Dense), "new is the class Dense, which does not take the part alone"),
+    ],
+    ids=count(),
+)
+def test_what_nobody_means_is_named(call: Callable[[], Any], said: str) -> None:
+    """Objects that do not print, axes without end, a class in the place of a layer."""
+    with pytest.raises(ParamsymError, match=said):
+        call()
+    assert ps.Block(a=ps.Dense(H, H)).replace("a", ps.Residual).part("a") == ps.Residual(ps.Dense(H, H))
