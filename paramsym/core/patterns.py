@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"(?<![^.])\d+(?![^.])")  # a step of a path that is a numb
 def replaced(layer: Layer, path: str | Sequence[str], new: Layer | Callable[[Layer], Layer]) -> Layer:
     """Return a layer with the parts that ``path`` means replaced, as ``Layer.replace`` says."""
     several = _several(path)
-    if not several and not callable(new):
+    if not several and not (callable(new) and isinstance(path, str)):
         return edited(layer, path, new)  # type: ignore[arg-type]
     made: dict[str, list[tuple[str, Layer]]] = {}
     for one, template in paths_of(layer, path) if several else [(path, path)]:
@@ -40,7 +40,9 @@ def _made(new: Callable[[Layer], Layer], old: Layer) -> Layer:
     except TypeError as error:
         if not isinstance(new, type):  # an author's own function fails in its own words
             raise
-        message = f"new is the class {new.__name__}, which does not take the part alone; wanted a layer, or a function of that part. {error}"
+        message = (
+            f"new is the class {new.__name__}, which does not take the part alone ({error}); wanted a layer, or a function of that part."
+        )
         raise ArgumentError(message) from None
 
 

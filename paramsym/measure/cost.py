@@ -222,7 +222,7 @@ def check_word(what: str, value: object, known: Iterable[str], more: str = "") -
     paramsym.errors.ArgumentError: dtype is 'float31' (str); known are float32, float16.
     """
     words = tuple(known)
-    if value not in words:
+    if not isinstance(value, str) or value not in words:
         message = f"{what} is {described(value)}; known are {', '.join(words)}{more}."
         raise ArgumentError(message)
 

@@ -167,7 +167,8 @@ def to_latex(
     '4 h^{2} \\left(1 + \\frac{1}{h}\\right)'
     """
     check_flags(standalone=standalone)
-    if form not in FORMS:
+    given: Any = form  # callers without a type checker
+    if not isinstance(given, str) or form not in FORMS:
         message = f"form {quoted(form)} is not known; known are {', '.join(FORMS)}."
         raise ArgumentError(message)
     check_depth(depth)

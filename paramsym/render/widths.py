@@ -51,7 +51,9 @@ def limit_of(wanted: float | None, otherwise: float = LINE) -> float:
         return otherwise
     given: Any = wanted  # callers without a type checker
     if isinstance(given, bool) or not isinstance(given, int | float) or not given > 0:
-        message = f"width is {quoted(wanted)}; wanted a number of characters, such as {LINE} for a line of an article, 45 for a column of two."
+        message = (
+            f"width is {quoted(wanted)}; wanted a number of characters, such as {LINE} for a line of an article, 45 for a column of two."
+        )
         raise ArgumentError(message)
     return wanted
 

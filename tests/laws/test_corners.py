@@ -10,9 +10,10 @@ from math import prod
 from typing import Any
 
 import pytest
-from sympy import Integer, Max, Mod, floor
+from sympy import Eq, Integer, Max, Mod, floor
 
 import paramsym as ps
+import paramsym.testing
 from paramsym import A, F, H, K, L, per
 from paramsym.errors import ArgumentError, ParamsymError, SizeError
 
@@ -180,6 +181,15 @@ class Unprintable:
         (lambda: ps.Dense(H, 2).to_latex(width=Unprintable()), "width is something; wanted a number of characters"),
         (lambda: ps.keras.UnitNormalization(input_shape=(None, 6, 3), axis=range(10**30)), "wanted at most 1000 entries"),
         (lambda: ps.keras.Conv2D(3, range(10**30), input_shape=(None, 8, 8, 3)), "wanted at most 1000 entries"),
+        (lambda: ps.memory(ps.Dense(4, 6), (1, 4), use="inference", weights=Eq(H, F)), "weights is Eq"),
+        (lambda: ps.flops(ps.Dense(4, 6), (1, 4), past={"a"}), "past is {'a'}"),
+        (lambda: ps.sweep(ps.Dense(H, 2), {H: [1]}, parts=H > F), "parts is H > F; wanted True, False or a depth"),
+        (lambda: ps.export(ps.Dense(H, 2), [1, 2]), "language is"),
+        (lambda: ps.Dense(H, 2).to_latex({"a"}), "form {'a'} is not known"),
+        (lambda: ps.load("gpt2", Unprintable()), "architecture"),
+        (lambda: ps.run(ps.ReLU(), {}, range(10**14)), "x is no array"),
+        (lambda: ps.Block(a=ps.Dense(H, H)).replace({"a"}, ps.Residual), "takes a dotted path"),
+        (lambda: ps.testing.sizes(ps.Dense(H, 2), largest=Unprintable()), "largest is something"),
         (lambda: ps.Block(a=ps.Dense(H, H)).replace("a", ps.Dense), "new is the class Dense, which does not take the part alone"),
     ],
     ids=count(),
