@@ -247,7 +247,9 @@ def with_quotients(value: Expr) -> Expr:
     if not value.has(per):
         return value
     arguments = [with_quotients(cast("Expr", argument)) for argument in value.args]
-    return cast("Expr", value.func(*arguments, **({"evaluate": False} if isinstance(value, ROUNDED) else {})))
+    if isinstance(value, ROUNDED):
+        return cast("Expr", value.func(*arguments, evaluate=False))
+    return value.func(*arguments)
 
 
 class cat:  # noqa: N801 - reads as a word in shapes

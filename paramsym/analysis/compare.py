@@ -221,7 +221,7 @@ def _crossovers(gap: Polynomial, names: tuple[str, str]) -> Iterator[Crossover]:
         for position, root in enumerate(sorted(roots, key=sympy.default_sort_key) if len(symbols) > 1 else roots):
             last = position == len(roots) - 1 and (len(symbols) == 1 or len(roots) == 1)
             larger = names[0] if last and leading < 0 else names[1] if last and leading > 0 else ""
-            yield Crossover(symbol, root.xreplace(behind), larger)
+            yield Crossover(symbol, cast("Expr", root.xreplace(behind)), larger)
 
 
 def _roots(polynomial: Any, *, short: bool) -> list[Expr]:

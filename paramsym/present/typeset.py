@@ -188,8 +188,8 @@ def _written(layer: Layer, form: Form, letters: Letters, by: Any, depth: int | N
     if form == "factored":
         lead = _symbol(layer, by) if isinstance(by, str) else by
         if lead is not None and (not isinstance(lead, Expr) or isinstance(lead, Add) or lead == 0):
-            found = text(lead) if isinstance(lead, Expr) else quoted(lead)
-            message = f"by is {found}; wanted one term to take out, such as H**2*L, or the name of a symbol."
+            what = text(lead) if isinstance(lead, Expr) else quoted(lead)
+            message = f"by is {what}; wanted one term to take out, such as H**2*L, or the name of a symbol."
             raise ArgumentError(message)
         return forms.factored(total, letters, lead, limit)
     found = shares(layer, depth)
