@@ -12,21 +12,21 @@ from paramsym.cli.streams import complain, width
 FORMATS = ("text", "latex", "markdown", "json", "html")
 _ABOUT = """Parameter counts of neural networks as algebra: the closed form, the number,
 the table, and why."""
-_SOURCE = "a config.json, a directory that holds one, '-' for a config.json on standard input, or a name such as bert or bert-base-uncased"
+_SOURCE = "a config.json, a directory with one, '-' for a config.json on standard input, or a name such as bert or bert-base-uncased"
 _CODES = """Exit codes: 0 all is well; 1 a check failed, or a claim was not explained;
 2 the input was wrong."""
 _EXAMPLES = """examples:
   paramsym count bert-base-uncased                  109482240
   paramsym formula config.json --format latex       the closed form, to paste
-  paramsym table checkpoint/ --depth 2              who has how much
-  paramsym explain A bert                           why heads change nothing
+  paramsym table checkpoint/ --depth 2              sizes of the parts
+  paramsym explain A bert                           why A cancels
   paramsym reconcile 110M bert-base-uncased         where a number comes from
   paramsym check checkpoint/                        config against weights
   paramsym count bert-base-uncased --set H=1024 --set A=16
 """
 _NOTES = {
     "formula": """The letters are those of the papers; they are listed below the formula
-with their sizes. With --set F=4*H the relation is put in.
+with their sizes. --set F=4*H replaces F by 4*H.
 
 examples:
   paramsym formula bert
@@ -48,7 +48,7 @@ examples:
   paramsym table config.json --depth 3
   paramsym table bert-base-uncased --format csv > tensors.csv""",
     "explain": """Says how the count depends on a letter, tensor by tensor: whether it
-cancels and why, else through which tensors it enters.
+cancels and why, or through which tensors it enters.
 
 examples:
   paramsym explain A bert
@@ -56,7 +56,7 @@ examples:
   paramsym explain A gpt2 --of activations""",
     "reconcile": """A claim is a number (109486464), a rounded one (110M, "1.5B"), arithmetic
 ("12*768*12 = 110M"), an expression in the model's letters ("12*L*H**2"), or
-another model. Exit code 0 where it is right or explained, 1 where it is not.
+another model. Exit code 0 if it is right or explained, 1 if it is not.
 
 examples:
   paramsym reconcile 109786368 bert-base-uncased
@@ -65,7 +65,7 @@ examples:
   paramsym reconcile "4.1 GFLOPs" resnet50 --of flops -b 1 --side 224
   paramsym reconcile "2.1 GB" llama-2-7b-hf --of cache -b 1 -n 4096 \\
                      --dtype float16""",
-    "conventions": """The same model counted in each of the ways people mean by "parameters":
+    "conventions": """The same model counted in every usual meaning of "parameters":
 tied tensors once or twice, without embeddings, active per token, ...
 
 example:
@@ -82,7 +82,7 @@ operations keep them.
 
 example:
   paramsym activations gpt2 --batch 8 --positions 1024""",
-    "cache": """What stays for the next token: keys and values, or other states; numbers,
+    "cache": """What is kept for the next token: keys and values, or other states; numbers,
 or bytes with --dtype.
 
 example:
@@ -94,13 +94,13 @@ examples:
   paramsym memory gpt2 --batch 8 --positions 1024
   paramsym memory gpt2 --batch 8 --positions 1024 --inference --dtype float16""",
     "check": """Reads config.json and the headers of the safetensors files beside it (no
-weights) and compares tensor by tensor. Exit code 0 where they agree, all
-differences explained; 1 where they do not.
+weights) and compares tensor by tensor. Exit code 0 if every difference is
+explained, 1 if not.
 
 examples:
   paramsym check path/to/checkpoint
   paramsym check path/to/checkpoint --architecture BertModel""",
-    "families": """Without a name: every family there is. With one: its classes and its
+    "families": """Without a name: every family. With a name: its classes and its
 published sizes.
 
 examples:
@@ -116,7 +116,7 @@ _SUMMARIES = {
     "conventions": "every way to count the same model",
     "flops": "the work of a forward pass",
     "activations": "what training keeps for the backward pass",
-    "cache": "what stays for the next token",
+    "cache": "what is kept for the next token",
     "memory": "the memory of training or inference",
     "check": "a checkpoint against its own config.json",
     "families": "the models that are known by name",
@@ -124,11 +124,11 @@ _SUMMARIES = {
 
 
 COSTS = ("flops", "activations", "cache", "memory")
-"""Commands about what a model does with inputs."""
+"""Commands about the costs of a forward pass."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that complains in one line."""
+    """A parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
         command = self.prog.partition(" ")[2]
@@ -154,13 +154,13 @@ def parser() -> argparse.ArgumentParser:
 
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
-    """Return what the command line says; leave by ``SystemExit`` after a complaint, or after ``--help``."""
+    """Return the parsed command line; raise ``SystemExit`` after an error, or after ``--help``."""
     top = parser()
     found = top.parse_args(argv)
     # Until Python 3.13 argparse reads `--set=--` as an option with no value at all, and gives a list for it.
     given = [value for name, value in vars(found).items() if name != "sizes"] + list(getattr(found, "sizes", ()))
     if [] in given:
-        top.error("an option has the value '--', which is none")
+        top.error("an option has the value '--', which is not a value")
     return found
 
 
@@ -177,7 +177,7 @@ def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:
         command.add_argument("source", metavar="SOURCE", help=_SOURCE)
     if name != "families":
         command.add_argument("-a", "--architecture", metavar="CLASS", help="the reference's class, such as BertForMaskedLM")
-        command.add_argument("--strict", action="store_true", help="refuse config keys that are not known, instead of warning")
+        command.add_argument("--strict", action="store_true", help="refuse unknown config keys instead of warning")
     if name not in {"check", "families"}:
         command.add_argument(
             "-s",
@@ -205,12 +205,12 @@ def _add_inputs(command: argparse.ArgumentParser, name: str) -> None:
     if name != "flops":
         command.add_argument("--dtype", metavar="FORMAT", help="the format of the numbers, such as float16")
     if name == "memory":
-        command.add_argument("--inference", action="store_true", help="of inference rather than of training")
+        command.add_argument("--inference", action="store_true", help="the memory of inference instead of training")
 
 
 def _add_questions(command: argparse.ArgumentParser, name: str) -> None:
     if name != "flops":
-        command.add_argument("--of", choices=COSTS, metavar="COST", help=f"of a cost in place of the parameters: {', '.join(COSTS)}")
+        command.add_argument("--of", choices=COSTS, metavar="COST", help=f"a cost instead of the parameters: {', '.join(COSTS)}")
         _add_sizes(command)
         command.add_argument("--dtype", metavar="FORMAT", help="with --of: the format of the numbers, such as float16")
     command.add_argument("--way", choices=("forward", "backward", "both"), help="which pass of FLOPs (default: forward)")
@@ -218,9 +218,9 @@ def _add_questions(command: argparse.ArgumentParser, name: str) -> None:
 
 
 def _add_sizes(command: argparse.ArgumentParser) -> None:
-    command.add_argument("-b", "--batch", metavar="N", type=_size, help="how many examples at once, in the place of B")
-    command.add_argument("-n", "--positions", metavar="N", type=_size, help="how many positions of each, in the place of S")
-    command.add_argument("--side", metavar="N", type=_size, help="how many pixels along each side of an image, for the letter W")
+    command.add_argument("-b", "--batch", metavar="N", type=_size, help="the batch size B")
+    command.add_argument("-n", "--positions", metavar="N", type=_size, help="the sequence length S")
+    command.add_argument("--side", metavar="N", type=_size, help="the pixels along each side of an image, for the letter W")
 
 
 def _depth(text: str) -> int:
@@ -234,5 +234,5 @@ def _size(text: str) -> int:
 def _whole(text: str, what: str) -> int:
     if text.isascii() and text.isdigit() and len(text) < 9 and int(text) > 0:
         return int(text)
-    message = f"{text[:20]!a} is no {what}; wanted a whole number from 1"
+    message = f"{text[:20]!a} is not a {what}; wanted a whole number from 1"
     raise argparse.ArgumentTypeError(message)

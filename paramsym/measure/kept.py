@@ -1,4 +1,4 @@
-"""What a forward pass keeps in memory for the backward pass, array by array; views of one storage count once."""
+"""The arrays that a forward pass keeps for the backward pass; views of one storage count once."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ Attention: TypeAlias = Literal["eager", "fused", "recomputed"]
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How things are kept: the attention's kernel, or its inputs alone; and with ``blocks`` of every repeated block its inputs alone.
+    """How arrays are kept: the kernel of attention, or only attention's inputs; with ``blocks`` only the inputs of every repeated block.
 
-    ``narrow`` numbers are narrower than float32, so that what is wide is copied. With ``drops`` the fused attention has a dropout.
+    ``narrow`` numbers are narrower than float32, so wide arrays are copies. With ``drops`` the fused attention supports dropout.
     """
 
     attention: Attention = "eager"
@@ -41,7 +41,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Result:
-    """Where an output lies: in the storage of an input, in that of a stored tensor, or in one of its own, which may be longer than it."""
+    """The storage of an output: that of an input, that of a stored tensor, or a new one, which may be larger than the output."""
 
     layout: Layout
     storage: ArrayType
@@ -53,9 +53,9 @@ class Result:
 
 @dataclass
 class Keeping:
-    """What one program keeps: inputs and outputs by position, because they belong to whoever passes them, and lines of what is inside.
+    """The kept arrays of one program: inputs and outputs by position, because they belong to the outer program, and lines for the others.
 
-    ``results`` say where the outputs lie. ``mixed`` says that something split was added to something whole.
+    ``results`` are the storages of the outputs. ``mixed`` means that a split array was added to a whole one.
     """
 
     inputs: set[int] = field(default_factory=set)
@@ -75,13 +75,13 @@ def keeping(
     layouts: tuple[Layout, ...] | None = None,
     split: tuple[bool, ...] = (),
 ) -> Keeping:
-    """Return what a program keeps; ``needs`` says which inputs need a gradient, ``stored`` which of them are stored tensors.
+    """Return the kept arrays of a program; ``needs`` marks the inputs that need a gradient, ``stored`` those that are stored tensors.
 
-    ``layouts`` say how the inputs lie in their storages; left out, they are new arrays. ``split`` says which inputs tensor sharing splits
-    over the devices: what comes out of a matrix, until the next one sums over it (Shoeybi et al. 2019, section 3).
+    ``layouts`` are the layouts of the inputs in their storages; without them, inputs are new arrays. ``split`` marks the inputs that tensor
+    sharing splits over the devices: the output of a matrix is split until the next matrix sums over it (Shoeybi et al. 2019, section 3).
 
     Raises:
-        NotYetError: a part that does not say what it computes.
+        NotYetError: a part without a forward pass.
     """
     layouts = tuple(map(plain, program.input_types)) if layouts is None else layouts
     question = ("kept", needs, way, frozen, stored, layouts, split)
@@ -89,7 +89,7 @@ def keeping(
 
 
 class _Keeper:
-    """One program with the gradients, storages, layouts and stored tensors among its values."""
+    """One program with the gradients, storages and layouts of its values."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class _Keeper:
         self.labels: dict[int, tuple[Any, ...]] = {}
 
     def found(self) -> Keeping:
-        """Collect what every step keeps, and sort it into inputs, outputs and what is inside."""
+        """Collect the kept arrays of every step, sorted into inputs, outputs and others."""
         for step in self.program.steps:
             for number in step.gives:
                 self.labels[number] = (word(step.operation),)
@@ -129,7 +129,7 @@ class _Keeper:
         return Keeping(kept, given, lines, tuple(map(self._result, self.program.outputs)), self.mixed)
 
     def keep(self, number: int, merged: tuple[tuple[int, ...], ...] = ()) -> None:
-        """Keep the storage of a value, or a copy where axes must be merged for it; stored tensors are in memory anyway."""
+        """Keep the storage of a value, or a copy if its axes must be merged; stored tensors are in memory anyway."""
         root = self.root[number]
         if root in self.stored:
             return
@@ -160,7 +160,7 @@ class _Keeper:
                     kept = _fused(body, tuple(self.layout[number] for number in step.takes), split=step.takes[0] in self.split)
                 elif name == "attention" and self.way.attention == "fused" and any(needs[3:]) and any(one.causal for one in _masks(body)):
                     pairs = (body.input_types[0].sizes[1], body.input_types[1].sizes[1])
-                    kept.lines.append(Line(("mask",), pairs, role="truth"))  # which of the biases are hidden
+                    kept.lines.append(Line(("mask",), pairs, role="truth"))  # the mask of hidden biases
                 self._inside(step, kept, "")
             case Loop():
                 self._new(step)
@@ -177,12 +177,12 @@ class _Keeper:
                     self._operation(step, needs)
 
     def _new(self, step: Step) -> None:
-        """Lay the results as new arrays."""
+        """Give the results the layout of new arrays."""
         for number in step.gives:
             self.layout[number] = plain(self.program.types[number])
 
     def _lay(self, step: Step) -> None:
-        """Say where the results of an operation lie, and which are split."""
+        """Find the storages of an operation's results, and which are split."""
         operation, taken, given = step.operation, self.program.taken(step), self.program.given(step)
         self._new(step)
         self._share(step, taken)
@@ -200,7 +200,7 @@ class _Keeper:
                 self.layout[step.gives[0]] = like(given[0], *zip(taken, (self.layout[number] for number in step.takes), strict=True))
 
     def _share(self, step: Step, taken: tuple[ArrayType, ...]) -> None:
-        """Split what comes out of a matrix whose input is whole; what comes out of one whose input is split, is whole."""
+        """The output of a matrix with a whole input is split; with a split input it is whole."""
         arrays = [number for number in step.takes if self.root[number] not in self.stored]
         split = [number in self.split for number in arrays]
         if isinstance(step.operation, Contract) and len(arrays) < len(taken):
@@ -223,7 +223,7 @@ class _Keeper:
                 self.keep((step.takes if one.source == "taken" else step.gives)[one.number], one.merged)
 
     def _kept(self, step: Step, body: Program, needs: tuple[bool, ...], *, frozen: bool = False) -> Keeping:
-        """Return what a program inside keeps, for the inputs that a step passes on."""
+        """Return the kept arrays of an inner program, for the inputs that a step passes on."""
         takes = step.takes[: len(body.inputs)]
         stored = tuple(self.root[number] in self.stored for number in takes)
         layouts = tuple(self.layout[number] for number in takes)
@@ -231,7 +231,7 @@ class _Keeper:
         return keeping(body, needs[: len(takes)], self.way, frozen=self.frozen or frozen, stored=stored, layouts=layouts, split=split)
 
     def _inside(self, step: Step, kept: Keeping, name: str | Numbers) -> None:
-        """Take over what a program inside keeps, and where its results lie."""
+        """Add the kept arrays of an inner program, and the storages of its results."""
         own: dict[int, int] = {}
         self.mixed |= kept.mixed
         for number, result in zip(step.gives, kept.results, strict=True):
@@ -253,7 +253,7 @@ class _Keeper:
         self.lines += [line.within(shown(name), None, frozen=False) if name else line for line in kept.lines]
 
     def _loop(self, step: Step, loop: Loop, needs: tuple[bool, ...]) -> None:
-        """All copies: what is carried from one to the next is kept once between them."""
+        """All copies: an array carried from one to the next is kept once."""
         for position, (numbers, body) in enumerate(loop.bodies):
             kept = self._kept(step, body, needs)
             kept = _given(body, kept, needs) if self.way.blocks else kept
@@ -261,7 +261,7 @@ class _Keeper:
             self.lines += [looped(line, numbers, loop.shared) for line in kept.lines]
             between = replace(numbers, count=canonical(numbers.count - 1)) if position == 0 else numbers
             for n in range(loop.carry):
-                same = kept.results[n].taken == n  # a copy hands on what it took, in the same storage
+                same = kept.results[n].taken == n  # a copy passes its input on, in the same storage
                 if (n in kept.inputs or n in kept.outputs) and between.count != 0 and not same:
                     self.lines.append(looped(_line(("carried",), self.program.types[step.takes[n]]), between, loop.shared))
             self._ends(step, kept)
@@ -280,7 +280,7 @@ class _Keeper:
         self._ends(step, kept)
 
     def _route(self, step: Step, route: Route, needs: tuple[bool, ...]) -> None:
-        """All chosen copies, one after another: each takes the rows of its positions, and adds what it gives, weighted, to these."""
+        """All chosen copies, one after another: each takes the rows of its positions, and adds its weighted results to them."""
         if not self.flags[step.gives[0]]:
             return
         x, weights, _ = self.program.taken(step)
@@ -296,7 +296,7 @@ class _Keeper:
         self.lines += [line.within(route.numbers, route.used, frozen=False) for line in kept.lines]
 
     def _ends(self, step: Step, kept: Keeping) -> None:
-        """Keep what goes into the first round and comes out of the last one."""
+        """Keep the inputs of the first round and the outputs of the last one."""
         for number in kept.inputs:
             self.keep(step.takes[number])
         for number in kept.outputs:
@@ -304,14 +304,14 @@ class _Keeper:
 
 
 def runs_fused(way: Way, body: Program, needs: tuple[bool, ...]) -> bool:
-    """Return whether a fused kernel takes an attention: it gives no gradient to a bias, and wants keys and values of one width."""
+    """Return whether a fused kernel can compute an attention: it gives no gradient to a bias, and needs keys and values of one width."""
     _, key, value, *_ = body.input_types
     dropped = any(isinstance(step.operation, Drop) for step in body.steps)
     return way.attention == "fused" and not any(needs[3:]) and not differ(key.sizes[-1], value.sizes[-1]) and (way.drops or not dropped)
 
 
 def _given(body: Program, kept: Keeping, needs: tuple[bool, ...]) -> Keeping:
-    """What a program keeps that is computed again on the way back: what it is given."""
+    """The kept arrays of a program that the backward pass computes again: its inputs."""
     if not any(needs) and not kept.lines and not kept.inputs:
         return kept
     taken = {n for n, one in enumerate(body.input_types) if one.kind == "float"}
@@ -319,11 +319,11 @@ def _given(body: Program, kept: Keeping, needs: tuple[bool, ...]) -> Keeping:
 
 
 def _fused(body: Program, layouts: tuple[Layout, ...], *, split: bool) -> Keeping:
-    """What a fused attention keeps: what goes in and comes out, and the logarithm of every query's sum of exponentials.
+    """The kept arrays of a fused attention: its inputs, its output, and the logarithm of every query's sum of exponentials.
 
-    The kernel takes a causal mask as a flag. A window makes a mask of four bytes per pair, and a bias is one: given for every pair it is
-    taken as it is. Keys and values are copied for each head then, unless one copy can be stretched. The result lies as the queries do: laid
-    otherwise than by position, it is copied to merge the heads, and the copy is what comes out.
+    The kernel takes a causal mask as a flag. A window needs a mask of four bytes per pair. A bias is such a mask, and is used directly if
+    it is given for every pair. Keys and values are then copied for each head, unless one copy can be stretched. The result has the layout
+    of the queries: if that is not by position, it is copied to merge the heads, and the copy is the output.
     """
     query, key, value, *bias = body.input_types
     batch, queries, heads, _ = query.sizes
@@ -350,7 +350,7 @@ def _fused(body: Program, layouts: tuple[Layout, ...], *, split: bool) -> Keepin
 
 
 def _written(body: Program, key: ArrayType) -> bool:
-    """Whether an attention has a mask that is written out, as it is for a window that is no longer than the keys."""
+    """Whether an attention has a mask as an array, as for a window that is not longer than the keys."""
     masks = _masks(body)
     windows = [mask.window for mask in masks if mask.window is not None]
     return any(mask.written for mask in masks) or any(

@@ -187,7 +187,7 @@ class Unprintable:
         (lambda: ps.export(ps.Dense(H, 2), [1, 2]), "language is"),
         (lambda: ps.Dense(H, 2).to_latex({"a"}), "form {'a'} is not known"),
         (lambda: ps.load("gpt2", Unprintable()), "architecture"),
-        (lambda: ps.run(ps.ReLU(), {}, range(10**14)), "x is no array"),
+        (lambda: ps.run(ps.ReLU(), {}, range(10**14)), "x is not an array"),
         (lambda: ps.Block(a=ps.Dense(H, H)).replace({"a"}, ps.Residual), "takes a dotted path"),
         (lambda: ps.testing.sizes(ps.Dense(H, 2), largest=Unprintable()), "largest is something"),
         (lambda: ps.Block(a=ps.Dense(H, H)).replace("a", ps.Dense), "new is the class Dense, which does not take the part alone"),
