@@ -536,7 +536,7 @@ def _one_power(base: Expr, monomial: Monomial, times: int) -> Polynomial:
             raise SizeError(message)
         return _of_expr(base) ** times
     exponent = Polynomial({monomial: 1})
-    if _is_nonnegative(exponent):
+    if is_nonnegative(exponent):
         return _generator(Pow(base, exponent.as_expr())) ** times
     up, down = (_extreme(Max, [side, _NOTHING]).as_expr() for side in (exponent, -exponent))
     return _generator(Pow(base, up)) ** times * _generator(Pow(base, down)) ** -times
@@ -591,8 +591,8 @@ def _extreme(kind: Any, arguments: Sequence[Polynomial]) -> Polynomial:
     inside = [argument * outside.inverse() for argument in arguments] if outside != _UNIT else list(arguments)
     kept: list[Polynomial] = []
     for one in (each for argument in inside for each in _of_kind(kind, argument)):
-        if not any(_is_nonnegative(other - one if kind is Max else one - other) for other in kept):
-            kept = [other for other in kept if not _is_nonnegative(one - other if kind is Max else other - one)]
+        if not any(is_nonnegative(other - one if kind is Max else one - other) for other in kept):
+            kept = [other for other in kept if not is_nonnegative(one - other if kind is Max else other - one)]
             kept.append(one)
     result = kept[0] if len(kept) == 1 else _generator(kind(*(one.as_expr() for one in kept), evaluate=False))
     return outside * result
@@ -635,7 +635,7 @@ def _is_integral(monomial: Monomial, coefficient: Number) -> bool:
     return isinstance(coefficient, int) and all(e > 0 for _, e in monomial)
 
 
-def _is_nonnegative(polynomial: Polynomial) -> bool:
+def is_nonnegative(polynomial: Polynomial) -> bool:
     """Whether a polynomial is known to be zero or more. Symbols are, including numbers of copies, which may be zero."""
     return all(c > 0 and all(e % 2 == 0 or _is_natural(g) for g, e in monomial) for monomial, c in polynomial.terms.items())
 
@@ -646,8 +646,8 @@ def _is_natural(generator: Expr) -> bool:
     if isinstance(generator, Symbol | Pow):
         return True
     if isinstance(generator, Add):
-        return _is_nonnegative(_of_expr(generator))
-    known = [_is_nonnegative(_of_expr(cast("Expr", argument))) for argument in generator.args]
+        return is_nonnegative(_of_expr(generator))
+    known = [is_nonnegative(_of_expr(cast("Expr", argument))) for argument in generator.args]
     return any(known) if isinstance(generator, Max) else known[-1] if isinstance(generator, Mod) else all(known)
 
 

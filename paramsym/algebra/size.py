@@ -17,7 +17,7 @@ from sympy import Expr, Function, Integer, Rational, S, Symbol
 from sympy.printing.str import StrPrinter
 
 from paramsym.algebra.letters import USUAL
-from paramsym.algebra.polynomial import ROUNDED, Polynomial
+from paramsym.algebra.polynomial import ROUNDED, Polynomial, is_nonnegative
 from paramsym.errors import DivisibilityError, ParamsymError, SizeError
 from paramsym.naming import described, digits, short
 from paramsym.render import plain
@@ -151,7 +151,7 @@ def _expression_fault(value: Expr) -> str:
     longest = max(side.bit_length() for c in polynomial.terms.values() for side in (c.numerator, c.denominator)) if polynomial else 0
     if longest > MAX_BITS:
         return f"it has a number of {longest} bits; no size has more than {MAX_BITS}."
-    if all(coefficient <= 0 for coefficient in polynomial.terms.values()):
+    if is_nonnegative(-polynomial):
         return f"{short(value)} is never positive."
     for symbol in value.free_symbols:
         if symbol.is_integer is False or symbol.is_positive is False or symbol.is_commutative is False:
@@ -232,6 +232,27 @@ class per(Function):  # noqa: N801 - reads as a word in formulas, like SymPy's f
     def _latex(self, printer: Any, exp: str | None = None) -> str:
         quotient = str(printer._print(self.doit()))
         return quotient if exp is None else rf"\left({quotient}\right)^{{{exp}}}"
+
+
+def with_quotients(value: Expr) -> Expr:
+    """Return an expression with every exact quotient as a fraction, and nothing else changed.
+
+    SymPy's ``doit`` would also simplify floors and extremes, and take a number of copies, which may be 0, for positive.
+
+    >>> from sympy import Max
+    >>> from paramsym import A, H, L
+    >>> with_quotients(2 * per(H, A) * Max(1, L, evaluate=False))
+    2*H*Max(1, L)/A
+    """
+    if isinstance(value, per):
+        above, below = map(with_quotients, value.as_quotient())
+        return above / below
+    if not value.has(per):
+        return value
+    arguments = [with_quotients(cast("Expr", argument)) for argument in value.args]
+    if isinstance(value, ROUNDED):
+        return cast("Expr", value.func(*arguments, evaluate=False))
+    return value.func(*arguments)
 
 
 class cat:  # noqa: N801 - reads as a word in shapes

@@ -10,7 +10,7 @@ from typing import Any, cast
 import sympy
 from sympy import Add, Expr, Symbol
 
-from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.polynomial import ROUNDED, Polynomial
 from paramsym.algebra.size import shown
 from paramsym.analysis.formula import Formula, Subject, formula_of, number, quotient
 from paramsym.analysis.roles import by_role
@@ -196,9 +196,15 @@ def _crossovers(gap: Polynomial, names: tuple[str, str]) -> Iterator[Crossover]:
     """Yield the positive values of each letter at which the difference is 0."""
     if not gap:
         return
-    numerator = sympy.fraction(sympy.together(gap.as_expr()))[0]
+    # SymPy would simplify a Max or a floor, and take a number of copies, which may be 0, for positive: letters stand in for them.
+    rounded = {g: sympy.Dummy(integer=True, nonnegative=True) for m in gap.terms for g, _ in m if isinstance(g, ROUNDED)}
+    inside = set().union(*(one.free_symbols for one in rounded))
+    behind = {letter: one for one, letter in rounded.items()}
+    numerator = sympy.fraction(sympy.together(gap.as_expr().xreplace(rounded)))[0]
     symbols = sorted(cast("set[Symbol]", numerator.free_symbols), key=lambda symbol: symbol.name)
     for symbol in symbols:
+        if symbol in inside or symbol in behind:
+            continue
         try:
             polynomial: Any = sympy.Poly(numerator, symbol)
         except sympy.PolynomialError:
@@ -216,7 +222,7 @@ def _crossovers(gap: Polynomial, names: tuple[str, str]) -> Iterator[Crossover]:
         for position, root in enumerate(sorted(roots, key=sympy.default_sort_key) if len(symbols) > 1 else roots):
             last = position == len(roots) - 1 and (len(symbols) == 1 or len(roots) == 1)
             larger = names[0] if last and leading < 0 else names[1] if last and leading > 0 else ""
-            yield Crossover(symbol, root, larger)
+            yield Crossover(symbol, cast("Expr", root.xreplace(behind)), larger)
 
 
 def _roots(polynomial: Any, *, short: bool) -> list[Expr]:
@@ -234,7 +240,7 @@ def _roots(polynomial: Any, *, short: bool) -> list[Expr]:
 def _sign(value: Expr) -> int:
     """Return the sign of a polynomial for all letters from one on; 0 if it is unknown, as inside a floor."""
     letters = cast("set[Symbol]", value.free_symbols)
-    if not value.is_polynomial(*letters):
+    if not value.is_polynomial(*letters) or any(isinstance(letter, sympy.Dummy) for letter in letters):
         return 0
     shifted = sympy.Poly(value.xreplace({letter: letter + 1 for letter in letters}), *letters or [sympy.Dummy()])
     coefficients = shifted.coeffs()

@@ -13,7 +13,7 @@ from sympy import Add, Expr, Integer, Symbol
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Count, canonical, shown as written, substitute
+from paramsym.algebra.size import Count, canonical, shown as written, substitute, with_quotients
 from paramsym.render import latex
 from paramsym.render.table import Letters, Printed
 from paramsym.render.widths import width
@@ -109,7 +109,7 @@ class Sum(Printed):
             body = term.to_latex(letters) if abs(times) == 1 else rf"{latex.integer(abs(times))} \cdot {term.to_latex(letters)}"
             lone = term.factors[0] if len(term.factors) == 1 and not term.spans and times == 1 else None
             if limit is not None and isinstance(lone, Expr) and width(body) > limit:
-                found += latex.terms(lone.doit(), letters)
+                found += latex.terms(with_quotients(lone), letters)
             else:
                 found.append((-1 if times < 0 else 1, body))
         return found
@@ -185,7 +185,7 @@ def _latex_sum(span: Numbers, letters: Letters) -> str:
 
 def shown(value: Count) -> str:
     """Write a size for a reader, an exact quotient as H/A."""
-    return written(value if isinstance(value, int) else value.doit())
+    return written(value if isinstance(value, int) else with_quotients(value))
 
 
 def _bracketed(written: str, factor: Count) -> str:
@@ -196,6 +196,6 @@ def _bracketed(written: str, factor: Count) -> str:
 def _latex_factor(factor: Count, letters: Letters) -> str:
     if isinstance(factor, int):
         return latex.integer(factor) if factor >= 0 else f"({factor})"
-    plain = factor.doit()
+    plain = with_quotients(factor)
     written = latex.expression(plain, letters)
     return rf"\left({written}\right)" if isinstance(plain, Add) or written.startswith("-") else written

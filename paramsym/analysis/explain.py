@@ -12,7 +12,7 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.algebra.letters import Lettering, lettering
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Dim, per, substitute, symbols_in
+from paramsym.algebra.size import Dim, per, substitute, symbols_in, with_quotients
 from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.counted import PARAMETERS, Counted, Words, check_counted, holder, lines as lines_of, title, words as words_of
 from paramsym.analysis.derivation import Product, Said, Step, Sum, plain, shown, written_in
@@ -99,7 +99,7 @@ class Explanation(Printed):
 
     @property
     def _because(self) -> tuple[Said, ...]:
-        found = {shown(quotient): quotient.doit() for group in self.groups for quotient in quotients(group.factors, self.symbol)}
+        found = {shown(quotient): with_quotients(quotient) for group in self.groups for quotient in quotients(group.factors, self.symbol)}
         widths = [piece for _, quotient in sorted(found.items()) for piece in (" or ", quotient)]
         return ("always as ", self.symbol, " slices of width ", *widths[1:]) if found else ("in terms that cancel",)
 

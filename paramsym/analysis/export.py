@@ -87,7 +87,8 @@ def export(
     def params(F, H):
         return {'weight': F * H, 'all': (H + 1) * F}
     """
-    if language not in _LANGUAGES:
+    given: Any = language  # callers without a type checker
+    if not isinstance(given, str) or language not in _LANGUAGES:
         message = f"language is {quoted(language)}; wanted one of {', '.join(_LANGUAGES)}."
         raise ArgumentError(message)
     name = name if name is not None else "cost" if isinstance(subject, Cost) else "params"

@@ -9,7 +9,7 @@ from functools import cached_property
 from sympy import Expr, Symbol
 
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Count, Dim, per, symbols_in, text
+from paramsym.algebra.size import Count, Dim, per, symbols_in, text, with_quotients
 from paramsym.analysis.derivation import Product, Said
 from paramsym.analysis.wording import plain
 from paramsym.core.ledger import Line
@@ -126,7 +126,7 @@ def _divided(group: Group, symbol: Symbol, each: str) -> tuple[Said, ...]:
         for factor in factors:
             if not isinstance(factor, per) or symbol not in factor.as_quotient()[1].free_symbols:
                 continue
-            width = factor.doit()
+            width = with_quotients(factor)
             slices = next((other for other in factors if other is not factor and other != 1), None)
             if slices == symbol and stays:
                 continue  # another axis is divided as well

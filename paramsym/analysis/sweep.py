@@ -99,7 +99,8 @@ def sweep(
     64  4  16,640          12,288           192     4,160
     96  4  37,248          27,648           288     9,312
     """
-    if not hasattr(parts, "__index__") or parts < 0:
+    given_parts: Any = parts  # callers without a type checker
+    if not isinstance(given_parts, int) or parts < 0:
         message = f"parts is {quoted(parts)}; wanted True, False or a depth."
         raise ArgumentError(message)
     given = together(called(subject), sizes, {})

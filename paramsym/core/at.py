@@ -45,7 +45,7 @@ def mapping_from(
     by_name = {symbol.name: symbol for symbol in symbols}
     mapping: dict[Symbol, Expr] = {}
     for key, value in given:
-        symbol = symbol_of(where, key, symbols, why_not)
+        symbol = _of_name(where, key, by_name, why_not)
         checked = count(value, f"{where}.at(): {symbol.name}")
         if symbol in mapping and mapping[symbol] != checked:
             message = f"{where}.at(): {symbol} is given twice, as {mapping[symbol]} and {checked}."
@@ -68,7 +68,10 @@ def symbol_of(where: str, wanted: object, symbols: Iterable[Symbol], why_not: Ca
     >>> symbol_of("Dense", "H", [F, H])
     H
     """
-    by_name = {symbol.name: symbol for symbol in symbols}
+    return _of_name(where, wanted, {symbol.name: symbol for symbol in symbols}, why_not)
+
+
+def _of_name(where: str, wanted: object, by_name: Mapping[str, Symbol], why_not: Callable[[str], str]) -> Symbol:
     symbol = by_name.get(wanted if isinstance(wanted, str) else getattr(wanted, "name", ""))
     if symbol is None or (isinstance(wanted, Symbol) and wanted != symbol):
         raise _unknown_symbol(where, wanted, by_name, why_not)
@@ -215,7 +218,7 @@ def _unknown_symbol(where: str, key: object, by_name: Mapping[str, Symbol], why_
     hint = why_not(name) if isinstance(name, str) else ""
     if isinstance(key, Symbol) and key.name in by_name:
         hint = f"Its {key.name} is another symbol of the same name (other assumptions); pass the name {key.name!r} instead."
-    return UnknownNameError(f"{where} has no symbol {name!r}; {has}. {hint}".rstrip())
+    return UnknownNameError(f"{where} has no symbol {quoted(name)}; {has}. {hint}".rstrip())
 
 
 def skeleton(lines: Iterable[Line]) -> dict[tuple[object, ...], set[bool]]:

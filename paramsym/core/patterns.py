@@ -21,17 +21,29 @@ _NUMBER = re.compile(r"(?<![^.])\d+(?![^.])")  # a step of a path that is a numb
 def replaced(layer: Layer, path: str | Sequence[str], new: Layer | Callable[[Layer], Layer]) -> Layer:
     """Return a layer with the parts that ``path`` means replaced, as ``Layer.replace`` says."""
     several = _several(path)
-    if not several and not callable(new):
+    if not several and not (callable(new) and isinstance(path, str)):
         return edited(layer, path, new)  # type: ignore[arg-type]
     made: dict[str, list[tuple[str, Layer]]] = {}
     for one, template in paths_of(layer, path) if several else [(path, path)]:
-        made.setdefault(one, []).append((template, new(_held(layer, template)) if callable(new) else new))  # type: ignore[arg-type]
+        made.setdefault(one, []).append((template, _made(new, _held(layer, template)) if callable(new) else new))  # type: ignore[arg-type]
     for one, found in made.items():
         if all(other == found[0][1] for _, other in found):
             found = [(one, found[0][1])]  # noqa: PLW2901 - all copies alike: the path stays valid when their number is put in
         for template, other in found:
             layer = edited(layer, template, other)
     return layer
+
+
+def _made(new: Callable[[Layer], Layer], old: Layer) -> Layer:
+    try:
+        return new(old)
+    except TypeError as error:
+        if not isinstance(new, type):  # an author's own function fails in its own words
+            raise
+        message = (
+            f"new is the class {new.__name__}, which does not take the part alone ({error}); wanted a layer, or a function of that part."
+        )
+        raise ArgumentError(message) from None
 
 
 def frozen_at(layer: Layer, path: str | Sequence[str]) -> Layer:

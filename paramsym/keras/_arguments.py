@@ -66,6 +66,9 @@ def weights(*names: str, activity: bool = False, more: Mapping[str, Any] | None 
     }
 
 
+_MOST = 1000  # more entries than an argument has; a range may have any number
+
+
 def optional(reader: Reader) -> Reader:
     """Return a reader that accepts None."""
     return lambda value, name: None if value is None else reader(value, name)
@@ -86,17 +89,21 @@ def one_of(*options: str) -> Reader:
 
 def entries(value: Any, rank: int, name: str) -> Any:
     """Return an argument of one entry per spatial axis as a tuple, or a single number unchanged."""
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        return value
-    if len(value) != rank:
+    found = tupled(value, name)
+    if isinstance(found, tuple) and len(found) != rank:
         message = f"{name} is {quoted(value)}; wanted one number or {rank} of them."
         raise ArgumentError(message)
-    return tuple(value)
+    return found
 
 
 def tupled(value: Any, name: str) -> Any:
     """Return a list as a tuple, anything else unchanged."""
-    return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        return value
+    if isinstance(value, range) and value[_MOST:]:
+        message = f"{name} is {quoted(value)}; wanted at most {_MOST} entries."
+        raise ArgumentError(message)
+    return tuple(value)
 
 
 def listed(value: Any, name: str) -> tuple[Any, ...]:

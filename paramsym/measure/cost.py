@@ -224,7 +224,7 @@ def check_word(what: str, value: object, known: Iterable[str], more: str = "") -
     paramsym.errors.ArgumentError: dtype is 'float31' (str); wanted one of float32, float16.
     """
     words = tuple(known)
-    if value not in words:
+    if not isinstance(value, str) or value not in words:
         message = f"{what} is {described(value)}; wanted one of {', '.join(words)}{more}."
         raise ArgumentError(message)
 

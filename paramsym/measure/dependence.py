@@ -89,8 +89,10 @@ def _views(layer: Layer, seen: Field) -> tuple[View, ...]:
     everything = [one for one in (*seen.axes, *found.values()) if one is not None and one.view is None]
     if everything:
         through = next((one.mixed for one in everything if one.mixed), type(layer).__name__)
-        message = f"an output of {through} depends on a whole axis."
-        raise NotYetError(message)
+        raise _everything(through)
+    mixed = [one.mixed for one in seen.axes if one is not None and one.mixed]
+    if len(mixed) > 1:  # channels are at most one of several axes that are normalised together
+        raise _everything(mixed[0])
     if not any(one.slid for one in found.values()):
         return ()
     return tuple(one.view for _, one in sorted(found.items()) if one.view is not None)
@@ -209,7 +211,7 @@ def _places(seen: Field) -> set[int]:
 
 
 def _named(word: str, one: Dependence | None) -> Dependence | None:
-    return None if one is None else replace(one, spatial=word not in _NOT_SPATIAL and (word != "positions" or one.spatial))
+    return None if one is None else replace(one, spatial=word not in _NOT_SPATIAL)
 
 
 def _then(one: Dependence | None, view: View) -> Dependence | None:

@@ -82,7 +82,8 @@ def memory(
     """
     choices: tuple[tuple[str, object, Iterable[Any]], ...] = (
         *(("use", use, USES), ("dtype", dtype, BYTES), ("optimizer", optimizer, OPTIMIZERS), ("convention", convention, MEMORY)),
-        *(("recompute", recompute, RECOMPUTE), ("weights", weights or dtype, (*BYTES, *FORMATS)), ("cache", cache or dtype, BYTES)),
+        *(("recompute", recompute, RECOMPUTE), ("weights", dtype if weights is None else weights, (*BYTES, *FORMATS))),
+        ("cache", dtype if cache is None else cache, BYTES),
     )
     check_layer(layer)
     for what, value, known in choices:
@@ -97,7 +98,7 @@ def memory(
     stored = [replace(line, factors=(*_held(line, shares), *line.factors)) for line in stored]
     width = BYTES[dtype]
     if use == "inference":
-        flows = kv_cache(layer, *inputs, dtype=cache or dtype, **named)
+        flows = kv_cache(layer, *inputs, dtype=dtype if cache is None else cache, **named)
         widths = {"float": width, "statistic": 4, "index": 8, "truth": 1}
         moment = widest(trace(layer, *inputs, **named), widths, fused=MEMORY[convention].attention == "fused")
         lines = [
@@ -124,7 +125,7 @@ def memory(
     def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
         return memory(layer, *shapes, **{**settings, **changed})
 
-    words = [weights or dtype] if use == "inference" else [dtype, optimizer, convention]
+    words = [dtype if weights is None else weights] if use == "inference" else [dtype, optimizer, convention]
     words += [f"{recompute} recomputation"] if recompute != "none" and use == "training" else []
     words += [f"ZeRO {zero}"] if zero and use == "training" else []
     return Cost(layer, flows.inputs, "bytes", f"{use}: {', '.join(words)}", Ledger(tuple(lines)), ask, settings)
@@ -149,7 +150,7 @@ def _stored(lines: list[Line], dtype: str, weights: str | None) -> Iterator[Line
     """Yield stored tensors in bytes."""
     form = None if weights is None else FORMATS.get(weights)
     if form is None:
-        yield from (in_bytes(line, BYTES[weights or dtype]) for line in lines)
+        yield from (in_bytes(line, BYTES[dtype if weights is None else weights]) for line in lines)
     else:
         rest = BYTES[form.rest or dtype]
         yield from in_format(lines, form, lambda line: iter((in_bytes(line, rest),)))

@@ -55,8 +55,8 @@ def _array(xp: Any, given: Any, name: str) -> Any:
     """Return an array of numbers or Booleans."""
     try:
         array = xp.asarray(given)
-    except (TypeError, ValueError) as error:
-        message = f"{name} is not an array: {error}"
+    except (TypeError, ValueError, MemoryError) as error:
+        message = f"{name} is not an array: {str(error).rstrip('.') or 'it does not fit in memory'}."
         raise ArgumentError(message) from None
     if array.dtype.kind not in "biufc":
         message = f"{name} is {described(given)}; wanted an array of numbers."

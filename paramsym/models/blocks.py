@@ -136,7 +136,12 @@ def inward_and_out(width: Dim, sliced: tuple[Dim, Dim], *, key_bias: bool = True
     {'k_proj': A*D*H, 'v_proj': A*D*H + A*D, 'q_proj': A*D*H + A*D, 'out_proj': A*D*H + H}
     """
     inward = Dense(width, sliced)
-    return {"k_proj": Dense(width, sliced, key_bias), "v_proj": inward, "q_proj": inward, "out_proj": Dense(sliced, width)}
+    return {
+        "k_proj": inward if key_bias else Dense(width, sliced, bias=False),
+        "v_proj": inward,
+        "q_proj": inward,
+        "out_proj": Dense(sliced, width),
+    }
 
 
 @dataclass(frozen=True)

@@ -256,7 +256,7 @@ class GroupedDecoder(Decoder):
 
     def pre_norm(self, attention: Layer, feed_forward: Layer, *, residual: float = 1.0, dropped: float = 0.0) -> PreNorm:
         """Return Llama's block: attention and a feed-forward network, each with a normalisation before it."""
-        norms = {"input_layernorm": self.norm(), "post_attention_layernorm": self.norm()}
+        norms = dict.fromkeys(("input_layernorm", "post_attention_layernorm"), self.norm())
         return PreNorm({"self_attn": attention, "mlp": feed_forward, **norms}, residual=residual, dropped=(dropped, dropped))
 
     def shared_norms(self, query: str, key: str, norm: Layer) -> dict[str, Layer]:

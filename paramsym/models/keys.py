@@ -320,7 +320,7 @@ def shown(value: object, limit: int = 80) -> str:
         return f"a {type(value).__name__} of {len(value)} entries"
     try:
         words = repr(value)
-    except (RecursionError, ValueError):
+    except Exception:  # noqa: BLE001 - nested without end, or somebody's faulty class
         return f"a {type(value).__name__}"
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]

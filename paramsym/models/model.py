@@ -96,7 +96,7 @@ class Model(Layer):
     def conditions(self) -> None:
         """The reference knows the activations, the class has the given keys, and the declared conditions on sizes hold."""
         cls: type = type(self)
-        for one, how in _keyed(cls):
+        for one, how in _limited(cls):
             value: Any = getattr(self, one.name)
             rest = one.metadata
             for word, condition in (("divides", divides), ("at most", at_most)):
@@ -104,7 +104,7 @@ class Model(Layer):
                     condition(value, getattr(self, rest[word]), one.name, rest[word])
             if isinstance(how, Function) and isinstance(value, str):
                 check_activation(value, one.name)
-            if rest["of"] and self.kind not in rest["of"] and value != one.default:
+            if rest["of"] and value != one.default and self.kind not in rest["of"]:
                 message = f"{one.name}={value!r}: {self.architecture} has no {one.name}."
                 raise ArgumentError(message)
 
@@ -140,6 +140,13 @@ class Model(Layer):
 def _keyed(cls: type) -> tuple[tuple[Field[Any], Key], ...]:
     """Return the fields that a configuration fills, with their keys."""
     return tuple((one, one.metadata["key"]) for one in fields(cls) if "key" in one.metadata)
+
+
+@cache
+def _limited(cls: type) -> tuple[tuple[Field[Any], Key], ...]:
+    """Return those of which something is asked; a model is built often."""
+    asked = ("divides", "at most", "of")
+    return tuple((one, how) for one, how in _keyed(cls) if isinstance(how, Function) or any(one.metadata[word] for word in asked))
 
 
 def family(

@@ -132,7 +132,7 @@ class PatchTransformer(PatchModel):
         """Return the four matrices of attention; ``bias`` is that of queries, keys and values."""
         width, sliced = self.hidden_size, (self.num_attention_heads, self.head_width())
         inward = Dense(width, sliced, bias)
-        layers = {"q_proj": inward, "k_proj": Dense(width, sliced, bias and key_bias), "v_proj": inward}
+        layers = {"q_proj": inward, "k_proj": inward if key_bias else Dense(width, sliced, bias=False), "v_proj": inward}
         return Attention({**layers, "o_proj": Dense(sliced, width)}, dropout=self.attention_probs_dropout_prob)
 
 

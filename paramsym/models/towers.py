@@ -62,12 +62,12 @@ class Tower(Model):
 
     def blocks(self, *, norm_first: bool = False, mask: Mask = ALL) -> Sequential:
         """Return the blocks; CLIP's and SigLIP's differ in the order in which they store their parts."""
-        width, sliced = self.hidden_size, (self.num_attention_heads, self.head_width())
+        width, sliced, norm = self.hidden_size, (self.num_attention_heads, self.head_width()), self.norm()
         parts: dict[str, Layer] = {
             "self_attn": Attention(inward_and_out(width, sliced), output="out_proj", mask=mask, dropout=self.attention_dropout),
-            "layer_norm1": self.norm(),
+            "layer_norm1": norm,
             "mlp": feed_forward(width, self.intermediate_size, self.hidden_act),
-            "layer_norm2": self.norm(),
+            "layer_norm2": norm,
         }
         order = ("layer_norm1", "self_attn", "layer_norm2", "mlp")
         block = PreNorm({name: parts[name] for name in order} if norm_first else parts, names=order)

@@ -92,10 +92,11 @@ class Vit(PatchTransformer):
 
     def block(self) -> PreNorm:
         """Return one block."""
+        norm = self.norm()
         layers = {
             "attention": self.attention(bias=self.qkv_bias),
-            "layernorm_before": self.norm(),
-            "layernorm_after": self.norm(),
+            "layernorm_before": norm,
+            "layernorm_after": norm,
             "mlp": feed_forward(self.hidden_size, self.intermediate_size, self.hidden_act),
         }
         rate = self.hidden_dropout_prob

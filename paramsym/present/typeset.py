@@ -169,7 +169,8 @@ def to_latex(
     '4 h^{2} \\left(1 + \\frac{1}{h}\\right)'
     """
     check_flags(standalone=standalone)
-    if form not in FORMS:
+    given: Any = form  # callers without a type checker
+    if not isinstance(given, str) or form not in FORMS:
         message = f"form {quoted(form)} is not known; wanted one of {', '.join(FORMS)}."
         raise ArgumentError(message)
     check_depth(depth)
@@ -189,7 +190,8 @@ def _written(layer: Layer, form: Form, letters: Letters, by: Any, depth: int | N
     if form == "factored":
         lead = _symbol(layer, by) if isinstance(by, str) else by
         if lead is not None and (not isinstance(lead, Expr) or isinstance(lead, Add) or lead == 0):
-            message = f"by is {text(lead)}; wanted one term to take out, such as H**2*L, or the name of a symbol."
+            what = text(lead) if isinstance(lead, Expr) else quoted(lead)
+            message = f"by is {what}; wanted one term to take out, such as H**2*L, or the name of a symbol."
             raise ArgumentError(message)
         return forms.factored(total, letters, lead, limit)
     found = shares(layer, depth)

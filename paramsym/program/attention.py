@@ -8,7 +8,9 @@ from typing import Any
 
 from sympy import Expr, Integer, Pow, Rational
 
+from paramsym.algebra.convolution import negative
 from paramsym.algebra.size import Dim, canonical, per
+from paramsym.errors import ShapeError
 from paramsym.program.activations import apply
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import compact, copies, join, rearrange, segments, take
@@ -125,6 +127,9 @@ def rotate(x: Value, cos: Value, sin: Value, *, partly: bool = False, halves: bo
 
     Cosines and sines that are narrower than the heads rotate only the first entries of each head; with ``partly`` rotated and other entries
     are joined even if there are no others. With ``halves`` an angle occurs once for both entries of a pair.
+
+    Raises:
+        ShapeError: heads of an odd width that are rotated as a whole.
     """
     if halves:
         left, right = segments(x, cos.sizes[-1], cos.sizes[-1])
@@ -135,6 +140,9 @@ def rotate(x: Value, cos: Value, sin: Value, *, partly: bool = False, halves: bo
         return rearrange(compact(rearrange(rotate(x, cos, sin), "b s a d -> b a s d")), "b a s d -> b s a d")
     turned = cos.sizes[-1]
     rest = canonical(x.sizes[-1] - turned)
+    if negative(rest):
+        message = f"rotation takes pairs, and a head is {x.sizes[-1]} wide; wanted an even width."
+        raise ShapeError(message)
     if rest != 0:
         x, still = (rearrange(one, "b s a d -> b a s d") for one in segments(x, turned, rest))
         x = rotate(rearrange(x, "b a s d -> b s a d"), cos, sin)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from math import prod
 from typing import Any, Literal, TypeAlias
 
-from paramsym.algebra.convolution import differ
+from paramsym.algebra.convolution import differ, negative
 from paramsym.algebra.size import Axis, Count, Dim, canonical, cat, extent, factors_of, per, product, shown
 from paramsym.errors import RankError, ShapeError, StructureError
 from paramsym.program.graph import Operation
@@ -105,10 +105,14 @@ class Segments(Operation):
         """Return one array per piece.
 
         Raises:
-            ShapeError: pieces that do not add up to the axis.
+            ShapeError: pieces that do not add up to the axis, or one that is negative.
         """
         (x,) = taken
-        total = canonical(sum((extent(piece) for piece in self.pieces[1:]), start=extent(self.pieces[0])))
+        sizes = [extent(piece) for piece in self.pieces]
+        if any(map(negative, sizes)):
+            message = f"axis {self.axis} of {shown(x.sizes)} cannot be cut into pieces of {', '.join(map(shown, sizes))} entries."
+            raise ShapeError(message)
+        total = canonical(sum(sizes[1:], start=sizes[0]))
         if differ(total, x.sizes[self.axis]):
             message = f"axis {self.axis} of {shown(x.sizes)} has {x.sizes[self.axis]} entries; the pieces have {total}."
             raise ShapeError(message)

@@ -10,7 +10,7 @@ from typing import Any
 
 from sympy import Min
 
-from paramsym.algebra.size import Count, Dim, canonical
+from paramsym.algebra.size import Count, Dim, canonical, count
 from paramsym.program.graph import Operation
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType
@@ -69,7 +69,7 @@ def past() -> Count:
 @contextmanager
 def after(positions: Count) -> Generator[None]:
     """Trace a step after ``positions`` earlier positions."""
-    token = _past.set(positions)
+    token = _past.set(count(positions, "past"))
     try:
         yield
     finally:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def table(source: Table) -> str:
     """Return a pipe table; the totals are in bold in its last row."""
-    lines = [_row(list(source.columns)), _row(["--:" if end else ":--" for end in source.numeric])]
+    lines = [_row(list(map(escaped, source.columns))), _row(["--:" if end else ":--" for end in source.numeric])]
     lines += [_row([_cell(value, source.letters) for value in row]) for row in source.rows]
     if source.footer:
         lines.append(_row([f"**{written}**" if (written := _cell(value, source.letters)) else "" for value in source.footer]))

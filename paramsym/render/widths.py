@@ -12,6 +12,7 @@ from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Any
 
 from paramsym.errors import ArgumentError
+from paramsym.naming import quoted
 
 LINE = 67
 """Characters on a line of an article, whose 345 points are 69: two are subtracted, because an estimate may be too small."""
@@ -50,7 +51,8 @@ def limit_of(wanted: float | None, otherwise: float = LINE) -> float:
         return otherwise
     given: Any = wanted  # callers without a type checker
     if isinstance(given, bool) or not isinstance(given, int | float) or not given > 0:
-        message = f"width is {wanted!r}; wanted a number of characters, such as {LINE} for an article, 45 for a two-column article."
+        wide = f"wanted a number of characters, such as {LINE} for an article, 45 for a two-column article"
+        message = f"width is {quoted(wanted)}; {wide}."
         raise ArgumentError(message)
     return wanted
 

@@ -10,6 +10,7 @@ from sympy import Integer, Symbol
 from paramsym.algebra.size import substitute
 from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import ArgumentError, ParamsymError
+from paramsym.naming import quoted
 from paramsym.testing.drawing import hypothesis
 from paramsym.verify.lattice import Coordinate, Lattice, lattice
 
@@ -61,7 +62,7 @@ def _check_bounds(layer: Layer, largest: Bounds) -> None:
     bounds = largest if isinstance(largest, Mapping) else {"": largest}
     for name, bound in bounds.items():
         if (name and name not in names) or not _is_bound(bound):
-            message = f"largest is {largest!r}; wanted a positive int, or one for some of {', '.join(sorted(names)) or 'no symbols'}."
+            message = f"largest is {quoted(largest)}; wanted a positive int, or one for some of {', '.join(sorted(names)) or 'no symbols'}."
             raise ArgumentError(message)
 
 

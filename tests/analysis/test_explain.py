@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sympy
-from sympy import Symbol
+from sympy import Max, Symbol, floor
 
 import paramsym as ps
 from paramsym import A, Block, C, D, Dense, Embedding, F, G, H, L, LayerNorm, Repeat, S, V, cat, dims, explain, per
@@ -307,3 +307,16 @@ def test_a_quotient_by_a_floor_is_explained_without_sympys_inside() -> None:
         said = str(explain(layer, A))
         assert "one more of A adds" in said
         assert not any(word in said for word in ("Derivative", "Subs", "log", "xi"))
+
+
+def test_a_derivation_keeps_what_a_number_of_copies_may_make_zero() -> None:
+    """Max(1, n) is 1 at n = 0, where n copies are none: a sentence that says n in its place is wrong there."""
+    n = ps.dims("n")
+    wide = Dense(Max(1, n, evaluate=False), per(H, A), bias=False)
+    layer = ps.Block(wide=wide, deep=ps.Repeat(Dense(H, 2, bias=False), n))
+    assert "n*2*H = 2*H*n" in str(ps.explain(layer, n))
+    for said in (str(ps.explain(layer, n)), str(ps.explain(layer, A))):
+        assert "(H*Max(1, n)/A) + (2*H*n) = 2*H*n + H*Max(1, n)/A" in said
+    assert layer.at(n=0, H=6, A=2).count == 3
+    many = ps.Repeat(Dense(floor(H / (ps.index("i") + 1)) + 1, 1, bias=False), 40, index=ps.index("i"))
+    assert "floor(H/40)" in str(ps.explain(many, H))

@@ -100,8 +100,12 @@ def junk() -> tuple[Any, ...]:
 @cache
 def subjects() -> tuple[ps.Layer, ...]:
     """Return layers of all kinds: plain ones, compositions, models, with sizes and without, some of depth zero."""
-    d, i = ps.dims("d i")
+    d, i, n = ps.dims("d i n")
     dense = ps.Dense(H, F)
+    least = ps.Block(
+        w=ps.Dense(sympy.Max(1, n, evaluate=False), ps.per(H, A), bias=False),
+        r=ps.Repeat(ps.Dense(sympy.Min(3, d + 2, evaluate=False), H), n, index=d),
+    )
     found: list[Any] = [
         dense,
         dense.at(H=4, F=6),
@@ -130,6 +134,8 @@ def subjects() -> tuple[ps.Layer, ...]:
         ps.LSTM(3, 4),
         ps.TransformerEncoderLayer(H, A, F, batch_first=True),
         ps.Repeat(ps.Dense(sympy.Mod(H, d) + 1, 2), 3, index=d),
+        least,
+        least.at(n=0, H=6, A=2),
     ]
     published = {"Bert": "bert-base-uncased", "Gpt2": "gpt2"}
     for name in ("Bert", "Gpt2", "LeNet5", "T5", "ResNet", "Swin", "Llama", "Deepseek", "ClipVision"):

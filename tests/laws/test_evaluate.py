@@ -215,6 +215,30 @@ def test_a_model_without_layers() -> None:
     assert ps.evaluate(model, sizes) == model.at(sizes).count == 8 * 8 + 8
 
 
+@pytest.mark.parametrize(("width", "expected"), [(5, None), (7, None), (6, 2 * 3 * (4 * 12 * 12 + 2 * 12 * 3) + 2 * 2 * 3 * 3 * 12)])
+def test_heads_that_cannot_be_rotated(width: int, expected: int | None) -> None:
+    """The reference stores heads of an odd width and cannot rotate them as a whole: there is a count and no cost, however it is asked."""
+    model = ps.models.GptNeoX()
+    sizes = {"V": 7, "H": 2 * width, "L": 1, "A": 2, "F": 3}
+    cost, inputs = ps.flops(model), {"B": 1, "S": 3}
+    scope: dict[str, Any] = {}
+    exec(str(ps.export(cost)), scope)  # noqa: S102 - what we wrote
+    ways = (
+        lambda: ps.evaluate(cost, sizes | inputs),
+        lambda: cost.at(sizes | inputs).count,
+        lambda: ps.flops(model.at(sizes), (1, 3)).count,
+        lambda: scope["cost"](**{symbol.name: (sizes | inputs)[symbol.name] for symbol in cost.symbols}),
+    )
+    assert ps.evaluate(model, sizes) == model.at(sizes).count
+    assert len(ps.sweep(cost, sizes | inputs)) == len(ps.solve(cost, expected or 0, sizes | inputs)) == (expected is not None)
+    for way in ways:
+        if expected is None:
+            with pytest.raises((ParamsymError, ValueError), match=r"wanted an even width|is not divisible by 2 "):
+                way()
+        else:
+            assert way() == expected
+
+
 def test_kept_blocks_are_asked_again() -> None:
     """MViT's blocks are kept from before; with one block a stage pools and widens in it, which ``at`` takes."""
     pytest.importorskip("numpy")

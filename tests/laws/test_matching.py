@@ -31,7 +31,8 @@ def instances(draw: st.DrawFn, cls: type[ps.Layer]) -> tuple[ps.Layer, ps.Layer 
     symbols = sorted(layer.symbols, key=lambda symbol: symbol.name)
     same = draw(st.sampled_from((4, 8, 24)))
     numbers = {symbol: draw(st.sampled_from(DEPTHS)) for symbol in symbols if symbol in deep}
-    for wide in ({symbol: draw(st.sampled_from(SIZES)) for symbol in symbols}, dict.fromkeys(symbols, same)):
+    rising = {symbol: 4 ** min(position, 6) for position, symbol in enumerate(symbols, 1)}
+    for wide in ({symbol: draw(st.sampled_from(SIZES)) for symbol in symbols}, dict.fromkeys(symbols, same), rising):
         sizes = {**wide, **numbers}
         try:
             sized = layer.at(sizes)

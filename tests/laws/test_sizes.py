@@ -302,6 +302,26 @@ def test_an_index_that_sympy_simplified_away_is_refused() -> None:
     assert ps.Repeat(ps.Dense(sympy.Min(3, positive + 2), 1, bias=False), 2, index=None).params == 6
 
 
+@pytest.mark.parametrize(
+    ("value", "numbers", "expected"),
+    [
+        (5 / (5 - i), {"i": 0}, 1),
+        (ps.per(a, 5 - b), {"a": 6, "b": 3}, 3),
+        (-sympy.floor((3 - a) / 2), {"a": 7}, 2),
+        (-sympy.ceiling((3 - a) / 2), {"a": 7}, 2),
+        (-sympy.Mod(a, -7), {"a": 9}, 5),
+        (-sympy.Max(-a, -b), {"a": 9, "b": 4}, 4),
+    ],
+)
+def test_a_minus_before_what_may_be_negative_is_a_size(value: Expr, numbers: dict[str, int], expected: int) -> None:
+    """A coefficient below zero says nothing where what it multiplies may be below zero, too."""
+    layer = one_by(value, i, 1) if i in value.free_symbols else one_by(value).at(numbers)
+    assert layer.count == expected
+    for below in (-a, -a / (b + 1), -sympy.floor(a / 2), -sympy.Mod(a, 7), -(2**a)):
+        with pytest.raises(SizeError, match="is never positive"):
+            one_by(below)
+
+
 def test_a_number_of_copies_may_be_zero_inside_a_minimum() -> None:
     """Min(3, a + n) at a = 2 and no copies is 2."""
     layer = ps.Block(wide=one_by(sympy.Min(3, a + n)), deep=ps.Repeat(ps.Dense(1, 1, bias=False), n))

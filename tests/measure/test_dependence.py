@@ -108,3 +108,42 @@ def test_a_gate_of_means_sees_everything() -> None:
     with pytest.raises(NotYetError, match="SqueezeExcitation depends on a whole axis"):
         ps.receptive_field(ps.load("efficientnet_b0"))
     assert ps.receptive_field(ps.load("mobilenet")) == (315, 315)  # Araujo et al. 2019, of the first MobileNet
+
+
+@pytest.mark.parametrize("behind", [False, True], ids=["alone", "behind a convolution"])
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("InstanceNorm1d", (4,)),
+        ("InstanceNorm2d", (4,)),
+        ("InstanceNorm3d", (4,)),
+        ("GroupNorm", (2, 4)),
+        ("GroupNorm", (4, 4)),
+        ("LayerNorm", ((4, 7, 7),)),
+        ("LayerNorm", ((7, 7),)),
+        ("RMSNorm", ((4, 7, 7),)),
+        ("BatchNorm1d", (4,)),
+        ("BatchNorm2d", (4,)),
+        ("LocalResponseNorm", (3,)),
+        ("Softmax2d", ()),
+    ],
+)
+def test_statistics_of_places(name: str, arguments: tuple[Any, ...], behind: bool) -> None:
+    """What is normalised over places sees all of them, as its gradient shows; what is normalised over channels sees its own place."""
+    torch = imported("torch")
+    axes = {"1": 1, "3": 3}.get(name[-2], 2)
+    ours, module = getattr(ps, name)(*arguments), getattr(torch.nn, name)(*arguments).double().eval()
+    if behind:
+        ours = Sequential(getattr(ps, f"Conv{axes}d")(4, 4, 3, padding=1), ours)
+        module = torch.nn.Sequential(getattr(torch.nn, f"Conv{axes}d")(4, 4, 3, padding=1).double(), module)
+    image = torch.rand(1, 4, *(7,) * axes, dtype=torch.float64, requires_grad=True)
+    (gradient,) = torch.autograd.grad(module(image)[(0, 1, *(3,) * axes)], image)
+    reached = gradient[0].abs().sum(0).nonzero().unique(dim=0)
+    width = int(reached[:, 0].max() - reached[:, 0].min()) + 1
+    assert len(reached) == width**axes
+    if width == 7:
+        with pytest.raises(NotYetError, match="depends on a whole axis"):
+            ps.receptive_field(ours)
+    else:
+        assert ps.receptive_field(ours) == (width,) * axes * behind
+        assert width == (3 if behind else 1)

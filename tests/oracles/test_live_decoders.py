@@ -13,6 +13,7 @@ from oracles.decoder_configs import DECODERS
 from oracles.test_forward_models import AS_IT_STANDS, outputs, randomised
 
 import paramsym as ps
+from paramsym.errors import ShapeError
 from paramsym.models import family_of
 from paramsym.testing.running import largest_difference
 
@@ -93,3 +94,21 @@ def test_experts_as_files_hold_them(model_type: str, tmp_path: Any) -> None:
     largest_difference(imported("numpy"), separate, ps.run(separate, tensors, tokens.numpy()), wanted, AS_IT_STANDS)
     assert ps.flops(separate, (2, 5)).total == ps.flops(model, (2, 5)).total
     assert ps.flops(separate, (2, 5), way="both").total == ps.flops(model, (2, 5), way="both").total
+
+
+@pytest.mark.parametrize(("heads", "share", "runs"), [(5, 1.0, False), (3, 1.0, False), (6, 1.0, True), (20, 0.25, True)])
+def test_an_odd_rotation(heads: int, share: float, runs: bool) -> None:
+    """GPT-NeoX stores heads of any width, and fails where an odd width is rotated as a whole; five entries of twenty it takes for six."""
+    torch, transformers = imported("torch"), imported("transformers")
+    sizes = {"vocab_size": 7, "hidden_size": 2 * heads, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 3}
+    theirs = transformers.GPTNeoXModel(transformers.GPTNeoXConfig(**sizes, rotary_pct=share))
+    ours = ps.from_config({"model_type": "gpt_neox", **sizes, "rotary_pct": share})
+    assert ours.count == sum(parameter.numel() for parameter in theirs.parameters())
+    inputs = torch.zeros(1, 3, dtype=torch.long)
+    if runs:
+        assert tuple(theirs(inputs).last_hidden_state.shape) == ps.output_shape(ours, (1, 3))
+    else:
+        with pytest.raises(RuntimeError, match="must match the size"):
+            theirs(inputs)
+        with pytest.raises(ShapeError, match="wanted an even width"):
+            ps.flops(ours, (1, 3))

@@ -11,6 +11,7 @@ import paramsym as ps
 from paramsym import B, C, H, W
 from paramsym.errors import ArgumentError, RankError, ShapeError
 from paramsym.program import Own, Value, axes, known, rearrange
+from paramsym.program.axes import Segments
 from paramsym.program.lookups import Pick, Put
 from paramsym.program.types import ArrayType
 
@@ -64,3 +65,13 @@ def test_put_undoes_pick() -> None:
     for wrong in (xp.array([[6, 0]]), xp.array([[-1, 0]]), xp.array([[0.0, 1.0]])):
         with pytest.raises(ArgumentError, match="whole numbers from 0 to 5"):
             Put(6).run(xp, x, wrong)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "said"), [((6, -1), "cannot be cut into pieces of 6, -1 entries"), ((2, 2), "has 5 entries; the pieces have 4")]
+)
+def test_pieces_that_do_not_fit(pieces: tuple[int, ...], said: str) -> None:
+    """Pieces add up to the axis, and none is negative."""
+    with pytest.raises(ShapeError, match=said):
+        Segments(pieces).gives(ArrayType((3, 5)))
+    assert [one.sizes for one in Segments((2, 3)).gives(ArrayType((3, 5)))] == [(3, 2), (3, 3)]

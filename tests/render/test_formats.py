@@ -118,14 +118,15 @@ def test_csv_reads_back() -> None:
 @example("a\x1b[2Jb\r\nc\u202ed\t\x00\x85\u2028")
 @example("=cmd|'/C calc'!A0")
 def test_no_name_breaks_a_format(name: str) -> None:
-    """Whatever a tensor is called, HTML stays balanced, CSV and Markdown have their rows, and no terminal is steered."""
-    table = Table(("tensor", "parameters"), ((name, A),), ("total", A), name)
+    """Whatever a tensor or a column is called, HTML stays balanced, CSV and Markdown have their rows, and no terminal is steered."""
+    table = Table((name, "parameters"), ((name, A),), ("total", A), name)
     parser = _Tags()
     parser.feed(table.to_html())
     assert parser.open == []
     assert len(list(csv.reader(io.StringIO(table.to_csv(), newline="")))) == 2
     assert table.to_latex().count("&") - table.to_latex().count(r"\&") == 3
     assert len(table.to_markdown().split("\n")) == 4
+    assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in table.to_markdown().split("\n")} == {3}
     assert len(str(table).split("\n")) == 5 + bool(name)
     for written in (table.to_text(), table.to_markdown(), table.to_latex(), table.to_html(), table.to_csv()):
         assert not [mark for mark in written if mark != "\n" and category(mark) in {"Cc", "Cs"}]

@@ -13,7 +13,7 @@ from paramsym.analysis.counted import Counted, title
 from paramsym.analysis.evaluate.columns import as_column, run
 from paramsym.analysis.evaluate.frames import as_given, is_lazy, lazily, together
 from paramsym.analysis.evaluate.straight_line import LIMIT, SURE, Broken, StraightLine, compiled, stated
-from paramsym.core.at import mapping_from
+from paramsym.core.at import symbol_of
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
 from paramsym.naming import quoted
 from paramsym.render.table import Printed
@@ -157,7 +157,7 @@ def planned(subject: Counted | Expr | int, keys: tuple[Any, ...]) -> Plan:
     """Check the names once, and cache the plan."""
     statement, where = stated(subject), called(subject)
     known = frozenset(statement.symbols)
-    symbols = [symbol for key in keys for symbol in mapping_from(where, [(key, 1)], known)]
+    symbols = [symbol_of(where, key, known) for key in keys]
     twice = next((symbol for symbol in symbols if symbols.count(symbol) > 1), None)
     if twice is not None:
         message = f"{where}: {twice} is given twice."

@@ -6,7 +6,7 @@ import re
 
 from sympy import Expr, Symbol
 
-from paramsym.algebra.size import Condition
+from paramsym.algebra.size import Condition, with_quotients
 
 _PLAIN = re.compile(r"[\w .,:()*/+\[\]-]*")
 """Names that a string of any language can contain without escapes."""
@@ -37,5 +37,5 @@ def refusal(kind: str, asked: Condition | None, left: str, right: str, quotient:
 
 def _called(name: str, side: Expr | int) -> str:
     """Return the name of one side of a condition with a space after it: its name, or its letter or quotient."""
-    written = name or ("" if isinstance(side, int) else side.name if isinstance(side, Symbol) else str(side.doit()))
+    written = name or ("" if isinstance(side, int) else side.name if isinstance(side, Symbol) else str(with_quotients(side)))
     return f"{written} " if written and _PLAIN.fullmatch(written) else ""

@@ -176,8 +176,15 @@ def _where(kind: Kind, holds: Callable[[int, int], bool]) -> Callable[[int, int]
     return step
 
 
-def _whole(left: int, right: int) -> bool:
-    return right != 0 and not left % right
+def _quotient(kind: Kind) -> Callable[[int, int], int]:
+    """Return the step of a quotient that has to be whole; written out, for most programs have many."""
+
+    def step(left: int, right: int) -> int:
+        if not right or left % right:
+            raise Broken(kind, left, right)
+        return left // right
+
+    return step
 
 
 _ON_INTS: dict[str, Callable[[Any, Any], Any]] = {
@@ -190,8 +197,8 @@ _ON_INTS: dict[str, Callable[[Any, Any], Any]] = {
     "most": _where("most", lambda left, right: left <= right and right.bit_length() <= MAX_BITS),
     "equal": _where("equal", operator.eq),
     "differ": _where("differ", operator.ne),
-    "divides": _where("divides", _whole),
-    "exact": _where("exact", _whole),
+    "divides": _quotient("divides"),
+    "exact": _quotient("exact"),
 }
 """The result of each step for Python integers."""
 

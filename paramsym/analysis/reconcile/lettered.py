@@ -9,7 +9,7 @@ from typing import Any
 from sympy import Expr, Integer, Symbol, nextprime
 
 from paramsym.algebra.polynomial import Monomial, Polynomial
-from paramsym.algebra.size import substitute, symbols_in
+from paramsym.algebra.size import substitute, symbols_in, with_quotients
 from paramsym.analysis import claim as claims
 from paramsym.analysis.claim import Stated
 from paramsym.analysis.counted import Counted, title
@@ -96,7 +96,7 @@ def _stand_ins(subject: Counted) -> dict[Symbol, int]:
 
 def _sides(*sides: Any) -> tuple[Any, ...]:
     """Return both sides with exact quotients as plain fractions."""
-    return tuple(side.doit() if isinstance(side, Expr) else Integer(side) for side in sides)
+    return tuple(with_quotients(side) if isinstance(side, Expr) else Integer(side) for side in sides)
 
 
 def _between(subject: Counted, term: Polynomial) -> str:

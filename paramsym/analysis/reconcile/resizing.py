@@ -174,7 +174,7 @@ def roots(subject: Subject, sizes: Iterable[OneSize], low: int, high: int) -> It
 def _belief(subject: Subject, size: int, root: int, powers: dict[int, Fraction], low: int, high: int) -> tuple[str, float] | None:
     """Return why a root may be what the claim used, and the cost of believing it; None without a reason."""
     near = size <= _NEAR * root and root <= _NEAR * size
-    step = _value(powers, root + 1) - _value(powers, root)
+    step = abs(_value(powers, root + 1) - _value(powers, root))
     if low != high:  # a rounded claim determines a size only if each step of the size is large
         return ("", 1.4) if near and (high - low) * 10 <= step else None
     for words, cost, slips in _slips(size):
@@ -185,7 +185,7 @@ def _belief(subject: Subject, size: int, root: int, powers: dict[int, Fraction],
     # Claims are not arbitrary numbers: wrong ones, too, are multiples of some width, and hit more often.
     numbers = [size for size in subject.sizes.values() if isinstance(size, int) and size > 0]
     shared = max((gcd(int(step), number) for number in numbers if (low - subject.count) % number == 0), default=1)
-    chance = Fraction(shared, int(step))
+    chance = shared / max(step, Fraction(1))
     return ("", 1.8) if chance <= _RARE else None
 
 

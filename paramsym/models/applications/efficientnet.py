@@ -18,7 +18,7 @@ from paramsym.layers.reshaping import Reshape
 from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import Ratio, divisible, down, named, up
+from paramsym.models.vision.blocks import Ratio, divisible, down, named, scaled, up
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """Statistics of ImageNet's red, green and blue, between 0 and 1."""
@@ -66,7 +66,7 @@ class Scaled(Application):
     @property
     def depths(self) -> list[int]:
         """The number of blocks of every stage."""
-        return [int(up(row[1] * self.depth_coefficient)) for row in self.stages]
+        return [int(up(scaled(row[1], self.depth_coefficient))) for row in self.stages]
 
     def blocks(self, x: Map, total: int) -> Map:
         """Draw the stages, the last convolution and the end; the drop rate grows with the number of earlier blocks."""
@@ -121,7 +121,7 @@ class KerasEfficientNet(Scaled):
 
     def rounded(self, channels: Dim) -> Dim:
         """Return a scaled width as a multiple of 8, which loses at most a tenth."""
-        return divisible(channels * self.width_coefficient)
+        return divisible(scaled(channels, self.width_coefficient))
 
     def block(self, x: Map, name: str, stage: Stage, drop: float) -> Map:
         """Draw an inverted residual."""

@@ -14,7 +14,7 @@ from paramsym.layers.preprocessing import Rescaling
 from paramsym.models.applications.drawing import Map
 from paramsym.models.applications.efficientnet import DEVIATION, MEAN, Scaled, Stage
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import named
+from paramsym.models.vision.blocks import named, scaled
 
 _SMALL: tuple[Stage, ...] = (
     (3, 2, 24, 24, 1, 1),
@@ -62,7 +62,7 @@ class KerasEfficientNetV2(Scaled):
 
     def rounded(self, channels: Dim) -> Dim:
         """Return a scaled width as the nearest multiple of 8, with halves rounded up."""
-        eighths = channels * self.width_coefficient * Rational(1, 8)
+        eighths = scaled(channels, self.width_coefficient) * Rational(1, 8)
         return canonical(8 * Max(1, floor(eighths + Rational(1, 2))))
 
     def block(self, x: Map, name: str, stage: Stage, drop: float) -> Map:

@@ -9,7 +9,7 @@ from paramsym.layers.reshaping import Reshape
 from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import Ratio, down, named
+from paramsym.models.vision.blocks import Ratio, down, named, scaled
 
 _BLOCKS = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *((512, 1),) * 5, (1024, 2), (1024, 1))
 """Channels and stride of each separable convolution (Howard et al. 2017, table 1)."""
@@ -61,4 +61,4 @@ class MobileNet(Application):
         return x.norm(f"{name}_bn").relu(f"{name}_relu", "relu6")
 
     def _width(self, channels: int) -> Dim:
-        return down(canonical(channels * self.alpha), 1)
+        return down(canonical(scaled(channels, self.alpha)), 1)

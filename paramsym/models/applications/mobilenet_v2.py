@@ -10,7 +10,7 @@ from paramsym.algebra.size import Dim, canonical
 from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import Ratio, divisible, down, named
+from paramsym.models.vision.blocks import Ratio, divisible, down, named, scaled
 
 _TABLE_2 = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
 """Expansion, channels, blocks and stride of each stage (Sandler et al. 2018, table 2)."""
@@ -40,7 +40,7 @@ class KerasMobileNetV2(Application):
 
     def drawn(self, x: Map) -> Map:
         """Draw the stem, the blocks, and a last 1x1 convolution, which is never narrower than 1280."""
-        x = x.conv(divisible(32 * self.alpha), 3, "Conv1", 2).norm("bn_Conv1").relu("Conv1_relu", "relu6")
+        x = x.conv(divisible(scaled(32, self.alpha)), 3, "Conv1", 2).norm("bn_Conv1").relu("Conv1_relu", "relu6")
         number = 0
         for expansion, channels, blocks, first_stride in _TABLE_2:
             for block in range(blocks):
@@ -51,7 +51,7 @@ class KerasMobileNetV2(Application):
 
     def _block(self, x: Map, number: int, expansion: int, channels: int, stride: int) -> Map:
         name, passed = f"block_{number}_" if number else "expanded_conv_", x
-        far = divisible(down(canonical(channels * self.alpha), 1))
+        far = divisible(down(canonical(scaled(channels, self.alpha)), 1))
         if number:
             wide = canonical(expansion * x.width)
             x = x.conv(wide, 1, f"{name}expand").norm(f"{name}expand_BN").relu(f"{name}expand_relu", "relu6")
@@ -63,4 +63,4 @@ class KerasMobileNetV2(Application):
 
 def last_width(width: int, alpha: Ratio) -> Dim:
     """Return the last width, which grows with a multiplier above 1, and is constant below."""
-    return divisible(width * (alpha if isinstance(alpha, int) and alpha > 1 else Max(1, alpha)))
+    return divisible(scaled(width, alpha if isinstance(alpha, int) and alpha > 1 else Max(1, alpha)))

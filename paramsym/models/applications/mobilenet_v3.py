@@ -14,7 +14,7 @@ from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
 from paramsym.models.applications.mobilenet_v2 import last_width
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import Ratio, divisible, named
+from paramsym.models.vision.blocks import Ratio, divisible, named, scaled
 
 Row: TypeAlias = tuple[Ratio, int, int, int, bool, bool]
 """Expansion, channels, kernel, stride, squeeze-and-excitation, hard swish (Howard et al. 2019, tables 1 and 2)."""
@@ -82,7 +82,7 @@ class KerasMobileNetV3(Application):
     def _block(self, x: Map, number: int, row: Row) -> Map:
         expansion, channels, kernel, stride, squeezes, hard = row
         name, passed = f"expanded_conv_{number}_" if number else "expanded_conv_", x
-        wide, far, kernel = divisible(x.width * expansion), divisible(channels * self.alpha), 3 if self.minimalistic else kernel
+        wide, far, kernel = divisible(x.width * expansion), divisible(scaled(channels, self.alpha)), 3 if self.minimalistic else kernel
         if number:
             x = self._bent(x.conv(wide, 1, f"{name}expand").norm(f"{name}expand_bn"), hard=hard)
         x = x.pad_to_halve(kernel, f"{name}depthwise_pad") if stride == 2 else x

@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal, ParamSpec, TypeAlias, Type
 
 from sympy import Expr, Float, Max, Rational, ceiling, floor
 
+from paramsym.algebra.convolution import scaled_length
 from paramsym.algebra.size import Dim, Shape, canonical, conditions_are_asked
 from paramsym.algebra.symbols import B, W
 from paramsym.core.compose import Residual, Sequential
@@ -130,6 +131,34 @@ def ratio(value: object, where: str) -> int | Expr:
         message = f"{where} is {value}; wanted more than zero."
         raise ArgumentError(message)
     return int(value) if isinstance(value, Expr) and value.is_Integer else cast("int | Expr", value)
+
+
+def scaled(width: Dim, multiplier: int | Expr) -> int | Expr:
+    """Return a width times a multiplier; of numbers the product of floats, as references have it, whatever fraction that is.
+
+    >>> from paramsym import dims
+    >>> scaled(64, Rational(3, 4)), scaled(200, Rational(29, 50)) < 116, scaled(64, dims("w"))
+    (48, True, 64*w)
+    """
+    exact = width * multiplier
+    if isinstance(width, int) and isinstance(multiplier, Rational) and not multiplier.is_Integer and bool(exact < 2**53):
+        return Rational(width * float(multiplier))
+    return exact
+
+
+def scaled_down(width: Dim, multiplier: int | Expr, name: str) -> Dim:
+    """Return a width times a multiplier, rounded down as references do.
+
+    Raises:
+        ShapeError: a letter and a fraction, such as 29/100, whose products in floating point no formula gives.
+
+    >>> from paramsym import C
+    >>> scaled_down(100, Rational(29, 100), "mlp_ratio"), scaled_down(C, Rational(1, 4), "mlp_ratio")
+    (28, floor(C/4))
+    """
+    if isinstance(multiplier, Rational) and not multiplier.is_Integer:
+        return scaled_length(width, float(multiplier), name)
+    return down(canonical(width * multiplier), 1)
 
 
 def divisible(width: int | Expr, divisor: int = 8) -> Dim:

@@ -26,6 +26,7 @@ from paramsym.models.vision.blocks import (
     named,
     remembered,
     residual,
+    scaled,
     up,
 )
 
@@ -99,8 +100,8 @@ class EfficientNet(Classifier):
     def _scaled(self, kind: Any, expansion: int, kernel: int, stride: int, near: Dim, far: Dim, depth: Dim) -> Stage:
         if kind == "FusedMBConv":
             return kind, expansion, kernel, stride, near, far, depth
-        narrow, wide = (divisible(width * self.width_mult) for width in (near, far))
-        return kind, expansion, kernel, stride, narrow, wide, up(depth * self.depth_mult)
+        narrow, wide = (divisible(scaled(width, self.width_mult)) for width in (near, far))
+        return kind, expansion, kernel, stride, narrow, wide, up(scaled(depth, self.depth_mult))
 
 
 @remembered

@@ -23,7 +23,16 @@ from paramsym.layers.pooling import AvgPool2d
 from paramsym.layers.reshaping import Flatten
 from paramsym.models.blocks import Holder
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import EXACT_GELU, Pictures, Ratio, SqueezeExcitation, conv_norm, down, named, remembered
+from paramsym.models.vision.blocks import (
+    EXACT_GELU,
+    Pictures,
+    Ratio,
+    SqueezeExcitation,
+    conv_norm,
+    named,
+    remembered,
+    scaled_down,
+)
 from paramsym.program import Own, Value, attend, constant, heads as heads_of, lookup, rearrange, segments
 from paramsym.program.attention import root_reciprocal
 
@@ -108,7 +117,7 @@ class MaxVit(Pictures):
         return own.classifier(own.blocks(own.stem(x)))
 
     def _layer(self, near: Dim, far: Dim, stride: int) -> Sequential:
-        inner, squeezed, wide = (down(canonical(far * factor), 1) for factor in (self.expansion_ratio, self.squeeze_ratio, self.mlp_ratio))
+        inner, squeezed, wide = (scaled_down(far, getattr(self, name), name) for name in ("expansion_ratio", "squeeze_ratio", "mlp_ratio"))
         return _layer(near, far, stride, inner, squeezed, wide, self.partition_size, self.head_dim)
 
 

@@ -14,7 +14,7 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import RELU, Pictures, Ratio, divisible, named, remembered, residual
+from paramsym.models.vision.blocks import RELU, Pictures, Ratio, divisible, named, remembered, residual, scaled
 from paramsym.program import Own, Value, reduce
 
 _STACKS = ((24, 3, 2, 3, 3), (40, 5, 2, 3, 3), (80, 5, 2, 6, 3), (96, 3, 1, 6, 2), (192, 5, 2, 6, 4), (320, 3, 1, 6, 1))
@@ -49,14 +49,14 @@ class MNASNet(Pictures):
 
     def parts(self) -> Iterator[Part]:
         """The stem with a separable convolution, the stacks, a last 1x1 convolution, and the classifier."""
-        stem, near = (divisible(channels * self.alpha) for channels in (32, 16))
+        stem, near = (divisible(scaled(channels, self.alpha)) for channels in (32, 16))
         layers: list[Layer] = [
             *_normed(Conv2d(self.in_channels, stem, 3, padding=1, stride=2, bias=False)),
             *_normed(Conv2d(stem, stem, 3, padding=1, groups=stem, bias=False)),
             *_normed(Conv2d(stem, near, 1, bias=False))[:2],
         ]
         for channels, kernel, stride, expansion, blocks in _STACKS:
-            far = divisible(channels * self.alpha)
+            far = divisible(scaled(channels, self.alpha))
             first = _block(near, far, kernel, stride, expansion)
             layers.append(Repeat(_block(far, far, kernel, 1, expansion), blocks, first=first))
             near = far

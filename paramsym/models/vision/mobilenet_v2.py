@@ -17,7 +17,17 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import Classifier, Ratio, conv_norm, depthwise_in, divisible, named, remembered, residual
+from paramsym.models.vision.blocks import (
+    Classifier,
+    Ratio,
+    conv_norm,
+    depthwise_in,
+    divisible,
+    named,
+    remembered,
+    residual,
+    scaled,
+)
 
 _TABLE_2 = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
 
@@ -67,12 +77,12 @@ class MobileNetV2(Classifier):
                 layers.append(_block(near, far, 1 if number else first_stride, expansion))
                 near = far
         wider = self.width_mult if isinstance(self.width_mult, int) and self.width_mult > 1 else Max(1, self.width_mult)
-        last = divisible(1280 * wider, self.round_nearest)
+        last = divisible(scaled(1280, wider), self.round_nearest)
         yield Part("features", Sequential(*layers, conv_norm(near, last, 1, 1, ReLU6())))
         yield Part("classifier", Sequential(Dropout(self.dropout), Dense(last, self.num_classes)))
 
     def _rounded(self, channels: Dim) -> Dim:
-        return divisible(channels * self.width_mult, self.round_nearest)
+        return divisible(scaled(channels, self.width_mult), self.round_nearest)
 
 
 @remembered

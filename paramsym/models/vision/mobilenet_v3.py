@@ -28,6 +28,7 @@ from paramsym.models.vision.blocks import (
     named,
     remembered,
     residual,
+    scaled,
 )
 
 _TABLES = {
@@ -125,7 +126,7 @@ class MobileNetV3(Classifier):
         return _block(near, expanded, far, kernel, stride, step, dilation, activation, self.norm_layer, excites="SE" in has)
 
     def _rounded(self, channels: int, *, halved: bool = False) -> Dim:
-        return divisible((channels // 2 if halved and self.reduced_tail else channels) * self.width_mult)
+        return divisible(scaled(channels // 2 if halved and self.reduced_tail else channels, self.width_mult))
 
 
 @remembered

@@ -14,7 +14,17 @@ from paramsym.errors import ArgumentError
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.dense import Dense
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import RELU, Pictures, Ratio, SqueezeExcitation, conv_norm, named, nearest_whole, remembered
+from paramsym.models.vision.blocks import (
+    RELU,
+    Pictures,
+    Ratio,
+    SqueezeExcitation,
+    conv_norm,
+    named,
+    nearest_whole,
+    remembered,
+    scaled,
+)
 from paramsym.program import Own, Value, rearrange
 
 _DEPTHS: tuple[Dim, ...] = dims("n1 n2 n3 n4")
@@ -91,7 +101,7 @@ def _block(near: Dim, far: Dim, stride: int, group: Dim, se_ratio: Any) -> Layer
     """1x1, 3x3 in groups, squeeze-and-excitation if given, 1x1; with a projection of the shortcut if the extents change."""
     layers: dict[str, Layer] = {"a": conv_norm(near, far, 1), "b": conv_norm(far, far, 3, stride, groups=per(far, group))}
     if se_ratio is not None:
-        layers["se"] = SqueezeExcitation(far, nearest_whole(se_ratio * near))
+        layers["se"] = SqueezeExcitation(far, nearest_whole(scaled(near, se_ratio)))
     projection = conv_norm(near, far, 1, stride, None) if stride != 1 else None
     return _Bottleneck(Sequential({**layers, "c": conv_norm(far, far, 1, 1, None)}), projection)
 

@@ -21,7 +21,7 @@ from paramsym.layers.reshaping import Permute
 from paramsym.models.blocks import Ladder
 from paramsym.models.published import published_in
 from paramsym.models.swin import filled
-from paramsym.models.vision.blocks import Pictures, Ratio, down, mlp, named, remembered
+from paramsym.models.vision.blocks import Pictures, Ratio, mlp, named, remembered, scaled_down
 from paramsym.program import (
     Own,
     Value,
@@ -123,7 +123,7 @@ def stages(
             layers.append(Merging(width, second))
             width = canonical(2 * width)
         divides(heads, width, "num_heads", "the width of its stage")
-        layers.append(_stage(width, heads, window, down(canonical(width * mlp_ratio), 1), depth, second=second))
+        layers.append(_stage(width, heads, window, scaled_down(width, mlp_ratio, "mlp_ratio"), depth, second=second))
     return layers, width
 
 
