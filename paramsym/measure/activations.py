@@ -27,7 +27,8 @@ Recompute: TypeAlias = Literal["none", "selective", "full"]
 class Memory:
     """A convention for what is kept: the source, how attention is computed, the default format, and the bytes of what is no number.
 
-    A ``mask`` or ``statistic`` of None takes as many bytes as a number. With ``copies`` those in float32 count that references make of
+    A ``mask`` or ``statistic`` of None takes as many bytes as a number. With ``buffers`` what kernels for a CPU fill, and those for a GPU do
+    without, counts. With ``copies`` those in float32 count that references make of
     narrower numbers; with ``drops`` the fused attention has a dropout.
     """
 
@@ -40,6 +41,7 @@ class Memory:
     mask: int | None = 1
     copies: bool = True
     drops: bool = True
+    buffers: bool = False
     wrong: str = (
         "what kernels hold for a moment, and the caching of the allocator, are left out; autocast keeps a copy of every weight more"
     )
@@ -47,16 +49,17 @@ class Memory:
 
 _CPU = "torch's autograd on a CPU, which keeps masks and the statistics of kernels in the format of the numbers"
 _NATIVE = "the same with torch's native dropout, whose masks are of a byte"
+_PLAIN = "fused attention where it has no dropout"
 _KORTHIKANTI = "Korthikanti et al. 2022, arXiv:2205.05198, section 4.1: 2 bytes per number, 1 per entry of a mask, no statistics of norms"
 MEMORY: Mapping[str, Memory] = {
     one.name: one
     for one in (
         Memory("torch-eager", "torch's autograd on plain operations, as saved_tensors_hooks shows it; masks of a byte"),
         Memory("torch-sdpa", "the same with the fused attention of torch.nn.functional.scaled_dot_product_attention", "fused"),
-        Memory("torch-eager-cpu", _CPU, statistic=None, mask=None),
-        Memory("torch-sdpa-cpu", f"{_CPU}; fused attention where it has no dropout", "fused", statistic=None, mask=None, drops=False),
-        Memory("torch-eager-native", f"{_CPU}; {_NATIVE}", statistic=None),
-        Memory("torch-sdpa-native", f"{_CPU}; {_NATIVE}; fused attention where it has no dropout", "fused", statistic=None, drops=False),
+        Memory("torch-eager-cpu", _CPU, statistic=None, mask=None, buffers=True),
+        Memory("torch-sdpa-cpu", f"{_CPU}; {_PLAIN}", "fused", statistic=None, mask=None, drops=False, buffers=True),
+        Memory("torch-eager-native", f"{_CPU}; {_NATIVE}", statistic=None, buffers=True),
+        Memory("torch-sdpa-native", f"{_CPU}; {_NATIVE}; {_PLAIN}", "fused", statistic=None, drops=False, buffers=True),
         Memory(
             "korthikanti",
             _KORTHIKANTI,
@@ -172,6 +175,7 @@ def activations(
         "index": memory.index,
         "mask": width if memory.mask is None else memory.mask,
         "truth": 1,
+        "buffer": width if memory.buffers else 0,
     }
     attention: Attention = "recomputed" if recompute == "selective" else memory.attention
     way = Way(attention, recompute == "full", memory.copies and width < 4, memory.drops)

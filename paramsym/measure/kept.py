@@ -16,7 +16,7 @@ from paramsym.measure.once import once
 from paramsym.measure.work import looped, shown, times, word
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import Pad
-from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan, Step
+from paramsym.program.graph import Call, Kept, Loop, Program, Region, Route, Scan, Step
 from paramsym.program.lookups import Best, Constant, Drop, Lookup, Stored
 from paramsym.program.masks import Mask
 from paramsym.program.products import Contract
@@ -152,9 +152,11 @@ class _Keeper:
                 kept = self._kept(step, body, needs, frozen=within)
                 again = self.way.blocks and isinstance(name, Numbers)
                 self._inside(step, _given(body, kept, needs) if again else kept, name)
-            case Region(name=name, body=body):
+            case Region(name=name, body=body, keeps=keeps):
                 kept = self._kept(step, body, needs)
-                if name == "attention" and any(needs) and self.way.attention == "recomputed":
+                if keeps is not None:
+                    kept = Keeping(results=kept.results, mixed=kept.mixed)
+                elif name == "attention" and any(needs) and self.way.attention == "recomputed":
                     kept = _given(body, kept, needs)
                 elif name == "attention" and any(needs) and runs_fused(self.way, body, needs):
                     kept = _fused(body, tuple(self.layout[number] for number in step.takes), split=step.takes[0] in self.split)
@@ -162,6 +164,8 @@ class _Keeper:
                     pairs = (body.input_types[0].sizes[1], body.input_types[1].sizes[1])
                     kept.lines.append(Line(("mask",), pairs, role="truth"))  # which of the biases are hidden
                 self._inside(step, kept, "")
+                if any(self.flags[number] for number in step.gives):
+                    self._listed(step, keeps or (), needs)
             case Loop():
                 self._new(step)
                 self._loop(step, operation, later_gradients(operation, needs, frozen=self.frozen))
@@ -174,7 +178,7 @@ class _Keeper:
             case _:
                 self._lay(step)
                 if any(self.flags[number] for number in step.gives) and not isinstance(operation, Stored):
-                    self._operation(step, needs)
+                    self._listed(step, operation.keeps(self.program.taken(step), self.program.given(step), needs), needs)
 
     def _new(self, step: Step) -> None:
         """Lay the results as new arrays."""
@@ -210,8 +214,11 @@ class _Keeper:
         if any(split) and not isinstance(step.operation, Best | Lookup | Weights):
             self.split.update(step.gives)
 
-    def _operation(self, step: Step, needs: tuple[bool, ...]) -> None:
-        for one in step.operation.keeps(self.program.taken(step), self.program.given(step), needs):
+    def _listed(self, step: Step, kept: tuple[Kept, ...], needs: tuple[bool, ...]) -> None:
+        """Keep what an operation, or a kernel in the place of several, says that it keeps."""
+        for one in kept:
+            if one.wanted and not any(needs[number] for number in one.wanted):
+                continue
             if one.source == "own" or (one.wide and self.way.narrow):
                 name = f"{self.labels[step.gives[0]][0]}'s {one.kind}"
                 kind = self.program.types[step.takes[one.number] if one.source == "taken" else step.gives[one.number]]

@@ -71,7 +71,7 @@ def padded(kind: ArrayType, taken: Layout) -> Layout:
 def viewed(operation: Any, taken: ArrayType, given: Sequence[ArrayType], layout: Layout) -> tuple[Layout, ...] | None:
     """Return the layouts of the results of an operation that looks at its input's storage; None for any other, or where it must copy."""
     match operation:
-        case Named() | Known() | Still() | Turn():
+        case Named() | Known() | Still() | Turn() | Apply(inplace=True):
             return (layout,)
         case Remember() if operation.view:
             return (layout,)

@@ -34,16 +34,18 @@ class Kept:
     """What an operation keeps for the backward pass: an array that it takes or gives, by its number, or one of its own.
 
     An array of its own has factors and a kind: a float, a statistic of a norm, a mask of dropout, truths of one byte each, an index of
-    eight. ``merged`` are axes that the kernel wants as one: an array whose storage does not allow that is copied, and the copy kept. A
-    ``wide`` array is kept in float32: where numbers are narrower, a copy of it.
+    eight, a buffer that kernels for a CPU fill and those for a GPU do without. ``merged`` are axes that the kernel wants as one: an array
+    whose storage does not allow that is copied, and the copy kept. A ``wide`` array is kept in float32: where numbers are narrower, a copy of
+    it. ``wanted`` are the inputs of which at least one must need a gradient; any where it is empty.
     """
 
     source: Literal["taken", "given", "own"]
     number: int = 0
     factors: tuple[Dim, ...] = ()
-    kind: Literal["float", "statistic", "mask", "truth", "index"] = "float"
+    kind: Literal["float", "statistic", "mask", "truth", "index", "buffer"] = "float"
     merged: tuple[tuple[int, ...], ...] = ()
     wide: bool = False
+    wanted: tuple[int, ...] = ()
 
 
 class Operation:
@@ -164,10 +166,14 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A section of a forward pass under a name, such as "attention", so that a convention can treat it as one kernel."""
+    """A section of a forward pass under a name, such as "attention", so that a convention can treat it as one kernel.
+
+    What torch always computes by one kernel states what this one ``keeps``, in the place of what the operations inside would keep.
+    """
 
     name: str
     body: Program
+    keeps: tuple[Kept, ...] | None = None
 
     def gives(self, *_: ArrayType) -> tuple[ArrayType, ...]:
         """Return what the section gives."""
