@@ -14,7 +14,8 @@ from paramsym.core.layer import Layer
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError, NotYetError
 from paramsym.measure.cost import Cost, check_word
-from paramsym.measure.kept import Attention, Way, keeping, of_outputs
+from paramsym.measure.keeping import Attention, Way
+from paramsym.measure.kept import keeping, of_outputs
 from paramsym.measure.state import BYTES, in_bytes
 from paramsym.measure.trace import trace
 from paramsym.measure.work import check_stated
@@ -174,6 +175,7 @@ def activations(
         "wide statistic": 0 if memory.statistic == 0 else 4,
         "index": memory.index,
         "mask": width if memory.mask is None else memory.mask,
+        "wide mask": 4 if memory.mask is None else memory.mask,
         "truth": 1,
         "buffer": width if memory.buffers else 0,
     }

@@ -77,7 +77,7 @@ def viewed(operation: Any, taken: ArrayType, given: Sequence[ArrayType], layout:
             return (layout,)
         case Choose():
             return (plain(given[0]),)
-        case Segments():
+        case Segments(apart=False):
             return (layout,) * len(given)
         case Take(axis=axis, count=count, step=step):
             axis = taken.axis(axis)

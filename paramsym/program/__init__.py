@@ -5,7 +5,13 @@ says what shape comes out, how much work it is, and how it runs on arrays.
 """
 
 from paramsym.program.activations import apply as apply, glu as glu, is_known as is_known, unknown as unknown
-from paramsym.program.attention import attend as attend, hide as hide, rotate as rotate, rotation as rotation
+from paramsym.program.attention import (
+    attend as attend,
+    hide as hide,
+    root_reciprocal as root_reciprocal,
+    rotate as rotate,
+    rotation as rotation,
+)
 from paramsym.program.axes import (
     axes as axes,
     compact as compact,

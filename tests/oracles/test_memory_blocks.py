@@ -20,7 +20,6 @@ from paramsym.program import Own, Value, rotation
 
 NOT_STATED = {
     "autocast": "copies of weights in 16 bits, and the operations that autocast leaves in float32",
-    "sdpa bfloat16 dropout 0.1 cpu": "the plain path inside torch's kernel, which works with copies in float32",
 }
 """Rows that no convention accounts for, with the reason."""
 ROWS = [row for row in rows("costs/memory_blocks") if not any(name in row["tag"] for name in NOT_STATED)]
@@ -49,11 +48,8 @@ def block_of(tag: str) -> ps.Layer:
         sizes: dict[str, Any] = {"hidden_size": 96, "num_attention_heads": 6, "num_key_value_heads": 2, "intermediate_size": 200}
         return Turned(ps.models.Llama(**sizes, vocab_size=10, num_hidden_layers=1).block())
     rate = 0.1 if "dropout .1" in tag or "dropout 0.1" in tag else 0.0
-    if "flash" in tag or ("sdpa" in tag and not rate):  # torch.nn.MultiheadAttention copies what is a view in GPT-2
-        fused = {"c_attn": ps.Dense(96, cat(query=(6, 16), key=(6, 16), value=(6, 16))), "c_proj": ps.Dense((6, 16), 96)}
-        attends: ps.Layer = FusedAttention(fused, names=("c_attn", "c_proj"))
-    else:
-        attends = ps.MultiHeadAttention(96, 6, dropout=rate, batch_first=True)
+    projections = {"c_attn": ps.Dense(96, cat(query=(6, 16), key=(6, 16), value=(6, 16))), "c_proj": ps.Dense((6, 16), 96)}
+    attends = FusedAttention(projections, names=("c_attn", "c_proj"), dropout=0.0 if "flash" in tag else rate)
     attention = ps.Sequential(ps.LayerNorm(96), attends, ps.Dropout(rate))
     network = ps.Sequential(ps.LayerNorm(96), ps.Dense(96, 384), ACTIVATIONS[words[0]], ps.Dense(384, 96), ps.Dropout(rate))
     return ps.Sequential(ps.Residual(attention), ps.Residual(network))
