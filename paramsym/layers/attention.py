@@ -111,6 +111,11 @@ class MultiHeadAttention(Layer):
     dialect: Literal["torch", "keras", "flax"] = "torch"
     need_weights: bool = False
 
+    @property
+    def positions_lead(self) -> bool:
+        """Whether torch's own layer has its examples first: it works with the positions first all the same."""
+        return self.dialect == "torch" and self.batch_first and self._storage != "separate"
+
     def conditions(self) -> None:
         """Heads divide widths, key/value heads divide heads, and no two arguments contradict each other."""
         if self.head_dim is not None and self.qkv_features is not None:
@@ -194,10 +199,10 @@ class MultiHeadAttention(Layer):
         if any(one.rank != inputs[0].rank for one in inputs):
             message = f"queries, keys and values are {', '.join(text(one.sizes) for one in inputs)}; wanted all with a batch, or none."
             raise ShapeError(message)
-        batch_first = self.batch_first and self._storage == "separate"
+        batch_first = self.batch_first and not self.positions_lead
         query, restored = axes(inputs[0], words, features=widths[0])
         found = {inputs[0]: query} | {one: axes(one, words, features=w)[0] for one, w in zip(inputs[1:], widths[1:], strict=True) if one is not inputs[0]}
-        if self.batch_first and not batch_first:
+        if self.positions_lead:
             found = {one: rearrange(x, "b s f -> s b f") for one, x in found.items()}
         q, k, v = self._projected(own, *(found[one] for one in inputs))
         if self.add_bias_kv:
@@ -215,7 +220,7 @@ class MultiHeadAttention(Layer):
         y = y if batch_first else rearrange(y, "b s f -> s b f")
         y = y * apply("sigmoid", own.gate_proj(found[inputs[0]])) if self.gate else y
         y = own["o_proj" if self._storage == "separate" else "out_proj"](y)
-        return restored(rearrange(y, "s b f -> b s f") if self.batch_first and not batch_first else y)
+        return restored(rearrange(y, "s b f -> b s f") if self.positions_lead else y)
 
     def _projected(self, own: Own, *inputs: Value) -> list[Value]:
         """Queries, keys and values, however their matrices are stored; one product for those that come from the same array."""
