@@ -37,6 +37,7 @@ def memory(
     dtype: str = "float32",
     weights: str | None = None,
     cache: str | None = None,
+    gradients: str | None = None,
     optimizer: str = "adamw",
     master: bool | None = None,
     convention: str = "torch-eager",
@@ -52,7 +53,7 @@ def memory(
 ) -> Cost:
     """Return the bytes that one device holds at once in training or inference, by kind and by part.
 
-    Training holds the weights and the gradients in ``dtype``, the states of the optimizer, a ``master`` copy of the trained weights in
+    Training holds the weights in ``dtype`` and the gradients in ``dtype`` or in one of their own (``gradients``), the states of the optimizer, a ``master`` copy of the trained weights in
     float32 (default: where ``dtype`` is narrower), the activations by a ``convention``, and with ``recompute`` one block that is computed
     again. Gradients and states belong to trained parameters only, so that frozen parts and LoRA come out; ``weights`` is the format of
     what is frozen. Of a model that is shared one device is counted, as ``activations`` says: it holds its share of matrices and tables over
@@ -83,6 +84,7 @@ def memory(
     choices: tuple[tuple[str, object, Iterable[Any]], ...] = (
         *(("use", use, USES), ("dtype", dtype, BYTES), ("optimizer", optimizer, OPTIMIZERS), ("convention", convention, MEMORY)),
         *(("recompute", recompute, RECOMPUTE), ("weights", weights or dtype, (*BYTES, *FORMATS)), ("cache", cache or dtype, BYTES)),
+        ("gradients", gradients or dtype, BYTES),
     )
     check_layer(layer)
     for what, value, known in choices:
@@ -114,7 +116,7 @@ def memory(
         again = () if recompute == "none" else one_block(activations(layer, *inputs, **how, **named), flows)
         lines = [
             *_of("weights", (*(in_bytes(line, width) for line in trained), *_stored(frozen, dtype, weights)), over if zero > 2 else 1),
-            *_of("gradients", (in_bytes(line, width) for line in trained), over if zero > 1 else 1),
+            *_of("gradients", (in_bytes(line, BYTES[gradients or dtype]) for line in trained), over if zero > 1 else 1),
             *_of("optimizer", of_states(trained, OPTIMIZERS[optimizer]), over if zero > 0 else 1),
             *_of("master copy", (in_bytes(line, 4) for line in trained) if copied else (), over if zero > 0 else 1),
             *_of("activations", flows.ledger),
