@@ -129,9 +129,14 @@ class Roofline(Printed):
         """The least time, with both at the speed that the maker states."""
         return max(self.arithmetic, self.moving)
 
-    def __str__(self) -> str:
+    @property
+    def words(self) -> str:
+        """What limits on which machine, and the times of both."""
         times = f"{float(self.arithmetic):.3g} s of arithmetic, {float(self.moving):.3g} s of moving bytes"
-        return f"{self.intensity.flops.subject} on {self.machine}: {self.bound}-bound ({times})"
+        return f"on {self.machine}: {self.bound}-bound ({times})"
+
+    def __str__(self) -> str:
+        return f"{self.intensity.flops.subject} {self.words}"
 
 
 def intensity(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 0, **named: Any) -> Intensity:

@@ -62,7 +62,7 @@ class Together(Tabular, Sequence[Answer]):
 
     def table(self) -> Table:
         """Return the claims as a table: what is claimed, what is counted, and what the first answer makes of it."""
-        answer = self.answers[0] if self.answers and not self.by_reading else None
+        answer = self.answers[0] if self.answers and self.answers[0].term != 0 and not self.by_reading else None
         rows: list[tuple[Cell, ...]] = []
         for row in self.rows:
             count: Cell = row.counted.polynomial.as_expr() if row.alone.counted is None else row.alone.counted
@@ -123,7 +123,7 @@ def together(rows: Sequence[Row], candidates: Callable[[Row], Sequence[Answer]])
 def _terms(rows: Sequence[Row], candidates: Callable[[Row], Sequence[Answer]]) -> Iterator[Answer]:
     """Yield the terms in letters that, put into every row, give what is claimed there."""
     subjects = [Subject(row.counted) for row in rows]
-    if all(row.stated is not None and row.stated.allows(subject.count) for row, subject in zip(rows, subjects, strict=True)):
+    if all(row.alone and row.alone[0].term == 0 for row in rows):
         yield _RIGHT
         return
     seen: dict[Polynomial, list[tuple[int, Answer]]] = {}
