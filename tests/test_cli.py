@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 import paramsym as ps
 from paramsym.cli import layout, main
-from paramsym.cli.options import OPTIONS, TAKES
+from paramsym.cli.options import OPTIONS, TAKES, spelled
 from paramsym.cli.source import is_source, load
 from paramsym.errors import ParamsymError
 from paramsym.models import FAMILIES, model_types
@@ -649,4 +649,9 @@ def test_the_pages(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command
 
 def test_the_page_shows_every_command() -> None:
     """Nothing is left out."""
-    assert {command.split()[1] for command, _ in commands_on(PAGE)} >= {"formula", "count", "table", "explain", "reconcile", "check"}
+    run = {command.split()[1] for command, _ in commands_on(PAGE)}
+    assert run >= {"formula", "count", "table", "explain", "reconcile", "check", "memory", "intensity", "training", "communication"}
+    page = PAGE.read_text(encoding="utf-8")
+    for command, taken in TAKES.items():
+        (row,) = re.findall(rf"^\| `{command}` \| (.*) \|$", page, re.MULTILINE)
+        assert set(re.findall(r"`--([a-z-]+)`", row)) == {spelled(one) for one in taken} | ({"inference"} if command == "memory" else set())
