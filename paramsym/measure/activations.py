@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
 from sympy import Integer, Rational, expand
@@ -16,7 +16,7 @@ from paramsym.errors import ArgumentError, NotYetError
 from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.keeping import Attention, Way
 from paramsym.measure.kept import keeping, of_outputs
-from paramsym.measure.state import BYTES, in_bytes
+from paramsym.measure.state import BYTES
 from paramsym.measure.trace import trace
 from paramsym.measure.work import check_stated
 from paramsym.program.graph import Program
@@ -28,9 +28,8 @@ Recompute: TypeAlias = Literal["none", "selective", "full"]
 class Memory:
     """A convention for what is kept: the source, how attention is computed, the default format, and the bytes of what is no number.
 
-    A ``mask`` or ``statistic`` of None takes as many bytes as a number. With ``buffers`` what kernels for a CPU fill, and those for a GPU do
-    without, counts. With ``copies`` those in float32 count that references make of
-    narrower numbers; with ``drops`` the fused attention has a dropout.
+    A ``mask`` or ``statistic`` of None takes as many bytes as a number. With ``copies`` those in float32 count that references make of
+    narrower numbers; with ``drops`` the fused attention has a dropout; with ``buffers`` arrays count that kernels keep on a CPU alone.
     """
 
     name: str
@@ -209,10 +208,10 @@ def _kept(program: Program, way: Way, shares: Shares, *, input_gradients: bool) 
 def _counted(lines: Iterator[Line], widths: Mapping[str, Dim], shares: Shares) -> Iterator[Line]:
     """Yield lines of numbers as lines of bytes on one device."""
     for line in lines:
-        width = widths[line.role.removeprefix("split ")]
+        role = line.role.removeprefix("split ")
+        width = widths[role]
         if width != 0:
-            one = in_bytes(line, width)
-            yield replace(one, factors=(*shares.factors(line), *one.factors), role=line.role.removeprefix("split "))
+            yield line.but(factors=(*shares.factors(line), *(() if width == 1 else (width,)), *line.factors), role=role)
 
 
 def one_block(cost: Cost, kept: Cost) -> tuple[Line, ...]:
@@ -232,7 +231,7 @@ def one_block(cost: Cost, kept: Cost) -> tuple[Line, ...]:
             if step.count in used:
                 used.remove(step.count)
             name = ".".join(map(str, line.path[: line.path.index(step) + 1]))
-            groups.setdefault(name, []).append(replace(line, used=tuple(used)))
+            groups.setdefault(name, []).append(line.but(used=tuple(used)))
     found: tuple[Line, ...] = ()
     for group in groups.values():
         more = canonical(Ledger(tuple(group)).used - Ledger(found).used)

@@ -48,7 +48,7 @@ class Cost(Printed):
     def __post_init__(self) -> None:
         """A cost counts uses: a copy that is stored and not used costs nothing."""
         if any(line.stored != line.used for line in self.ledger):
-            object.__setattr__(self, "ledger", Ledger(tuple(replace(line, stored=line.used) for line in self.ledger)))
+            object.__setattr__(self, "ledger", Ledger(tuple(line.but(stored=line.used) for line in self.ledger)))
 
     @cached_property
     def polynomial(self) -> Polynomial:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from sympy import Rational
@@ -229,13 +229,13 @@ def in_format(lines: Sequence[Line], form: Format, rest: Callable[[Line], Iterat
         if not chosen(line, form.which):
             yield from rest(line)
             continue
-        yield replace(line, factors=(form.number, *line.factors))
+        yield line.but(factors=(form.number, *line.factors))
         if line.name not in seen:
             seen.add(line.name)
             rows, columns = _rows_and_columns(line)
             more = canonical(form.row * rows + form.column * columns + form.tensor)
             if more != 0:
-                yield replace(line, path=(*line.path, "scales"), factors=(more,), label="")
+                yield line.but(path=(*line.path, "scales"), factors=(more,), label="")
 
 
 def of_states(lines: Sequence[Line], optimizer: Optimizer) -> Iterator[Line]:
@@ -246,11 +246,11 @@ def of_states(lines: Sequence[Line], optimizer: Optimizer) -> Iterator[Line]:
             if not chosen(line, state.which):
                 continue
             if not state.factored or len(line.shape) < 2:
-                yield replace(line, factors=(state.bytes, *line.factors))
+                yield line.but(factors=(state.bytes, *line.factors))
             elif line.name not in seen:
                 seen.add(line.name)
                 for name, numbers in zip(("rows", "columns"), _rows_and_columns(line), strict=True):
-                    yield replace(line, path=(*line.path, name), factors=(state.bytes, numbers), label="")
+                    yield line.but(path=(*line.path, name), factors=(state.bytes, numbers), label="")
 
 
 def _rows_and_columns(line: Line) -> tuple[Dim, Dim]:

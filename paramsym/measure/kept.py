@@ -267,7 +267,7 @@ class _Keeper:
         lines += [Line(("output",), flat(behind), role="float")] if needs[1] or kept.outputs else []
         lines += [Line(("weights",), flat(weights.shape), role="float")] if weighed else []
         label = self.labels[step.gives[0]][0]
-        self.lines += [replace(line, path=(label, *line.path)) for line in lines]
+        self.lines += [line.but(path=(label, *line.path)) for line in lines]
         self.lines += [line.within(route.numbers, route.used, frozen=False) for line in kept.lines]
 
     def _ends(self, step: Step, kept: Keeping) -> None:

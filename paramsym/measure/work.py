@@ -132,7 +132,7 @@ def _counted(layer: Layer, lines: Iterable[Line], counting: Counting, inputs: tu
     positions = _positions(layer, inputs)
     stored = [line for line in layer.ledger() if _is_taken(line, layer, counting)]
     return [
-        *(replace(line, factors=(2, *positions, *line.factors), stored=line.used, shape=(), label="") for line in stored),
+        *(line.but(factors=(2, *positions, *line.factors), stored=line.used, shape=(), label="") for line in stored),
         *(line for line in found if line.role == PAIRS),
     ]
 
@@ -172,7 +172,7 @@ def _shared(line: Line, divisors: tuple[Dim, ...]) -> Line:
             factors.remove(divisor)
         elif divisor != 1:
             factors.append(1 / divisor if isinstance(divisor, Expr) else Rational(1, divisor))
-    return replace(line, factors=tuple(factors))
+    return line.but(factors=tuple(factors))
 
 
 def forward(program: Program) -> Iterator[Line]:
@@ -223,8 +223,12 @@ def _walked(program: Program, lines_of: Callable[..., Iterable[Line]], whole: tu
                 yield from lines_of(operation, program.taken(step), program.given(step))
 
 
-def check_stated(program: Program, above: str = "") -> None:
+def check_stated(program: Program) -> None:
     """Raise ``NotYetError`` for a part that does not say what it computes; the message names its path."""
+    once(program, "stated", lambda: _check_stated(program, ""))
+
+
+def _check_stated(program: Program, above: str) -> None:
     for step in program.steps:
         operation = step.operation
         if isinstance(operation, Opaque):
@@ -233,7 +237,7 @@ def check_stated(program: Program, above: str = "") -> None:
             message = f"{who} does not say what it computes; write forward(self, own, x)."
             raise NotYetError(message)
         for name, body in named_bodies(operation):
-            check_stated(body, f"{above}{name}." if name else above)
+            _check_stated(body, f"{above}{name}." if name else above)
 
 
 def backward(program: Program, needs: tuple[bool, ...], *, frozen: bool = False) -> Iterator[Line]:
@@ -306,7 +310,7 @@ def shown(name: str | Numbers) -> str | Numbers:
 
 def times(line: Line, length: Count) -> Line:
     """Return the line as often as there are positions."""
-    return replace(line, stored=(*line.stored, length), used=(*line.used, length))
+    return line.but(stored=(*line.stored, length), used=(*line.used, length))
 
 
 def counted(lines: Iterable[Line], counting: Counting) -> Iterator[Line]:
@@ -332,4 +336,4 @@ def counted(lines: Iterable[Line], counting: Counting) -> Iterator[Line]:
                 )
             ]
             role = PAIRS if paired else line.role
-            yield replace(line, factors=(*(() if weight == 1 else (weight,)), *factors), role=role)
+            yield line.but(factors=(*(() if weight == 1 else (weight,)), *factors), role=role)
