@@ -53,6 +53,15 @@ RATES: dict[str, tuple[dict[str, Any], dict[str, float], dict[str, float]]] = {
 }
 CLASSES = ("ForSequenceClassification", "ForTokenClassification", "ForMultipleChoice", "ForQuestionAnswering")
 HEADS = [(name, kind) for name in RATES for kind in CLASSES if name != "GPT2"] + [("Albert", "ForPreTraining"), ("GPT2", "DoubleHeadsModel")]
+LLAMA: dict[str, Any] = {"vocab_size": 60, "hidden_size": 24, "num_hidden_layers": 1, "num_attention_heads": 3, "intermediate_size": 40}
+DECODERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "Llama": (LLAMA, {}),
+    "Qwen2": ({**LLAMA, "num_key_value_heads": 3}, {"classifier_dropout": 0.3}),
+    "GPTNeoX": ({**LLAMA, "max_position_embeddings": 40}, {"classifier_dropout": 0.0}),
+    "Falcon": ({name: size for name, size in LLAMA.items() if name != "intermediate_size"}, {"hidden_dropout": 0.0}),
+    "Bloom": ({"vocab_size": 60, "hidden_size": 24, "n_layer": 1, "n_head": 3}, {"hidden_dropout": 0.0, "attention_dropout": 0.0}),
+    "GPT2": (GPT2, {"resid_pdrop": 0.0, "embd_pdrop": 0.0, "attn_pdrop": 0.0}),
+}
 
 
 def held(name: str, kind: str, config: dict[str, Any], shape: tuple[int, ...]) -> int:
@@ -88,3 +97,13 @@ def test_dropped(name: str, kind: str) -> None:
 
     without, with_rates = both({}), both(rates)
     assert with_rates[0] - without[0] == with_rates[1] - without[1]
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_tokens_of_decoders(name: str) -> None:
+    """A classifier of tokens drops at its own rate, at that of the hidden states, or at 0.1: as many bytes as torch."""
+    sizes, rates = DECODERS[name]
+    kind_of = getattr(transformers, f"{name}ForTokenClassification").config_class
+    config = kind_of(**{**sizes, **rates}).to_dict()
+    found = ps.activations(ps.from_config(config, f"{name}ForTokenClassification"), (2, 7), convention="torch-eager-cpu").total
+    assert found == held(name, "ForTokenClassification", {**sizes, **rates}, (2, 7))
