@@ -170,7 +170,9 @@ def _intensity(arguments: argparse.Namespace) -> Reply:
     table = found.table()
     if machine is None:
         return _of_table(table)
-    left = sorted(symbol.name for symbol in {*found.flops.total.free_symbols, *found.bytes.total.free_symbols} if isinstance(symbol, Symbol))
+    left = sorted(
+        symbol.name for symbol in {*found.flops.total.free_symbols, *found.bytes.total.free_symbols} if isinstance(symbol, Symbol)
+    )
     if left:
         message = f"--machine wants numbers, and {', '.join(left)} are open; give --batch, --positions or --side, and sizes with --set."
         raise SizeError(message)

@@ -201,7 +201,9 @@ class MultiHeadAttention(Layer):
             raise ShapeError(message)
         batch_first = self.batch_first and not self.positions_lead
         query, restored = axes(inputs[0], words, features=widths[0])
-        found = {inputs[0]: query} | {one: axes(one, words, features=w)[0] for one, w in zip(inputs[1:], widths[1:], strict=True) if one is not inputs[0]}
+        found = {inputs[0]: query} | {
+            one: axes(one, words, features=w)[0] for one, w in zip(inputs[1:], widths[1:], strict=True) if one is not inputs[0]
+        }
         if self.positions_lead:
             found = {one: rearrange(x, "b s f -> s b f") for one, x in found.items()}
         q, k, v = self._projected(own, *(found[one] for one in inputs))
@@ -234,19 +236,18 @@ class MultiHeadAttention(Layer):
             biases = dict(zip(biased, segments(own.in_proj_bias), strict=True)) if biased else {}
             return [y + biases[which] if which in biases else y for which, y in zip(_PROJECTIONS, found, strict=False)]
 
-        def together(x: Value, weight: Value, bias: Value | None) -> tuple[Value, ...]:
+        def both(x: Value, weight: Value, bias: Value | None) -> Value:
             y = contract("... i, o i -> ... o", x, weight)
-            return segments(y if bias is None else y + bias, apart=True)
+            return y if bias is None else y + bias
 
-        stored = (own.in_proj_weight, own.in_proj_bias if biased else None)
+        bias = own.in_proj_bias if biased else None
         if inputs[0] is inputs[1]:
-            return list(together(inputs[0], *stored))
+            return list(segments(both(inputs[0], own.in_proj_weight, bias), apart=True))
         query, key, value = self._axes()
         pieces = (query, cat(key=key, value=value))
-        cut = [(None, None) if one is None else segments(one, *pieces, axis=0) for one in stored]
-        (weight, weights), (bias, biases) = cut
-        y = contract("... i, o i -> ... o", inputs[0], weight)
-        return [y if bias is None else y + bias, *together(inputs[1], weights, biases)]
+        first, second = segments(own.in_proj_weight, *pieces, axis=0)
+        one, other = (None, None) if bias is None else segments(bias, *pieces, axis=0)
+        return [both(inputs[0], first, one), *segments(both(inputs[1], second, other), apart=True)]
 
     def _normed(self, own: Own, name: str, x: Value) -> Value:
         """Heads apart, normalised before or after that."""

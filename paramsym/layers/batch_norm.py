@@ -66,10 +66,12 @@ class _Normalised(ChannelNorm):
 
         if not self.apart or dialect != "torch":
             return restored(kernel(x))
-        # Torch normalises batch*channels channels of one example: with mean, deviation, scale and stored statistics repeated for every example.
+        # Torch normalises batch*channels channels of one example, with scale and stored statistics repeated for every example.
         repeated = Kept("own", factors=x.sizes[:2], kind="statistic")
         scales = () if scale is None else (replace(repeated, kind="float"),)
-        return restored(region("instance norm", kernel, x, keeps=(Kept("taken", merged=((0, 1),)), *scales, *(repeated,) * (2 + len(given)))))
+        return restored(
+            region("instance norm", kernel, x, keeps=(Kept("taken", merged=((0, 1),)), *scales, *(repeated,) * (2 + len(given))))
+        )
 
 
 @dataclass(frozen=True)

@@ -190,8 +190,8 @@ OPTIMIZERS: Mapping[str, Optimizer] = {
         Optimizer("adamw", "Loshchilov and Hutter 2019, arXiv:1711.05101: the averages of Adam", (State(), State())),
         Optimizer(
             "adam-8bit",
-            "bitsandbytes, optim/optimizer.py (Dettmers et al. 2022, arXiv:2110.02861): averages of a byte, a float32 for each block of 256;"
-            " float32 for tensors of fewer than 4096 entries",
+            "bitsandbytes, optim/optimizer.py (Dettmers et al. 2022, arXiv:2110.02861): averages of a byte, a float32 for each block of"
+            " 256; float32 for tensors of fewer than 4096 entries",
             (_EIGHT, _EIGHT),
             "the paper, and bitsandbytes before 0.44, have blocks of 2048; a tensor whose size is a letter is taken for a large one",
         ),

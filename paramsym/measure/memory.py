@@ -53,12 +53,13 @@ def memory(
 ) -> Cost:
     """Return the bytes that one device holds at once in training or inference, by kind and by part.
 
-    Training holds the weights in ``dtype``, the gradients in ``dtype`` or in ``gradients``, the states of the optimizer, a ``master`` copy
-    of the trained weights in float32 (default: where ``dtype`` is narrower), the activations by a ``convention``, and with ``recompute``
-    one block that is computed again. Gradients and states belong to trained parameters only, so that frozen parts and LoRA come out; ``weights`` is the format of
-    what is frozen. Of a model that is shared one device is counted, as ``activations`` says: it holds its share of matrices and tables over
-    ``tensor`` devices, and of the repeated blocks over ``pipeline`` stages. ``zero`` is the stage of ZeRO over ``devices`` of data
-    parallelism: 1 shares the optimizer's states and the copy in float32, 2 the gradients as well, 3 the weights as well, as FSDP does.
+    Training holds the weights in ``dtype``, the gradients in ``dtype`` or in ``gradients``, the states of the optimizer, a ``master``
+    copy of the trained weights in float32 (default: where ``dtype`` is narrower), the activations by a ``convention``, and with
+    ``recompute`` one block that is computed again. Gradients and states belong to trained parameters only, so that frozen parts and
+    LoRA come out; ``weights`` is the format of what is frozen. Of a model that is shared one device is counted, as ``activations``
+    says: it holds its share of matrices and tables over ``tensor`` devices, and of the repeated blocks over ``pipeline`` stages.
+    ``zero`` is the stage of ZeRO over ``devices`` of data parallelism: 1 shares the optimizer's states and the copy in float32, 2 the
+    gradients as well, 3 the weights as well, as FSDP does.
 
     Inference holds the weights, in ``dtype`` or in a format of ``weights``; what stays for the next step, in ``dtype`` or in ``cache``; and
     the arrays of the widest moment, with a fused attention where the convention has one. Buffers and inputs are left out of both, and of

@@ -81,7 +81,7 @@ class Albert(BertLike):
     def answer(self, own: Own, x: Value, *pooled: Value) -> Any:
         """The scores of words, of labels, or of a text by its pooled vector; both in pre-training."""
         if self.task == "PreTraining":
-            return own.predictions(x), own.sop_classifier(drop(*pooled, self.classifier_dropout_prob))
+            return own.predictions(x), own.sop_classifier(drop(pooled[0], self.classifier_dropout_prob))
         return own.predictions(x) if self.task == "MaskedLM" else super().answer(own, x, *pooled)
 
     def base(self) -> TextBase:

@@ -110,7 +110,8 @@ class TextModel(Model):
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Any:
         """Return what the head says of the last hidden states, or of the pooled vector."""
-        return own[self.head_name](drop(*(pooled or (x,)), self.classifier_rate))
+        (read,) = pooled or (x,)
+        return own[self.head_name](drop(read, self.classifier_rate))
 
 
 @dataclass(frozen=True)

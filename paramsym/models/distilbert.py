@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
 
 from paramsym.algebra.size import Count, Dim, equal
 from paramsym.algebra.symbols import A, F, H, L, P, V

@@ -106,7 +106,10 @@ class Electra(BertLike):
             layers = {"dense": Dense(width, width), **act, "dense_prediction": Dense(width, 1)}
             yield Part("discriminator_predictions", Discriminator(layers, self.hidden_act))
         elif self.task == "SequenceClassification" and self.num_labels is not None:
-            yield Part("classifier", TextClassifier({"dense": Dense(width, width), "out_proj": Dense(width, self.num_labels)}, "gelu", self.classifier_rate))
+            yield Part(
+                "classifier",
+                TextClassifier({"dense": Dense(width, width), "out_proj": Dense(width, self.num_labels)}, "gelu", self.classifier_rate),
+            )
         else:
             if self.task == "MultipleChoice":
                 function = self.summary_activation or "linear"

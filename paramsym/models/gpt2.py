@@ -61,9 +61,7 @@ class Gpt2(Gpt):
     summary_last_dropout: float = key(Real(0.0))
 
     ignored: ClassVar[Mapping[str, str]] = {
-        "drops values while training": (
-            "resid_pdrop embd_pdrop attn_pdrop classifier_dropout hidden_dropout"
-        ),
+        "drops values while training": ("resid_pdrop embd_pdrop attn_pdrop classifier_dropout hidden_dropout"),
         "raises a precision": "reorder_and_upcast_attn",
         "repeats n_positions, and no class reads it": "n_ctx",
         "is read by the generation, not by a class": "is_decoder",
@@ -161,7 +159,9 @@ class Summary(Holder):
         """One vector of (batch, positions, width); of choices in second place all but ``cls_index`` take one, as the reference does."""
         if self.kind == "cls_index":
             size = canonical(x.sizes[-2] - 1)
-            index = Kept("own", factors=(*x.sizes[:-2], x.sizes[-1]), kind="index")  # a position for every feature, as torch.gather wants it
+            index = Kept(
+                "own", factors=(*x.sizes[:-2], x.sizes[-1]), kind="index"
+            )  # a position for every feature, as torch.gather wants it
             x = region("gather", lambda x: compact(take(x, x.rank - 2, size)), x, keeps=(index,))
         elif self.kind == "mean":
             x = reduce("mean", x, 1)

@@ -93,7 +93,10 @@ class Roberta(BertLike):
         if self.task.endswith("LM"):
             yield Part("lm_head", RobertaPredictions(width, self.vocab_size, eps=self.layer_norm_eps))
         elif self.task == "SequenceClassification" and self.num_labels is not None:
-            yield Part("classifier", TextClassifier({"dense": Dense(width, width), "out_proj": Dense(width, self.num_labels)}, "tanh", self.classifier_rate))
+            yield Part(
+                "classifier",
+                TextClassifier({"dense": Dense(width, width), "out_proj": Dense(width, self.num_labels)}, "tanh", self.classifier_rate),
+            )
         else:
             yield from super().head()
 

@@ -34,9 +34,9 @@ class Kept:
     """What an operation keeps for the backward pass: an array that it takes or gives, by its number, or one of its own.
 
     An array of its own has factors and a kind: a float, a statistic of a norm, a mask of dropout, truths of one byte each, an index of
-    eight, a buffer that kernels for a CPU fill and those for a GPU do without. ``merged`` are axes that the kernel wants as one: an array
-    whose storage does not allow that is copied, and the copy kept. A ``wide`` array is kept in float32: where numbers are narrower, a copy of
-    it. ``wanted`` are the inputs of which at least one must need a gradient; any where it is empty.
+    eight, a buffer that kernels for a CPU fill and those for a GPU do without. ``merged`` are axes that the kernel wants as one: an
+    array whose storage does not allow that is copied, and the copy kept. A ``wide`` array is kept in float32: where numbers are
+    narrower, a copy of it. ``wanted`` are the inputs of which at least one must need a gradient; any where it is empty.
     """
 
     source: Literal["taken", "given", "own"]

@@ -176,8 +176,8 @@ class Best(Operation):
 class Drop(Operation):
     """Dropout: nothing in evaluation mode; in training a mask of the shape of the input, and as many products.
 
-    ``over`` are the axes of a mask with one entry for each channel. The mask is of another ``kind`` where it is noise to multiply with; noise
-    that is added (None) is not kept.
+    ``over`` are the axes of a mask with one entry for each channel. The mask is of another ``kind`` where it is noise to multiply with;
+    noise that is added (None) is not kept.
     """
 
     rate: float

@@ -222,12 +222,12 @@ def test_refusals() -> None:
     ],
 )
 def test_blocks_of_ggml(name: str, bytes_of: int, numbers: int) -> None:
-    """The fields of the structures in llama.cpp's ggml-common.h: scales and minima of 16 bits, scales of sub-blocks, bits of the numbers."""
+    """The fields of the structures in llama.cpp's ggml-common.h: scales, minima, scales of sub-blocks, bits of the numbers."""
     assert FORMATS[name].number == Rational(bytes_of, numbers)
 
 
 def test_eight_bits_of_adam() -> None:
-    """A byte and a 256th of a float32 for each average of 4096 entries and more, two float32 for each of fewer (bitsandbytes' optimizer.py)."""
+    """Averages of a byte and a 256th of a float32 from 4096 entries on, else of a float32 (bitsandbytes, optim/optimizer.py)."""
     for width, each in ((64, 1 + Rational(4, 256)), (63, 4)):
         found = ps.memory(ps.Dense(width, width, bias=False), (1, width), optimizer="adam-8bit")
         (optimizer,) = [row[1] for row in found.table(1).rows if row[0] == "optimizer"]

@@ -1,4 +1,4 @@
-"""Published formulas of what memory holds, as identities in letters and at the recorded sizes; a disputed one with the term between both."""
+"""Published formulas of what memory holds: identities in letters and at the recorded sizes, and a disputed one with its term."""
 
 from __future__ import annotations
 

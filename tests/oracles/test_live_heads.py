@@ -52,7 +52,10 @@ RATES: dict[str, tuple[dict[str, Any], dict[str, float], dict[str, float]]] = {
     ),
 }
 CLASSES = ("ForSequenceClassification", "ForTokenClassification", "ForMultipleChoice", "ForQuestionAnswering")
-HEADS = [(name, kind) for name in RATES for kind in CLASSES if name != "GPT2"] + [("Albert", "ForPreTraining"), ("GPT2", "DoubleHeadsModel")]
+HEADS = [(name, kind) for name in RATES for kind in CLASSES if name != "GPT2"] + [
+    ("Albert", "ForPreTraining"),
+    ("GPT2", "DoubleHeadsModel"),
+]
 LLAMA: dict[str, Any] = {"vocab_size": 60, "hidden_size": 24, "num_hidden_layers": 1, "num_attention_heads": 3, "intermediate_size": 40}
 DECODERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "Llama": (LLAMA, {}),

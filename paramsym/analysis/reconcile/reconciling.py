@@ -51,9 +51,9 @@ def reconcile(
 ) -> Reconciliation: ...
 @overload
 def reconcile(
-    layer: Counted | Sequence[Counted],
-    claim: Sequence[_Claimed] | Mapping[str, _Claimed],
-    at: Sequence[Any] | None = None,
+    layer: Counted | list[Any] | tuple[Any, ...],
+    claim: list[Any] | tuple[Any, ...] | Mapping[str, _Claimed],
+    at: list[Any] | tuple[Any, ...] | None = None,
     *,
     others: Mapping[str | Symbol, Iterable[int]] | None = None,
 ) -> Together: ...

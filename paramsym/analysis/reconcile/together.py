@@ -132,7 +132,9 @@ def _terms(rows: Sequence[Row], candidates: Callable[[Row], Sequence[Answer]]) -
             term = Polynomial.of(answer.term)
             if term and (term in seen or _fits(term, rows, subjects)):
                 seen.setdefault(term, []).append((place, answer))
-    for hits in sorted(seen.values(), key=lambda hits: (len(hits[0][1].readings[0].edits), -len(hits), min(hits, key=lambda hit: hit[0])[0])):
+    for hits in sorted(
+        seen.values(), key=lambda hits: (len(hits[0][1].readings[0].edits), -len(hits), min(hits, key=lambda hit: hit[0])[0])
+    ):
         first = hits[0][1]
         yield replace(first, difference=first.term, chance=min(hit.chance for _, hit in hits), value=None)
 

@@ -73,7 +73,9 @@ def test_models_that_differ_in_more_than_sizes() -> None:
 
 def test_claims_in_letters() -> None:
     """One reading of formulas in letters, of models with biases and without: Kaplan's half of the pairs."""
-    models = [ps.flops(model, per="token") for model in (Gpt2(architecture="GPT2LMHeadModel"), Gpt2(architecture="GPT2LMHeadModel").at(L=12))]
+    models = [
+        ps.flops(model, per="token") for model in (Gpt2(architecture="GPT2LMHeadModel"), Gpt2(architecture="GPT2LMHeadModel").at(L=12))
+    ]
     found = ps.reconcile(models, ["24*L*H**2 + 2*L*S*H", "288*H**2 + 24*S*H"])
     assert "counted as kaplan" in found[0].words
     assert found.table().rows[0][2] == models[0].total
