@@ -70,3 +70,15 @@ def test_blocks(row: dict[str, Any]) -> None:
     sizes = Counter(int(line.polynomial("used").as_expr()) for line in found.ledger)
     wanted = Counter(one["bytes"] for one in row["rows"] if one["role"] != "block input" and one["bytes"] > 16)
     assert sizes == wanted
+
+
+@pytest.mark.parametrize("tag", [row["tag"] for row in rows("costs/memory_blocks") if "autocast" in row["tag"]])
+def test_autocast(tag: str) -> None:
+    """What no convention accounts for: autocast keeps a copy in 16 bits of every matrix and bias that a product reads."""
+    (row,) = [row for row in rows("costs/memory_blocks") if row["tag"] == tag]
+    layer = block_of(tag)
+    read = Counter(line.sizes for line in layer.ledger() if len(line.sizes) == 2)
+    fused = Counter({(96, 288): 1, (96, 96): 1, (96, 384): 1, (384, 96): 1}) if tag.startswith("gpt2") else read
+    halves = Counter(tuple(one["shape"]) for one in row["rows"] if one["dtype"] == "bfloat16" and len(one["shape"]) == 2 and one["role"] == "new")
+    transposed = Counter({shape[::-1]: count for shape, count in fused.items()})
+    assert fused <= halves or transposed <= halves
