@@ -1,4 +1,4 @@
-"""The pages of the reference: every public name under its task, what a reader wants first before what it consists of."""
+"""The pages of the reference: every public name under its task; first the names that a reader looks for, then their parts."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ TOPICS: Mapping[str, Mapping[str, str]] = {
 }
 """Pages by task; names on a page in the order in which a reader meets them."""
 ROOMS = {"Check": ("testing",), "Show": ("plot",), "Write a layer": ("errors",)}
-"""Modules that are pages of their own, below the task they serve."""
+"""Modules with a separate page, below their task."""
 CONSISTED_OF = frozenset({"CausalConv1d", "HeadNorm", "HeadProjection", "PlainExpert", "Router", "StackedExperts"})
-"""Classes that other classes consist of; they stand last on their page."""
+"""Classes that are parts of other classes; they are last on their page."""
 _METHODS = "applications arguments batch_axis by_hand computed_as conditions in_order parts per_token substituted tensors ties uses views"
 CONTRACT = ", ".join(_METHODS.split())
 """Methods of every layer, described once at ``Layer``."""
@@ -67,12 +67,12 @@ _KINDS = {
     "float": "a number",
     "None": "None",
 }
-"""What an argument takes, by its annotation."""
+"""The values of an argument in words, by its annotation."""
 _SHORT = 40  # characters of a default that a table shows
 
 
 def homes() -> dict[str, list[str]]:
-    """Return ``{module: public names}`` as the package's own table says."""
+    """Return ``{module: public names}`` from the package's own table."""
     source = Path(paramsym.__file__).read_text(encoding="utf-8")
     for node in ast.parse(source).body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "_HOMES":
@@ -82,10 +82,10 @@ def homes() -> dict[str, list[str]]:
 
 
 def pages() -> dict[str, str]:
-    """Return ``{file name: text}`` of every page, and of the list of names that the reference begins with.
+    """Return ``{file name: text}`` of every page, and of the list of names at the beginning of the reference.
 
     Raises:
-        LookupError: a public name that stands under no task.
+        LookupError: a public name without a task.
     """
     found, index = {}, []
     for task, topics in TOPICS.items():
@@ -173,13 +173,13 @@ def _said(name: str, thing: Any) -> str:
 
 
 def first_sentence(said: str) -> str:
-    """Return the first sentence of a docstring; an abbreviation such as "et al." ends none."""
+    """Return the first sentence of a docstring; an abbreviation such as "et al." does not end it."""
     whole = said.partition("\n\n")[0].replace("\n", " ")
     return re.split(rf"{_ABBREVIATED}(?<=\.)\s", whole, maxsplit=1)[0].rstrip(".:") + "." if whole else ""
 
 
 def _said_of_data(module: str) -> dict[str, str]:
-    """Return the words beneath the constants of a module, and what its letters stand for."""
+    """Return the docstrings of a module's constants, and the meanings of its letters."""
     found = {letter.name: letter.meaning for letter in paramsym.LETTERS}
     body = ast.parse(Path(sys.modules[module].__file__ or "").read_text(encoding="utf-8")).body
     for node, after in itertools.pairwise(body):
@@ -203,7 +203,7 @@ def _families() -> dict[str, list[type]]:
 
 
 def _family_page(module: str, classes: list[type]) -> str:
-    """Write one family: its classes, their arguments, and the published sizes that they know."""
+    """Write one family: its classes, their arguments, and their published sizes."""
     lines = [*_heading(_title(module), "="), f".. automodule:: {module}", "   :no-members:", ""]
     for cls in classes:
         lines += [
@@ -222,9 +222,9 @@ def _family_page(module: str, classes: list[type]) -> str:
 
 
 def _arguments(cls: Any) -> str:
-    """Return a table of a model's arguments; a list of choices is no default."""
+    """Return a table of a model's arguments; a list of choices is not shown as a default."""
     rows = []
-    for field in sorted(fields(cls), key=lambda field: "Literal[" in str(field.type)):  # long lists of choices stand last
+    for field in sorted(fields(cls), key=lambda field: "Literal[" in str(field.type)):  # long lists of choices are last
         if field.init:
             default = "" if field.default is MISSING else _shown(field.default)
             rows += [f"   * - ``{field.name}``", f"     - {default}", f"     - {_takes(str(field.type))}"]
@@ -238,7 +238,7 @@ def _shown(default: Any) -> str:
 
 
 def _takes(hint: str) -> str:
-    """Return what an argument takes, in words."""
+    """Return an argument's values in words."""
     return " or ".join(map(_in_words, re.split(r" \| (?![^\[]*\])", hint)))
 
 

@@ -1,4 +1,4 @@
-"""The page of closed forms: every layer in every dialect and every model, with what each letter stands for."""
+"""The page of closed forms: every layer in every dialect and every model, with what each letter means."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KNOWN = {
 }  # fmt: skip
 """The letters that papers use for the arguments of layers."""
 _FIRST = ("L", "E", "A", "V", "P", "K")
-"""Numbers of copies and kernel sizes stand before widths in a product."""
+"""Numbers of copies and kernel sizes come before widths in a product."""
 
 
 def layers() -> str:
@@ -73,7 +73,7 @@ def _rows(cls: Any) -> Iterator[str]:
 
 
 def _symbolic(cls: Any, dialect: str = "") -> ps.Layer | None:
-    """Build a layer with its required sizes as symbols; None where a size alone does not say what to build."""
+    """Build a layer with its required sizes as symbols; None if sizes alone do not define it."""
     hints = typing.get_type_hints(cls, include_extras=True)
     arguments = []
     for field in fields(cls):
@@ -97,7 +97,7 @@ def _in_order(layer: ps.Layer) -> list[Symbol]:
 
 
 def _letters(layer: ps.Layer) -> dict[str, str]:
-    """Return the letter of every argument; where two would share one, each is written out."""
+    """Return the letter of every argument; if two would have the same one, each is written out."""
     forms = {symbol.name: KNOWN.get(symbol.name, _written_out(symbol.name)) for symbol in layer.symbols}
     forms = {name: form if list(forms.values()).count(form) == 1 else _written_out(name) for name, form in forms.items()}
     return dict(sorted(forms.items(), key=lambda pair: (_FIRST.index(pair[1]) if pair[1] in _FIRST else len(_FIRST), pair[1])))
@@ -108,9 +108,9 @@ def _written_out(name: str) -> str:
 
 
 def _where(model: ps.Layer) -> str:
-    """Say which argument each letter of a model is."""
+    """Return text that names the argument of each letter of a model."""
     given: dict[str, list[str]] = {}
-    within: dict[str, str] = {}  # of a letter that is no argument by itself: MViT's images are 32 W wide
+    within: dict[str, str] = {}  # of a letter that is not an argument by itself: MViT's images are 32 W wide
     for name, value in _arguments(model):
         if isinstance(value, Symbol) and f"`{name}`" not in given.setdefault(value.name, []):
             given[value.name].append(f"`{name}`")

@@ -1,4 +1,4 @@
-"""How the pages are built: Sphinx, MyST-NB and furo; every number is computed while building, and no page needs the network."""
+"""Configuration of the pages: Sphinx, MyST-NB and furo; every number is computed while building, and no page needs the network."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def write_generated(_app: Sphinx) -> None:
 
 
 def show_fields(_app: Sphinx, what: str, _name: str, thing: Any, _options: Any, _signature: str, _returns: str) -> tuple[str, str] | None:
-    """Show a layer's own arguments: the base class's ``__new__``, which only checks, hides them from Sphinx."""
+    """Show a layer's own arguments: the base class's ``__new__``, which only checks them, hides them from Sphinx."""
     if what == "class" and "__dataclass_fields__" in vars(thing):
         if thing.__module__.startswith("paramsym.models."):
             return signature(thing), ""
@@ -108,7 +108,7 @@ def close_examples(_app: Sphinx, _name: str, source: list[str]) -> None:
 
 
 def write_explorer(app: Sphinx, error: Exception | None) -> None:
-    """Write the page with sliders beside the others; what it computed is kept until the library changes."""
+    """Write the page with sliders beside the others; its results are cached until the library changes."""
     if error is None and app.builder.name == "html":
         kept = os.environ.get("EXPLORER_KEPT") or f"{app.doctreedir}-explorer"
         subprocess.run([sys.executable, str(HERE / "explorer" / "build.py"), str(app.outdir), "--kept", kept], check=True)  # noqa: S603 - the file beside this one

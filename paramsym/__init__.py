@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-TYPE_CHECKING = False  # what typing has, without importing it
+TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
     from paramsym import (
         analysis as analysis,
@@ -420,14 +420,14 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.s
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name from its home, once."""
+    """Import a public name from its module, once."""
     if name in _ALIASES:
         return __getattr__(_ALIASES[name])
     if name in _HOME_OF:
         value = getattr(import_module(_HOME_OF[name]), name)
         globals()[name] = value
         return value
-    if name == "__all__":  # what a star brings: no rooms, because a user's own `keras` must stay theirs
+    if name == "__all__":  # a star import brings no submodules: it must not replace a user's own `keras`
         return [*_HOME_OF, *_ALIASES]
     if name in _ROOMS:
         return import_module(f"paramsym.{name}")

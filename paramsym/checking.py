@@ -1,4 +1,4 @@
-"""Does a checkpoint hold what its own configuration says? ``config.json`` against the headers of the safetensors files beside it."""
+"""Check a checkpoint against its own configuration: ``config.json`` against the headers of the safetensors files beside it."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from paramsym.verify.report import faults
 from paramsym.verify.spelling import respelt
 from paramsym.verify.stored import Stored
 
-_NAMED = 3  # tensors that a sentence names before it counts the rest
+_NAMED = 3  # tensors that a message names; the others are counted
 
 
 @dataclass(frozen=True)
 class Verdict(Tabular):
-    """What came out: true where the files hold the model, every difference explained; prints.
+    """The result of a check: true if the files contain the model and every difference is explained; prints.
 
-    ``explained`` are differences that are as they should be, such as an alias that no file repeats. ``problems`` say what is wrong, and
-    ``wrong`` are the tensors concerned. ``match`` is the whole comparison, ``count`` the number of parameters of ``architecture``.
+    ``explained`` lists expected differences, such as an alias that the file does not repeat. ``problems`` lists faults, and ``wrong`` the
+    tensors concerned. ``match`` is the whole comparison, ``count`` the number of parameters of ``architecture``.
     """
 
     source: str
@@ -51,7 +51,7 @@ class Verdict(Tabular):
 
     @property
     def ok(self) -> bool:
-        """Whether every tensor of the model is there in its shape, and whatever else is there is accounted for."""
+        """Whether every tensor of the model is in the files with its shape, and every other tensor of the files is explained."""
         return not self.wrong and not self.problems
 
     def __bool__(self) -> bool:
@@ -66,7 +66,7 @@ class Verdict(Tabular):
         return tuple(map(one_line, said))
 
     def table(self) -> Table:
-        """Return what is wrong, tensor by tensor; where nothing is, every tensor with its outcome."""
+        """Return the wrong tensors; if there are none, every tensor with its outcome."""
         return faults(self.wrong) if self.wrong else self.match.table()
 
     def __str__(self) -> str:
@@ -77,13 +77,13 @@ def check(path: str | os.PathLike[str], architecture: str | None = None, *, stri
     """Compare a checkpoint with its own configuration, tensor by tensor, without loading a weight.
 
     ``path`` is a directory with ``config.json`` and safetensors files, or one of these files. ``architecture`` and ``strict`` are those
-    of ``from_config``. Explained, and no fault: tied tensors that the file leaves out, buffers on either side, names with or without the
-    base model's prefix or in an older spelling, experts stored one by one or stacked, packed weights, and a head that another class of the
-    family has.
+    of ``from_config``. These differences are explained and no fault: tied tensors that the file leaves out, buffers on either side, names
+    with or without the base model's prefix or in an older spelling, experts stored one by one or stacked, packed weights, and a head that
+    another class of the family has.
 
     Raises:
-        ConfigError: a configuration that is not there or cannot be read or built.
-        CheckpointError: a file that is not there, may not be read, is damaged, or contradicts its index.
+        ConfigError: a configuration that is missing or cannot be read or built.
+        CheckpointError: a file that is missing, is unreadable or damaged, or contradicts its index.
         ArgumentError: the safetensors package, or numpy, is not installed.
     """
     try:
@@ -117,7 +117,7 @@ class _Compared:
 
 
 def _compared(model: Layer, stored: Stored) -> _Compared:
-    """Compare the files with the model, its experts stored in the way that fits more of the names."""
+    """Compare the files with the model, with its experts stacked or one by one, whichever fits more names."""
     wanted = [(one, {entry.name for entry in one.entries()}) for one in _storages(model)]
     there = _with_tails(stored.shapes)
     chosen, names = max(wanted, key=lambda pair: len(_with_tails(pair[1]) & there))
@@ -126,7 +126,7 @@ def _compared(model: Layer, stored: Stored) -> _Compared:
 
 
 def _with_tails(names: Iterable[str]) -> set[str]:
-    """Return the names, and what they are without their first step: a prefix says nothing about how experts are stored."""
+    """Return the names, with and without their first step: a prefix does not change how experts are stored."""
     return {part for name in names for part in (name, name.partition(".")[2])}
 
 
@@ -138,7 +138,7 @@ def _check_number(model: Layer) -> None:
 
 
 def _storages(model: Layer) -> Iterator[Layer]:
-    """Yield the model, and the same one with its experts stored the other way, where it has any."""
+    """Yield the model, and, if it has experts, the same model with its experts stored the other way."""
     yield model
     stored = getattr(model, "expert_storage", None)
     if stored in {"stacked", "separate"}:
@@ -146,7 +146,7 @@ def _storages(model: Layer) -> Iterator[Layer]:
         yield replace(root, expert_storage="separate" if stored == "stacked" else "stacked").at(sizes)  # type: ignore[type-var]
 
 
-# What the differences mean ----------------------------------------------------------------------------------------------------
+# Explaining the differences ---------------------------------------------------------------------------------------------------
 
 
 def _verdict(found: _Compared, stored: Stored, config: Mapping[str, Any], source: str) -> Verdict:
@@ -155,7 +155,7 @@ def _verdict(found: _Compared, stored: Stored, config: Mapping[str, Any], source
     explained = [*found.notes, *_as_they_should_be(found)]
     dropped = [name for name in unexpected if is_dropped_buffer(name)]
     if dropped:
-        explained.append(f"{_some(dropped)}: computed by now, saved by older versions")
+        explained.append(f"{_some(dropped)}: saved by older versions, computed today")
     others = unexpected.keys() - set(dropped)
     missing = [row.name for row in found.wrong if row.outcome == "missing"]
     problems = list(found.match.problems)
@@ -179,7 +179,7 @@ def _verdict(found: _Compared, stored: Stored, config: Mapping[str, Any], source
 
 
 def _as_they_should_be(found: _Compared) -> Iterator[str]:
-    """Say what files may do otherwise than the model, and did."""
+    """Explain expected differences between the files and the model."""
     rows = found.match.rows
     absent = [row for row in rows if row.outcome == "tied" and row.found is None]
     if absent:
@@ -194,7 +194,7 @@ def _as_they_should_be(found: _Compared) -> Iterator[str]:
     buffers = {entry.name for entry in found.model.entries() if entry.tensor.buffer}
     present = [row.name for row in rows if row.outcome == "equal" and row.name in buffers]
     if present:
-        yield f"{_some(present)}: in the file, {'buffers' if len(present) > 1 else 'a buffer'} and no parameters"
+        yield f"{_some(present)}: in the file, {'buffers' if len(present) > 1 else 'a buffer'}, not parameters"
     packed = [row for row in rows if row.outcome == "packed"]
     if packed:
         yield f"{_some([row.name for row in packed])}: {packed[0].note}"
@@ -204,11 +204,11 @@ def _as_they_should_be(found: _Compared) -> Iterator[str]:
 
 
 def _other_sizes(found: _Compared) -> str:
-    """Say with which sizes the model would fit, if any."""
+    """Return the sizes with which the model would fit, as a message; empty if there are none."""
     root, sizes = found.model.origin
     solved = match(root, found.stored)
     differ = _unlike(solved, sizes)
-    # Where the tensors show a product of sizes only, one of them is looked for with all the others as the config has them.
+    # The tensors may show only a product of sizes; then each size is searched with the others as in the config.
     for one in sizes if solved.ok and not differ else ():
         with suppress(ParamsymError):  # the others may contradict each other
             differ = _unlike(match(root.at({symbol: size for symbol, size in sizes.items() if symbol != one}), found.stored), sizes)
@@ -220,12 +220,12 @@ def _other_sizes(found: _Compared) -> str:
 
 
 def _unlike(solved: Match, sizes: Mapping[Symbol, Dim]) -> dict[Symbol, Dim]:
-    """Return the sizes of a layer that fits where they are not those of the config."""
+    """Return the sizes of a fitting layer that differ from those of the config."""
     return {symbol: size for symbol, size in solved.sizes.items() if size != sizes.get(symbol)} if solved.ok else {}
 
 
 def _elsewhere(config: Mapping[str, Any], named: str, stored: Stored, extra: tuple[str, ...], missing: tuple[str, ...]) -> tuple[str, str]:
-    """Look for another class of the family that the files fit: a head too many is explained by it, a head too few named."""
+    """Look for another class of the family that fits the files. It explains an extra head, and names a missing one."""
     for other in architectures_of(config, named):
         if other == named:
             continue
@@ -237,7 +237,7 @@ def _elsewhere(config: Mapping[str, Any], named: str, stored: Stored, extra: tup
             continue
         if missing:
             return "", f"{_some(missing)}: not in the file, which holds {other}; check it with architecture={other!r}"
-        return f"{_some(extra)}: of {other}, which has them beside what {named} has", ""
+        return f"{_some(extra)}: of {other}, which has them in addition to those of {named}", ""
     return "", ""
 
 

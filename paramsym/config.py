@@ -1,6 +1,6 @@
 """From a Hugging Face ``config.json`` to a model: no weights, no framework.
 
-A configuration comes from a stranger: it is read with limits, every value is checked, and what is wrong with it is one ``ConfigError``.
+A configuration comes from an unknown source: it is read with limits, every value is checked, and every fault is one ``ConfigError``.
 """
 
 from __future__ import annotations
@@ -29,22 +29,21 @@ WAYS_ON = (
     "`paramsym families` lists what is known; the config.json of any model of these families can be read;"
     " ps.Block builds any other model from its layers."
 )
-"""What a user whose model is not known can do: look up a name, give a configuration, write the model down."""
+"""What to do about an unknown model: look up a name, give a configuration, or build the model from layers."""
 
 
 def from_config(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str | None = None, strict: bool = False) -> Layer:
     """Return the model that a Hugging Face configuration describes, with its sizes put in.
 
-    ``source`` is a dictionary, the path of a ``config.json``, or of a directory that holds one. ``architecture`` is the reference's class
-    name; by default the first of the configuration's ``architectures``, else the family's base class; that of one tower of CLIP's or
-    SigLIP's reads this tower's own configuration. A key that is missing has the
-    reference's default. The model knows its closed form (``.formula``) and its ``.sizes``; ``.params``, ``.count``, ``.shapes()`` and
-    ``.tied`` are numbers and names.
+    ``source`` is a dictionary, or the path of a ``config.json`` or of a directory that contains one. ``architecture`` is the reference's
+    class name; by default the first of the configuration's ``architectures``, or else the family's base class. The class of one tower of
+    CLIP or SigLIP reads the configuration of this tower. A missing key has the reference's default. The model knows its closed form
+    (``.formula``) and its ``.sizes``; ``.params``, ``.count``, ``.shapes()`` and ``.tied`` are numbers and names.
 
-    A key that could change the tensors and that the family does not know is warned about (``ParamsymWarning``), with ``strict`` refused.
+    A key that the family does not know could change the tensors: it gives a ``ParamsymWarning``, and with ``strict`` an error.
 
     Raises:
-        ConfigError: a file that is not there or cannot be read, a family or architecture that is not known, a value that cannot be.
+        ConfigError: a file that is missing or cannot be read, an unknown family or architecture, an impossible value.
 
     >>> model = from_config({"model_type": "bert", "hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16,
     ...                      "intermediate_size": 4096})
@@ -73,7 +72,7 @@ def from_config(source: str | os.PathLike[str] | Mapping[str, Any], architecture
 
 
 def _arguments(config: Mapping[str, Any], architecture: str, reader: Family, sizes: Sizes) -> dict[str, Any]:
-    """Return the constructor's arguments, letters for sizes; put the numbers into ``sizes``."""
+    """Return the constructor's arguments, with letters for sizes; put the numbers into ``sizes``."""
     given = reader.given(config)
     arguments: dict[str, Any] = {"architecture": architecture}
     for name, key in reader.keys.items():
@@ -89,7 +88,7 @@ def _arguments(config: Mapping[str, Any], architecture: str, reader: Family, siz
     return arguments
 
 
-# Which family, which class, which keys ----------------------------------------------------------------------------------------
+# Family, class and keys -------------------------------------------------------------------------------------------------------
 
 
 def is_recorded(config: Mapping[str, Any]) -> bool:
@@ -106,7 +105,7 @@ def architectures_of(config: Mapping[str, Any], architecture: str | None = None)
     """Return the reference's classes that read this configuration.
 
     Raises:
-        ConfigError: neither the model type nor a class says which family it is.
+        ConfigError: neither the model type nor a class names a known family.
     """
     if is_recorded(config):
         return tuple(record_of(config["model_type"])["classes"])
@@ -114,10 +113,10 @@ def architectures_of(config: Mapping[str, Any], architecture: str | None = None)
 
 
 def reader_of(config: Mapping[str, Any], architecture: str | None = None) -> Family:
-    """Return how this configuration is read, going by its ``model_type``, else by the reference's class.
+    """Return the reader of this configuration, by its ``model_type``, or else by the reference's class.
 
     Raises:
-        ConfigError: neither says which family it is.
+        ConfigError: neither names a known family.
 
     >>> reader_of({"architectures": ["BertModel"]}).model_type
     'bert'
@@ -147,13 +146,13 @@ def reader_of(config: Mapping[str, Any], architecture: str | None = None) -> Fam
 
 
 def _known_inside(config: Mapping[str, Any]) -> str:
-    """Return the key of a configuration inside this one that can be read, as those of models that read and see have; empty for none."""
+    """Return the key of a readable configuration inside this one, as in models of text and images; empty if there is none."""
     inner = ((key, value["model_type"]) for key, value in config.items() if isinstance(value, Mapping) and "model_type" in value)
     return next((key for key, model_type in inner if isinstance(model_type, str) and model_type in model_types()), "")
 
 
 def _tower(config: Mapping[str, Any], reader: Family, architecture: str | None) -> tuple[Mapping[str, Any], Family]:
-    """Return the configuration inside, and how it is read, where its class is asked for and not that of the whole; else what came in."""
+    """Return the inner configuration and its reader if its class is asked for; otherwise the arguments unchanged."""
     for key, nested in reader.inside.items() if isinstance(architecture, str) else ():
         if architecture in nested.reader.architectures:
             inner = reader.given(config).get(key) or {}
@@ -193,7 +192,7 @@ def _first_architecture(config: Mapping[str, Any]) -> Any:
 def _check_keys(config: Mapping[str, Any], reader: Family, *, strict: bool) -> None:
     unknown = list(reader.unknown(config))
     if config.get("per_layer_config"):
-        message = "per_layer_config gives single layers their own sizes, which is not supported."
+        message = "per_layer_config gives single layers other sizes, which is not supported."
         raise ConfigError(message)
     if not unknown:
         return
@@ -207,7 +206,7 @@ def _check_keys(config: Mapping[str, Any], reader: Family, *, strict: bool) -> N
 
 
 def _unknown(key: str, reader: Family) -> str:
-    """Name a key that is not known, and the one that it may be a slip for."""
+    """Name an unknown key, and the known key that it may be a misspelling of."""
     if not key.replace(".", "_").isidentifier() or len(key) > 60:
         return _quoted(key)
     near = nearest(key, (*reader.keys, *reader.aliases), cutoff=0.85, most=1)
@@ -218,14 +217,14 @@ def _quoted(text: str) -> str:
     return ascii(text if len(text) <= 60 else text[:57] + "...")
 
 
-# Reading what a stranger wrote ------------------------------------------------------------------------------------------------
+# Reading untrusted files ------------------------------------------------------------------------------------------------------
 
 
 def read_config(source: object) -> Mapping[str, Any]:
     """Return a configuration as a mapping with string keys, from a mapping, a path, or the path of a directory.
 
     Raises:
-        ConfigError: a file that is not there, cannot be read, or holds no JSON object; a key that is no string.
+        ConfigError: a file that is missing, cannot be read, or contains no JSON object; a key that is not a string.
 
     >>> read_config({"model_type": "bert"})
     {'model_type': 'bert'}
@@ -258,35 +257,35 @@ def _read(source: str | os.PathLike[str]) -> Mapping[str, Any]:
 
 
 def _found(path: Path) -> Path:
-    """Return the file itself; pipes and devices, which may never end, are no files."""
+    """Return the file itself; pipes and devices are refused, because they may never end."""
     file = path / "config.json" if path.is_dir() else path
     if not file.is_file():
-        what = "the directory {} holds no config.json." if path.is_dir() else "there is no file or directory {}."
+        what = "the directory {} contains no config.json." if path.is_dir() else "there is no file or directory {}."
         message = what.format(_shortened(path)) + _instead(path)
         raise ConfigError(message)
     return file
 
 
 def _instead(path: Path) -> str:
-    """Say what to write where a path, which leads to no configuration, is that of an adapter or no path at all."""
+    """Return what to write instead of a path without a configuration: it may belong to an adapter, or be no path."""
     if (path / "adapter_config.json").is_file():
-        return " It holds an adapter: compare that with a layer that has LoRA parts, by ps.match(layer, path, rename='auto')."
+        return " It contains an adapter: compare it with a layer that has LoRA parts: ps.match(layer, path, rename='auto')."
     if not path.exists() and path.suffix != ".json":
-        return " Nothing is downloaded; a published size is put into its model by ps.load('bert-base-uncased')."
+        return " Nothing is downloaded; ps.load('bert-base-uncased') loads a published size."
     return ""
 
 
 def parse_config(content: bytes, name: str) -> Mapping[str, Any]:
-    """Return the JSON object that bytes from ``name`` hold.
+    """Return the JSON object in bytes from ``name``.
 
     Raises:
-        ConfigError: too many bytes, bytes that are no UTF-8 or no JSON, a value that is no object, a key that occurs twice.
+        ConfigError: too many bytes, bytes that are not UTF-8 or not JSON, a value that is not an object, a key that occurs twice.
 
     >>> parse_config(b'{"model_type": "bert"}', "standard input")
     {'model_type': 'bert'}
     """
     if len(content) > LARGEST_FILE:
-        message = f"{name} has more than {LARGEST_FILE // 2**20} MiB, which is no configuration."
+        message = f"{name} has more than {LARGEST_FILE // 2**20} MiB, too many for a configuration."
         raise ConfigError(message)
     try:
         config = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_object)
@@ -303,16 +302,16 @@ def parse_config(content: bytes, name: str) -> Mapping[str, Any]:
         message = f"{name}: {error}"
         raise ConfigError(message) from None
     except ValueError:
-        message = f"{name} holds a number with too many digits."
+        message = f"{name} contains a number with too many digits."
         raise ConfigError(message) from None
     if not isinstance(config, dict):
-        message = f"{name} holds {shown(config)}; wanted one JSON object."
+        message = f"{name} contains {shown(config)}; wanted one JSON object."
         raise ConfigError(message)
     return config
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a key that occurs twice: readers disagree about which one counts."""
+    """Refuse a key that occurs twice: JSON readers disagree about which value counts."""
     found = dict(pairs)
     if len(found) < len(pairs):
         seen: set[str] = set()

@@ -1,7 +1,7 @@
 """Every error this library raises on purpose; nothing else.
 
-Each message says what was found, where, what was wanted and what to write instead; the facts ride along as attributes. A caller's
-mistake is also a built-in error (``ValueError``, ``TypeError`` or ``LookupError``), so that ordinary handlers catch it.
+Each message says what was found, where, what was wanted and what to write instead; the facts are also attributes. A caller's mistake is
+also a built-in error (``ValueError``, ``TypeError`` or ``LookupError``), so that ordinary handlers catch it.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from paramsym.naming import harmless
 
 
 class ParamsymError(Exception):
-    """The base of every error raised on purpose. Whatever name from a file its message quotes, it cannot steer a terminal."""
+    """The base of every error raised on purpose. Control characters in quoted names are escaped."""
 
     def __str__(self) -> str:
         return harmless(super().__str__())
 
 
 class SizeError(ParamsymError, ValueError):
-    """A size that cannot stand for a positive integer, or a number of copies that cannot be a count.
+    """A size that cannot be a positive integer, or a number of copies that cannot be zero or more.
 
     >>> import paramsym as ps
     >>> ps.Dense(768, 64.0)
@@ -64,7 +64,7 @@ class UnknownNameError(ParamsymError, LookupError):
 
 
 class StructureError(ParamsymError, ValueError):
-    """A composition that contradicts itself: two parts of one name, a tie to nothing, sizes that change which tensors exist.
+    """A composition that contradicts itself: two parts of one name, a tie to a missing tensor, sizes that change which tensors exist.
 
     >>> import paramsym as ps
     >>> ps.Tied(ps.Dense(ps.H, ps.H), {"head.weight": "weight"})
@@ -86,7 +86,7 @@ class ConfigError(ParamsymError, ValueError):
 
 
 class CheckpointError(ParamsymError, ValueError):
-    """A file of tensors that cannot be read, contradicts itself, or points where it must not.
+    """A file of tensors that cannot be read, contradicts itself, or points outside its folder.
 
     >>> import paramsym as ps
     >>> ps.match(ps.Dense(4, 4), "model.bin")
@@ -98,7 +98,7 @@ save the model as safetensors.
 
 
 class RefutedError(ParamsymError, AssertionError):
-    """An instance that contradicts a layer: a test that fails, with the sizes and the tensors that say so.
+    """An instance that contradicts a layer: a failed test, with the sizes and the tensors that differ.
 
     >>> import paramsym as ps
     >>> from paramsym.testing import assert_matches
@@ -113,9 +113,9 @@ class RefutedError(ParamsymError, AssertionError):
 
 
 class NoLawError(ParamsymError, ValueError):
-    """Something that a build gives and that no law explains; a formula is not guessed.
+    """A number that a build gives and no law explains; a formula is never guessed.
 
-    ``movers`` are the sizes that move what is not explained; ``odd`` the points at which it is of another kind.
+    ``movers`` are the sizes that change the unexplained number; ``odd`` are the points at which the build has another structure.
 
     >>> import math
     >>> import paramsym as ps
@@ -135,7 +135,7 @@ class NotYetError(ParamsymError, NotImplementedError):
 
 
 class ShapeError(ParamsymError, ValueError):
-    """An input shape that a layer cannot take, or a length that a window does not fit.
+    """An input shape that a layer cannot take, or a length that is too short for a window.
 
     >>> from paramsym.algebra.convolution import window_count
     >>> window_count(4, 5)
@@ -146,7 +146,7 @@ class ShapeError(ParamsymError, ValueError):
 
 
 class ParamsymWarning(UserWarning):
-    """Something that may matter and is not an error: a configuration key that nobody here knows.
+    """A warning about something that may change the result, such as an unknown configuration key.
 
     >>> import warnings
     >>> import paramsym as ps
@@ -158,7 +158,7 @@ class ParamsymWarning(UserWarning):
 
 
 class RankError(ShapeError):
-    """An input with another number of axes than the layer takes.
+    """An input with a wrong number of axes.
 
     >>> issubclass(RankError, ShapeError)
     True

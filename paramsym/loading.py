@@ -1,4 +1,4 @@
-"""Which model is meant: a configuration, a file, a directory, a family, a published name."""
+"""Find the model for a configuration, a file, a directory, a family or a published name."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ from paramsym.models.family import Family
 from paramsym.models.published import KERAS
 from paramsym.naming import meant, nearest
 
-_LIKE = 0.65  # how much of a name has to agree before it is suggested
+_LIKE = 0.65  # the similarity from which a name is suggested
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a name or a path stands for: a configuration, or a model class that has none.
+    """What was found for a name or a path: a configuration, or a model class without one.
 
-    Of a ``symbolic`` one only the flags are meant; its sizes stay letters. ``size`` is a published size of the class, by argument.
+    If ``symbolic``, only the flags of the configuration are used, and sizes stay letters. ``size`` is a published size of the class, by
+    argument.
     """
 
     name: str
@@ -42,17 +43,17 @@ class Found:
 
 
 def load(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str | None = None, strict: bool = False) -> Layer:
-    """Return the model that a published name, a directory, a configuration or its file stands for, with its sizes put in.
+    """Return the model of a published name, a directory, a configuration or its file, with its sizes put in.
 
     A published name, such as ``"meta-llama/Meta-Llama-3-8B"``, means the class that was published, here ``LlamaForCausalLM``;
-    ``architecture`` asks for another class of the reference. Where the published class has a head whose number of labels is open, or no
-    class is recorded, the family's base class is meant. A configuration means what ``from_config`` reads in it. The name of a family,
-    such as ``"bert"``, means its base class in letters, and so does a model type of the atlas, such as ``"led"``; its formula holds for
-    the reference's default flags. Nothing is downloaded. A file goes before a name. A name that Keras and torchvision share means the
-    network of the one that spells it so: ``"ResNet50"`` is Keras', ``"resnet50"`` torchvision's.
+    ``architecture`` asks for another class of the reference. If the published class has a head with an open number of labels, or no class
+    is recorded, the name means the family's base class. A configuration is read by ``from_config``. The name of a family, such as
+    ``"bert"``, means its base class in letters, and so does a model type of the atlas, such as ``"led"``; its formula holds for the
+    reference's default flags. Nothing is downloaded. If a file has the name of a model, the file is read. Keras and torchvision share names
+    that differ in spelling: ``"ResNet50"`` is Keras' network, ``"resnet50"`` torchvision's.
 
     Raises:
-        UnknownNameError: no file and no name that is known; the message has the nearest ones.
+        UnknownNameError: neither a file nor a known name; the message has the nearest names.
         ConfigError: a configuration that cannot be read, or an architecture that the family does not have.
 
     >>> llama = load("meta-llama/Meta-Llama-3-8B")
@@ -74,10 +75,10 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str |
 
 
 def find(text: str) -> Found:
-    """Return what a text stands for; a file goes before a name.
+    """Return what was found for a text; a file is preferred to a name.
 
     Raises:
-        UnknownNameError: nothing of that name; the message has those that are nearest.
+        UnknownNameError: an unknown name; the message has the nearest ones.
 
     >>> find("bert").symbolic, find("bert-base-uncased").config["hidden_size"]
     (True, 768)
@@ -91,7 +92,7 @@ def find(text: str) -> Found:
         if meant(text, [name]):
             return _sized(name, model)
     if _exists(text) or text.endswith(".json"):
-        return Found(text, read_config(text))  # which says what is missing
+        return Found(text, read_config(text))  # its error says what is missing
     if is_recorded({"model_type": text}):
         return Found(text, {"model_type": text}, symbolic=True)
     homes = (home.rpartition(".")[2] for home in FAMILIES)
@@ -105,7 +106,7 @@ def find(text: str) -> Found:
 
 
 def published(like: str = "") -> Iterator[tuple[str, type[Layer]]]:
-    """Yield every published size with its model class; the families whose names stand in ``like`` come first, so that few are loaded."""
+    """Yield every published size with its model class; the families whose names are in ``like`` come first, so that few are loaded."""
     plain = re.sub(r"[^a-z0-9]", "", like.lower())
     homes = sorted(FAMILIES, key=lambda home: not any(re.sub(r"[^a-z0-9]", "", word.lower()) in plain for word in _words(home)))
     for home in homes:
@@ -120,7 +121,7 @@ def _words(home: str) -> list[str]:
     return [home, *FAMILIES[home][0].split(), *FAMILIES[home][1].split()]
 
 
-# Where a model comes from -----------------------------------------------------------------------------------------------------
+# Sources of models -----------------------------------------------------------------------------------------------------
 
 
 def _exists(text: str) -> bool:
@@ -138,7 +139,7 @@ def _holds_config(text: str) -> bool:
 
 
 def _application(text: str) -> Found | None:
-    """Return a network of Keras by its name as Keras spells it; in other capitals a name means torchvision's network or a family."""
+    """Return a network of Keras by its name in Keras' spelling; otherwise a name means torchvision's network or a family."""
     short = text.removeprefix(KERAS)
     for home, (classes, _) in FAMILIES.items():
         names = classes.split() if home.startswith("applications.") else ()
@@ -168,7 +169,7 @@ def _family(text: str) -> Found | None:
         names = {cls.lower(): cls for cls in classes.split()}
         if lowered == home or lowered in names:
             found = _of_class(text, home, names.get(lowered, classes.split()[0]))
-            size = None if found.model is None else meant(text, found.model.published)  # "alexnet" is a class in capitals, and its size
+            size = None if found.model is None else meant(text, found.model.published)  # "alexnet" is a class in lower case, and its size
             return found if found.model is None or size is None else _sized(size, found.model)
     return None
 
@@ -181,7 +182,7 @@ def _of_class(text: str, home: str, cls: str) -> Found:
 
 
 def _sized(name: str, model: type[Layer]) -> Found:
-    """Return a published size with its class, as a configuration where the size alone makes one."""
+    """Return a published size with its class, as a configuration if the size alone makes one."""
     size, architecture = model.published[name], published_class(model, name)
     reader = next((one for one in _readers(model) if architecture in one.architectures and size.keys() <= one.keys.keys()), None)
     if reader is not None:
@@ -196,7 +197,7 @@ def _listed(value: Any) -> Any:
 
 
 def _is_built(config: Mapping[str, Any], architecture: str) -> bool:
-    """Say whether the size alone makes a configuration; some need keys that are no arguments of the model."""
+    """Whether the size alone makes a configuration; some configurations need keys that are not arguments of the model."""
     try:
         from_config(config, architecture)
     except ConfigError:
@@ -226,7 +227,7 @@ def constructed(found: Found, architecture: str | None) -> Layer:
 
 @lru_cache(maxsize=64)
 def _built(model: type[Layer], name: str, architecture: str | None) -> Layer:
-    """Build a class in letters, or with the published size of a name; a model is a value, so that asking twice gives the same one."""
+    """Build a class in letters, or with the published size of a name; cached, because a model is an immutable value."""
     size = model.published[name] if name else {}
     flags: dict[str, Any] = {}
     plain = model()

@@ -1,4 +1,4 @@
-"""Names as people type them, the nearest known names, and text from a stranger made safe to show."""
+"""The known names nearest to a typed one, and text from unknown sources made safe to show."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import re
 from collections.abc import Iterable
 
 MOST_BITS = 8192
-"""A longer number is not written out; Python writes 4,300 digits and refuses more."""
+"""A longer number is not written out; Python writes at most 4,300 digits."""
 _STEERING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""What moves the cursor, starts an escape sequence or turns the direction of writing; the line feed is left."""
+"""Characters that move the cursor, start an escape sequence or change the writing direction; the line feed is allowed."""
 
 
 _MODULES = {("keras", "Layer"): "a Keras layer or model", ("flax", "Module"): "a Flax module", ("torch", "Module"): "a PyTorch module"}
-"""What the classes are from which the models of frameworks inherit. A Keras layer may be a PyTorch module as well."""
+"""The base classes of the frameworks' models, in words. A Keras layer may be a PyTorch module as well."""
 
 
 _CANONICAL = frozenset({"albert", "distilbert", "facebookai", "google-bert", "google-t5", "openai-community"})
-"""Organisations under which the Hugging Face Hub lists models that had a name alone before, such as ``gpt2``."""
+"""Organisations under which the Hugging Face Hub lists models that used to have a name without one, such as ``gpt2``."""
 
 
 def meant(typed: str, names: Iterable[str]) -> str | None:
-    """Return the one name that is meant: spelt so, or without its organisation, or in other capitals; else None.
+    """Return the known name that was typed exactly, without its organisation, or in other upper and lower case; otherwise None.
 
     >>> meant("llama-2-7B-hf", ["meta-llama/Llama-2-7b-hf", "meta-llama/Llama-2-13b-hf"])
     'meta-llama/Llama-2-7b-hf'
@@ -37,7 +37,7 @@ def meant(typed: str, names: Iterable[str]) -> str | None:
 
 
 def described(value: object, limit: int = 80) -> str:
-    """Return what was found in another thing's place: one line, however it prints itself, and its type; of a module, what reads it.
+    """Describe an unexpected value in one line, with its type; for a module of a framework, with the function that reads it.
 
     >>> described([1, 2])
     '[1, 2] (list)'
@@ -50,7 +50,7 @@ def described(value: object, limit: int = 80) -> str:
 
 
 def quoted(value: object, limit: int = 80) -> str:
-    """Return what was found, as ``repr`` writes it, on one line and in short; it may be anything, and its ``repr`` may fail.
+    """Return the ``repr`` of any value, shortened to one line, even if its ``repr`` fails.
 
     >>> quoted("H"), quoted(10**5000)
     ("'H'", 'a number of 16610 bits')
@@ -59,13 +59,13 @@ def quoted(value: object, limit: int = 80) -> str:
         return f"a number of {value.bit_length()} bits"
     try:
         words = " ".join(repr(value).split())
-    except Exception:  # noqa: BLE001 - nested without end, a SymPy number of too many digits, or somebody's faulty class
+    except Exception:  # noqa: BLE001 - nested endlessly, a SymPy number of too many digits, or somebody's faulty class
         return "something"
     return words if len(words) <= limit else f"{words[: limit - 3]}..."
 
 
 def digits(number: int, most: int = 100) -> str:
-    """Write a whole number for a message; a long one, which Python may refuse to write, by the number of its digits.
+    """Write a whole number for a message; a number that is too long for Python to write as its number of digits.
 
     >>> digits(768), digits(10**5000)
     ('768', 'a number of about 5,000 digits')
@@ -76,20 +76,20 @@ def digits(number: int, most: int = 100) -> str:
 
 
 def short(value: object, limit: int = 120) -> str:
-    """Write a value for a message, cut off where it is long.
+    """Write a value for a message, shortened if it is long.
 
     >>> short(10**5000), short("x" * 1000, 10)
     ('something too long to write', 'xxxxxxx...')
     """
     try:
         words = str(value)
-    except (RecursionError, ValueError):  # nested without end, or a number of more digits than Python writes
+    except (RecursionError, ValueError):  # nested endlessly, or a number with too many digits
         return "something too long to write"
     return words if len(words) <= limit else words[: limit - 3] + "..."
 
 
 def nearest(typed: str, names: Iterable[str], cutoff: float = 0.5, most: int = 3) -> list[str]:
-    """Return the names that hold what was typed, then those spelt much like it.
+    """Return the names that contain the typed text, then those with a similar spelling.
 
     >>> nearest("bert-base", ["gpt2", "bert-large-uncased", "bert-base-uncased"])
     ['bert-base-uncased', 'bert-large-uncased']
@@ -103,7 +103,7 @@ def nearest(typed: str, names: Iterable[str], cutoff: float = 0.5, most: int = 3
 
 
 def harmless(text: str) -> str:
-    r"""Return the text with control characters spelt out; lines stay lines.
+    r"""Return the text with control characters escaped, except line feeds.
 
     >>> harmless("a\x1b[2Jb")
     'a\\x1b[2Jb'
@@ -112,7 +112,7 @@ def harmless(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    r"""Return the text with line feeds spelt out, too.
+    r"""Return the text with control characters and line feeds escaped.
 
     >>> one_line("a\nb")
     'a\\nb'

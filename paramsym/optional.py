@@ -1,4 +1,4 @@
-"""Packages that a few answers need and the rest does not: imported when asked for, and missed in words."""
+"""Optional packages: imported when they are needed, with an error that says what to install."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def needed(module: str, purpose: str, extra: str = "") -> Any:
     """Return an optional package.
 
     Raises:
-        ArgumentError: it is not installed; the message says for what it is needed and what to install.
+        ArgumentError: the package is not installed; the message says what needs it and what to install.
 
     >>> needed("abacus", "counting on fingers")
     Traceback (most recent call last):
@@ -29,7 +29,7 @@ def needed(module: str, purpose: str, extra: str = "") -> Any:
 
 
 def available(module: str) -> Any:
-    """Return an optional package, or None where it is not installed."""
+    """Return an optional package, or None if it is not installed."""
     try:
         return import_module(module)
     except ImportError:

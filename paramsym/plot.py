@@ -34,20 +34,20 @@ __all__ = ["Picture", "cancellation", "compare", "convolution", "growth", "share
 
 _NUMBERS = re.compile(r"\.?\{([^{},.]+)\.\.([^{},.]+)\}")
 _RANGE = re.compile(r"(?<=\w)\.\.(?=\w)")
-_MOST = 7  # terms that a picture tells apart
+_MOST = 7  # terms with a separate colour
 _MOST_PLACES = 10_000
-_COUNTED = 1000  # things that are drawn one by one
-_LARGEST = 10**15  # what floats, in which pictures are drawn, still tell from its neighbours
+_COUNTED = 1000  # items that are drawn one by one
+_LARGEST = 10**15  # pictures are drawn with floats, which are exact up to here
 
 
 def share(layer: Counted, depth: int | None = None, kind: Literal["bars", "icicle"] = "bars") -> Picture:
-    """Draw which part stores how much, as bars at one depth or as an icicle of all depths down to ``depth``.
+    """Draw the share of each part, as bars at one depth or as an icicle of all depths down to ``depth``.
 
     Raises:
         SizeError: while symbols are left.
-        ArgumentError: another kind.
+        ArgumentError: an unknown kind.
 
-    ``share(Bert().at("bert-base-uncased"), kind="icicle").save("bert.pdf")`` writes one to a file.
+    ``share(Bert().at("bert-base-uncased"), kind="icicle").save("bert.pdf")`` writes a picture to a file.
     """
     drawn = _drawn(layer, depth)
     unit = words(layer).unit
@@ -55,14 +55,14 @@ def share(layer: Counted, depth: int | None = None, kind: Literal["bars", "icicl
     if kind == "icicle":
         return icicle(Box(title_of(layer), layer.count, _boxes(layer, 1, depth or 3)), unit, title)
     if kind != "bars":
-        message = f"kind {quoted(kind)} is not known; known are bars and icicle."  # type: ignore[unreachable]
+        message = f"kind {quoted(kind)} is not known; wanted 'bars' or 'icicle'."  # type: ignore[unreachable]
         raise ArgumentError(message)
     found = shares(Ledger(lines_of(layer)), depth)
     return bars(_named(found), [(title_of(layer), [int(one.total) for one in found])], unit, title)
 
 
 def compare(one: Counted, other: Counted, depth: int | None = 1, labels: Sequence[str] = ()) -> Picture:
-    """Draw the parts of two models side by side, those of one name together; where no name is in both, those for one purpose.
+    """Draw the parts of two models side by side, paired by name; if no name is in both models, paired by role.
 
     Raises:
         SizeError: while symbols are left in either.
@@ -86,12 +86,12 @@ def compare(one: Counted, other: Counted, depth: int | None = 1, labels: Sequenc
 
 
 def _named(found: tuple[PartTotal, ...]) -> list[str]:
-    """Return words for each part; of several copies "layer 1 to 5"."""
+    """Return a label for each part; several copies are "layer 1 to 5"."""
     return [_RANGE.sub(r" to ", name) for name in names(found)]
 
 
 def growth(layer: Counted, symbol: Symbol | str, values: Iterable[int], *, letters: Lettering = None) -> Picture:
-    """Draw the count and its terms against one symbol on logarithmic axes, and mark which term leads where.
+    """Draw the count and its terms against one symbol on logarithmic axes, and mark where each term is the largest.
 
     Raises:
         UnknownNameError: a symbol that is not in the count.
@@ -132,7 +132,7 @@ def _value(term: Expr, symbol: Symbol, place: int) -> int:
 
 
 def _leads(terms: list[tuple[str, Expr]], symbol: Symbol, first: int, last: int) -> list[Lead]:
-    """Return the stretches over which one term is the largest; two terms change places where they are equal, exactly."""
+    """Return the ranges over which one term is the largest, with exact bounds."""
     name, leader = max(terms, key=lambda term: (_value(term[1], symbol, first), _value(term[1], symbol, last)))
     start: Expr = Integer(first)
     found: list[Lead] = []
@@ -153,7 +153,7 @@ def _leads(terms: list[tuple[str, Expr]], symbol: Symbol, first: int, last: int)
 
 
 def _crossings(one: Expr, other: Expr, symbol: Symbol, first: int, last: int) -> list[Expr]:
-    """Return where the second term overtakes the first: exactly, or, of terms that are rounded, the first whole number."""
+    """Return where the second term overtakes the first: exactly, or, for terms with rounding, the first whole number."""
     exact = [crossover.at for crossover in compared(one, other).crossovers if crossover.symbol == symbol and crossover.at <= last]
     if exact or one.is_polynomial(symbol):
         return exact
@@ -164,12 +164,12 @@ def _crossings(one: Expr, other: Expr, symbol: Symbol, first: int, last: int) ->
 
 
 def cancellation(heads: int = 4, *, letters: Lettering = None) -> Picture:
-    """Draw why the number of heads cancels: ``heads`` matrices of width H/A tile one H x H matrix, however many there are."""
+    """Draw why the number of heads cancels: ``heads`` matrices of width H/A tile one H x H matrix, for any number of heads."""
     _check(_COUNTED, heads=heads)
     chosen = lettering(letters)
     width, number = latex.symbol("H", chosen), latex.symbol("A", chosen)
     title = rf"${number} \cdot \frac{{{width}}}{{{number}}} \cdot {width} = {width}^{{2}}$, here ${number} = {heads}$"
-    alt = f"A square of side H, cut into {heads} bands of width H/A, one per head. Together they are the whole square, whatever A is."
+    alt = f"A square of side H, cut into {heads} bands of width H/A, one per head. Together they are the whole square, for every A."
     return tiling(heads, lambda head: f"head {head + 1}", title, width, rf"\frac{{{width}}}{{{number}}}", alt)
 
 
@@ -187,7 +187,7 @@ def convolution(filters: int = 3, channels: int = 3, kernel: int = 3, *, letters
 
 
 def _drawn(layer: Counted, depth: object) -> int:
-    """Return the count of what is to be drawn, or raise."""
+    """Return the count to draw, or raise."""
     check_counted(layer)
     check_depth(depth)
     if layer.count > _LARGEST:
@@ -212,7 +212,7 @@ def _place(value: object, name: str) -> int:
 
 
 def _check(most: int | None, **numbers: Any) -> None:
-    """Refuse what cannot be counted out on a picture."""
+    """Refuse a number that cannot be drawn item by item."""
     for name, number in numbers.items():
         if isinstance(number, bool) or not isinstance(number, int) or number < 1 or (most is not None and number > most):
             limit = "" if most is None else f" up to {most:,}"

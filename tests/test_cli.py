@@ -99,7 +99,7 @@ def test_formula(run) -> None:  # noqa: ANN001
     """The closed form stands on the first line, the letters below it."""
     said = run("formula", EXAMPLE, "-a", "BertModel")
     assert said.out.startswith(BERT + "\n\nBertModel, with\n")
-    assert "H          768  hidden width\n" in said.out
+    assert "H          768  hidden size\n" in said.out
     assert run("formula", "bert").out.startswith(BERT + "\n")
     assert run("formula", "bert", "--set", "F=4*H").out.startswith("12*H**2*L + H**2 + 13*H*L + H*P + H*T + H*V + 3*H\n")
     assert run("formula", "bert", "--format", "latex").out == ps.models.Bert().to_latex() + "\n"
@@ -227,24 +227,24 @@ def test_json(run) -> None:  # noqa: ANN001
         (["abacus"], "invalid choice: 'abacus'"),
         (["count"], "the following arguments are required: SOURCE"),
         (["count", "bert", "--format", "csv"], "invalid choice: 'csv'"),
-        (["table", "bert", "--depth", "0"], "'0' is no depth"),
-        (["table", "bert", "--depth", "9" * 5000], "is no depth"),
+        (["table", "bert", "--depth", "0"], "argument -d/--depth: '0'"),
+        (["table", "bert", "--depth", "9" * 5000], "argument -d/--depth: '9999"),
         (["count", "berd"], "there is no file, family or published size 'berd'; did you mean bert"),
         (["count", "x" * 100_000], "there is no file, family or published size 'xxx"),
         (["count", "a\0b"], "'a\\x00b'"),
-        (["count", "/"], "the directory '/' holds no config.json"),
+        (["count", "/"], "'/' contains no config.json"),
         (["count", "nothing.json"], "there is no file or directory 'nothing.json'"),
         (["count", "/dev/null"], "there is no file or directory '/dev/null'"),
         (["count", "bert"], "bert leaves F, H, L, P, T, V open"),
-        (["count", "bert-base-uncased", "-s", "H"], "'H' is no assignment; write NAME=VALUE"),
+        (["count", "bert-base-uncased", "-s", "H"], "'H' is not an assignment; write NAME=VALUE"),
         (["count", "bert-base-uncased", "-s", "Q=1"], "--set: Bert has no size 'Q'; it has A, F, H, L, P, T, V"),
         (["count", "bert-base-uncased", "-s", "hiden_size=1"], "the keys of its configuration. Did you mean hidden_size?"),
         (["count", "bert-base-uncased", "-s", "H=770"], "hidden_size 770 is not divisible by num_attention_heads 12"),
         (["count", "bert-base-uncased", "-s", "H=0"], "hidden_size is 0; wanted a positive whole number"),
-        (["count", "bert-base-uncased", "-s", "H=1.5"], "should stand at character 2, not '.'"),
+        (["count", "bert-base-uncased", "-s", "H=1.5"], "at character 2, found '.'"),
         (["count", "bert-base-uncased", "-s", "H=__import__('os')"], "there is no size '__import__'"),
         (["count", "bert-base-uncased", "-s", "H=9**99"], "an exponent is a whole number from 0 to 64"),
-        (["count", "bert-base-uncased", "-s", "H=F", "-s", "F=H"], "F and H are given in terms of each other"),
+        (["count", "bert-base-uncased", "-s", "H=F", "-s", "F=H"], "F and H"),
         (["count", "bert-base-uncased", "-s", "H=24", "-s", "H=36"], "H is given twice, as 24 and 36"),
         (["count", "bert-base-uncased", "-s", "hidden_size=null"], "hidden_size is null"),
         (["count", "bert-base-uncased", "-s", "hidden_size=H"], "there is no size 'H'"),
@@ -338,7 +338,7 @@ def test_costs(run) -> None:  # noqa: ANN001
     assert json.loads(cache.out)["total"]["bytes"] == 2 * 2 * 8 * 128 * 80 * 4096
     assert "weights" in run("memory", "huggyllama/llama-7b", "-b", "1", "-n", "8", "--inference").out
     assert "16384*B*S" in run("activations", "huggyllama/llama-7b", "-d", "2").out
-    assert "known are" in run("memory", "llama", "--dtype", "float31").err
+    assert "float16" in run("memory", "llama", "--dtype", "float31").err
 
 
 def test_every_option_of_a_cost() -> None:
@@ -474,7 +474,7 @@ def test_standard_input() -> None:
 
 
 def test_standard_input_inside(run, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN001
-    """The same where a program has put something else in the place of standard input."""
+    """The same where a program has put something else instead of standard input."""
     monkeypatch.setattr(sys, "stdin", io.StringIO('{"model_type": "gpt2"}'))
     assert run("count", "-").out == "124439808\n"
     monkeypatch.setattr(sys, "stdin", None)

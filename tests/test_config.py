@@ -285,7 +285,7 @@ def test_wrong_sizes(wrong: Any) -> None:
         ({"hidden_size": 786, "num_attention_heads": 12}, "hidden_size 786 is not divisible by num_attention_heads 12 (786 = 65*12 + 6)."),
         ({"is_decoder": 1}, "is_decoder is 1 (int); wanted true or false."),
         ({"tie_word_embeddings": None}, "tie_word_embeddings is null; wanted true or false."),
-        ({"hidden_act": "gulu"}, "hidden_act is 'gulu', which names no activation"),
+        ({"hidden_act": "gulu"}, "hidden_act is 'gulu', which is not an activation"),
         ({"hidden_act": 3}, "hidden_act is 3 (int); wanted a string."),
         ({"add_cross_attention": True}, "needs is_decoder=True"),
         ({"num_labels": -1}, "num_labels is -1"),
@@ -305,7 +305,7 @@ def test_wrong_values(change: dict[Any, Any], words: str) -> None:
 def test_wrong_vit() -> None:
     """Pairs and patches are checked, too."""
     refused({"model_type": "vit", "image_size": [1, 2, 3]}, "image_size has 3 entries; wanted a whole number or two of them")
-    refused({"model_type": "vit", "image_size": 8}, "image_size 8 is less than patch_size 16; not one patch fits.")
+    refused({"model_type": "vit", "image_size": 8}, "image_size 8 is less than patch_size 16.")
     refused({"model_type": "vit", "num_attention_heads": 1000}, "hidden_size 768 is not divisible by num_attention_heads 1000")
 
 
@@ -323,8 +323,8 @@ def written(directory: Path, content: bytes) -> Path:
     [
         (b"", "is not JSON: line 1, column 1"),
         (b"{", "is not JSON"),
-        (b"[1]", "holds [1] (list); wanted one JSON object."),
-        (b"null", "holds null; wanted one JSON object."),
+        (b"[1]", "[1] (list); wanted one JSON object."),
+        (b"null", "null; wanted one JSON object."),
         (b'{"model_type": "bert", "model_type": "vit"}', "the key 'model_type' occurs twice."),
         (b'{"model_type": "bert", "id2label": {"0": 1, "0": 2}}', "the key '0' occurs twice."),
         (b'{"model_type": "b\xff"}', "is not UTF-8: byte 17"),
@@ -360,11 +360,11 @@ class Printed:
 def test_no_file(tmp_path: Path) -> None:
     """A path to nothing, a directory without a configuration, a path that no system takes."""
     refused(tmp_path / "none", "there is no file or directory ")
-    refused(tmp_path, "holds no config.json.")
+    refused(tmp_path, "no config.json")
     (tmp_path / "adapter").mkdir()
     (tmp_path / "adapter" / "adapter_config.json").write_text("{}")
-    refused(tmp_path / "adapter", "holds no config.json. It holds an adapter: compare that with a layer that has LoRA parts")
-    refused("bert-base-uncased", "there is no file or directory 'bert-base-uncased'. Nothing is downloaded; a published size is put into")
+    refused(tmp_path / "adapter", "ps.match(layer, path, rename='auto')")
+    refused("bert-base-uncased", "'bert-base-uncased'. Nothing is downloaded; ps.load('bert-base-uncased')")
     refused("a\0b", "'a\\x00b'")
     refused("x" * 10_000, "")
     refused(b"config.json", "a configuration is a dictionary or a path, not b'config.json' (bytes).")
@@ -375,7 +375,7 @@ def test_no_file(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a system with named pipes")
 def test_pipe(tmp_path: Path) -> None:
-    """A pipe, which might never end, is no file."""
+    """A pipe, which might never end, is not a file."""
     os.mkfifo(tmp_path / "pipe")
     refused(tmp_path / "pipe", "there is no file or directory")
 

@@ -112,7 +112,7 @@ def _run_examples(page: Path) -> dict[str, Any]:
 
 
 def _with_output(page: Path) -> list[tuple[str, str]]:
-    """Return each block without a prompt with the text that is shown below it; empty where none is."""
+    """Return each block without a prompt with the text that is shown below it; empty if none is."""
     form = r"^```python\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?"
     return re.findall(form, page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 

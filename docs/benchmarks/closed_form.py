@@ -1,7 +1,7 @@
-"""How long a closed form takes, beside a warm instantiation of the same model in transformers on the meta device.
+"""Times of closed forms, compared with a warm instantiation of the same model in transformers on the meta device.
 
-Run it with transformers and torch installed: ``python docs/benchmarks/closed_form.py``. Both sides are measured in one run, taking turns;
-the times are the medians, after warming up. Ratios matter, absolute times depend on the machine. The counts are compared first.
+Run it with transformers and torch installed: ``python docs/benchmarks/closed_form.py``. Both sides are measured alternately in one run; the
+times are the medians, after warming up. Ratios matter, absolute times depend on the machine. The counts are compared first.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def mixture_of_experts() -> Layer:
 
 
 def references() -> tuple[Callable[[], Any], Callable[[], Any]]:
-    """Return what builds BERT and the mixture in transformers, without allocating weights."""
+    """Return functions that build BERT and the mixture in transformers, without allocating weights."""
     import torch
     import transformers
 
@@ -63,8 +63,8 @@ def references() -> tuple[Callable[[], Any], Callable[[], Any]]:
 def medians(rounds: int, tasks: Sequence[Callable[[], object]], together: int = 3) -> list[float]:
     """Return each task's median time in milliseconds.
 
-    The tasks take turns, so that a busy moment meets all of them; in its turn a task runs ``together`` times, as warm as it gets.
-    Garbage is collected between the turns and not within, as ``timeit`` does it.
+    The tasks alternate, so that a busy moment of the machine affects all of them; in its turn a task runs ``together`` times. Garbage is
+    collected between the turns and not within, as in ``timeit``.
     """
     for task in tasks:
         for _ in range(3):

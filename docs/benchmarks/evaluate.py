@@ -1,8 +1,8 @@
-"""How fast closed forms are evaluated: five million Llama configurations, one configuration, and models of any depth.
+"""Times of evaluating closed forms: five million Llama configurations, one configuration, and models of any depth.
 
-Run it with NumPy installed: ``python docs/benchmarks/evaluate.py``; transformers and torch are used where they are there. Everything is
-measured in one process, taking turns, and the best of the turns counts; ratios matter, absolute times depend on the machine. The values
-are compared first.
+Run it with NumPy installed: ``python docs/benchmarks/evaluate.py``; transformers and torch are used if they are installed. Everything is
+measured alternately in one process, and the best time counts; ratios matter, absolute times depend on the machine. The values are compared
+first.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def columns(rows: int) -> dict[str, Any]:
 
 
 def naive(V: Any, H: Any, L: Any, A: Any, G: Any, F: Any) -> Any:
-    """Llama's count as one writes it down; nothing is checked."""
+    """Llama's count as it is usually written; nothing is checked."""
     return V * H + L * (H * H + 2 * H * (G * (H // A)) + H * H + 3 * H * F + 2 * H) + H
 
 
@@ -51,19 +51,19 @@ def factored(V: Any, H: Any, L: Any, A: Any, G: Any, F: Any) -> Any:
 
 
 def without_division(V: Any, H: Any, L: Any, D: Any, G: Any, F: Any) -> Any:
-    """The same, factored by hand, with the width of a head given, so that nothing is divided; nothing is checked."""
+    """The same, factored by hand, with the head size given, so that nothing is divided; nothing is checked."""
     return H * (V + 1 + L * (2 * (H + G * D + 1) + 3 * F))
 
 
 def agree(condition: object) -> None:
-    """Stop where two ways of counting differ."""
+    """Stop if two ways of counting differ."""
     if not condition:
         message = "the values differ"
         raise SystemExit(message)
 
 
 def best(rounds: int, tasks: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """Return each task's best time in seconds of the processor, which other programs disturb less; the tasks take turns."""
+    """Return each task's best time in seconds of the processor, which depends less on other programs; the tasks alternate."""
     found = dict.fromkeys(tasks, float("inf"))
     for _ in range(rounds):
         for name, task in tasks.items():
@@ -141,7 +141,7 @@ def one() -> None:
 
     fresh = itertools.count(1)
     agree(ps.evaluate(model, LLAMA) == formula.subs(values) == formula.xreplace(integers))
-    # Caches are warm where they are not cleared: what clears them does not take turns with the rest.
+    # Caches are warm unless they are cleared: the tasks that clear them do not alternate with the others.
     often: dict[str, tuple[int, Callable[[], object]]] = {
         "evaluate": (1000, partial(ps.evaluate, model, LLAMA)),
         "evaluate, another depth each time": (1000, lambda: ps.evaluate(model, LLAMA | {"L": next(fresh)})),

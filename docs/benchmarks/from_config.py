@@ -1,8 +1,8 @@
-"""How long a configuration takes to read, against the reference that builds it without weights; and how long importing takes.
+"""Times of reading a configuration, compared with the reference, which builds it without weights; and times of importing.
 
-Run it where transformers 5.23 and PyTorch are installed: ``python docs/benchmarks/from_config.py``. Both sides take turns in one
-process, so that a busy machine is busy for both, and the best of ten is compared; cold starts are whole processes, imports included.
-Wanted are at most a fifth of building for reading, or 2 ms where that is more, and a quarter for counting DeepSeek-V3 from a cold start.
+It needs transformers 5.23 and PyTorch: ``python docs/benchmarks/from_config.py``. Both sides alternate in one process, so that a busy
+machine affects both, and the best of ten is compared; cold starts are whole processes, with imports. The limits: reading takes at most a
+fifth of building, or 2 ms if this is more, and counting DeepSeek-V3 from a cold start a quarter.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def warm(row: dict[str, Any]) -> tuple[float, float]:
 
 
 def cold(*command: str) -> tuple[float, str]:
-    """Return the best seconds of three processes, and what the last one printed."""
+    """Return the best time of three processes in seconds, and the last one's output."""
     best, said = float("inf"), ""
     for _ in range(3):
         began = time.perf_counter()

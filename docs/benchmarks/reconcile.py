@@ -1,7 +1,7 @@
-"""How long an answer takes, and how often a random wrong claim gets one.
+"""Times of answers, and how often a random wrong claim gets one.
 
 Run it anywhere: ``python docs/benchmarks/reconcile.py``. Claims are drawn within 5 % of the count, every second one a multiple of the width
-H. An answer to such a claim is a false one: nobody made that mistake. Disputed claims are timed first, each on a fresh model.
+H. An answer to such a claim is false, because nobody made that mistake. Disputed claims are timed first, each on a fresh model.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""How long tracing takes: every family in letters, once traced what a shape costs, depth and experts, and reading a count.
+"""Times of tracing: every family in letters, a shape of a traced model, depth and experts, and reading a count.
 
 Run it on a quiet machine: ``python docs/benchmarks/trace.py``. Every class is traced once before, so that its parts are built; then the
-programs are forgotten and it is traced anew, and the best of ten is told in the time of the processor. Wanted are at most 10 ms for a
-trace, 0.2 ms for the shape of what is traced, and the same time for one layer and a million. ``python docs/benchmarks/trace.py 20`` says
-the same of the 20 slowest only.
+programs are dropped and it is traced again; printed is the best processor time of ten. The limits: 10 ms for a trace, 0.2 ms for the shape
+of a traced model, and the same time for one layer and a million. ``python docs/benchmarks/trace.py 20`` prints only the 20 slowest.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ TRACE, SHAPE = 10.0, 0.2
 
 
 def milliseconds(call: Callable[[], object], before: Callable[[], object] = lambda: None, times: int = 1) -> float:
-    """Return the best of some repeats, each of which calls so many times."""
+    """Return the best of some repeats, each of many calls."""
     best = float("inf")
     for _ in range(REPEATS):
         before()
@@ -34,14 +33,14 @@ def milliseconds(call: Callable[[], object], before: Callable[[], object] = lamb
 
 
 def forget(layer: ps.Layer) -> None:
-    """Let a layer and its parts forget the programs that they were traced to."""
+    """Drop the traced programs of a layer and its parts."""
     layer.__dict__.pop("_programs", None)
     for part in layer.own_parts:
         forget(part.layer)
 
 
 def models() -> Iterator[tuple[str, Any]]:
-    """Yield every class of transformers in letters, then every network that is no family of transformers."""
+    """Yield every class of transformers in letters, then every network that is not a family of transformers."""
     seen = set()
     for model_type in model_types():
         for architecture in family_of(model_type).architectures:
@@ -56,7 +55,7 @@ def models() -> Iterator[tuple[str, Any]]:
 
 
 def measured(model: Any) -> tuple[float, float]:
-    """Return the milliseconds of a trace, and of the shape that comes out once it is traced."""
+    """Return the milliseconds of a trace, and of the shape of the traced model."""
     shapes = tuple(model.inputs.values())
     asked = shapes if len(shapes) > 1 else shapes[0]
     ps.trace(model)
@@ -65,7 +64,7 @@ def measured(model: Any) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Print the slowest first, then what depth, experts and counts cost."""
+    """Print the slowest first, then the times for depth, experts and counts."""
     most = int(sys.argv[1]) if len(sys.argv) > 1 else None
     out = sys.stdout.write
     rows = sorted(((*measured(model), name) for name, model in models()), reverse=True)

@@ -40,10 +40,10 @@ MATHJAX = "_static/mathjax/tex-svg-full.js"
 
 
 def build(folder: Path, kept: Path, only: Iterable[str] = ()) -> None:
-    """Write the explorer into ``folder/explorer``; what a family needs is kept in ``kept`` until the library changes.
+    """Write the explorer into ``folder/explorer``; a family's data is cached in ``kept`` until the library changes.
 
     Raises:
-        LookupError: a family that there is not.
+        LookupError: a family that does not exist.
     """
     out, wanted = folder / "explorer", [*only] or NAMES
     if missing := {*wanted} - {*NAMES}:
@@ -72,7 +72,7 @@ def build(folder: Path, kept: Path, only: Iterable[str] = ()) -> None:
 
 
 def _family(name: str, kept: Path, stamp: str) -> dict[str, Any]:
-    """Return what the page needs of a family, as the file in ``kept`` has it where that was written by the same library."""
+    """Return a family's data for the page, from the file in ``kept`` if the same library wrote it."""
     path = kept / f"{name}.json"
     if path.exists():
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -91,7 +91,7 @@ def _family(name: str, kept: Path, stamp: str) -> dict[str, Any]:
 
 
 def _stamp() -> str:
-    """Return a digest of all that the data comes from."""
+    """Return a digest of everything from which the data is computed."""
     digest = hashlib.sha256()
     root = Path(paramsym.__file__).parent
     for file in sorted([*root.rglob("*.py"), *root.rglob("*.csv"), *HERE.glob("*.py")]):
@@ -100,12 +100,12 @@ def _stamp() -> str:
 
 
 def _listed(variant: dict[str, Any]) -> dict[str, Any]:
-    """Return what the page knows of a variant before it is loaded."""
+    """Return the page's data of a variant before it is loaded."""
     return {"title": variant["title"], "names": [*variant["models"]] or [variant["title"]], "types": [*variant["configs"]]}
 
 
 def _index(index: dict[str, Any], names: set[str]) -> Iterator[str]:
-    """Yield what the page knows before a family is loaded: names, questions, letters of papers."""
+    """Yield the page's data before a family is loaded: names, questions, letters of papers."""
     yield '"use strict";'
     yield f"explorer.index = {json.dumps(index, separators=(',', ':'))};"
     asked = [{"name": q.name, "title": q.title, "unit": q.unit, "choices": q.choices, "call": q.call} for q in QUESTIONS]
@@ -124,7 +124,7 @@ def _index(index: dict[str, Any], names: set[str]) -> Iterator[str]:
 
 
 def _copy_mathjax(target: Path) -> None:
-    """Put MathJax where the page looks for it, if it is installed; Sphinx has it there already."""
+    """Put MathJax where the page looks for it, if it is installed; Sphinx has already put it there."""
     found = find_spec("sphinx-mathjax-offline")
     source = Path(str(found.origin)).parent / "static" / "mathjax" / target.name if found else None
     if source is not None and source.exists() and not target.exists():
@@ -136,6 +136,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="where the pages are")
     parser.add_argument("families", nargs="*", help="the classes of the families; all, by default")
-    parser.add_argument("--kept", type=Path, help="where what was computed is kept for the next time")
+    parser.add_argument("--kept", type=Path, help="folder of the cache for the next build")
     given = parser.parse_args()
     build(given.folder, given.kept or given.folder / ".explorer", given.families)

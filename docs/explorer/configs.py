@@ -1,6 +1,6 @@
-"""What a ``config.json`` may say so that a variant is what the library reads in it: found by asking the library, key by key.
+"""The keys and values of a ``config.json`` that the library reads as a given variant, found by calling the library key by key.
 
-A key is a size, has one of the values that were tried, or changes nothing that the page shows; everything else the page refuses.
+A key is a size, has one of the tried values, or changes nothing that the page shows; the page refuses everything else.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ class Rules:
     """The rules of one variant for one ``model_type``."""
 
     def __init__(self, variant: Variant, model_type: str) -> None:
-        """Take the variant's own configuration as the one from which keys are changed."""
+        """Start from the variant's own configuration."""
         self.root, self.config = variant.root, {**variant.configs[model_type], "model_type": model_type}
         self.reader: Family = family_of(model_type)
         self.sizes = self._read({}) or {}
 
     def _read(self, changed: Mapping[str, Any]) -> dict[Symbol, int] | None:
-        """Return the sizes that the configuration has with some keys changed; None where it is another structure, or refused."""
+        """Return the sizes that the configuration has with some keys changed; None if it is another structure, or refused."""
         config = {key: value for key, value in {**self.config, **changed}.items() if value is not _NOT_THERE}
         try:
             model = ps.from_config(config, strict=True)
@@ -56,7 +56,7 @@ class Rules:
         return {symbol: int(size) for symbol, size in sizes.items()} if root == self.root else None
 
     def written(self) -> dict[str, Any] | None:
-        """Return the rules as data; None where the library does not read the variant in its configuration."""
+        """Return the rules as data; None if the library does not read the variant in its configuration."""
         if not self.sizes and self.root.symbols:
             return None
         architecture = self.config["architectures"][0]
@@ -88,7 +88,7 @@ class Rules:
         return found
 
     def _size(self, name: str, key: Lettered) -> list[Any] | None:
-        """Return the letter, the least size, and what holds where the key is missing or null; None for what is not one letter alone."""
+        """Return the letter, the least size, and the value for a missing key and for null; None for anything but a single letter."""
         value, least = self.sizes[key.letter], getattr(key, "least", 1)
         for other in (2 * value, 3 * value, value // 2, value + 1, value - 1):
             sizes = self._read({name: other}) if other >= least and other != value else None
@@ -99,7 +99,7 @@ class Rules:
         return None
 
     def _list(self, name: str, key: Several) -> list[Any] | None:
-        """Return the letters of a list, the least size, and the list that holds where the key is missing."""
+        """Return the letters of a list, the least size, and the list for a missing key."""
         letters = getattr(self.root, name, ())
         if not letters or not all(isinstance(one, Symbol) and one in self.sizes for one in letters) or len({*letters}) < len(letters):
             return None
@@ -117,7 +117,7 @@ class Rules:
         return self._read({name: value}) == self.sizes and other == {**self.sizes, source.letter: 2 * value}
 
     def _missing(self, name: str, key: Lettered, nothing: object) -> Any:
-        """Return the number that a key has without being given, the letter that it is equal to then, or None where it has to be given."""
+        """Return the number of a missing key, or the letter that it is equal to; None if the key is required."""
         sizes = self._read({name: nothing})
         if sizes is None:
             return None
@@ -131,7 +131,7 @@ class Rules:
         return None
 
     def _values(self, name: str, key: Key) -> Iterator[Any]:
-        """Yield the values that leave the variant as it is; ``[]`` for a key that is not there."""
+        """Yield the values that do not change the variant; ``[]`` for a missing key."""
         default = key.default if not isinstance(key.default, tuple) else [*key.default]
         tried = [_NOT_THERE, None, self.config.get(name, default), default]
         if name in {"rope_parameters", "rope_scaling"}:
@@ -146,7 +146,7 @@ class Rules:
 
     @cached_property
     def _unlike(self) -> list[str]:
-        """The keys that hold numbers which are no sizes, such as what is added to a variance."""
+        """The keys with numbers that are not sizes, such as the constant added to a variance."""
         return [name for name, key in self.reader.keys.items() if isinstance(key, Real | Whole) and self._other(name) is not None]
 
     def _other(self, name: str) -> Any:
@@ -154,7 +154,7 @@ class Rules:
         return 2 * value if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else None
 
     def _free(self, name: str) -> bool:
-        """Whether a number changes nothing that the page shows; asked of all of them at once first."""
+        """Whether a number changes nothing that the page shows; first tried for all of them at once."""
         return self._all_free or self._changes_nothing({name: self._other(name)})
 
     @cached_property
@@ -176,7 +176,7 @@ class Rules:
 
 
 def _shown(root: ps.Layer) -> list[Any]:
-    """Return what the page shows of a model, as polynomials."""
+    """Return the page's content for a model, as polynomials."""
     found: list[Any] = [root.polynomial]
     asks: tuple[Callable[[ps.Layer], ps.Cost], ...] = (
         ps.flops,
@@ -200,7 +200,7 @@ def of_variant(variant: Variant) -> dict[str, Any]:
 
 
 def of_type(model_type: str) -> dict[str, Any]:
-    """Return what holds for the configurations of a type: other spellings of keys, and keys that change nothing."""
+    """Return the common rules of a type's configurations: other spellings of keys, and keys that change nothing."""
     reader = family_of(model_type)
     return {
         "aliases": dict(reader.aliases),
@@ -210,6 +210,6 @@ def of_type(model_type: str) -> dict[str, Any]:
 
 
 def of_all() -> dict[str, Any]:
-    """Return what holds for the configurations of all types: keys that change nothing, and those that do not at some values."""
+    """Return the common rules of all types: keys that change nothing, and those that change nothing at some values."""
     common = sorted({word for names in COMMON.values() for word in names.split()} | CENTRAL)
     return {"ignored": common, "usual": {name: [*values] for name, values in USUAL.items()}}

@@ -1,4 +1,4 @@
-"""What the explorer knows of a variant, as JavaScript: names, conditions and LaTeX as data, arithmetic as ``ps.export`` writes it."""
+"""The explorer's data of a variant, as JavaScript: names, conditions and LaTeX as data, arithmetic as ``ps.export`` writes it."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from paramsym.render.table import Letters
 
 MOST_TENSORS = 60
 PLACE = r"\letter{%s}"
-"""What stands in LaTeX where the page writes the letter of the paper chosen."""
+"""The placeholder in LaTeX for a letter of the chosen paper."""
 
 
 def lettering(symbols: Iterable[Symbol]) -> Letters:
-    """Return the letters in their usual order, each as its place."""
+    """Return the letters in their usual order, each with its index."""
     known = [letter.name for letter in LETTERS]
     names = [*known, *sorted({symbol.name for symbol in symbols} - {*known})]
     return Letters(tuple((name, PLACE % name) for name in names))
@@ -37,13 +37,13 @@ def lettering(symbols: Iterable[Symbol]) -> Letters:
 
 @dataclass
 class Program:
-    """What one exported function computes, under the conditions of its first subject; each distinct amount once."""
+    """The amounts of one exported function, with the conditions of its first subject; each distinct amount once."""
 
     subjects: list[Counted | Expr]
     places: dict[Polynomial, int]
 
     def place(self, amount: Polynomial) -> int:
-        """Return the number under which an amount is returned."""
+        """Return the index of an amount in the result."""
         if amount not in self.places:
             self.places[amount] = len(self.subjects)
             self.subjects.append(amount.as_expr())
@@ -56,7 +56,7 @@ class Program:
 
 
 class _Writer:
-    """Collects what the questions about one variant share: programs by their conditions, LaTeX, letters."""
+    """Collects the common data of the questions about one variant: programs by their conditions, LaTeX, letters."""
 
     def __init__(self, root: ps.Layer) -> None:
         self.root, self.letters = root, lettering(root.symbols)
@@ -66,11 +66,11 @@ class _Writer:
         self.symbols: set[Symbol] = set()
 
     def question(self, question: Question) -> dict[str, Any]:
-        """Return for each choice the program, the total, the terms and the parts; raise ``NoClosedForm`` where there is none."""
+        """Return for each choice the program, the total, the terms and the parts; raise ``NoClosedForm`` if there is none."""
         return {"/".join(choice): self._answer(answered(self.root, question, choice, self.letters)) for choice in choices(question)}
 
     def _program(self, subject: Counted) -> Program:
-        """Return the program of a subject: of the parameters, or of all costs, whose conditions are those of tracing the model once."""
+        """Return the program of a subject: of the parameters, or of all costs, with the conditions of tracing the model once."""
         number = 0 if subject is self.root else 1
         if number == len(self.programs):
             self.asked |= dict.fromkeys(conditions_of(subject))
@@ -86,7 +86,7 @@ class _Writer:
         return [self.programs.index(program), total, terms, parts]
 
     def divisors(self) -> list[tuple[str | int, str | int]]:
-        """Return which letter or number has to divide which letter, and which letter a number."""
+        """Return the conditions: a letter or number that divides a letter, and a letter that divides a number."""
         pairs = ((one.small, one.large) for one in self.asked if one.kind == "divides")
         plain = ((small, large) for small, large in pairs if isinstance(small, Symbol | int) and isinstance(large, Symbol | int))
         return [(getattr(small, "name", small), getattr(large, "name", large)) for small, large in plain]
@@ -98,7 +98,7 @@ class _Writer:
 
 
 def variant_data(variant: Variant) -> dict[str, Any]:
-    """Return what the page knows of a variant; ``programs`` is JavaScript."""
+    """Return the page's data of a variant; ``programs`` is JavaScript."""
     writer = _Writer(variant.root)
     questions: dict[str, dict[str, Any]] = {}
     missing: dict[str, str] = {}
@@ -135,7 +135,7 @@ def python(variant: Variant) -> str:
 
 
 def shapes(root: ps.Layer) -> str:
-    """Return the inputs of a model as a sentence has them; empty for one that does not state them."""
+    """Return the inputs of a model as part of a sentence; empty for a model that does not state them."""
     try:
         return ", ".join(f"{name} ({', '.join(map(str, shape))})" for name, shape in stated_inputs(root).items())
     except ParamsymError:
@@ -143,7 +143,7 @@ def shapes(root: ps.Layer) -> str:
 
 
 def tensors(root: ps.Layer, letters: Letters) -> list[list[Any]]:
-    """Return the tensors, each with its shape; of models that have very many, none."""
+    """Return the tensors, each with its shape; none for models with very many."""
     listed = lines(root)
     if len(listed) > MOST_TENSORS:
         return []

@@ -1,4 +1,4 @@
-"""How the data of a family becomes a small file: what is alike in its variants stands side by side, where gzip finds it."""
+"""Packs the data of a family into a small file: equal parts of its variants are next to each other, where gzip finds them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ def _json(value: Any) -> str:
 
 
 def pack(name: str, script: str) -> str:
-    """Return a script that hands a JavaScript expression to the page, packed."""
+    """Return a script that gives a JavaScript expression to the page, packed."""
     packed = gzip.compress(script.encode(), 9, mtime=0)
     return f'explorer.packs["{name}"]({len(packed)}, "{base64.b85encode(packed, pad=True).decode()}");\n'
 
 
 def family_script(variants: list[dict[str, Any]], types: dict[str, Any]) -> str:
-    """Write variants as columns, each answer a column of its own."""
+    """Write variants as columns, one column per answer."""
     columns = {key: [one[key] for one in variants] for key in variants[0] if key not in {"questions", "programs"}}
     answers: dict[str, dict[str, list[Any]]] = {}
     for number, one in enumerate(variants):

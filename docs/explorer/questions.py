@@ -26,7 +26,7 @@ ATTENTION = {"eager": "torch-eager", "fused": "torch-sdpa"}
 
 @dataclass(frozen=True)
 class Question:
-    """A tab: what it is called, the choices that it offers, and the library's answer for each of them."""
+    """A tab: its name, its choices, and the library's answer for each of them."""
 
     name: str
     title: str
@@ -50,7 +50,7 @@ def _training(layer: ps.Layer, precision: str, attention: str) -> ps.Cost:
 
 
 def _activations(layer: ps.Layer, precision: str, attention: str) -> Counted:
-    """Take the activations out of the memory of training, which has them in it, rather than ask a second time."""
+    """Take the activations out of the memory of training, which contains them, instead of computing them again."""
     whole = _training(layer, precision, attention)
     kept = (replace(line, path=line.path[1:]) for line in whole.ledger if line.path[0] == "activations")
     return replace(whole, ledger=Ledger(tuple(kept)))
@@ -108,7 +108,7 @@ def choices(question: Question) -> Iterator[tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Answered:
-    """One choice of one question: the cost, its terms as polynomials with their LaTeX, and its parts with the terms that each has."""
+    """One choice of one question: the cost, its terms as polynomials with their LaTeX, and its parts with their terms."""
 
     subject: Counted
     terms: tuple[tuple[str, Polynomial], ...]
@@ -150,7 +150,7 @@ def written(term: Expr, letters: Letters) -> str:
 
 
 def divided(listed: Iterable[Line], *, by_kind: bool) -> list[tuple[str, list[Line]]]:
-    """Divide lines into parts by the modules that they belong to, as deep as leaves a few; copies of one block are one part."""
+    """Divide lines into a few parts by their modules; copies of one block are one part."""
     listed = tuple(listed)
     repeated = {line.path[:place] for line in listed for place, step in enumerate(line.path) if isinstance(step, Numbers)}
     paths = [

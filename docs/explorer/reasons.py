@@ -19,11 +19,11 @@ from paramsym.render import latex
 from paramsym.render.table import Letters
 
 LONGEST = 6000
-"""Characters of a derivation beyond which nobody follows it; models of convolutions with many stages have such."""
+"""The longest derivation, in characters, that is shown; convolutional models with many stages have longer ones."""
 
 
 def counts(root: ps.Layer) -> dict[str, Counted]:
-    """Return what is explained of models with attention: what they store, compute, keep and remember; others have no heads to cancel."""
+    """Return the explained costs of models with attention: parameters, FLOPs, activations and KV cache; others have no heads."""
     try:
         flops = ps.flops(root)
         if any(line.role == PAIRS for line in lines(flops)):
@@ -55,7 +55,7 @@ def reasons_data(variant: Variant) -> dict[str, Any]:
 
 
 def telling(why: ps.Explanation) -> bool:
-    """Whether a letter does more than multiply: it cancels, stands in a quotient, or stands twice in one product."""
+    """Whether a letter does more than multiply: it cancels, or occurs in a quotient or twice in one product."""
     if why.cancels:
         return True
     held = ([factor for factor in group.factors if why.symbol in symbols_in((factor,))] for group in why.groups)
@@ -72,14 +72,14 @@ def _step(step: Step, program: Program, letters: Letters) -> dict[str, Any]:
 
 
 def _numbers(left: Sum, program: Program) -> list[Any] | None:
-    """Return the terms as factors whose values can be put in; None for sums over copies, which have no single factors."""
+    """Return the terms as factors whose values can be inserted; None for sums over copies, which have no single factors."""
     if any(product.spans for _, product in left.signed):
         return None
     return [[times, [_factor(factor, program) for factor in product.factors]] for times, product in left.signed]
 
 
 def _factor(factor: Expr | int, program: Program) -> str | int:
-    """Return a letter or a number as a word, anything else as the number under which the program returns it."""
+    """Return a letter or a number as a word, anything else as its index in the program's result."""
     return str(factor) if isinstance(factor, int | Symbol) else program.place(Polynomial.of(factor))
 
 

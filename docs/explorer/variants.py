@@ -1,4 +1,4 @@
-"""The models that the explorer holds: for each family the structures of its published sizes, in letters, and their sizes."""
+"""The models in the explorer: for each family the structures of its published sizes, in letters, and their sizes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from paramsym.loading import find
 from paramsym.models import FAMILIES, family_of
 
 HEADS = ("ForMaskedLM", "ForConditionalGeneration", "MTModel", "ForCausalLM", "LMHeadModel", "ForCTC", "ForImageClassification")
-"""Ends of the classes that configurations usually name: of each model type, the first that the reference has."""
+"""Endings of the classes that configurations usually name; for each model type the first one in the reference is used."""
 MEANINGS = {
     "S": "sequence length",
     "S_d": "sequence length of the decoder",
@@ -29,7 +29,7 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class Variant:
-    """One structure, in letters: which sizes have names, and which configurations build it, by their ``model_type``."""
+    """One structure, in letters: its named sizes, and the configurations that build it, by their ``model_type``."""
 
     root: ps.Layer
     sizes: dict[str, dict[str, int]] = field(default_factory=dict, compare=False)
@@ -37,7 +37,7 @@ class Variant:
 
     @property
     def title(self) -> str:
-        """The class's name, of the reference where it has one."""
+        """The class's name, that of the reference if it has one."""
         return class_name(self.root)
 
     @cached_property
@@ -48,7 +48,7 @@ class Variant:
         return tuple(dict.fromkeys(symbol for symbol in (*held, *rest) if symbol in self.root.symbols))
 
     def argument(self, symbol: Symbol) -> str:
-        """Return the argument that holds a letter, with its place where that holds several; empty where none does."""
+        """Return the argument with a letter, and the index in it if it has several; empty if none has it."""
         for one in fields(type(self.root)):  # type: ignore[arg-type]
             held = getattr(self.root, one.name)
             if held == symbol:
@@ -67,7 +67,7 @@ def _symbols(held: Any) -> Iterator[Symbol]:
 
 
 def meaning(name: str) -> str:
-    """Return what a letter stands for, as the library says it; empty for letters of one model alone."""
+    """Return the library's meaning of a letter; empty for letters of only one model."""
     return MEANINGS.get(name) or (BY_NAME[name].meaning if name in BY_NAME else "")
 
 
@@ -96,7 +96,7 @@ def _published(model: type[ps.Layer]) -> dict[ps.Layer, Variant]:
 
 
 def _usual(model_type: str, found: dict[ps.Layer, Variant]) -> None:
-    """Add what a configuration of this type usually names, with the reference's sizes, where no published size has that class."""
+    """Add the class that a configuration of this type usually names, with the reference's sizes, if no published size has that class."""
     reader = family_of(model_type)
     known = {variant.configs[model_type]["architectures"][0] for variant in found.values() if model_type in variant.configs}
     usual = next((name for end in HEADS for name in reader.architectures if name.endswith(end)), reader.architectures[0])

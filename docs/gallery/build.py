@@ -1,4 +1,4 @@
-"""Write the gallery: every claim with its verdict, formula, value and term, computed here and now; no number is stored.
+"""Write the gallery: every claim with its verdict, formula, value and term, all computed when it is written; no number is stored.
 
 Run from the repository: ``python docs/gallery/build.py`` writes ``docs/gallery/index.md``.
 """
@@ -30,7 +30,7 @@ FACTS = HERE.parent.parent / "tests" / "facts" / "seeds_audit.json.gz"
 # BERT base, for claims that do not repeat all of its sizes.
 _SIZES = {"V": 30522, "P": 512, "T": 2, "H": 768, "F": 3072, "L": 12, "A": 12}
 _RENAMED = {"n": "P", "d": "H"}  # the letters of the encoder-decoder page
-_PLAIN: dict[str, Any] = {"symbols": None}  # a claim that has no letters of its own
+_PLAIN: dict[str, Any] = {"symbols": None}  # a claim without letters
 _VERDICTS = {"right": "right", "wrong": "wrong", "right_under_assumption": "right under an assumption", "no_claim": "no number claimed"}
 
 
@@ -42,7 +42,7 @@ def items() -> list[dict[str, Any]]:
 
 
 def matlab_net(stride: int) -> int:
-    """Count the MATLAB net whose pooling moves by ``stride``, on 512 positions of one channel."""
+    """Count the MATLAB net whose pooling has this ``stride``, on 512 positions of one channel."""
     front = ps.Sequential(
         *(ps.Conv1d(1, 20, 3), ps.Tanh(), ps.AvgPool1d(2, stride), ps.Conv1d(20, 10, 3), ps.Tanh(), ps.AvgPool1d(2, stride), ps.Flatten())
     )
@@ -70,7 +70,7 @@ def entries(name: str) -> int:
 
 
 def refusal(build: Any, *sizes: int) -> str:
-    """Return what the library says to sizes that a layer cannot have."""
+    """Return the library's message for impossible sizes of a layer."""
     try:
         build(*sizes)
     except ParamsymError as error:
@@ -142,7 +142,7 @@ def _piece(piece: ast.expr, item: dict[str, Any]) -> str:
 
 
 def in_line(value: Expr) -> str:
-    """Return a formula as it stands in a line of Markdown."""
+    """Return a formula for a line of Markdown."""
     return f"${formula_latex(value)}$"
 
 
@@ -152,7 +152,7 @@ def _escaped(words: str) -> str:
 
 
 def entry(item: dict[str, Any]) -> list[str]:
-    """Return the Markdown of one claim: what was said, the verdict, and the calls with what they give."""
+    """Return the Markdown of one claim: the claim, the verdict, and the calls with their results."""
     name = item["id"]
     lines = [f"### {_escaped(item['claim'])}", ""]
     if name in QUESTIONS:
@@ -208,14 +208,14 @@ def _inside(words: str) -> list[str]:
 
 
 def _calls(calls: list[str], item: dict[str, Any]) -> list[str]:
-    """Show the calls behind an answer, folded in."""
+    """Show the calls of an answer, folded."""
     shown_calls = dict.fromkeys(written(call) for call in calls if "ps." in call or "(" in call)
     said = f"The calls{_where(f'({chr(44).join(calls)},)', item)}"
     return [f"<details><summary>{said}</summary>", "", "```py", *shown_calls, "```", "", "</details>", ""] if shown_calls else []
 
 
 def _where(call: str, item: dict[str, Any]) -> str:
-    """Say which numbers stand for the names in a call."""
+    """Return text with the values of the names in a call."""
     names = {node.id for node in ast.walk(ast.parse(call, mode="eval")) if isinstance(node, ast.Name)}
     given = {**_SIZES, **(item["symbols"] or {})}
     used = {name: given[name] for name in sorted(names) if name in given}
@@ -229,7 +229,7 @@ def written(call: str) -> str:
 
 
 def shown(value: Any) -> str:
-    """Write a value with its thousands apart."""
+    """Write a value with separators of thousands."""
     if isinstance(value, list):
         return f"({', '.join(map(shown, value))})"
     return f"{value:,}"
@@ -243,7 +243,7 @@ TOPICS = {
     "BERT, part by part": r"Bert|Embedding|LayerNorm|FeedForward|read\(|ps\.Dense\(H, [HF]\)|ps\.Dense\(F, H\)",
     "Single layers": r"",
 }
-"""Topics, each with what the calls of its claims mention; the first that fits has the claim."""
+"""Topics, each with a pattern of its claims' calls; a claim has the first matching topic."""
 _SHOWN = (
     "Attention and its heads",
     "BERT, part by part",
@@ -259,7 +259,7 @@ _ORDER = ("question", "wrong", "right_under_assumption", "right", "no_claim")
 
 
 def topic(item: dict[str, Any]) -> str:
-    """Return what a claim is about, by the calls that settle it."""
+    """Return the topic of a claim, by the calls that check it."""
     name = item["id"]
     if name in OUTSIDE or QUESTIONS.get(name, ("", ""))[1].startswith("Outside"):
         return "Outside the library"

@@ -1,9 +1,9 @@
 """The gallery's answers: for every claim the call into the library that settles it.
 
 ``COUNTS`` are layers in letters: their count at the claim's sizes is the right value, and the claim is reconciled with it. ``VALUES`` are
-other calls, for shapes, neurons and ratios. ``CLAIMS`` replace a claim's number by what was literally claimed. ``OUTSIDE`` are claims about
-something other than layers, with the reason, and the value where counting suffices. ``QUESTIONS`` are answered in two lines; what stands in
-braces is computed when the page is built. In ``COUNTS`` a letter is a symbol; elsewhere it is the claim's own number.
+other calls, for shapes, neurons and ratios. ``CLAIMS`` replace a claim's number by the literal claim. ``OUTSIDE`` are claims that are not
+about layers, with the reason, and the value if counting suffices. ``QUESTIONS`` are answered in two lines; expressions in braces are
+computed when the page is built. In ``COUNTS`` a letter is a symbol; elsewhere it is the claim's own number.
 """
 
 from __future__ import annotations
@@ -187,16 +187,16 @@ VALUES: dict[str, str] = {
     "SUM-20": "read('23835648+84934656').stated.value",
 }
 
-_MATLAB = "It asks how a MATLAB function lays out its data; no layer stores anything there."
-_PCA = "Principal components are a decomposition of data and no layer."
+_MATLAB = "The question is how a MATLAB function arranges its data; no layer stores anything there."
+_PCA = "Principal components are a decomposition of data, not a layer."
 _ENTROPY = "It counts levels of a histogram, not parameters, shapes or neurons."
 
 OUTSIDE: dict[str, tuple[str, str | None]] = {
     "S0-31": ("An error message of MATLAB's layer graph. What the three readings of its data store is counted under convolutions.", None),
-    "S0-38": ("The side of a filter by a rule of thumb about sigma, which no layer states.", None),
+    "S0-38": ("The filter size follows from a rule of thumb about sigma, which no layer states.", None),
     "S0-39": (_MATLAB, None),
-    "S0-41": ("It asks for the values on the border of a convolution, not for a count or a shape.", None),
-    "S0-59": ("Voxels of an image; counting suffices.", "[x*y*z, t]"),
+    "S0-41": ("The question is about the values at the border of a convolution, not about a count or a shape.", None),
+    "S0-59": ("The number of voxels of an image is a simple product.", "[x*y*z, t]"),
     "S0-60": (_PCA, None),
     "S0-61": (_PCA, None),
     "S0-65": (_ENTROPY, "b"),
@@ -204,8 +204,8 @@ OUTSIDE: dict[str, tuple[str, str | None]] = {
     "S0-67": (_ENTROPY, "b**3"),
     "S0-68": (_ENTROPY, "b**3"),
     "S0-69": (_ENTROPY, "[8*n for n in (1, 2, 3)]"),
-    "S4-25": ("The six layers behind the front end are not described, so that nothing can be counted.", None),
-    "S4-29": ("It asks for a value of the sigmoid, not for a count or a shape.", None),
+    "S4-25": ("The six layers behind the front end are not described, so nothing can be counted.", None),
+    "S4-29": ("The question is about a value of the sigmoid, not about a count or a shape.", None),
 }
 
 QUESTIONS: dict[str, tuple[str, str]] = {
@@ -230,22 +230,22 @@ QUESTIONS: dict[str, tuple[str, str]] = {
         "ps.MultiHeadAttention(ps.H, ps.A).params.diff(ps.A)",
         (
             "{ps.explain(ps.MultiHeadAttention(ps.H, ps.A), ps.A).verdict}"
-            " The condition is that a head is H/A wide; with a width D of its own, the derivative is"
+            " The condition is that a head has the size H/A; with a separate head size D, the derivative is"
             " {ps.explain(ps.MultiHeadAttention(ps.H, ps.A, head_dim=ps.D), ps.A).derivative}."
         ),
     ),
     "Q-05": (
         "ps.MultiHeadAttention(H, A).count - ps.Dense((A, per(H, A)), H).count - 3*ps.Dense(H, per(H, A)).count",
         (
-            f"No: every head has its own slice of each matrix, {{{_QKV}.count:,}} parameters per layer of BERT base, whatever their number."
-            f" Shared by all heads they would be {{{_ONE_HEAD}.count:,}}; with keys and values alone shared (multi-query attention),"
+            f"No: every head has its own slice of each matrix, {{{_QKV}.count:,}} parameters per layer of BERT base, for any number of heads."
+            f" Matrices shared by all heads would have {{{_ONE_HEAD}.count:,}}; with only keys and values shared (multi-query attention),"
             " {ps.Block(query=ps.Dense(H, H), key=ps.Dense(H, per(H, A)), value=ps.Dense(H, per(H, A))).count:,}."
         ),
     ),
     "Q-06": (
         "ps.MultiHeadAttention(H, 12).count",
         (
-            "A head is H/A wide, so that 12 heads together are one H by H matrix, and the fourth matrix joins them:"
+            "A head has the size H/A, so 12 heads together are one H by H matrix, and the fourth matrix combines the heads:"
             " {ps.MultiHeadAttention(ps.H, ps.A).params} = {ps.MultiHeadAttention(H, 12).count:,}. The other product,"
             " {12*3*(768*768 + 768):,}, counts 12 heads of full width and forgets the fourth matrix."
         ),
@@ -261,64 +261,64 @@ QUESTIONS: dict[str, tuple[str, str]] = {
         "ps.MultiHeadAttention(ps.H, ps.A).params.diff(ps.A)",
         (
             "No. With 1, 4, 12 and 64 heads the count is {[ps.MultiHeadAttention(768, heads).count for heads in (1, 4, 12, 64)]}."
-            " Only what divides the width can be a number of heads: {refusal(ps.MultiHeadAttention, 768, 10)}"
+            " The number of heads must divide the hidden size: {refusal(ps.MultiHeadAttention, 768, 10)}"
         ),
     ),
     "Q-09": (
         "1 - ps.Dense(768, stored).count / ps.Dense(768, F).count",
         (
-            f"No: what is stored stays, or grows ({{{_FFF}.count:,}} for a tree of depth 11, {{ps.FeedForward(768, F).count:,}} for the dense"
-            f" network). What a token touches of it shrinks, to {{int({_FFF}.active):,}}: stored is not used."
+            f"No: the stored parameters stay the same, or grow ({{{_FFF}.count:,}} for a tree of depth 11, {{ps.FeedForward(768, F).count:,}} for the dense"
+            f" network). A token uses fewer of them, {{int({_FFF}.active):,}}: stored is not used."
         ),
     ),
     "Q-10": (
         "ps.LayerNorm(H).count + ps.Repeat(ps.Parameter(9*H + F), L).count + ps.Dense(H, H).count",
         (
             "The norm after the embeddings {ps.LayerNorm(H).count:,}, the biases and norms of the blocks {L*(9*H + F):,}, and the pooler"
-            " {ps.Dense(H, H).count:,}: most of it is a matrix, and not others."
+            " {ps.Dense(H, H).count:,}. Most of the difference is the pooler's matrix."
         ),
     ),
     "Q-11": (
         "ps.Conv2d(C, K, 1, bias=False).count",
         (
-            "{K} kernels of 3 by 3 by {C}, or {ps.Conv2d(C, K, 1, bias=False).count} slices of 3 by 3: two words for the same"
-            " {ps.Conv2d(C, K, 3, bias=False).count} weights, with {K} biases beside them."
+            "{K} kernels of 3 by 3 by {C}, or {ps.Conv2d(C, K, 1, bias=False).count} slices of 3 by 3: two terms for the same"
+            " {ps.Conv2d(C, K, 3, bias=False).count} weights, plus {K} biases."
         ),
     ),
     "Q-12": (
         "[ps.Conv1d(1, m, b, stride=b).count, ps.Conv1d(n, 60, 1, groups=20).count, ps.Dense(n, 60).count, ps.Conv2d(n, 60, (b, 1)).count]",
         (
             "Conv1d(1, 3, 5, stride=5) shares its weights between the blocks: {ps.Conv1d(1, m, b, stride=b).count}. Unshared, 20 groups:"
-            " {ps.Conv1d(n, 60, 1, groups=20).count}. A dense layer has {ps.Dense(n, 60).count:,}, the Conv2d that takes samples for channels"
+            " {ps.Conv1d(n, 60, 1, groups=20).count}. A dense layer has {ps.Dense(n, 60).count:,}; the Conv2d that treats samples as channels has"
             " {ps.Conv2d(n, 60, (b, 1)).count:,}."
         ),
     ),
     "Q-13": (
         "ps.Conv2d(C, K, (kh, kw)).shapes()['weight']",
         (
-            "The input has {C} channels and two extents. One kernel has as many axes, because it spans all channels; {K} kernels stacked"
-            " make the weight {ps.Conv2d(C, K, (kh, kw)).shapes()['weight']}. It slides along two axes only."
+            "The input has {C} channels and two spatial axes. One kernel has the same three axes, because it spans all channels; {K} kernels stacked"
+            " make the weight {ps.Conv2d(C, K, (kh, kw)).shapes()['weight']}. A kernel slides along the two spatial axes only."
         ),
     ),
     "Q-14": (
         "[ps.Parameter((), 'alpha').count, ps.Dense(2, 1).count, ps.Dense(2*S, S).count]",
         (
-            "A gate for the whole: {ps.Parameter((), 'alpha').count} parameter. One per token, from both values: Dense(2, 1),"
-            " {ps.Dense(2, 1).count}. Everything with everything: Dense({2*S}, {S}), {ps.Dense(2*S, S).count:,}."
+            "One gate for everything: {ps.Parameter((), 'alpha').count} parameter. One gate per token, computed from both values: Dense(2, 1),"
+            " {ps.Dense(2, 1).count}. Gates computed from all values: Dense({2*S}, {S}), {ps.Dense(2*S, S).count:,}."
         ),
     ),
     "Q-15": (
         "7800 - ps.Conv2d(C, K, k).count",
         (
             "{ps.Conv2d(C, K, k).count:,}: one bias per filter. {ps.reconcile(ps.Conv2d(ps.C, ps.K, ps.dims('k')), 7800,"
-            " at={'C': C, 'K': K, 'k': k})}. The connections beside it are wrong as well:"
-            " {prod(output_shape(ps.Conv2d(C, K, k, 2), (1, C, 13, 13))[1:]) * ps.Conv2d(C, 1, k).count:,} and not 32,500."
+            " at={'C': C, 'K': K, 'k': k})}. The claimed number of connections is wrong as well:"
+            " {prod(output_shape(ps.Conv2d(C, K, k, 2), (1, C, 13, 13))[1:]) * ps.Conv2d(C, 1, k).count:,} instead of 32,500."
         ),
     ),
     "Q-16": (
         "ps.Conv2d(D, Y, (N, M), bias=False).count - ps.Conv2d(1, Y, (N, M), bias=False).count",
         (
-            "A kernel spans all {D} channels that come in: {ps.Conv2d(ps.D, ps.K, ps.W, bias=False).params} for D channels, K filters and side"
+            "A kernel spans all {D} input channels: {ps.Conv2d(ps.D, ps.K, ps.W, bias=False).params} for D channels, K filters and kernel size"
             " W, {ps.Conv2d(D, Y, (N, M), bias=False).count:,} here. Without the factor D it is {ps.Conv2d(1, Y, (N, M), bias=False).count:,}."
         ),
     ),
@@ -333,22 +333,22 @@ QUESTIONS: dict[str, tuple[str, str]] = {
         "prod(output_shape(ps.Conv2d(4, K, 5, 2), (1, 4, 11, 11))[1:])",
         (
             "Neither: {output_shape(ps.Conv2d(4, K, 5, 2), (1, 4, 11, 11))[2]} is one side. The output {output_shape(ps.Conv2d(4, K, 5, 2),"
-            " (1, 4, 11, 11))[1:]} has {prod(output_shape(ps.Conv2d(4, K, 5, 2), (1, 4, 11, 11))[1:])} neurons; the input's depth is summed over"
-            " inside each of them."
+            " (1, 4, 11, 11))[1:]} has {prod(output_shape(ps.Conv2d(4, K, 5, 2), (1, 4, 11, 11))[1:])} neurons; each of them sums over the depth"
+            " of the input."
         ),
     ),
     "Q-19": (
         "ps.Conv2d(D, ps.K, F).params.diff(ps.K)",
         (
-            "K is the number of filters, and free. Each further one costs {ps.Conv2d(D, ps.K, F).params.diff(ps.K)} parameters and adds"
+            "K is the number of filters, which you choose. Each further filter costs {ps.Conv2d(D, ps.K, F).params.diff(ps.K)} parameters and adds"
             " {prod(output_shape(ps.Conv2d(D, 1, F, 4), (1, D, 227, 227))[1:]):,} neurons."
         ),
     ),
     "Q-20": (
         "output_shape(ps.Conv2d(4, 2, (Fh, Fw), S), (1, 4, Hh, W))[2:]",
         (
-            "Width and height are computed alike, each from its own: {output_shape(ps.Conv2d(4, 2, (Fh, Fw), S), (1, 4, Hh, W))[2:]}. The"
-            " parameters depend on neither: {ps.Conv2d(ps.C, ps.K, ps.F).params}."
+            "The output's width and height follow in the same way from the input's: {output_shape(ps.Conv2d(4, 2, (Fh, Fw), S), (1, 4, Hh, W))[2:]}. The"
+            " number of parameters depends on neither: {ps.Conv2d(ps.C, ps.K, ps.F).params}."
         ),
     ),
     "Q-21": (
@@ -357,7 +357,7 @@ QUESTIONS: dict[str, tuple[str, str]] = {
             " ps.Dense(10, 3)).count]"
         ),
         (
-            "Because 512 features are channels to it, and no axis is left to slide along. As 512 positions of one channel the net has"
+            "Because MATLAB takes the 512 features for channels, and no axis is left to slide along. As 512 positions of one channel, the network has"
             " {matlab_net(1):,} parameters (pooling by one step; {matlab_net(2):,} by two); as 512 channels over time"
             " {ps.Sequential(ps.Conv1d(512, 20, 3), ps.Conv1d(20, 10, 3), ps.Dense(10, 20), ps.Dense(20, 10), ps.Dense(10, 3)).count:,}."
         ),
@@ -365,7 +365,7 @@ QUESTIONS: dict[str, tuple[str, str]] = {
     "Q-22": (
         "output_shape(ps.Conv3d(1, 1, (b1, b2, b3), padding=(b1-1, b2-1, b3-1)), (1, 1, a1, a2, a3))[2:]",
         (
-            "Anything. A full convolution is one with padding k - 1: {output_shape(ps.Conv3d(1, 1, (b1, b2, b3), padding=(b1-1, b2-1, b3-1)),"
+            "Any size. A full convolution is a convolution with padding k - 1: {output_shape(ps.Conv3d(1, 1, (b1, b2, b3), padding=(b1-1, b2-1, b3-1)),"
             " (1, 1, a1, a2, a3))[2:]} for the sizes here, a + b - 1 along each axis."
         ),
     ),
@@ -374,14 +374,14 @@ QUESTIONS: dict[str, tuple[str, str]] = {
         "output_shape(ps.Dense(100, k), (n, 100))",
         (
             "The projection to k components is a dense layer without bias, 100 to k: {output_shape(ps.Dense(100, k), (n, 100))}. Which"
-            " directions it takes is a matter of the data and outside the library."
+            " directions are chosen depends on the data, and is outside the library."
         ),
     ),
     "Q-25": ("b**2", f"Outside the library. {_ENTROPY} Pairs of bytes have {{b**2:,}} levels."),
     "Q-26": (
         f"{_BASE}.count - ps.Repeat({_LAYER}, 12).at(H=768, F=3072, A=12).count - ps.Dense(768, 768).count + 24*ps.LayerNorm(768).count",
         (
-            f"No: tables and the gains of norms are parameters, too. In BERT base the tables are"
+            f"No: embeddings and the weights of norms are parameters, too. In BERT base the embeddings have"
             f" {{int({_BASE}.ledger().where(lambda line: (line.role == 'table')).stored):,}} of {{{_BASE}.count:,}}."
         ),
     ),

@@ -1,4 +1,4 @@
-"""What is said about convolutional networks, who says it, and the call that settles it.
+"""Claims about convolutional networks, their sources, and the call that checks each.
 
 ``value`` comes from outside this library: a state dict, a figure of a paper or a framework, or arithmetic by hand. The page shows the result of
 the call, and a test compares the two. Expressions in braces are computed when the page is built.
@@ -32,7 +32,7 @@ NETWORKS: dict[str, Said] = {
         "right",
         "[ps.load('vgg16').count, ps.load('vgg16').part('classifier.0').count]",
         [138_357_544, 102_764_544],
-        "The thirteen convolutions hold {ps.load('vgg16').part('features').count:,}, a tenth; the dense layer behind 7x7 positions of 512 channels holds 25088*4096 + 4096, three quarters.",
+        "The thirteen convolutions hold {ps.load('vgg16').part('features').count:,}, a tenth; the dense layer after 7x7 positions of 512 channels holds 25088*4096 + 4096, three quarters.",
     ),
     "N-02": Said(
         "One image takes 24M numbers of memory in VGG-16, 93 MB.",
@@ -40,7 +40,7 @@ NETWORKS: dict[str, Said] = {
         "wrong",
         f"volumes('vgg16', {_RGB})",
         15_237_608,
-        "The rows of the same table, the input included, add up to 15.2 million numbers, which are 61 MB; 24M has no term behind it.",
+        "The rows of the same table, the input included, add up to 15.2 million numbers, which are 61 MB; no term explains 24M.",
     ),
     "N-03": Said(
         "VGG-19 takes 19.6 billion FLOPs.",
@@ -48,7 +48,7 @@ NETWORKS: dict[str, Said] = {
         "right under an assumption",
         f"ps.macs(ps.load('vgg19'), {_RGB}).total",
         19_632_062_464,
-        "The paper counts a multiply-add as one; counted as a multiplication and an addition they are {int(ps.flops(ps.load('vgg19'), (1, 3, 224, 224)).total):,}.",
+        "The paper counts a multiply-add as one operation; counted as a multiplication and an addition, the operations are {int(ps.flops(ps.load('vgg19'), (1, 3, 224, 224)).total):,}.",
     ),
     "N-04": Said(
         "ResNet-50 takes 3.8 billion FLOPs.",
@@ -64,7 +64,7 @@ NETWORKS: dict[str, Said] = {
         "right under an assumption",
         f"[ps.macs(ps.load('resnet50'), {_RGB}).total, ps.flops(ps.load('resnet50'), {_RGB}).total]",
         [4_089_184_256, 8_178_368_512],
-        "Also multiply-adds, of torchvision's network: the middle convolution has the stride, so that the first works at four times as many positions. Counted as two operations each, the same network takes 8.2 billion.",
+        "These are multiply-adds, too, of torchvision's network: the middle convolution has the stride, so the first one works at four times as many positions. Counted as two operations each, the same network takes 8.2 billion.",
     ),
     "N-06": Said(
         "ResNet-101 and ResNet-152 take 7.6 and 11.3 billion FLOPs.",
@@ -80,7 +80,7 @@ NETWORKS: dict[str, Said] = {
         "right under an assumption",
         "[ps.load('ResNet50').count, entries('ResNet50'), ps.load('resnet50').count]",
         [25_583_592, 25_636_712, 25_557_032],
-        "Keras counts the statistics of the norms among them, which are not trained. torchvision's network is smaller by {ps.load('ResNet50').count - ps.load('resnet50').count:,}: the biases of Keras' convolutions, which the norms behind them make idle.",
+        "Keras also counts the statistics of the norms, which are not trained. torchvision's network is smaller by {ps.load('ResNet50').count - ps.load('resnet50').count:,}: the biases of Keras' convolutions, which have no effect because norms follow.",
     ),
     "N-08": Said(
         "MobileNet has 4.2 million parameters and takes 569 million multiply-adds; at half the width 1.3 and 149 million.",
@@ -104,10 +104,10 @@ NETWORKS: dict[str, Said] = {
         "wrong",
         "ps.load('mobilenet_v2').count",
         3_504_872,
-        "Without the scales and shifts of the norms they are {int(ps.load('mobilenet_v2').ledger().where(lambda line: len(line.shape) > 1 or 'classifier' in line.name).stored):,}, the 3.47 million of slim's page, which the paper truncates.",
+        "Without the scales and shifts of the norms there are {int(ps.load('mobilenet_v2').ledger().where(lambda line: len(line.shape) > 1 or 'classifier' in line.name).stored):,}, the 3.47 million of slim's page, which the paper truncates.",
     ),
     "N-11": Said(
-        "A 7x7 convolution has 81 % more parameters than three of 3x3 that see as far.",
+        "A 7x7 convolution has 81 % more parameters than three 3x3 convolutions with the same receptive field.",
         "Simonyan and Zisserman 2015, section 2.3",
         "right",
         "[ps.receptive_field(ps.Repeat(ps.Conv2d(64, 64, 3, padding=1, bias=False), 3)), ps.receptive_field(ps.Conv2d(64, 64, 7)), ps.Conv2d(64, 64, 7, bias=False).count, ps.Repeat(ps.Conv2d(64, 64, 3, bias=False), 3).count]",
@@ -115,12 +115,12 @@ NETWORKS: dict[str, Said] = {
         "{ps.Conv2d(ps.C, ps.C, 7, bias=False).params} against {ps.Repeat(ps.Conv2d(ps.C, ps.C, 3, bias=False), 3).params}, for any number of channels, biases left out; 49/27 is 1.81.",
     ),
     "N-12": Said(
-        "A depthwise separable convolution of 3x3 takes 8 to 9 times less computation.",
+        "A 3x3 depthwise separable convolution takes 8 to 9 times less computation.",
         "Howard et al. 2017, section 3.1",
         "right under an assumption",
         "[round(float(ps.macs(ps.Conv2d(c, c, 3, padding=1, bias=False), (1, c, 14, 14)).total / ps.macs(ps.SeparableConv2d(c, c, 3, padding=1, bias=False), (1, c, 14, 14)).total), 2) for c in (32, 64, 128, 512, 1024)]",
         [7.02, 7.89, 8.41, 8.84, 8.92],
-        "The quotient is 1/(1/C + 1/9): it reaches 8 with 72 channels, and never reaches 9.",
+        "The ratio is 1/(1/C + 1/9): it reaches 8 with 72 channels, and never reaches 9.",
     ),
     "N-13": Said(
         "A pooling layer introduces zero parameters.",
@@ -144,7 +144,7 @@ NETWORKS: dict[str, Said] = {
         "right under an assumption",
         "[alexnet(1).count, ps.load('alexnet').count]",
         [62_378_344, 61_100_840],
-        "62.4 million belong to the paper's widths without groups, {alexnet(1).count - alexnet(2).count:,} more; 61.1 million to torchvision's network, which has the widths of a later paper (Krizhevsky 2014).",
+        "62.4 million is the count for the paper's widths without groups, {alexnet(1).count - alexnet(2).count:,} more; 61.1 million is that of torchvision's network, which has the widths of a later paper (Krizhevsky 2014).",
     ),
     "N-16": Said(
         "GoogLeNet has 12 times fewer parameters than AlexNet.",
@@ -160,7 +160,7 @@ NETWORKS: dict[str, Said] = {
         "right under an assumption",
         "[ps.load('inception_v3').count, ps.models.Inception3('inception_v3', aux_logits=False).count, ps.load('InceptionV3').count]",
         [27_161_264, 23_834_568, 23_817_352],
-        "With the auxiliary classifier, and without; Keras has none, and its norms have no scale, which are {ps.models.Inception3('inception_v3', aux_logits=False).count - ps.load('InceptionV3').count:,} fewer.",
+        "The first count includes the auxiliary classifier, the second does not. Keras has none, and its norms have no scale, which makes {ps.models.Inception3('inception_v3', aux_logits=False).count - ps.load('InceptionV3').count:,} fewer.",
     ),
     "N-18": Said(
         "SqueezeNet has 50 times fewer parameters than AlexNet.",
@@ -184,7 +184,7 @@ NETWORKS: dict[str, Said] = {
         "right under an assumption",
         "[ps.load('DenseNet121').count, entries('DenseNet121')]",
         [7_978_856, 8_062_504],
-        "Keras counts the means and variances of the norms, which are not trained, among them: {entries('DenseNet121') - ps.load('DenseNet121').count:,}.",
+        "Keras also counts the means and variances of the norms, which are not trained: {entries('DenseNet121') - ps.load('DenseNet121').count:,}.",
     ),
     "N-21": Said(
         "The receptive field of ResNet-50 is 483.",
@@ -192,7 +192,7 @@ NETWORKS: dict[str, Said] = {
         "right under an assumption",
         "[ps.receptive_field(ps.load(name)) for name in ('ResNet50', 'ResNet50V2', 'resnet50')]",
         [[483, 483], [483, 483], [427, 427]],
-        "Where the first convolution of a stage moves by two, or the last block of the stage before it, every 3x3 convolution of the stage works on the coarser map. In torchvision the first of them has the stride itself, works on the finer map, and sees half as far.",
+        "If the first convolution of a stage has the stride, or the last block of the stage before, every 3x3 convolution of the stage works on the coarser map. In torchvision the first 3x3 convolution has the stride, works on the finer map, and adds half as much to the receptive field.",
     ),
     "N-22": Said(
         "U-Net has 31 million parameters.",
@@ -200,6 +200,6 @@ NETWORKS: dict[str, Said] = {
         "right",
         "[ps.load('unet_carvana').count, ps.models.UNet(1, 2).count]",
         [31_037_698, 31_036_546],
-        "The first is the common one with norms and three colours; a grey image takes 1,152 weights less. {round(100 * sum(ps.load('unet_carvana').part(name).count for name in ('down4', 'up1')) / ps.load('unet_carvana').count)} % stand at the bottom and on the first step up.",
+        "The first is the usual network with norms, for images with three channels; an image with one channel takes 1,152 weights less. {round(100 * sum(ps.load('unet_carvana').part(name).count for name in ('down4', 'up1')) / ps.load('unet_carvana').count)} % of them are at the lowest level and on the first step up.",
     ),
 }

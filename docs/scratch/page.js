@@ -156,7 +156,7 @@
       state(false, failedAt === null ? `Done in ${seconds} s.` : failedAt ? `An error in line ${failedAt}.` : "An error.");
     } else if (kind === "failed") {
       show.error(text, 0);
-      end("Python broke off; the next run loads it again.");
+      end("Python crashed; the next run loads it again.");
     } else show[kind](text, line);
   }
 

@@ -1,4 +1,4 @@
-"""How long an axis is after a window has slid over it: exact floors and ceilings, simplified where the algebra allows.
+"""Output lengths of sliding windows: exact floors and ceilings, simplified if the algebra allows it.
 
 Lengths are ints or expressions; W = 2*m with a stride of 2 gives m, and "same" padding gives W back. A number that would be negative is
 an error; symbols are checked once numbers arrive. Sources: Dumoulin and Visin 2016, "A guide to convolution arithmetic for deep learning";
@@ -19,12 +19,12 @@ from paramsym.algebra.size import Count, Dim, canonical, per, within
 from paramsym.errors import DivisibilityError, NotYetError, ShapeError, StructureError
 
 _TENSOR = 2**53
-"""No tensor has more entries; every whole number up to here is a float."""
+"""No tensor has more entries; a float holds every whole number up to here exactly."""
 
 
 @dataclass(frozen=True)
 class View:
-    """What one output entry sees along one axis: how many input entries, and by how many the next one's view has moved on.
+    """The receptive field of one output entry along one axis: the number of input entries, and the step to the next output's field.
 
     >>> View(3, 2).then(View(3, 1))
     View(size=7, stride=2)
@@ -34,11 +34,11 @@ class View:
     stride: Dim = 1
 
     def then(self, later: View) -> View:
-        """Return the view through this layer and a later one (Araujo, Norris and Sim 2019, equation 2)."""
+        """Return the receptive field through this layer and a later one (Araujo, Norris and Sim 2019, equation 2)."""
         return View(canonical(self.size + (later.size - 1) * self.stride), canonical(self.stride * later.stride))
 
     def repeated(self, times: Count) -> View:
-        """Return the view through so many equal layers one after another.
+        """Return the receptive field through ``count`` equal layers one after another.
 
         Raises:
             StructureError: a symbolic number of layers with a stride.
@@ -52,7 +52,7 @@ class View:
 
 
 def view_after(earlier: tuple[View, ...], later: tuple[View, ...]) -> tuple[View, ...]:
-    """Return the views through two layers, along each spatial axis; () sees its own entry.
+    """Return the receptive fields through two layers, along each spatial axis; () depends on one position only.
 
     >>> view_after((View(3, 2),), (View(3, 1),)), view_after((), (View(3, 2),))
     ((View(size=7, stride=2),), (View(size=3, stride=2),))
@@ -60,13 +60,13 @@ def view_after(earlier: tuple[View, ...], later: tuple[View, ...]) -> tuple[View
     if not earlier or not later:
         return earlier or later
     if len(earlier) != len(later):
-        message = f"a layer over {len(later)} spatial axes stands after one over {len(earlier)}."
+        message = f"a layer over {len(later)} spatial axes follows one over {len(earlier)}; wanted the same number."
         raise NotYetError(message)
     return tuple(one.then(other) for one, other in zip(earlier, later, strict=True))
 
 
 def widest_view(paths: Sequence[tuple[View, ...]]) -> tuple[View, ...]:
-    """Return what is seen through paths whose results are added: along each axis what the widest sees.
+    """Return the receptive field of paths whose results are added: along each axis the largest.
 
     Raises:
         StructureError: paths of different strides.
@@ -85,7 +85,7 @@ def widest_view(paths: Sequence[tuple[View, ...]]) -> tuple[View, ...]:
 
 
 def differ(one: Count | None, other: Count | None) -> bool:
-    """Say whether two extents cannot be equal: what symbols will be is not known yet, only that they are positive; nor is None.
+    """Whether two extents cannot be equal. Symbols are only known to be positive, and None is unknown.
 
     >>> from paramsym import H
     >>> differ(3, 4), differ(H, H + 1), differ(H, 2*H), differ(H, 4), differ(None, 4)
@@ -99,7 +99,7 @@ def differ(one: Count | None, other: Count | None) -> bool:
 
 
 def negative(length: Count) -> bool:
-    """Say whether a length cannot but be negative, whatever positive numbers its symbols are.
+    """Whether a length is negative for all positive values of its symbols.
 
     >>> from paramsym import W
     >>> negative(-1), negative(-2*W), negative(W - 5)
@@ -109,7 +109,7 @@ def negative(length: Count) -> bool:
 
 
 def _signs(polynomial: Polynomial) -> set[int]:
-    """Return the signs of the terms; both, where a rounding or the like leaves them open."""
+    """Return the signs of the terms; both signs if a rounding function leaves them open."""
     if any(not isinstance(generator, Symbol) for monomial in polynomial.terms for generator, _ in monomial):
         return {-1, 1}
     return {1 if coefficient > 0 else -1 for coefficient in polynomial.terms.values()}
@@ -126,7 +126,7 @@ def average_use(uses: Count, entries: Dim) -> Dim:
 
 
 def exactly(total: Count, divisor: Dim, what: str) -> Count:
-    """Return ``total / divisor`` where it comes out as a whole number.
+    """Return ``total / divisor`` if it is a whole number.
 
     Raises:
         ShapeError: numbers that leave a remainder.
@@ -140,14 +140,14 @@ def exactly(total: Count, divisor: Dim, what: str) -> Count:
     try:
         return canonical(per(total, divisor))
     except DivisibilityError:
-        message = f"{what} are {total}, which {divisor} does not divide."
+        message = f"{what} are {total}, which is not divisible by {divisor}."
         raise ShapeError(message) from None
 
 
 def over(length: Count, divisor: Count) -> Count:
     """Return ``floor(length / divisor)``, exactly; a floor inside a floor is one: floor(floor(n/2)/2) is floor(n/4).
 
-    SymPy takes some quotients for whole that are not, 2**n/6 among them, so that it does not round here itself.
+    SymPy takes some fractions, such as 2**n/6, for whole numbers. Therefore the rounding is not left to SymPy.
 
     >>> from paramsym import dims
     >>> m, n = dims("m n")
@@ -172,7 +172,7 @@ def up_over(length: Count, divisor: Count) -> Count:
 
 
 def effective_kernel(kernel: Count, dilation: Count = 1) -> Count:
-    """Return how many entries a dilated kernel spans: ``dilation*(kernel - 1) + 1``.
+    """Return the number of entries that a dilated kernel spans: ``dilation*(kernel - 1) + 1``.
 
     >>> effective_kernel(3), effective_kernel(3, 2)
     (3, 5)
@@ -181,7 +181,7 @@ def effective_kernel(kernel: Count, dilation: Count = 1) -> Count:
 
 
 def window_count(length: Count, kernel: Count, stride: Count = 1, padding: Count = 0, dilation: Count = 1) -> Count:
-    """Return the number of places of a kernel: ``floor((length + padding - reach) / stride) + 1``.
+    """Return the number of positions of a kernel: ``floor((length + padding - reach) / stride) + 1``.
 
     ``padding`` is the total of both sides.
 
@@ -203,9 +203,9 @@ def window_count(length: Count, kernel: Count, stride: Count = 1, padding: Count
 
 
 def window_count_ceil(length: Count, kernel: Count, stride: Count, padding: Count = 0, dilation: Count = 1) -> Count:
-    """Return the number of places with ``ceil_mode``: a last, partial window counts if it starts inside the input or the left padding.
+    """Return the number of positions with ``ceil_mode``: a last, partial window counts if it starts inside the input or the left padding.
 
-    ``padding`` is that of one side, as torch's pooling layers take it.
+    ``padding`` is the padding of one side, as in torch's pooling layers.
 
     >>> window_count_ceil(29, 1, 2), window_count_ceil(5, 2, 2), window_count_ceil(4, 2, 2)
     (15, 3, 2)
@@ -223,7 +223,7 @@ def window_count_ceil(length: Count, kernel: Count, stride: Count, padding: Coun
             )
             raise ShapeError(message)
         return places
-    # The last window must start before length + padding; with symbols both bounds stand.
+    # The last window must start before length + padding; with symbols, both bounds remain.
     starts = canonical(up_over(length + padding, stride))
     if places == starts:
         return places
@@ -248,7 +248,7 @@ def transposed_length(
     ``padding`` is the total of both sides.
 
     Raises:
-        ShapeError: more padding than there is to cut away.
+        ShapeError: padding that cuts away more than the whole output.
 
     >>> from paramsym import W
     >>> transposed_length(W, 2, stride=2), transposed_length(4, 3, stride=2, padding=2, output_padding=1)
@@ -264,9 +264,9 @@ def transposed_length(
 def transposed_length_by_word(
     length: Count, kernel: Count, stride: Count, padding: str, dilation: Count = 1, output_padding: Count | None = None
 ) -> Count:
-    """Return the length after Keras' transposed convolution, which pads by a word; ``output_padding=None`` lets it choose.
+    """Return the length after Keras' transposed convolution, whose padding is a name; with ``output_padding=None`` Keras chooses it.
 
-    With "same" and a choice, W becomes W*stride; with a given ``output_padding`` an even kernel adds nothing of its own
+    With "same" and None, W becomes W*stride; with a given ``output_padding`` an even kernel adds nothing
     (``keras.src.backend.common.backend_utils``).
 
     >>> from paramsym import K, W
@@ -290,10 +290,10 @@ def transposed_length_by_word(
 def scaled_length(length: Count, factor: Dim | float, name: str = "the factor") -> Count:
     """Return ``length * factor`` rounded down as the references compute it, ``int(length * factor)``: a float's product is a float.
 
-    So 100 * 0.29 is 28. A symbolic length has an exact floor, where ``exact_ratio`` knows one.
+    So 100 * 0.29 is 28. A symbolic length has an exact floor if ``exact_ratio`` finds one.
 
     Raises:
-        ShapeError: a symbolic length and a float whose products no floor gives; a product without bound.
+        ShapeError: a symbolic length and a float whose products are not a floor; a product that is too large.
 
     >>> from paramsym import W
     >>> scaled_length(100, 0.29), scaled_length(3, 1/3), scaled_length(W, 2), scaled_length(W, 1.5)
@@ -307,7 +307,7 @@ def scaled_length(length: Count, factor: Dim | float, name: str = "the factor") 
     if not isinstance(length, int):
         message = (
             f"{name} is {factor}, and the reference rounds its products in floating point, which no formula in {length} gives;"
-            f" give a number in the place of {length}, or a factor that a float holds exactly, such as 0.25."
+            f" give a number instead of {length}, or a factor that a float holds exactly, such as 0.25."
         )
         raise ShapeError(message)
     if length > _TENSOR or not length * factor <= _TENSOR:
@@ -318,12 +318,12 @@ def scaled_length(length: Count, factor: Dim | float, name: str = "the factor") 
 
 @lru_cache(maxsize=1024)
 def exact_ratio(factor: float) -> Fraction | None:
-    """Return the fraction with ``floor(length * fraction) == int(length * factor)`` for every length of a tensor; None where none is known.
+    """Return the fraction with ``floor(length * fraction) == int(length * factor)`` for every length; None if none is known.
 
-    Let p/q be the simplest fraction whose nearest float is the factor, and k = length*p/q. Where k is not whole, it is at least 1/q away
-    from a whole number, further than a float's rounding moves it. Where k is whole and the factor is p/q*(1 - d), the product k*(1 - d)
-    is rounded to k if k*d is at most half the distance from k to the float below, which is the case for every k if d <= 2**-54. For a
-    larger d, as in 0.29, some products fall below k. All products are taken to be below 2**32.
+    Let p/q be the simplest fraction whose nearest float is the factor, and k = length*p/q. If k is not whole, it is at least 1/q away from
+    a whole number, more than the rounding error of a float. If k is whole and the factor is p/q*(1 - d), the product k*(1 - d) is rounded
+    to k if k*d is at most half the distance from k to the float below, which is the case for every k if d <= 2**-54. For a larger d, as in
+    0.29, some products fall below k. All products are taken to be below 2**32.
 
     >>> exact_ratio(2.4), exact_ratio(0.29)
     (Fraction(12, 5), None)
@@ -334,7 +334,7 @@ def exact_ratio(factor: float) -> Fraction | None:
 
 
 def full_length(length: Count, kernel: Count, dilation: Count = 1) -> Count:
-    """Return the length of a full convolution, with every place where kernel and input touch: ``length + reach - 1``.
+    """Return the length of a full convolution, with every position at which kernel and input overlap: ``length + reach - 1``.
 
     That is a padding of ``effective_kernel - 1`` on both sides, ``convn`` in MATLAB and ``mode="full"`` in NumPy.
 
@@ -346,7 +346,7 @@ def full_length(length: Count, kernel: Count, dilation: Count = 1) -> Count:
 
 
 def _opened(length: Count, rounding: type[Expr]) -> Count:
-    """Leave out a rounding that the next one does anyway: floor((floor(x) + z)/n) is floor((x + z)/n) for whole z and n."""
+    """Leave out a rounding that the next one includes: floor((floor(x) + z)/n) is floor((x + z)/n) for whole z and n."""
     terms = [] if isinstance(length, int) else list(Add.make_args(length))
     rounded = [term for term in terms if isinstance(term, rounding)]
     whole = all(isinstance(term, rounding) or term.is_integer for term in terms)

@@ -8,7 +8,7 @@
     power    atom ("**" signed)?
     atom     whole number | name | "(" sum ")"
 
-Everything has a limit (length, depth, digits, exponents, the number of terms), because the string comes from a stranger.
+Everything has a limit (length, depth, digits, exponents, the number of terms), because the string may come from an unknown source.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ LONGEST = 200
 """Characters of an expression."""
 DEEPEST = 20
 """Parentheses, signs and exponents inside each other."""
-_MOST_BITS = 256  # of a number anywhere on the way; the longest axis there is has 63
+_MOST_BITS = 256  # of an intermediate number; the longest possible axis has 63
 _MOST_TERMS = 400
 _LARGEST_POWER = 64
-_MOST_STEPS = 3  # quotients rounded down, one inside the other
+_MOST_STEPS = 3  # nested quotients that are rounded down
 
 _TOKEN = re.compile(r"(?P<number>[0-9]+(?:_[0-9]+)*)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<sign>\*\*|//|[-+*()])")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -40,21 +40,21 @@ _END = "the end"
 
 
 def read(text: str, names: Mapping[str, Dim] | None = None) -> Dim:
-    """Return the int or expression that a string says.
+    """Return the int or expression in a string.
 
-    ``names`` says what each name stands for, a symbol, a number or an expression; without it every name is a symbol, as from ``dims``.
+    ``names`` maps each name to a symbol, a number or an expression; without it every name is a symbol, as from ``dims``.
     ``//`` rounds down, as in Python; between symbols it is a ``floor``. Digits may be grouped with ``_``.
 
     Raises:
-        ArgumentError: something outside the grammar, or beyond its limits; the message says where.
-        UnknownNameError: a name that ``names`` does not have.
+        ArgumentError: a string outside the grammar or its limits; the message says where.
+        UnknownNameError: a name that is not in ``names``.
 
     >>> read("4*H"), read("2**20"), read("(V + 63)//64*64", {"V": 50257})
     (4*H, 1048576, 50304)
     >>> read("4*H+")
     Traceback (most recent call last):
         ...
-    paramsym.errors.ArgumentError: '4*H+': a number, a name or '(' should stand at character 5, not the end.
+    paramsym.errors.ArgumentError: '4*H+': wanted a number, a name or '(' at character 5, found the end.
     """
     if not isinstance(text, str):
         message = f"an expression is a string such as '4*H', not {text!r:.60} ({type(text).__name__})."  # type: ignore[unreachable]
@@ -66,7 +66,7 @@ def read(text: str, names: Mapping[str, Dim] | None = None) -> Dim:
 
 
 def assignment(text: str) -> tuple[str, str]:
-    """Split ``H=1024`` into the name and the expression, both still as they stand.
+    """Split ``H=1024`` into the name and the expression, both as strings.
 
     Raises:
         ArgumentError: no ``=``, no name before it or nothing after it.
@@ -76,13 +76,13 @@ def assignment(text: str) -> tuple[str, str]:
     """
     name, sign, value = (piece.strip() for piece in text.partition("="))
     if not sign or not _NAME.fullmatch(name) or not value:
-        message = f"{_shown(text)} is no assignment; write NAME=VALUE, as in H=1024 or F=4*H."
+        message = f"{_shown(text)} is not an assignment; write NAME=VALUE, as in H=1024 or F=4*H."
         raise ArgumentError(message)
     return name, value
 
 
 def mentioned(text: str) -> frozenset[str]:
-    """Return the names in an expression, whatever else is in it.
+    """Return the names in an expression, valid or not.
 
     >>> sorted(mentioned("4*H + F"))
     ['F', 'H']
@@ -91,7 +91,7 @@ def mentioned(text: str) -> frozenset[str]:
 
 
 def unknown(name: str, known: Iterable[str], what: str = "name") -> UnknownNameError:
-    """Return the error for a name that is not known, with the nearest ones that are."""
+    """Return the error for an unknown name, with the nearest known ones."""
     there = sorted(known)
     near = nearest(name, there, cutoff=0.6)
     hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(there[:40]) or 'none'}."
@@ -131,7 +131,7 @@ class _Reader:
         self.position = token.end()
         return token[0]
 
-    # The grammar, one method a rule -------------------------------------------------------------------------------------------
+    # The grammar, one method per rule -----------------------------------------------------------------------------------------
 
     def _sum(self) -> Polynomial:
         total = self._product()
@@ -206,20 +206,20 @@ class _Reader:
         if isinstance(above, int) and isinstance(below, int):
             return Polynomial.of(above // below)
         if len(right.terms) > 1:
-            self._refuse("of letters only a product can stand after '//'")
+            self._refuse("after '//' letters can only be in a product")
         try:
             found = Polynomial.of(floor((left * right.inverse()).as_expr(), evaluate=False))
         except SizeError as error:
             self._refuse(str(error).rstrip("."))
         if any(_steps(generator) > _MOST_STEPS for monomial in found.terms for generator, _ in monomial):
-            self._refuse(f"more than {_MOST_STEPS} quotients stand inside each other")
+            self._refuse(f"it has more than {_MOST_STEPS} nested quotients")
         return self._bounded(found)
 
     def _bounded(self, value: Polynomial) -> Polynomial:
         if len(value.terms) > _MOST_TERMS:
             self._refuse(f"it has more than {_MOST_TERMS} terms when it is multiplied out")
         if any(isinstance(number, int) and number.bit_length() > _MOST_BITS for number in value.terms.values()):
-            self._refuse("its numbers are beyond any size")
+            self._refuse("its numbers are too large for a size")
         return value
 
     def _deeper(self) -> None:
@@ -232,16 +232,16 @@ class _Reader:
     def _expected(self, wanted: str) -> NoReturn:
         here, position = self._here(), self.position + 1
         hint = " For a quotient rounded down write '//'." if here == "'/'" else " For a power write '**'." if here == "'^'" else ""
-        message = f"{_shown(self.text)}: {wanted} should stand at character {position}, not {here}.{hint}"
+        message = f"{_shown(self.text)}: wanted {wanted} at character {position}, found {here}.{hint}"
         raise ArgumentError(message) from None
 
     def _refuse(self, why: str) -> NoReturn:
-        message = f"{_shown(self.text)} is no size: {why}."
+        message = f"{_shown(self.text)} is not a size: {why}."
         raise ArgumentError(message) from None
 
 
 def _steps(value: Expr) -> int:
-    """Count how many quotients stand inside each other."""
+    """Return the depth of nested quotients."""
     inside = max((_steps(argument) for argument in value.args if isinstance(argument, Expr)), default=0)
     return inside + isinstance(value, floor)
 

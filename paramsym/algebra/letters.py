@@ -1,7 +1,7 @@
-"""The letters of papers: how each of them writes the shared symbols, and in which order it names them in a product.
+"""The letters of papers: how each paper writes the shared symbols, and in which order they appear in a product.
 
-A set is data, one row per paper. Every door that writes LaTeX or HTML takes ``letters``: the name of a set, a mapping from symbols to
-LaTeX for letters of one's own, or a ``Letters`` value.
+A set is data, one row per paper. Every function that writes LaTeX or HTML takes ``letters``: the name of a set, a mapping from symbols to
+LaTeX, or a ``Letters`` value.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from paramsym.render.table import Letters
 
 @dataclass(frozen=True)
 class LetterSet:
-    """How one paper writes: ``forms`` maps our letters to its LaTeX, in the order in which it writes a product."""
+    """The letters of one paper: ``forms`` maps our letters to its LaTeX, in the order of its products."""
 
     name: str
     source: str
@@ -29,7 +29,7 @@ class LetterSet:
 
     @property
     def letters(self) -> Letters:
-        """The forms, and among them every shared letter that the paper does not use, behind the one it follows in the default order."""
+        """The forms, with every shared letter that the paper does not use after its predecessor in the default order."""
         taken = {form for _, form in self.forms}
         written = dict(self.forms)
         order = [name for name, _ in self.forms]
@@ -72,17 +72,17 @@ LETTER_SETS = (
         (("K", "F"), ("C", "D"), ("F", "K"), ("W", "W"), ("S", "S"), ("P", "P")),
     ),
 )  # fmt: skip
-"""The papers whose letters are known by name."""
+"""The papers whose letters have a name."""
 
 Lettering: TypeAlias = str | Mapping[str | Symbol, str] | Letters | None
 """What ``letters`` may be: the name of a set, a mapping from symbols to LaTeX, a ``Letters`` value, or None for the default."""
 
 
 def lettering(letters: Lettering = None, symbols: Iterable[Symbol] = ()) -> Letters:
-    """Return how symbols are written, after checking that no two of ``symbols`` would be written alike.
+    """Return how symbols are written, after checking that no two of ``symbols`` have the same form.
 
     Raises:
-        ArgumentError: an unknown set, a mapping of other things than names to strings, or two symbols of one form.
+        ArgumentError: an unknown set, a mapping of other things than names to strings, or two symbols with one form.
 
     >>> dict(lettering("megatron").latex)["H"], dict(lettering({"H": r"d"}).latex)["H"]
     ('h', 'd')
@@ -94,7 +94,7 @@ def lettering(letters: Lettering = None, symbols: Iterable[Symbol] = ()) -> Lett
         other = taken.setdefault(form, symbol)
         if other != symbol:
             message = (
-                f"letters {quoted(letters)} write both {other.name} and {symbol.name} as {form}; give letters of your own,"
+                f"letters {quoted(letters)} write both {other.name} and {symbol.name} as {form}; give one of them another letter,"
                 f" as in letters={{{symbol.name!r}: '...'}}."
             )
             raise ArgumentError(message)
@@ -111,7 +111,7 @@ def _letters(letters: Lettering) -> Letters:
         for known in LETTER_SETS:
             if known.name == letters:
                 return known.letters
-        message = f"letters {quoted(letters)} are not known; known are {', '.join(known.name for known in LETTER_SETS)}."
+        message = f"letters {quoted(letters)} are not known; wanted one of {', '.join(known.name for known in LETTER_SETS)}."
         raise ArgumentError(message)
     given: Any = letters  # callers without a type checker
     if not isinstance(given, Mapping) or not all(isinstance(form, str) and form for form in given.values()):

@@ -1,4 +1,4 @@
-"""Numbered copies of a part: where the numbers start, their step, and how many there are."""
+"""Numbered copies of a part: their first number, their step and their count."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from paramsym.algebra.size import Count, Dim, canonical, shown
 class Numbers:
     """The numbered copies of a part: ``start, start + step, ...``, ``count`` of them.
 
-    ``pattern`` holds ``{}`` where the number goes; ``index``, if present, is the bound symbol that the copies depend on. An empty
-    pattern adds no step to a path: the number goes where ``{}`` stands in the names inside, as in torch's ``weight_ih_l0``. ``alone`` marks
-    one copy that was split off from its neighbours.
+    The number replaces ``{}`` in ``pattern``; ``index``, if present, is the bound symbol that the copies depend on. An empty pattern adds
+    no step to a path: the number replaces ``{}`` in the names inside, as in torch's ``weight_ih_l0``. ``alone`` marks one copy that was
+    split off from its neighbours.
     """
 
     count: Count
@@ -51,7 +51,7 @@ class Numbers:
         return self.pattern.replace("{}", str(number))
 
     def inside(self, name: str, number: int | None = None) -> str:
-        """Return the full name of what is called ``name`` in one copy; in all of them, under the template, where no number is given."""
+        """Return the full name of ``name`` in one copy; without a number, the template for all copies."""
         numbers = self if self.pattern else replace(self, pattern=name)
         label = str(numbers) if number is None else numbers.name(number)
         return f"{label}.{name}" if self.pattern else label

@@ -1,14 +1,14 @@
-"""Exact sparse polynomials: the canonical form behind every count.
+"""Exact sparse polynomials: the canonical form after every count.
 
 A polynomial maps monomials to rational coefficients. A monomial is a frozen set of ``(generator, exponent)`` pairs; exponents may be
 negative, because quotients such as H/A are first-class. Generators are SymPy symbols and the few *atoms* that sizes are made of:
 ``floor``, ``ceiling``, ``2**D``, ``Max``, ``Min``, ``Mod`` and the reciprocal of a sum. Python integers and fractions keep it exact, and
-adding, multiplying and comparing is some hundred times faster than SymPy's ``expand``.
+adding, multiplying and comparing is about a hundred times faster than SymPy's ``expand``.
 
 Every generator is a whole number by construction: the denominators inside ``Max``, ``Min`` and ``Mod`` are moved outside, and a power has
-an exponent that is never negative (``2**(L - A)`` is ``2**L`` over ``2**A``). So a term is whole where its coefficient is an int and its
-exponents are positive, and only such a term leaves a ``floor``. Rounding functions are simplified here and not by SymPy, which takes a
-positive symbol at its word, while a number of copies and the index of a repeat may be 0.
+an exponent that is never negative (``2**(L - A)`` is ``2**L`` over ``2**A``). So a term is whole if its coefficient is an int and its
+exponents are positive, and only such a term can be moved out of a ``floor``. Rounding functions are simplified here and not by SymPy: SymPy
+relies on positive symbols, but a number of copies and the index of a repeat may be 0.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ ONE: Monomial = frozenset()
 ROUNDED = (floor, ceiling, Max, Min, Mod)
 """The functions of sizes that are simplified here."""
 _Terms: TypeAlias = "dict[Monomial, Number]"
-_MAX_POWER = 64  # no architecture has a higher power; (a + b)**1000 would only fill the memory
+_MAX_POWER = 64  # no architecture has a higher power, and (a + b)**1000 would fill the memory
 _LONGEST_POWER = 1 << 16  # bits of a power of whole numbers
-_DEEPEST = 32  # atoms inside each other
+_DEEPEST = 32  # nesting depth of atoms
 _FACTORED = 32  # bits of a base that is split into primes, and terms of a sum that is split into factors
 
 
@@ -82,12 +82,12 @@ class Polynomial:
         """Return the polynomial of an int or a SymPy expression.
 
         Raises:
-            SizeError: for floats, for functions that no size is made of, and for powers above 64.
+            SizeError: for floats, functions that sizes cannot contain, and powers above 64.
         """
         if isinstance(value, int):
             return cls({ONE: value})
         if not isinstance(value, Expr):
-            message = f"{described(value)} is no size; wanted a whole number or an expression in symbols from dims()."
+            message = f"{described(value)} is not a size; wanted a whole number or an expression in symbols from dims()."
             raise SizeError(message)
         try:
             return _of_expr(value)
@@ -129,7 +129,7 @@ class Polynomial:
         if exponent < 0:
             return self.inverse() ** -exponent
         if exponent > _MAX_POWER and len(self.terms) > 1:
-            message = f"the power {exponent} of a sum is beyond any size ({_MAX_POWER} is the limit)."
+            message = f"the power {exponent} of a sum is too large for a size ({_MAX_POWER} is the limit)."
             raise SizeError(message)
         result, base = _UNIT, self
         while exponent:
@@ -174,14 +174,14 @@ class Polynomial:
 
     @property
     def constant(self) -> Number | None:
-        """The value where no generator is left, else None."""
+        """The value if there are no generators, otherwise None."""
         if not self.terms:
             return 0
         return self.terms.get(ONE) if len(self.terms) == 1 else None
 
     @property
     def alone(self) -> Expr | None:
-        """The generator that this is and nothing else, else None."""
+        """The generator if the polynomial is a single generator, otherwise None."""
         monomial = next(iter(self.terms)) if len(self.terms) == 1 else ONE
         generator, exponent = next(iter(monomial)) if len(monomial) == 1 else (None, 0)
         return generator if exponent == 1 and self.terms[monomial] == 1 else None
@@ -202,7 +202,7 @@ class Polynomial:
         return self._expr
 
     def steps(self, symbol: Symbol) -> list[Expr]:
-        """Return the atoms in which a symbol stands and which have no derivative, those inside reciprocals of sums as well.
+        """Return the atoms without a derivative that contain a symbol, including those inside reciprocals of sums.
 
         >>> from paramsym import A, H, L
         >>> Polynomial.of(floor(H / 2) * 2**L + H / A).steps(H)
@@ -218,7 +218,7 @@ class Polynomial:
         """Return the derivative.
 
         Raises:
-            SizeError: where the symbol is inside a floor, a ceiling or an exponent: a step has no derivative.
+            SizeError: a symbol inside a floor, a ceiling or an exponent, which have no derivative.
         """
         terms: dict[Monomial, Number] = {}
         for monomial, c in self.terms.items():
@@ -232,7 +232,7 @@ class Polynomial:
                         for extra, d in (inner * Polynomial({monomial: c * exponent})).terms.items():
                             terms[extra] = terms.get(extra, 0) + d
                         continue
-                    message = f"{symbol} is inside {generator}, which moves in steps and has no derivative; use finite differences."
+                    message = f"{symbol} is inside {generator}, which has no derivative; use finite differences."
                     raise SizeError(message)
         return _settled(Polynomial(terms))
 
@@ -242,7 +242,7 @@ class Polynomial:
         The cost does not depend on ``count``, unless the index is inside a floor or a denominator; then ``count`` must be a number.
 
         Raises:
-            SizeError: where such a sum has a symbolic count.
+            SizeError: a symbolic count for such a sum.
         """
         if _is_polynomial_in(self, index):
             position = sympy.Dummy("position")
@@ -277,7 +277,7 @@ class Polynomial:
         return Polynomial.total(self.put(index, Polynomial.of(first + step * i)) for i in range(number))
 
     def put(self, symbol: Symbol, value: Polynomial) -> Polynomial:
-        """Put a polynomial in for a symbol wherever it stands.
+        """Replace every occurrence of a symbol by a polynomial.
 
         >>> from paramsym import H, L
         >>> Polynomial.of(L * floor(H / 2)).put(H, Polynomial.of(7)).as_expr()
@@ -293,7 +293,7 @@ class Polynomial:
         return Polynomial.total(parts)
 
     def _sum_of_powers(self, index: Symbol, start: Polynomial, count: Polynomial, step: int) -> Polynomial | None:
-        """Sum terms in which the index stands in the exponent of one whole base, as in widths that double; None for other ones."""
+        """Sum terms with the index in the exponent of one whole base, as for widths that double; None for other terms."""
         position = sympy.Dummy("position")
         shifted = start + Polynomial.of(position) * Polynomial.of(step)
         parts = []
@@ -337,9 +337,9 @@ def _number(value: Number) -> Expr:
 def _settled(polynomial: Polynomial) -> Polynomial:
     """Cancel sums against their own reciprocals, if any: A*H/(A + G) + G*H/(A + G) is H.
 
-    Terms over the same sums are taken together, and each such numerator is divided by those sums where they divide it. Over one sum alone,
-    its leading term is divided out as well: A/(A + 1) is 1 - 1/(A + 1). Quotients over different sums stay apart, so that many of them take
-    no longer than their number; a product of reciprocals is not split into partial fractions.
+    Terms over the same sums are collected, and each numerator is divided by those sums if they divide it. Over one sum alone,
+    its leading term is divided out as well: A/(A + 1) is 1 - 1/(A + 1). Quotients over different sums are not joined, so the time is linear
+    in their number; a product of reciprocals is not split into partial fractions.
     """
     over: dict[Monomial, _Terms] = {}
     for monomial, c in polynomial.terms.items():
@@ -349,7 +349,7 @@ def _settled(polynomial: Polynomial) -> Polynomial:
         return polynomial
     found: _Terms = {}
     while over:
-        sums = max(over, key=_degree)  # what is divided out of these belongs to fewer sums
+        sums = max(over, key=_degree)  # after the division, a term is over fewer sums
         numerator = over.pop(sums)
         for divisor in sorted((g for g, _ in sums), key=default_sort_key):
             quotient, rest = _divided(numerator, divisor, exact=True)
@@ -372,7 +372,7 @@ def _degree(monomial: Monomial) -> int:
 def _divided(numerator: _Terms, divisor: Expr, *, exact: bool) -> tuple[_Terms, _Terms]:
     """Divide by a sum: quotient and rest, no term of which is a multiple of the sum's leading term.
 
-    ``exact`` asks for no rest, whatever negative exponents there are: G/A + 1 is (A + G)/A.
+    ``exact`` asks for no rest and allows negative exponents: G/A + 1 is (A + G)/A.
     """
     whole, lead = _leading(divisor)
     least: dict[Expr, int] = {}
@@ -405,7 +405,7 @@ def _divided(numerator: _Terms, divisor: Expr, *, exact: bool) -> tuple[_Terms, 
 
 @lru_cache(maxsize=1 << 10)
 def _leading(divisor: Expr) -> tuple[Polynomial, Monomial]:
-    """Return a sum, and the monomial that leads it: that of the highest degree, then by the names of the letters."""
+    """Return a sum and its leading monomial: that of the highest degree, then by the names of the letters."""
     whole = _of_expr(divisor)
     letters = sorted({g for monomial in whole.terms for g, _ in monomial}, key=default_sort_key)
 
@@ -417,7 +417,7 @@ def _leading(divisor: Expr) -> tuple[Polynomial, Monomial]:
 
 
 def _common(polynomials: Sequence[Polynomial]) -> tuple[Fraction, dict[Expr, int]]:
-    """Return the largest single term, a coefficient and exponents, that every term of all of them is a multiple of."""
+    """Return the largest single term, a coefficient and exponents, that divides every term of all of them."""
     monomials = [dict(monomial) for polynomial in polynomials for monomial in polynomial.terms]
     letters = {g for exponents in monomials for g in exponents}
     coefficients = [Fraction(c) for polynomial in polynomials for c in polynomial.terms.values()]
@@ -428,7 +428,7 @@ def _common(polynomials: Sequence[Polynomial]) -> tuple[Fraction, dict[Expr, int
 
 @lru_cache(maxsize=1 << 10)
 def _factors(primitive: Polynomial) -> tuple[Fraction, tuple[tuple[Expr, int], ...]]:
-    """Split a sum into a number and factors that are sums themselves; a long one is left as it is, because that takes long."""
+    """Split a sum into a number and factors that are sums themselves; a long sum is not factored, because that takes too long."""
     letters = sorted({g for monomial in primitive.terms for g, _ in monomial}, key=default_sort_key)
     if len(primitive.terms) > _FACTORED:
         return Fraction(1), ((primitive.as_expr(), 1),)
@@ -451,7 +451,7 @@ def _fraction(number: Rational) -> Fraction:
 @lru_cache(maxsize=1 << 14)
 def _product(values: tuple[Expr | int, ...]) -> Polynomial:
     """Multiply sizes."""
-    # Nearly every factor is one term: those are gathered in one monomial, and only sums are multiplied out.
+    # Nearly every factor is one term: these are collected in one monomial, and only sums are multiplied out.
     coefficient: Number = 1
     exponents: dict[Expr, int] = {}
     sums: list[Polynomial] = []
@@ -532,7 +532,7 @@ def _one_power(base: Expr, monomial: Monomial, times: int) -> Polynomial:
     """Return ``base**(times * monomial)``."""
     if monomial == ONE:
         if isinstance(base, Integer) and int(base).bit_length() * abs(times) > _LONGEST_POWER:
-            message = f"a power of {short(base)} with {int(base).bit_length() * abs(times):,} bits is beyond any size."
+            message = f"a power of {short(base)} with {int(base).bit_length() * abs(times):,} bits is too large for a size."
             raise SizeError(message)
         return _of_expr(base) ** times
     exponent = Polynomial({monomial: 1})
@@ -560,22 +560,22 @@ def _generator(atom: Expr) -> Polynomial:
 
 @lru_cache(maxsize=1 << 12)
 def _depth(value: Expr) -> int:
-    """How many atoms stand inside each other."""
+    """The nesting depth of atoms."""
     return isinstance(value, (*ROUNDED, Pow)) + max((_depth(cast("Expr", argument)) for argument in value.args), default=0)
 
 
 def _too_deep() -> SizeError:
-    return SizeError(f"an expression in which more than {_DEEPEST} functions stand inside each other is not a size.")
+    return SizeError(f"an expression with more than {_DEEPEST} nested functions is not a size.")
 
 
 def _step(kind: Any, inside: Polynomial) -> Polynomial:
-    """Pull whole terms out of a floor or ceiling, whatever assumptions the symbols carry.
+    """Move whole terms out of a floor or ceiling, for any assumptions of the symbols.
 
-    Of a constant such as -3/2 the whole part goes out and -1/2 stays, so that floor((W - 3)/2) + 1 is floor((W - 1)/2).
+    For a constant such as -3/2 the whole part is moved out and -1/2 stays, so that floor((W - 3)/2) + 1 is floor((W - 1)/2).
     """
     constant = inside.terms.get(ONE, 0)
     terms = {m: c for m, c in inside.terms.items() if _is_integral(m, c)}
-    if len(terms) + (ONE not in terms and constant != 0) == len(inside.terms):  # nothing else is left
+    if len(terms) + (ONE not in terms and constant != 0) == len(inside.terms):  # nothing can be moved out
         terms[ONE] = constant.__floor__() if kind is floor else constant.__ceil__()
         return Polynomial(terms)
     terms[ONE] = (constant + Fraction(1, 2)).__floor__()
@@ -584,7 +584,7 @@ def _step(kind: Any, inside: Polynomial) -> Polynomial:
 
 
 def _extreme(kind: Any, arguments: Sequence[Polynomial]) -> Polynomial:
-    """Return the largest or smallest of polynomials; their denominators stand outside, those that cannot be negative."""
+    """Return the largest or smallest of polynomials; denominators that cannot be negative are moved outside."""
     divisor, common = _common(arguments)
     exponents = frozenset((g, e if _is_natural(g) else e - e % 2) for g, e in common.items() if e < 0)
     outside = Polynomial({exponents: Fraction(1, divisor.denominator)})
@@ -608,7 +608,7 @@ def _of_kind(kind: Any, argument: Polynomial) -> Iterator[Polynomial]:
 
 
 def _remainder(above: Polynomial, below: Polynomial) -> Polynomial:
-    """Return the remainder of a division; what both have in common stands outside."""
+    """Return the remainder of a division; common factors are moved outside."""
     if not below:
         message = "the remainder of a division by zero is not a size."
         raise SizeError(message)
@@ -627,7 +627,7 @@ def _remainder(above: Polynomial, below: Polynomial) -> Polynomial:
 
 
 def _left_over(number: int, divisor: int) -> int:
-    """Return what is left of a number, with its own sign: -W stays -W."""
+    """Return the remainder of a number, with the number's sign: -W stays -W."""
     return abs(number) % abs(divisor) * (1 if number > 0 else -1)
 
 
@@ -636,7 +636,7 @@ def _is_integral(monomial: Monomial, coefficient: Number) -> bool:
 
 
 def _is_nonnegative(polynomial: Polynomial) -> bool:
-    """Whether a polynomial is known to be zero or more: symbols are, also those of numbers of copies, which may be zero."""
+    """Whether a polynomial is known to be zero or more. Symbols are, including numbers of copies, which may be zero."""
     return all(c > 0 and all(e % 2 == 0 or _is_natural(g) for g, e in monomial) for monomial, c in polynomial.terms.items())
 
 
@@ -653,7 +653,7 @@ def _is_natural(generator: Expr) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def _put(generator: Expr, symbol: Symbol, value: Polynomial) -> Polynomial:
-    """Put a polynomial in for a symbol in a generator."""
+    """Replace a symbol in a generator by a polynomial."""
     if generator == symbol:
         return value
     if isinstance(generator, Add):
@@ -667,7 +667,7 @@ def _is_polynomial_in(polynomial: Polynomial, symbol: Symbol) -> bool:
 
 
 def _period(polynomial: Polynomial, index: Symbol) -> int:
-    """Return after how many steps of an index its floors, ceilings and remainders may repeat: what it is divided by."""
+    """Return the period of an index: the number by which floors, ceilings and remainders divide it."""
     found = 1
     for monomial in polynomial.terms:
         for generator, _ in monomial:
@@ -697,7 +697,7 @@ def _power_sum(power: int, count: Polynomial) -> Polynomial:
 
 
 def _telescoped(power: int, ratio: Fraction) -> list[Fraction]:
-    """Return the coefficients of Q with ratio*Q(t + 1) - Q(t) = t**power, so that a sum of t**power*ratio**t telescopes."""
+    """Return the coefficients of Q with ratio*Q(t + 1) - Q(t) = t**power, with which the sum of t**power*ratio**t telescopes."""
     found = [Fraction(0)] * (power + 1)
     for order in reversed(range(power + 1)):
         above = sum((ratio * comb(k, order) * found[k] for k in range(order + 1, power + 1)), Fraction(0))

@@ -1,4 +1,4 @@
-"""What may stand for a size: the gate, exact quotients, labelled concatenations and stacks of which a token uses some.
+"""Sizes: their check, exact quotients, labelled concatenations, and stacks of which a token uses some slices.
 
 A *size* is a positive int or a SymPy expression in whole-number symbols. An *axis* of a tensor is a size, or a tuple of factors whose
 product it is, as parentheses in einops: ``((A, per(H, A)), H)`` has H**2 entries and still shows where A went.
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
 
 Dim: TypeAlias = Annotated[int | Expr, "size"]
-"""A field annotated so holds a size: at least one."""
+"""The annotation of a field for a size: at least one."""
 Count: TypeAlias = Annotated[int | Expr, "count"]
-"""A field annotated so holds a number of copies, a padding, a cut-off: at least zero."""
+"""The annotation of a field for a number of copies, a padding or a cut-off: at least zero."""
 Shape: TypeAlias = tuple[int | Expr | None, ...]
-"""The shape of an input or an output; None is an extent that is not known, as in Keras."""
+"""The shape of an input or an output; None is an unknown extent, as in Keras."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What a layer asks of its sizes: ``small`` divides ``large``, is at most as large, is equal to it, or differs from it.
+    """A condition between two sizes: ``small`` divides ``large``, is at most as large, is equal to it, or differs from it.
 
-    ``names`` are what errors call the two; empty where they are not called anything.
+    ``names`` are the names of the two in errors; empty if they have none.
     """
 
     kind: Literal["divides", "at most", "equal", "differ"]
@@ -49,7 +49,7 @@ _asked: ContextVar[list[Condition] | None] = ContextVar("_asked", default=None)
 
 @contextmanager
 def conditions_asked() -> Generator[list[Condition], None, None]:
-    """Collect the conditions that sizes meet inside the block while they are symbols: those of every gate, of ``per`` and of ``at_most``.
+    """Collect the conditions on symbolic sizes inside the block: those of every check, of ``per`` and of ``at_most``.
 
     >>> from paramsym import A, H
     >>> with conditions_asked() as asked:
@@ -66,7 +66,7 @@ def conditions_asked() -> Generator[list[Condition], None, None]:
 
 
 def conditions_are_asked() -> bool:
-    """Whether conditions are being collected: what is kept from before passed its gates before, and would say nothing."""
+    """Whether conditions are being collected; a cached value was checked earlier, and would add no condition."""
     return _asked.get() is not None
 
 
@@ -76,9 +76,9 @@ def _ask(kind: Literal["divides", "at most", "equal", "differ"], small: Dim, lar
         asked.append(Condition(kind, small, large, names))
 
 
-MAX_BITS = 4096  # far beyond any architecture, and short enough that every product of axes still prints
-_PLAIN = 1 << 63  # nearly every size is an int below this, and needs no second look
-_INERT = (int, str, type(None))  # what holds no symbols; a tuple, because a union would be made anew at every call
+MAX_BITS = 4096  # more than any architecture needs, and few enough to print every product of axes
+_PLAIN = 1 << 63  # nearly every size is an int below this, and needs no further check
+_INERT = (int, str, type(None))  # types without symbols; a tuple, because a union would be made again at every call
 
 
 def size(value: object, where: str = "a size") -> Dim:
@@ -131,7 +131,7 @@ def _gate(value: object, where: str, least: int) -> Dim:
 
 
 def _as_int(value: object) -> int | None:
-    """Return a whole number of any kind as an int, as an index would be; None for anything else."""
+    """Return a whole number of any type as an int, as Python does for an index; None for anything else."""
     try:
         return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
@@ -140,7 +140,7 @@ def _as_int(value: object) -> int | None:
 
 @lru_cache(maxsize=1 << 12)
 def _expression_fault(value: Expr) -> str:
-    """Say why an expression cannot be a size; empty where nothing speaks against it."""
+    """Return why an expression cannot be a size; empty if it can."""
     try:
         polynomial = Polynomial.of(value)
     except SizeError as error:
@@ -172,9 +172,9 @@ def _indivisible(dividend: int, divisor: int, dividend_name: str = "", divisor_n
 
 
 class per(Function):  # noqa: N801 - reads as a word in formulas, like SymPy's floor
-    """An exact quotient a/b that must come out as a positive integer once numbers arrive.
+    """An exact quotient a/b, which must be a positive integer when numbers are put in.
 
-    It remembers that it is exact inside sums and products, too. Derivatives and counts treat it as the quotient.
+    It stays exact inside sums and products. Derivatives and counts treat it as the quotient.
 
     Raises:
         DivisibilityError: when both are numbers and b does not divide a.
@@ -193,14 +193,14 @@ class per(Function):  # noqa: N801 - reads as a word in formulas, like SymPy's f
     is_positive = True
 
     def __new__(cls, numerator: Dim, denominator: Dim, **options: Any) -> Expr:
-        """Gate both sides before SymPy sees them: SymPy would evaluate a string."""
+        """Check both sides before SymPy gets them: SymPy would evaluate a string."""
         sides = (size(numerator, "per(): the numerator"), size(denominator, "per(): the denominator"))
         _ask("divides", sides[1], sides[0])
         return cast("Expr", super().__new__(cls, *(Integer(side) if isinstance(side, int) else side for side in sides), **options))
 
     @classmethod
     def eval(cls, numerator: Expr, denominator: Expr) -> Expr | None:  # pyright: ignore[reportIncompatibleMethodOverride] - per has two arguments
-        """Simplify where the quotient is already a size."""
+        """Simplify if the quotient is already a size."""
         if isinstance(numerator, Integer) and isinstance(denominator, Integer):
             quotient, remainder = divmod(int(numerator), int(denominator))
             if remainder:
@@ -222,7 +222,7 @@ class per(Function):  # noqa: N801 - reads as a word in formulas, like SymPy's f
         return numerator / denominator
 
     def fdiff(self, argindex: int = 1) -> Expr:
-        """Differentiate as the quotient it is."""
+        """Differentiate as a quotient."""
         numerator, denominator = self.as_quotient()
         return 1 / denominator if argindex == 1 else -numerator / denominator**2
 
@@ -246,7 +246,7 @@ class cat:  # noqa: N801 - reads as a word in shapes
     segments: tuple[tuple[str, tuple[Dim, ...]], ...]
 
     def __init__(self, **segments: Dim | tuple[Dim, ...]) -> None:
-        """Gate every segment."""
+        """Check every segment."""
         if not segments:
             message = "cat() needs at least one labelled segment, as in cat(query=A, key=G, value=G)."
             raise SizeError(message)
@@ -284,7 +284,7 @@ def _make_cat(segments: tuple[tuple[str, tuple[Dim, ...]], ...]) -> cat:
 
 @dataclass(frozen=True)
 class stack:  # noqa: N801 - reads as a word in shapes
-    """An axis that stores ``stored`` slices of which one token uses ``used``: experts kept in one tensor.
+    """An axis with ``stored`` slices, of which one token uses ``used``: experts in one tensor.
 
     >>> from paramsym import E, K
     >>> stack(E, used=K).size
@@ -295,14 +295,14 @@ class stack:  # noqa: N801 - reads as a word in shapes
     used: Dim
 
     def __post_init__(self) -> None:
-        """Gate both numbers; a token cannot use more than there are."""
+        """Check both numbers; a token uses at most the stored slices."""
         object.__setattr__(self, "stored", size(self.stored, "stack(): stored"))
         object.__setattr__(self, "used", size(self.used, "stack(): used"))
         at_most(self.used, self.stored, "stack(): used", "stored")
 
     @property
     def size(self) -> Dim:
-        """What is stored."""
+        """The number of stored slices."""
         return self.stored
 
     def __repr__(self) -> str:
@@ -312,7 +312,7 @@ class stack:  # noqa: N801 - reads as a word in shapes
 Factor: TypeAlias = int | Expr | cat | stack
 Axis: TypeAlias = Factor | tuple[Factor, ...]
 Width: TypeAlias = Annotated[int | Expr | cat | stack | tuple[int | Expr | cat | stack, ...], "axis"]
-"""A field annotated so holds a size whose factors may be written out: ``H``, or ``(A, per(H, A))``, or ``(cat(query=A, key=G), D)``."""
+"""The annotation of a field for a size that may be given as factors: ``H``, or ``(A, per(H, A))``, or ``(cat(query=A, key=G), D)``."""
 
 
 def axis(value: object, where: str = "an axis") -> Axis:
@@ -330,7 +330,7 @@ def axis(value: object, where: str = "an axis") -> Axis:
 
 
 def within(small: Count, large: Count) -> bool:
-    """Ask a size to be at most as large as another, and return whether it can be; symbols are checked once numbers arrive.
+    """Require a size to be at most as large as another, and return whether it can be; symbols are checked when numbers are put in.
 
     >>> from paramsym import E
     >>> within(2, E), within(2, 8), within(9, 8)
@@ -342,7 +342,7 @@ def within(small: Count, large: Count) -> bool:
 
 
 def at_most(small: Dim, large: Dim, small_name: str, large_name: str) -> None:
-    """Raise ``SizeError`` where a number is above its limit; symbols are checked once numbers arrive."""
+    """Raise ``SizeError`` if a number is above its limit; symbols are checked when numbers are put in."""
     small, large = count(small, small_name), count(large, large_name)
     _ask("at most", canonical(small), canonical(large), (small_name, large_name))
     if not within(small, large):
@@ -351,7 +351,7 @@ def at_most(small: Dim, large: Dim, small_name: str, large_name: str) -> None:
 
 
 def equal(one: Dim, other: Dim) -> bool:
-    """Ask two sizes to be equal, and return whether they can be; symbols are checked once numbers arrive.
+    """Require two sizes to be equal, and return whether they can be; symbols are checked when numbers are put in.
 
     >>> from paramsym import H
     >>> equal(H, 768), equal(512, 768)
@@ -363,7 +363,7 @@ def equal(one: Dim, other: Dim) -> bool:
 
 
 def same(one: Dim, other: Dim) -> bool:
-    """Return whether two sizes are known to be equal. Where they are not, the layer is built for sizes that differ, and asks for such.
+    """Return whether two sizes are known to be equal. If not, the layer is built for different sizes, and requires them to differ.
 
     >>> from paramsym import E, H
     >>> same(H, H), same(E, H), same(512, 768)
@@ -379,8 +379,8 @@ def divides(divisor: Dim, dividend: Dim, divisor_name: str, dividend_name: str) 
     """Return the exact quotient ``per(dividend, divisor)``, naming both sides in the error.
 
     Raises:
-        DivisibilityError: where both are numbers and the quotient is not whole.
-        SizeError: a divisor that is no size, such as 0.
+        DivisibilityError: two numbers whose quotient is not whole.
+        SizeError: a divisor that is not a size, such as 0.
     """
     if isinstance(divisor, int) and isinstance(dividend, int):
         quotient, remainder = divmod(dividend, size(divisor, divisor_name))
@@ -418,7 +418,7 @@ def product(extents: Iterable[Count | None]) -> Count:
     """Multiply extents.
 
     Raises:
-        SizeError: one that is not known.
+        SizeError: an unknown extent.
 
     >>> from paramsym import H, W
     >>> product((2, 3)), product((H, W, 2)), product(())
@@ -427,13 +427,13 @@ def product(extents: Iterable[Count | None]) -> Count:
     listed = tuple(extents)
     known = [extent for extent in listed if extent is not None]
     if len(known) < len(listed):
-        message = f"the product of {listed} is not known; give a size or a symbol in the place of None."
+        message = f"the product of {listed} is not known; give a size or a symbol instead of None."
         raise SizeError(message)
     return _plain(Polynomial.product(known))
 
 
 def substitute(value: Any, mapping: Mapping[Symbol, Expr]) -> Any:
-    """Put sizes in for symbols, all at once, anywhere inside sizes, axes, tuples and whatever offers ``substituted``."""
+    """Replace symbols by sizes, all at once, inside sizes, axes, tuples and values with a method ``substituted``."""
     if isinstance(value, _INERT):
         return value
     if isinstance(value, Expr):
@@ -454,10 +454,10 @@ def _compares(value: Expr) -> bool:
 
 
 def _unfolded(value: Expr, mapping: Mapping[Symbol, Expr]) -> Expr:
-    """Put sizes in, and keep every Max, Min, Mod, floor and ceiling that a symbol is left in.
+    """Put sizes in, and keep every Max, Min, Mod, floor and ceiling that still contains a symbol.
 
-    SymPy takes a positive symbol at its word and makes 3 of Min(3, L + 2), which is 2 where L is a number of copies and becomes 0; and it
-    takes some quotients for whole that are not, 2**L/6 among them.
+    SymPy relies on positive symbols: it simplifies Min(3, L + 2) to 3, but the value is 2 for zero copies, L = 0. It also takes some
+    fractions, such as 2**L/6, for whole numbers.
     """
     if isinstance(value, Symbol):
         return mapping.get(value, value)
@@ -478,7 +478,7 @@ def _placed(value: Expr, mapping: Mapping[Symbol, Expr]) -> Dim:
             return int(result) if isinstance(result, Integer) else result
     except ParamsymError:
         raise
-    except (ArithmeticError, TypeError, ValueError, RecursionError):  # SymPy's, of Mod(H, 0) or Max(H, H/0)
+    except (ArithmeticError, TypeError, ValueError, RecursionError):  # raised by SymPy, for example for Mod(H, 0) or Max(H, H/0)
         pass
     where = ", ".join(f"{symbol}={text(size)}" for symbol, size in mapping.items() if symbol in value.free_symbols)
     message = f"{short(text(value))} has no value at {short(where)}: a quotient by zero is not a size."
@@ -495,7 +495,7 @@ def symbols_in(value: object) -> set[Symbol]:
 def _collect(value: object, found: set[Symbol]) -> None:
     if isinstance(value, tuple):
         for item in value:
-            if not isinstance(item, _INERT):  # most are; asked here, that takes no call
+            if not isinstance(item, _INERT):  # most values; testing it here saves a call
                 _collect(item, found)
     elif isinstance(value, Symbol):
         found.add(value)
@@ -505,12 +505,12 @@ def _collect(value: object, found: set[Symbol]) -> None:
         _collect(value.segments, found)
     elif isinstance(value, stack):
         _collect((value.stored, value.used), found)
-    elif not isinstance(value, type):  # a class has no symbols, only how they are found
+    elif not isinstance(value, type):  # a class has the methods, but no symbols
         found.update(getattr(value, "symbols", ()))
 
 
 class _Readable(StrPrinter):
-    """Write expressions so that reading them back as Python gives the same value: no 1/2 that becomes a float."""
+    """Write expressions as Python source of the same value: no 1/2, which would be a float."""
 
     def _print_Rational(self, expr: Rational) -> str:  # noqa: N802 - SymPy dispatches on this name
         return f"Rational({expr.p}, {expr.q})"
@@ -526,7 +526,7 @@ class _Readable(StrPrinter):
 
 
 def shown(value: object) -> str:
-    """Return how a size or a shape reads; ``text`` is what Python reads back.
+    """Return a size or a shape for readers; ``text`` returns Python source.
 
     >>> from paramsym import A, H
     >>> shown((canonical(per(H, A) / 2), per(H, A), None))

@@ -1,7 +1,7 @@
-"""The shared letters of the field: symbol, meaning, LaTeX form and the paper each comes from. Their only home.
+"""The shared letters of the field, defined only here: symbol, meaning, LaTeX form and source.
 
-Every letter is a positive integer symbol. Several of them (``S``, ``E``, ``N``) are also names inside SymPy, so nothing in this library
-ever lets SymPy read a string.
+Every letter is a positive integer symbol. Several of them (``S``, ``E``, ``N``) are also names inside SymPy, so this library never lets
+SymPy parse a string.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from paramsym.naming import described
 
 @dataclass(frozen=True)
 class Letter:
-    """What a letter stands for: ``name``, ``meaning``, how LaTeX writes it and whose letter it is."""
+    """A letter: ``name``, ``meaning``, its LaTeX form and its source."""
 
     name: str
     meaning: str
@@ -41,7 +41,7 @@ LETTERS = (
     Letter("P", "number of positions in a stored position table", "reference configurations"),
     Letter("T", "number of token types (segments)", "reference configurations"),
     Letter("F", "feed-forward width", "Vaswani et al. 2017, section 3.3 (there d_ff)"),
-    Letter("H", "hidden width", _BERT),
+    Letter("H", "hidden size", _BERT),
     Letter("D", "width of one attention head", "Vaswani et al. 2017, section 3.2.2 (there d_k)"),
     Letter("R", "rank of a low-rank factor", "Hu et al. 2021 (there r)"),
     Letter("N", "number of classes, or of states in a state-space model", "reference configurations"),
@@ -51,7 +51,7 @@ LETTERS = (
     Letter("B", "batch size", "usual"),
     Letter("S", "sequence length", "usual"),
 )
-"""The shared letters in the order in which a product names them: how many, then how wide."""
+"""The shared letters in their order in a product: numbers of things first, then widths."""
 
 BY_NAME = {letter.name: letter for letter in LETTERS}
 L, E, A, G, V, P, T, F, H, D, R, N, C, K, W, B, S = (letter.symbol for letter in LETTERS)
@@ -77,8 +77,8 @@ def dims(names: str) -> Any:
 def index(name: str) -> Symbol:
     """Return the symbol of a repeat's index, a whole number that may be zero: the first copy has the number 0.
 
-    A symbol from ``dims`` is positive, and SymPy simplifies with that while an expression is written: ``Min(3, i + 2)`` is 3 for a positive
-    ``i``. The index of a ``Repeat`` may be written either way where no ``Max``, ``Min`` or ``Mod`` has it.
+    A symbol from ``dims`` is positive, and SymPy uses that to simplify an expression at once: ``Min(3, i + 2)`` is 3 for a positive ``i``.
+    If no ``Max``, ``Min`` or ``Mod`` contains the index of a ``Repeat``, a symbol from ``dims`` is equally good.
 
     Raises:
         ArgumentError: anything but one name.

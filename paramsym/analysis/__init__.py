@@ -1,1 +1,1 @@
-"""Questions: functions from a layer's ledger to an answer. They know the contract, never a concrete layer."""
+"""Functions from a layer's ledger to an answer. They know the contract, never a concrete layer."""

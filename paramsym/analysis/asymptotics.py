@@ -1,4 +1,4 @@
-"""What dominates: the leading terms, the order of the rest, and from which size on the approximation is good enough."""
+"""The leading terms of a count, the order of the rest, and the sizes from which the approximation is good enough."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class Within(Printed):
 
 @dataclass(frozen=True)
 class Asymptotics(Printed):
-    """``params`` is ``leading`` times ``correction``, exactly; what is left out, ``rest``, is of order ``order`` in the symbols.
+    """``params`` is exactly ``leading`` times ``correction``; the remaining terms, ``rest``, are of order ``order`` in the symbols.
 
-    ``error`` is the relative error at the sizes, where they are numbers: leading minus count, over the count.
+    ``error`` is the relative error if the sizes are numbers: leading minus count, over the count.
     """
 
     subject: str
@@ -57,7 +57,7 @@ class Asymptotics(Printed):
 
     @property
     def order(self) -> str:
-        """The order of what is left out: ``O(H)``, ``O(n^2)`` in several symbols that grow together; empty where nothing is."""
+        """The order of the rest: ``O(H)``, ``O(n^2)`` in several symbols that grow together; empty without a rest."""
         if self.rest_degree is None:
             return ""
         base = self.symbols[0].name if len(self.symbols) == 1 else "n"
@@ -74,9 +74,9 @@ class Asymptotics(Printed):
         return "\n".join([*lines, *map(str, self.within)])
 
     def to_latex(self, letters: Lettering = None) -> str:
-        r"""Return the leading terms after :math:`\sim`, then the whole count: a leading term times what corrects it, or the sum.
+        r"""Return the leading terms after :math:`\sim`, then the whole count: a leading term times its correction, or the sum.
 
-        Several leading terms stand first in the sum, because a fraction with a sum below it says less.
+        Several leading terms come first in the sum, because a fraction with a sum as divisor is harder to read.
         """
         chosen = lettering(letters, symbols_in(self.params))
         leading = latex.terms(self.leading, chosen)
@@ -100,16 +100,16 @@ class Asymptotics(Printed):
 
 
 def asymptotics(subject: Subject, *symbols: Symbol | str, at: Any = None) -> Asymptotics:
-    """Return the leading terms of a count as one or several symbols grow together, with the exact factor that is left out.
+    """Return the leading terms of a count for growing symbols, with the exact factor to the whole count.
 
     Without symbols, all of them grow together. ``at`` puts sizes in: numbers are used for the error and for the range in which the
-    approximation is within 1 % and 10 %, which is given where one symbol grows, all others have sizes, and the leading terms are not 0 at
-    those; expressions, as ``{F: 4*H}``, change the formula first.
+    approximation is within 1 % and 10 %; the range needs one growing symbol, sizes for all others, and leading terms that are not 0 at
+    these. Expressions such as ``{F: 4*H}`` change the formula first.
 
     Raises:
-        UnknownNameError: a symbol that is nowhere in the layer.
-        SizeError: a symbol inside a floor, a ceiling, an exponent or a sum that is divided by: it has no degree there.
-        ArgumentError: a formula without any symbol to grow.
+        UnknownNameError: a symbol that the layer does not have.
+        SizeError: a symbol inside a floor, a ceiling, an exponent or a divisor that is a sum, where it has no degree.
+        ArgumentError: a formula without symbols.
 
     >>> from paramsym import F, H, L, Repeat, TransformerEncoderLayer
     >>> print(asymptotics(Repeat(TransformerEncoderLayer(H, 12, 4*H), L), H, at={"L": 12}))
@@ -121,7 +121,7 @@ def asymptotics(subject: Subject, *symbols: Symbol | str, at: Any = None) -> Asy
     formula = formula_of(subject, at)
     grown = tuple(formula.symbol(symbol) for symbol in symbols) or tuple(sorted(formula.polynomial.free_symbols, key=lambda s: s.name))
     if not grown:
-        message = f"{formula.name} has no symbol that could grow; ask before sizes are put in."
+        message = f"{formula.name} has no symbol that could grow; pass it without sizes."
         raise ArgumentError(message)
     degrees = {monomial: _degree(dict(monomial), grown) for monomial in formula.polynomial.terms}
     highest = max(degrees.values(), default=0)
@@ -129,7 +129,7 @@ def asymptotics(subject: Subject, *symbols: Symbol | str, at: Any = None) -> Asy
     rest = formula.polynomial - leading
     lower = [degree for degree in degrees.values() if degree < highest]
     if not leading:
-        message = f"{formula.name} holds nothing: there is no leading term."
+        message = f"{formula.name} has the count 0, and so no leading term."
         raise SizeError(message)
     return Asymptotics(
         formula.name,
@@ -164,7 +164,7 @@ def _error(formula: Formula, leading: Polynomial) -> Rational | None:
 
 
 def _ranges(formula: Formula, leading: Polynomial, rest: Polynomial, grown: tuple[Symbol, ...]) -> list[Within]:
-    """Find the last size at which the approximation is off by more, from the exact roots of a polynomial."""
+    """Find the last size at which the error is larger, from the exact roots of a polynomial."""
     if len(grown) != 1:
         return []
     (symbol,) = grown

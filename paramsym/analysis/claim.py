@@ -3,8 +3,8 @@
 A claim about a cost may end in its unit: 4.9 GB, 15.5 GFLOPs, 3.14e23 FLOPs. Other claims are one expression, or two
 with ``=`` between them. An expression is made of numbers, ``*`` (or ``x``, as in 8x7B), ``+``, ``-`` and parentheses. A number has
 digits (``,`` separates thousands and nothing else, ``_`` between any two digits), at most one decimal point, and a unit: K, M, B or G,
-T, also in words; Ki, Mi, Gi, Ti for powers of 1024. What is more than that, letters of the model, powers and quotients, is read by
-``paramsym.algebra.grammar``, or as papers write it by ``notation``; an expression of SymPy is taken as it is.
+T, also in words; Ki, Mi, Gi, Ti for powers of 1024. Letters of the model, powers and quotients are read by ``paramsym.algebra.grammar``, or
+by ``notation`` if they are written as in papers; an expression of SymPy is used directly.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from paramsym.naming import MOST_BITS, described
 _LONGEST = 200
 _DEEPEST = 20
 _MOST_DIGITS = 30
-_FINE = 50  # a unit of the last digit that is at most this part of the number
+_FINE = 50  # the largest unit of the last digit, as a part of the number
 _UNITS = {
     unit: size
     for size, units in {
@@ -58,7 +58,7 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True)
 class Stated:
-    """A number as stated: its ``value``, and the range ``low`` to ``high`` that rounds to it; exact where both equal it.
+    """A number as stated: its ``value``, and the range ``low`` to ``high`` that rounds to it; exact if both equal it.
 
     ``factors`` are the whole numbers of a plain product. ``binary`` is the same number with its unit read as a power of 1024.
     """
@@ -73,7 +73,7 @@ class Stated:
 
     @property
     def exact(self) -> bool:
-        """Whether the number is meant to the last digit."""
+        """Whether the number is exact, not rounded."""
         return self.low == self.high
 
     def times(self, factor: int, words: str) -> Stated:
@@ -82,13 +82,13 @@ class Stated:
         return Stated(words, factor * self.value, factor * self.low, factor * self.high, self.digits, binary=binary)
 
     def allows(self, count: int) -> bool:
-        """Whether a count is what the number says, within its rounding."""
+        """Whether a count agrees with the number, within its rounding."""
         return self.low <= count <= self.high
 
     def bent(self, count: int) -> str:
-        """Say how a count that is not rounded to the number gives it all the same: cut off (1.5B for 1.558B), or rounded up; else nothing.
+        """Return how a count that does not round to the number can give it: cut off (1.5B for 1.558B) or rounded up; otherwise nothing.
 
-        Rounding up is only said of a number with digits enough: nearly every count is 120M, rounded up from a hundred and some.
+        Rounding up needs enough digits: nearly every count above 100M could be rounded up to 120M.
         """
         unit = self.high - self.low
         if not self.digits or not abs(count - self.value) < unit:
@@ -96,7 +96,7 @@ class Stated:
         return "cut off, not rounded" if count > self.value else "rounded up" if unit <= self.value // _FINE else ""
 
     def shared(self, parts: int) -> Stated | None:
-        """Return the number as that many times a rounder one, as 56B is 8 times 7B; None where it is not."""
+        """Return the number as a multiple of a rounder one, as 56B is 8 times 7B; None if it is not."""
         whole, rest = divmod(self.value, parts)
         each = None if rest or self.exact else rounded(whole)
         return None if each is None else Stated(each.words, self.value, parts * each.low, parts * each.high, each.digits)
@@ -104,9 +104,9 @@ class Stated:
 
 @dataclass(frozen=True)
 class Claim:
-    """What somebody says: a number, and, where arithmetic is given for it, that arithmetic's own result.
+    """A claim: a number, and the result of its arithmetic, if it has any.
 
-    ``formula`` is the arithmetic in letters of the model, where it has any; ``unit`` the unit that is said.
+    ``formula`` is the arithmetic in letters of the model, if it has any; ``unit`` is the stated unit.
     """
 
     words: str
@@ -117,7 +117,7 @@ class Claim:
 
 
 def read(claim: int | str | Expr, sizes: Mapping[Symbol, Dim] | None = None) -> Claim:
-    """Return what a claim says; ``sizes`` are the letters of the model that it may name.
+    """Read a claim; ``sizes`` are the letters of the model that it may contain.
 
     Raises:
         ArgumentError: neither a whole number above zero, nor a string of the grammar, nor an expression in these letters.
@@ -135,7 +135,7 @@ def read(claim: int | str | Expr, sizes: Mapping[Symbol, Dim] | None = None) -> 
         return _of_expression(text(claim), _own_letters(claim, known), known, text(claim))
     claim = int(claim) if isinstance(claim, Integer) else claim
     if isinstance(claim, bool) or not isinstance(claim, int | str):
-        hint = " Of a module, write module.state_dict()." if hasattr(claim, "state_dict") else ""
+        hint = " For a module, pass module.state_dict()." if hasattr(claim, "state_dict") else ""
         message = (
             f"a claim is an int, a string such as '110M' or '12*L*H**2', an expression, a layer or a mapping of shapes, not"
             f" {described(claim)}.{hint}"
@@ -203,7 +203,7 @@ def _side(side: str, claim: str, sizes: Mapping[Symbol, Dim]) -> Claim:
 
 
 def _expression(side: str, names: Mapping[str, Symbol]) -> Dim:
-    """Read an expression as users type it, or as papers write it."""
+    """Read an expression in the notation of users or of papers."""
     try:
         return grammar.read(side, names)
     except (ArgumentError, UnknownNameError):
@@ -211,10 +211,10 @@ def _expression(side: str, names: Mapping[str, Symbol]) -> Dim:
 
 
 def _of_expression(words: str, value: Dim, sizes: Mapping[Symbol, Dim], claim: str) -> Claim:
-    """Return what an expression says at the model's sizes."""
+    """Return the value of an expression at the model's sizes."""
     number = substitute(value, {symbol: Integer(size) for symbol, size in sizes.items() if isinstance(size, int)})
     if not isinstance(number, int | Integer) or number < 0:
-        what = "below zero; a count is not" if isinstance(number, int | Integer) else "no whole number; put sizes in for its letters"
+        what = "below zero; a count is not" if isinstance(number, int | Integer) else "not a whole number; put sizes in for its letters"
         message = f"the claim {_quoted(claim)} is {number}, {what}."
         raise ArgumentError(message)
     stated = Stated(words, int(number), int(number), int(number))
@@ -231,7 +231,7 @@ def _own_letters(claim: Expr, sizes: Mapping[Symbol, Dim]) -> Dim:
 
 
 def rounded(value: int) -> Stated | None:
-    """Return a whole number that ends in zeros as the rounded number it may be; None where it cannot be one."""
+    """Return a whole number that ends in zeros as a rounded number; None if it cannot be one."""
     mantissa = str(value).rstrip("0")
     zeros = len(str(value)) - len(mantissa)
     if zeros < 4 or len(mantissa) > 4:
@@ -311,7 +311,7 @@ def _number(digits: str, unit: int, claim: str) -> Stated:
     value = Fraction(digits) * unit
     if unit == 1 and not point:
         return Stated("", int(value), int(value), int(value))
-    # 110M has two significant digits, 12.6M three, 100M two: a zero before the unit counts only where others stand before it.
+    # 110M has two significant digits, 12.6M three, 100M two: a zero before the unit counts only if other zeros or digits come before it.
     significant = len((whole + decimals).lstrip("0")) if point else max(len(whole.rstrip("0")), len(whole) - 1, 1)
     last = Fraction(unit, 10 ** len(decimals)) if point else unit * 10 ** (len(whole) - significant)
     return Stated("", round(value), ceil(value - Fraction(last) / 2), floor(value + Fraction(last) / 2), significant)

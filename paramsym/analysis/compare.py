@@ -1,4 +1,4 @@
-"""Two designs side by side: the difference by part, the ratio, and the sizes at which they hold as much."""
+"""Two designs side by side: the difference by part, the ratio, and the sizes at which they are equal."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from paramsym.present.tabulate import PAPER
 from paramsym.render import html, latex
 from paramsym.render.table import Cell, Letters, Printed, Table, Tabular
 
-_HIGHEST = 2  # degrees up to which the crossover of two formulas with several letters is written out
-_SHORT = 16  # terms up to which a crossover is simplified; of a longer difference, taking factors out takes seconds and leaves it long
+_HIGHEST = 2  # the highest degree for crossovers of formulas with several letters
+_SHORT = 16  # the most terms of a simplified crossover; factoring a longer difference takes seconds and does not shorten it
 
 
 @dataclass(frozen=True)
 class Crossover(Printed):
-    """Where two designs hold as much: ``symbol`` equals ``at``; above it ``larger`` says which one holds more, where that is known."""
+    """A size at which two designs are equal: ``symbol`` equals ``at``; above it ``larger`` has more, if that is known."""
 
     symbol: Symbol
     at: Expr
@@ -40,7 +40,7 @@ class Crossover(Printed):
 
 @dataclass(frozen=True)
 class Difference(Printed):
-    """One part in both designs; a part that one of them lacks holds nothing there."""
+    """One part in both designs; a part that a design lacks counts 0."""
 
     part: str
     one: Expr
@@ -53,7 +53,7 @@ class Difference(Printed):
 
 @dataclass(frozen=True)
 class Comparison(Tabular):
-    """What ``one`` holds, what ``other`` holds, ``difference`` (other minus one), ``ratio`` (one over other), and where they cross."""
+    """The counts ``one`` and ``other``, ``difference`` (other minus one), ``ratio`` (one over other), and where they cross."""
 
     names: tuple[str, str]
     one: Expr
@@ -71,7 +71,7 @@ class Comparison(Tabular):
         return "\n".join([*lines, *self._verdicts()])
 
     def _verdicts(self) -> list[str]:
-        """Say what no part shows: the ratio, and where the two hold as much."""
+        """Write the ratio, and the sizes at which the two are equal."""
         found: list[str] = []
         if self.ratio is not None:
             decimals = f" = {float(self.ratio):.6g}" if self.ratio.is_number and not self.ratio.is_Integer else ""
@@ -89,7 +89,7 @@ class Comparison(Tabular):
         return Table((self.paired_by, *self.names, "difference"), tuple(rows), footer, " and ".join(self.names), self.letters)
 
     def to_latex(self, **options: Any) -> str:
-        """Return the table as LaTeX, and below it the ratio and where the two hold as much; ``options`` are those of ``Table.to_latex``."""
+        """Return the table as LaTeX, and below it the ratio and the equal sizes; ``options`` are those of ``Table.to_latex``."""
         below = [
             rf"\noindent {latex.escape(before.capitalize())}${formula}${latex.escape(after)}." for before, formula, after in self._typeset()
         ]
@@ -110,15 +110,15 @@ class Comparison(Tabular):
 def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None = None, labels: Sequence[str] = ()) -> Comparison:
     """Compare two layers, costs or expressions: the difference by part, the ratio, and the sizes where they hold as much.
 
-    ``at`` puts sizes in both; each takes those of its own letters. Crossovers are exact: a closed form where the difference is of degree
-    one or two in a letter; where one letter is left, every positive root. A ratio is written out term by term where that is possible.
-    ``labels`` are what the two are called, by default their classes. Parts are paired by name; where no name is in both, by what they are
-    for: embeddings, attention, feed-forward, norms, head, or the projections of an attention.
+    ``at`` puts sizes in both; each takes those of its own letters. Crossovers are exact: a closed form if the difference has degree one or
+    two in a letter; if only one letter is left, every positive root. A ratio is written term by term if that is possible. ``labels`` are
+    the names of the two, by default their classes. Parts are paired by name; if no name is in both, by role: embeddings, attention,
+    feed-forward, norms, head, or the projections of an attention.
 
     Raises:
-        ArgumentError: neither layers, costs nor expressions; labels that are no two different words.
-        UnknownNameError: a size for a symbol that neither has.
-        StructureError: two symbols of one name.
+        ArgumentError: neither layers, costs nor expressions; labels that are not two different strings.
+        UnknownNameError: a size for a symbol that neither of them has.
+        StructureError: two different symbols of one name.
 
     >>> from paramsym import C, Conv2d, K, N, SeparableConv2d
     >>> compare(SeparableConv2d(C, N, K, bias=False), Conv2d(C, N, K, bias=False)).ratio
@@ -153,7 +153,7 @@ def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None =
 
 
 def _own(at: Any, subject: Subject, both: tuple[Subject, Subject]) -> Any:
-    """Return those of the sizes whose letters the subject has; each has to be a letter of one of the two."""
+    """Return the sizes for the subject's letters; every letter must belong to one of the two."""
     if not isinstance(at, Mapping):
         return at
     held = [{symbol.name for symbol in formula_of(one).symbols} for one in both]
@@ -192,7 +192,7 @@ def _told_apart(names: tuple[str, str]) -> tuple[str, str]:
 
 
 def _crossovers(gap: Polynomial, names: tuple[str, str]) -> Iterator[Crossover]:
-    """Yield the positive values of each letter at which nothing is between the two."""
+    """Yield the positive values of each letter at which the difference is 0."""
     if not gap:
         return
     numerator = sympy.fraction(sympy.together(gap.as_expr()))[0]
@@ -207,7 +207,7 @@ def _crossovers(gap: Polynomial, names: tuple[str, str]) -> Iterator[Crossover]:
         elif polynomial.degree() <= _HIGHEST:
             found = _roots(polynomial, short=len(Add.make_args(numerator)) <= _SHORT)
             roots = [root for root in found if not root.is_nonpositive and _may_be_positive(root)]
-            if len(roots) == 2 and _sign(polynomial.LC()) * _sign(polynomial.TC()) < 0:  # one root is positive, whatever the letters are
+            if len(roots) == 2 and _sign(polynomial.LC()) * _sign(polynomial.TC()) < 0:  # one root is positive, for all letters
                 roots = [root for root in roots if root.xreplace(dict.fromkeys(root.free_symbols, sympy.Integer(1))).is_positive]
         else:
             continue
@@ -219,7 +219,7 @@ def _crossovers(gap: Polynomial, names: tuple[str, str]) -> Iterator[Crossover]:
 
 
 def _roots(polynomial: Any, *, short: bool) -> list[Expr]:
-    """Return the roots of a polynomial of degree one or two: simplified, or, of a long one, as the formula has them."""
+    """Return the roots of a polynomial of degree one or two: simplified, or, for a long polynomial, by the formula."""
     if short:
         return list(sympy.roots(polynomial))
     coefficients: list[Any] = [0, *polynomial.all_coeffs()]
@@ -231,7 +231,7 @@ def _roots(polynomial: Any, *, short: bool) -> list[Expr]:
 
 
 def _sign(value: Expr) -> int:
-    """Return the sign that a polynomial has wherever its letters are at least one; 0 where that is not seen, as inside a floor."""
+    """Return the sign of a polynomial for all letters from one on; 0 if it is unknown, as inside a floor."""
     letters = cast("set[Symbol]", value.free_symbols)
     if not value.is_polynomial(*letters):
         return 0
@@ -244,7 +244,7 @@ def _sign(value: Expr) -> int:
 
 
 def _may_be_positive(root: Expr) -> bool:
-    """Leave out what is a sum of negative terms, or not real at all; a square root that is real is not negative."""
+    """Leave out roots that are sums of negative terms, or not real; a real square root is not negative."""
     if root.has(sympy.I):
         return False
     terms = sympy.Add.make_args(sympy.expand(root))

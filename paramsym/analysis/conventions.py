@@ -1,4 +1,4 @@
-"""One model, many counts: what people mean by "parameters", each as a ledger, so that their differences are terms."""
+"""The usual ways to count parameters, each as a ledger, so that their differences are terms."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from paramsym.render.table import Printed, Table
 
 Selection: TypeAlias = Callable[[Layer], Ledger]
 
-_NAMED = 4  # tensors that a difference names before it counts the rest
+_NAMED = 4  # the most tensors that a difference names; the others are counted
 
 
 @dataclass(frozen=True)
 class Convention(Printed):
-    """One way to count one layer: its ``name``, what it means, whose it is, and the count in closed form.
+    """One way to count a layer: its ``name``, meaning and source, and the count in closed form.
 
-    ``formula`` is the count before sizes were put in, ``params`` after; ``difference`` and ``formula_difference`` say by how much it
-    departs from what is stored. ``left_out``, ``added`` and ``changed`` (counted in another number of copies) name the tensors.
+    ``formula`` is the count before sizes were put in, ``params`` after; ``difference`` and ``formula_difference`` are the difference from
+    the stored count. ``left_out``, ``added`` and ``changed`` (another number of copies) name the tensors.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Convention(Printed):
 
     @property
     def because(self) -> str:
-        """The tensors that make the difference, in words."""
+        """The tensors that differ, in words."""
         kinds = (("without", self.left_out), ("with", self.added), ("another share of", self.changed))
         return ", ".join(f"{word} {_listed(names)}" for word, names in kinds if names)
 
@@ -67,7 +67,7 @@ class Conventions(ByName[Convention]):
     unit: str = "parameters"
 
     def table(self) -> Table:
-        """Return them as a table: count, and the term by which it differs from what is stored, or from the cost at hand."""
+        """Return a table with each count and its difference from the stored count, or from the given cost."""
         rows = tuple((item.name, item.params, item.formula_difference, item.because or item.meaning) for item in self.items)
         against = "against stored" if self.unit == "parameters" else f"against {self.items[0].name}"
         return Table(("convention", self.unit, against, "that is"), rows, (), f"{self.subject}: what counts", PAPER)
@@ -78,22 +78,22 @@ def conventions(subject: Counted) -> Conventions: ...
 @overload
 def conventions(subject: Topic = "all") -> Listing: ...
 def conventions(subject: Counted | Topic = "all") -> Conventions | Listing:
-    """Return every named way to count a layer, with the term by which it differs from ``layer.params``; likewise of a cost.
+    """Return every named way to count a layer, with its difference from ``layer.params``; or every way to count a cost.
 
-    Of a cost the first entry is the cost itself, and the others are those conventions of its kind that give another total. Without a
-    subject, all conventions of costs are listed, with what they count, where they are written and where they are wrong; a topic is "work",
+    For a cost, the first entry is the cost itself, and the others are the conventions of its kind that give another total. Without a
+    subject, all conventions of costs are listed, with what they count, their source and their known faults; a topic is "work",
     "activations", "optimizers", "formats", "sharings" or "machines".
 
     - *stored*: every distinct tensor once;
     - *rows as listed*: tied tensors counted again under each of their names;
     - *trainable*: without frozen tensors;
-    - *with buffers*: everything a state dict holds, ties once;
+    - *with buffers*: everything in a state dict, ties once;
     - *non-embedding (nanoGPT)*: without position tables; the token table stays, as the output matrix too, unless the model has an
-      output matrix of its own;
+      output matrix that is not tied;
     - *non-embedding (Hugging Face)*: without every ``nn.Embedding``, tied or not;
-    - *non-embedding (Kaplan)*: the matrices inside the repeated blocks and nothing else (Kaplan et al. 2020, equation 2.1);
-    - *active*: what one token uses: k of E experts, a shared block as often as it is applied;
-    - *touched*: the same, and one row of every table that is only looked up.
+    - *non-embedding (Kaplan)*: only the matrices inside the repeated blocks (Kaplan et al. 2020, equation 2.1);
+    - *active*: the parameters that one token uses: k of E experts, a shared block times the number of its uses;
+    - *touched*: the same, with one row of every table that is only looked up.
 
     >>> from paramsym import Block, Dense, Embedding, H, Tied, V
     >>> model = Tied(Block(wte=Embedding(V, H), head=Dense(H, V, bias=False)), {"head.weight": "wte.weight"})
@@ -115,7 +115,7 @@ def conventions(subject: Counted | Topic = "all") -> Conventions | Listing:
 
 
 def _of_cost(cost: Cost) -> Conventions:
-    """Return the totals of the conventions that change nothing else."""
+    """Return the totals of a cost by all conventions, with the other options unchanged."""
     root, sizes = cost.origin
     here = root.polynomial
     name = str(cost.chosen.get("convention", cost.convention))
@@ -154,7 +154,7 @@ def _of_layer(layer: Layer) -> Conventions:
 
 
 def _differences(stored: Ledger, chosen: Ledger, kind: Kind) -> tuple[tuple[str, ...], ...]:
-    """Name the tensors that a convention leaves out, adds, and counts in another number of copies."""
+    """Return the names of tensors that a convention leaves out, adds, or counts in another number of copies."""
     before: dict[str, Polynomial] = {}
     after: dict[str, Polynomial] = {}
     for amounts, ledger, which in ((before, stored, "stored"), (after, chosen, kind)):
@@ -168,7 +168,7 @@ def _differences(stored: Ledger, chosen: Ledger, kind: Kind) -> tuple[tuple[str,
 
 
 def _multiplied(layer: Layer) -> frozenset[str]:
-    """The tables that are also multiplied with: those that another tensor is, which is no table itself."""
+    """The tables that are also used in a product: those tied to a tensor that is not a table."""
     tied: dict[str, list[Line]] = {}
     for line in layer.lines:
         if line.alias_of:
@@ -183,14 +183,14 @@ def _multiplied(layer: Layer) -> frozenset[str]:
 
 
 def _without_positions(layer: Layer) -> Ledger:
-    """Without position tables, and without tables that only look up tokens because the output matrix is another tensor."""
+    """Without position embeddings, and without token embeddings that are not the output matrix."""
     ledger = layer.ledger()
     outputs = {line.sizes for line in ledger if line.role == "weight"}
     return ledger.where(lambda line: line.role != "table" or not (is_position(line) or line.sizes in outputs))
 
 
 def _is_embedding(line: Line) -> bool:
-    """Whether the tensor is an embedding layer's: Hugging Face goes by the module, and a bare table is no module."""
+    """Whether the tensor belongs to an embedding layer: Hugging Face checks the module, and a bare table is not a module."""
     return line.role == "table" and str(line.path[-1]) in {"weight", "embeddings"} and len(line.shape) == 2
 
 
@@ -202,7 +202,7 @@ def _block_matrices(layer: Layer) -> Ledger:
 
 
 def _touched(layer: Layer) -> Ledger:
-    """What one token uses, with one row of every table that is only looked up."""
+    """The parameters that one token uses, with one row of every table that is only looked up."""
     multiplied = _multiplied(layer)
     return Ledger(
         tuple(
@@ -224,7 +224,7 @@ _CONVENTIONS: tuple[tuple[str, str, str, Selection, Kind], ...] = (
     ("trainable", "without frozen tensors", "requires_grad", lambda layer: layer.ledger().where(lambda line: line.trainable), "stored"),
     (
         "with buffers",
-        "with everything a state dict holds, ties once",
+        "with everything in a state dict, ties once",
         "Keras' total with statistics",
         lambda layer: layer.ledger(buffers=True).where(lambda line: line.persistent or not line.buffer),
         "stored",

@@ -1,4 +1,4 @@
-"""What a question may be asked of: the parameters of a layer, or a cost. Both have lines, letters, sizes, a name and a unit."""
+"""The subjects of analysis: the parameters of a layer, or a cost. Both have lines, letters, sizes, a name and a unit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Counted: TypeAlias = Layer | Cost
 
 @dataclass(frozen=True)
 class Words:
-    """How sentences speak of what is counted: the ``unit``, the ``count`` as a whole, and ``one`` line of it."""
+    """The words for a subject in sentences: the ``unit``, the ``count`` as a whole, and ``one`` line of it."""
 
     unit: str = "parameters"
     count: str = "count"
@@ -31,18 +31,18 @@ PARAMETERS = Words()
 
 
 def check_counted(subject: object) -> None:
-    """Raise ``ArgumentError`` where something else stands in the place of a layer or a cost."""
+    """Raise ``ArgumentError`` for anything but a layer or a cost."""
     if not isinstance(subject, Cost):
         check_layer(subject)
 
 
 def holder(subject: Counted) -> Layer:
-    """Return the layer that it is about."""
+    """Return the subject's layer."""
     return subject.layer if isinstance(subject, Cost) else subject
 
 
 def title(subject: Counted) -> str:
-    """Return the name in a sentence: the class, and of a cost the inputs, too.
+    """Return the name in a sentence: the class, and for a cost also the inputs.
 
     >>> from paramsym import B, Dense, F, H, flops
     >>> title(Dense(H, F)), title(flops(Dense(H, F), (B, H)))
@@ -52,7 +52,7 @@ def title(subject: Counted) -> str:
 
 
 def words(subject: object) -> Words:
-    """Return the words for what is counted."""
+    """Return the words for a subject."""
     if not isinstance(subject, Cost):
         return PARAMETERS
     one = "operation" if subject.unit in {"FLOPs", "MACs"} else "array"
@@ -65,10 +65,10 @@ def counts(line: Line) -> bool:
 
 
 def lines(subject: Counted) -> tuple[Line, ...]:
-    """Return the lines that the count is made of."""
+    """Return the lines of the count."""
     return tuple(line for line in subject.lines if counts(line))
 
 
 def with_layer(subject: Counted, layer: Layer) -> Counted:
-    """Return the same question about another layer."""
+    """Return the same subject for another layer."""
     return subject.of(layer) if isinstance(subject, Cost) else layer

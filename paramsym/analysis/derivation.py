@@ -1,4 +1,4 @@
-"""The steps of a derivation: products and sums that stay as written, so that a reader sees A * (H/A) before it is H.
+"""The steps of a derivation: products and sums that are not simplified, so that a reader sees A * (H/A) before it is H.
 
 SymPy would cancel the product while building it. Values still come from exact polynomials, and every step can be checked.
 """
@@ -19,7 +19,7 @@ from paramsym.render.table import Letters, Printed
 from paramsym.render.widths import width
 
 Said: TypeAlias = "str | Expr | int"
-"""A piece of a sentence: words, or a formula inside them."""
+"""A piece of a sentence: words, or a formula."""
 
 
 def plain(said: Iterable[Said]) -> str:
@@ -28,7 +28,7 @@ def plain(said: Iterable[Said]) -> str:
 
 
 def written_in(said: Iterable[Said], words: Callable[[str], str], formula: Callable[[str], str], letters: Letters) -> str:
-    """Write a sentence in a format, given how that writes words, and a formula that is in LaTeX."""
+    """Write a sentence in a format, given functions that write words and LaTeX formulas."""
     return "".join(words(piece) if isinstance(piece, str) else formula(latex.expression(piece, letters)) for piece in said)
 
 
@@ -41,7 +41,7 @@ class Product(Printed):
 
     @property
     def value(self) -> Polynomial:
-        """What they multiply to."""
+        """The value of the product."""
         total = Polynomial.product(self.factors)
         for span in self.spans:
             if span.index is not None:
@@ -71,18 +71,18 @@ class Product(Printed):
 
 @dataclass(frozen=True)
 class Sum(Printed):
-    """Terms written one after another; each with how often it occurs."""
+    """Terms written one after another; each with its number of occurrences."""
 
     terms: tuple[tuple[int, Product], ...]
 
     @property
     def value(self) -> Polynomial:
-        """What they add up to."""
+        """The value of the sum."""
         return Polynomial.total(term.value * Polynomial.of(times) for times, term in self.terms)
 
     @property
     def signed(self) -> tuple[tuple[int, Product], ...]:
-        """The terms with the sign of a lone negative number in front: 5 - 3, not 5 + -3."""
+        """The terms with the sign of a single negative number in front: 5 - 3, not 5 + -3."""
         return tuple(
             (-times, Product((-term.factors[0],)))
             if len(term.factors) == 1 and isinstance(term.factors[0], int) and term.factors[0] < 0
@@ -103,7 +103,7 @@ class Sum(Printed):
         return latex.joined(self.latex_terms(letters))
 
     def latex_terms(self, letters: Letters, limit: float | None = None) -> list[tuple[int, str]]:
-        """Return the terms with their signs apart; a sum in brackets that is wider than ``limit`` is opened, so that it can be broken."""
+        """Return the terms with separate signs; a bracketed sum wider than ``limit`` is opened, so that it can be broken."""
         found: list[tuple[int, str]] = []
         for times, term in self.signed:
             body = term.to_latex(letters) if abs(times) == 1 else rf"{latex.integer(abs(times))} \cdot {term.to_latex(letters)}"
@@ -143,7 +143,7 @@ class Step(Printed):
         return rf"{self.left.to_latex(letters)} &= {latex.expression(self.right, letters)}"
 
     def latex_lines(self, letters: Letters, limit: float) -> list[str]:
-        """Write the equation on as many lines, flush left, as its width asks for."""
+        """Write the equation on the lines that its width needs, flush left."""
         line = self.to_latex(letters).replace("&=", "=")
         if width(line) <= limit:
             return [f"&{line}"]
@@ -154,7 +154,7 @@ class Step(Printed):
 
 
 def _product_lines(row: str, limit: float) -> list[str]:
-    """Break a product that is wider than a line before its dots, outside of brackets."""
+    """Break a product that is wider than a line before a dot, outside of brackets."""
     lines = [""]
     for factor in row.split(r" \cdot "):
         longer = rf"{lines[-1]} \cdot {factor}" if lines[-1] else factor

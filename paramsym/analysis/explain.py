@@ -1,4 +1,4 @@
-"""Why does a symbol not change the count, and where it does, through what?"""
+"""Explanations: why a symbol does not change the count, or through which tensors it does."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from paramsym.render.markdown import escaped
 from paramsym.render.table import Letters, Printed
 from paramsym.render.widths import limit_of, width as measured
 
-_LONG = 200  # characters of a derivative that a sentence still takes
+_LONG = 200  # the most characters of a derivative inside a sentence
 _NOTHING_SAID = frozenset({"size", "num", "number", "of", "dim", "width", "the", "a", "n", "in"})
 
 
 @dataclass(frozen=True)
 class Explanation(Printed):
-    """A derivation: where ``symbol`` enters, how the terms add up, what is left.
+    """A derivation: where ``symbol`` enters, how the terms add up, and the result.
 
     ``steps`` are true equations; the last one's right-hand side is the closed form. ``groups`` are the tensors it enters, by product of
-    factors. ``derivative`` is what one more of the symbol adds where the count moves ``in_steps``, as it does inside a floor. ``meaning``
-    is what the symbol stands for, ``aside`` a sentence about one that no stored tensor has. Prints as text; ``to_latex()`` gives an
+    factors. If the count changes ``in_steps``, as inside a floor, ``derivative`` is the change for one more of the symbol. ``meaning`` is
+    the meaning of the symbol, ``aside`` a sentence about a symbol that no stored tensor has. Prints as text; ``to_latex()`` gives an
     ``align*``.
     """
 
@@ -66,7 +66,7 @@ class Explanation(Printed):
 
     @property
     def enters(self) -> bool:
-        """Whether the symbol stands in any tensor's shape or number of copies."""
+        """Whether any tensor's shape or number of copies contains the symbol."""
         return bool(self.groups)
 
     @property
@@ -76,14 +76,14 @@ class Explanation(Printed):
 
     @property
     def _said(self) -> tuple[Said, ...]:
-        """The verdict, words and formulas apart."""
+        """The verdict, as separate words and formulas."""
         known = f" ({self.meaning})" if self.meaning else ""
         if not self.enters:
             return self.symbol, f"{known} does not change the {self.spoken.count} of {self.subject}: no {self.spoken.having}.{self.aside}"
         where = f"It enters {tensors(line for group in self.groups for line in group.lines)} of {self.tensors} {self.spoken.one}s"
         if self.cancels:
             begin = f"{known} cancels from the {self.spoken.count} of {self.subject}. {where}, "
-            return self.symbol, begin, *self._because, ", and leaves no trace in any sum."
+            return self.symbol, begin, *self._because, ", and cancels in every sum."
         begin = f"{known} changes the {self.spoken.count} of {self.subject}. {where}"
         if len(shown(self.derivative)) > _LONG:
             return self.symbol, begin, ".", *self._stays
@@ -92,7 +92,7 @@ class Explanation(Printed):
 
     @property
     def _stays(self) -> tuple[Said, ...]:
-        """Where a quotient is not multiplied away, name the tensors that keep the symbol."""
+        """Name the tensors that keep the symbol because nothing cancels a quotient."""
         kept = [group for group in self.groups if self.symbol in group.amount.free_symbols and any(quotients(group.factors, self.symbol))]
         named = [piece for group in kept for piece in ("; ", f"{group.names} (", group.amount.as_expr(), ")")]
         return (" It stays in ", *named[1:], ".") if kept else ()
@@ -112,18 +112,18 @@ class Explanation(Printed):
         r"""Return the derivation as a LaTeX ``align*``; needs ``amsmath``.
 
         ``letters`` is the name of a paper's set or a mapping. ``words="text"`` writes the sentences with ``\text``, which MathJax and KaTeX
-        know too; ``"none"`` leaves them out. ``width`` is how many characters a line holds: None means an article in ten points, 45 a
-        column of two.
+        know too; ``"none"`` leaves them out. ``width`` is the number of characters in a line: None means an article in ten points, 45 a
+        column of a two-column article.
 
         Raises:
-            ArgumentError: unknown letters, or what is no width.
+            ArgumentError: unknown letters, or an impossible width.
         """
         limit = limit_of(width)
         chosen = self.letters if letters is None else lettering(letters, symbols_in(self.params) | {self.symbol})
         rows: list[str] = []
         sides = [step.to_latex(chosen).split("&=") for step in self.steps]
         widest = sum(max(map(measured, side), default=0) for side in zip(*sides, strict=True))
-        fits = widest <= limit and words != "text"  # else all of it stands flush left
+        fits = widest <= limit and words != "text"  # otherwise all of it is flush left
         for step in self.steps:
             equation = step.to_latex(chosen) if fits else " \\\\\n".join(step.latex_lines(chosen, limit))
             if words == "intertext":
@@ -166,12 +166,12 @@ class Explanation(Printed):
 def explain(layer: Counted, symbol: Symbol | str) -> Explanation:
     """Derive how the count of a layer, or a cost, depends on a symbol: tensor by tensor, operation by operation.
 
-    On a layer with sizes put in, the formula is explained and the numbers are shown beside it. The name of an argument stands for the
-    symbol that the layer was given there; where it was given a number, for that number.
+    On a layer with sizes put in, the formula is explained and the numbers are shown beside it. The name of an argument means the symbol, or
+    the number, that was passed for it.
 
     Raises:
-        ArgumentError: what is neither layer nor cost, or no symbol.
-        UnknownNameError: a name that is neither the layer's nor a shared letter, or another symbol of the same name.
+        ArgumentError: neither a layer nor a cost, or not a symbol.
+        UnknownNameError: a name that is neither the layer's nor a shared letter, or a different symbol of the same name.
 
     >>> from paramsym import A, H, MultiHeadAttention
     >>> why = explain(MultiHeadAttention(H, A), A)
@@ -179,11 +179,11 @@ def explain(layer: Counted, symbol: Symbol | str) -> Explanation:
     (True, 0)
     >>> print(why.verdict)
     A (number of attention heads) cancels from the count of MultiHeadAttention. It enters 3 of 4 tensors, always as A slices of width H/A, \
-and leaves no trace in any sum.
+and cancels in every sum.
     >>> explain(MultiHeadAttention(768, 12), "num_heads").derivative
     0
     >>> from paramsym import B, S, activations
-    >>> explain(activations(MultiHeadAttention(H, A, batch_first=True), (B, S, H)), A).derivative  # the scores that training keeps
+    >>> explain(activations(MultiHeadAttention(H, A, batch_first=True), (B, S, H)), A).derivative  # attention scores kept for training
     4*B*S**2
     """
     check_counted(layer)
@@ -213,7 +213,7 @@ and leaves no trace in any sum.
 
 
 def _meaning(subject: Counted, symbol: Symbol) -> str:
-    """Return what a symbol stands for: what its letter usually does, or the argument that it was given for where that is another thing."""
+    """Return the meaning of a symbol: that of its letter, or the argument that it was passed for if that differs."""
     letter = BY_NAME.get(symbol.name)
     layer = holder(subject)
     cls: type = type(layer)
@@ -231,7 +231,7 @@ def _telling(words: list[str]) -> list[str]:
 
 
 def _aside(layer: Counted, symbol: Symbol, arguments: list[str]) -> str:
-    """Say more of a symbol that no stored tensor has: that it counts uses, or that others are meant."""
+    """Explain a symbol that no stored tensor has: it may count uses, or another symbol may be meant."""
     if any(symbol in set(symbols_in(line.used)) for line in layer.lines):
         return " It says how often what is stored is used."
     name = title(layer)
@@ -264,7 +264,7 @@ def _symbol(layer: Counted, symbol: Symbol | str) -> Symbol:
 
 
 def _derivative(params: Expr, symbol: Symbol) -> Expr:
-    """Differentiate; where the symbol moves in steps, take the difference of one unit instead."""
+    """Differentiate; if the count changes in steps, take the difference of one unit instead."""
     polynomial = Polynomial.of(params)
     if polynomial.steps(symbol):
         return (Polynomial.of(substitute(params, {symbol: symbol + 1})) - polynomial).as_expr()
@@ -330,7 +330,7 @@ def _chain_rule(groups: tuple[Group, ...], symbol: Symbol, derivative: Expr, siz
 
 
 def _numbers(left: Sum, sizes: dict[Symbol, Dim]) -> str:
-    """Write a sum with sizes put in and its value, where every symbol has one."""
+    """Write a sum with sizes put in and its value, if every symbol has a size."""
     if not sizes:
         return ""
     placed = Sum(

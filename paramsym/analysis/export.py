@@ -2,8 +2,8 @@
 
 Several closed forms make one function, which shares their steps and returns the counts by name.
 
-Python and JavaScript (BigInt) are exact at any size. C counts in 64 bits and says where they do not hold the count. NumPy counts in
-what its arrays hold, which the source points out, and a spreadsheet in doubles, exact below 2**53.
+Python and JavaScript (BigInt) are exact at any size. C counts in 64 bits and reports an overflow. NumPy counts in the type of its arrays,
+which a comment in the source says, and a spreadsheet in doubles, exact below 2**53.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _RESERVED = {
     "static implements interface package private protected public BigInt RangeError mod floordiv",
     "numpy": "np",
 }
-_CELLS: dict[str, str] = {"most": "<=", "equal": "=", "differ": "<>"}  # how a spreadsheet compares where a condition holds
+_CELLS: dict[str, str] = {"most": "<=", "equal": "=", "differ": "<>"}  # comparisons of a spreadsheet for a condition that holds
 _ATOM = 9
 _BINDING = {
     **dict.fromkeys(("add", "sub"), (1, 1, 2)),
     **dict.fromkeys(("mul", "floordiv", "mod", *QUOTIENTS), (2, 2, 3)),
     "pow": (3, _ATOM, _ATOM),
 }
-"""How tightly an operator binds, and its operands must; what is called binds as an atom does, and takes anything."""
+"""The precedence of an operator and of its operands; a call has the precedence of an atom, and takes any operand."""
 _LONGEST_CELL = 8192  # characters in a formula, the limit of the common spreadsheets
 
 
@@ -65,17 +65,16 @@ def export(
 ) -> Source:
     """Return source code that computes a count from its sizes, with the conditions between them checked.
 
-    Of a mapping from names to subjects the function returns all counts by these names: a dict in Python and NumPy, an object in
+    For a mapping from names to subjects, the function returns all counts by these names: a dict in Python and NumPy, an object in
     JavaScript. It checks the conditions of all of them.
 
-    ``name`` is the function's name, by default ``params``, and ``cost`` for a cost. For a spreadsheet, ``cells`` says where each size
-    stands (``{"H": "B2"}``); without it the sizes are referred to by name, which spreadsheets offer as named ranges. A broken condition
-    raises in Python, NumPy and JavaScript, returns -1 in C, and gives #N/A in a spreadsheet. A spreadsheet counts in doubles: exact below
-    2**53, about 9.0e15.
+    ``name`` is the function's name, by default ``params``, and ``cost`` for a cost. For a spreadsheet, ``cells`` gives the cell of each
+    size (``{"H": "B2"}``); without it, sizes are referred to by name, for named ranges. A broken condition raises in Python, NumPy and
+    JavaScript, returns -1 in C, and gives #N/A in a spreadsheet. A spreadsheet counts in doubles: exact below 2**53, about 9.0e15.
 
     Raises:
-        ArgumentError: an unknown language, a name that is none there, a size that no cell is given for, or several subjects in a language
-            that has no function for them.
+        ArgumentError: an unknown language, a name that the language does not allow, a size without a cell, or several subjects in a
+            language that cannot return them.
         SizeError: a formula that a cell cannot hold, or a constant beyond 64 bits in C or NumPy.
 
     >>> from paramsym import Dense, F, H
@@ -105,10 +104,10 @@ def export(
     for one in (name, *names):
         wrong = not isinstance(one, str) or not one.isascii() or not one.isidentifier() or keyword.iskeyword(one) or one in reserved
         if wrong and not (language == "spreadsheet" and one == name):
-            message = f"{one!r} cannot be a name in {language}; choose another."
+            message = f"{one!r} is not a name in {language}; choose another."
             raise ArgumentError(message)
     if name in names:
-        message = f"the function cannot be called {name!r}, as one of its sizes is."
+        message = f"the function cannot be called {name!r}, because one of its sizes has this name; choose another."
         raise ArgumentError(message)
     if language in {"c", "numpy"} and any(abs(constant) >= 2**63 for constant in program.constants):
         message = f"the formula has a constant beyond 64 bits, which {language} does not hold; export it to python or javascript."
@@ -121,9 +120,9 @@ def export(
 
 
 class _Writer:
-    """Writes every step into the one that reads it; a step read twice, or checked, gets a name of its own.
+    """Writes every step into the step that reads it; a step that is read twice, or checked, gets a variable.
 
-    A text goes with how tightly it binds; parentheses are written where they are needed.
+    A text has a precedence; parentheses are written only if they are needed.
     """
 
     def __init__(self, program: StraightLine, names: tuple[str, ...], templates: Mapping[str, str], constant: str = "{}") -> None:
@@ -144,7 +143,7 @@ class _Writer:
         return text
 
     def operand(self, register: int) -> str:
-        """Return a text that anything may stand beside."""
+        """Return a text that can be an operand of any operator."""
         return self._operand(register, _ATOM)
 
     def _operand(self, register: int, least: int) -> str:
@@ -156,13 +155,13 @@ class _Writer:
         return self.texts[self.program.result][0]
 
     def results(self, keys: tuple[str, ...]) -> str:
-        """Return the text of the answer, or of the answers by name, as Python and JavaScript both write them."""
+        """Return the text of the answer, or of the answers by name, in the form of Python and JavaScript."""
         if not keys:
             return self.result()
         return f"{{{', '.join(f'{key!r}: {self.texts[one][0]}' for key, one in zip(keys, self.program.results, strict=True))}}}"
 
     def reads(self) -> dict[int, int]:
-        """How often each register is read."""
+        """The number of reads of each register."""
         found: dict[int, int] = {}
         for register in self.program.results:
             found[register] = found.get(register, 0) + 1
@@ -173,7 +172,7 @@ class _Writer:
 
 
 def _lows(program: StraightLine, names: tuple[str, ...]) -> list[tuple[int, str, int]]:
-    """Return the sizes that have to be more than positive, such as images that a kernel has to fit into."""
+    """Return the sizes with a least value above 1, such as images that must be as large as a kernel."""
     return [(place, name, low) for place, (name, low) in enumerate(zip(names, program.least, strict=True)) if low > 1]
 
 
@@ -200,19 +199,19 @@ def _body(writer: _Writer, assign: str, check: _Check, names: tuple[str, ...]) -
 
 
 _BROKEN: dict[Check, tuple[str, str]] = {"most": (">", "is more than"), "equal": ("!=", "is not"), "differ": ("==", "is")}
-"""How languages compare, and what that means, where a condition is broken."""
+"""The comparison of a broken condition, and its words."""
 
 
 def _checks(divide: str, compare: str) -> _Check:
-    """Return what writes each check; ``compare`` has OP and WORDS in place of the comparison."""
+    """Return the writer of each check; in ``compare``, OP and WORDS are replaced by the comparison."""
     compared: dict[str, str] = {kind: compare.replace("OP", op).replace("WORDS", words) for kind, (op, words) in _BROKEN.items()}
     return lambda _, op, left, right: compared.get(op.kind, divide).format(left, right)
 
 
 def _raised(program: StraightLine, divide: str, compare: str, value: str, quotient: str) -> _Check:
-    """Return what writes each check with an error in the words of the layer that asks for it.
+    """Return the writer of each check with an error in the words of the layer that states it.
 
-    ``divide`` and ``compare`` have OP and SAID in place of the comparison and the error; ``value`` shows a value inside a string.
+    ``divide`` and ``compare`` have the placeholders OP and SAID for the comparison and the error; ``value`` shows a value inside a string.
     """
 
     def written(position: int, op: Op, left: str, right: str) -> str:
@@ -242,7 +241,7 @@ def _numpy(program: StraightLine, names: tuple[str, ...], name: str, keys: tuple
     writer = _Writer(program, names, _PYTHON | {"max": "np.maximum({}, {})", "min": "np.minimum({}, {})"})
     divide = "if np.any({0} % {1}):\n        raise ValueError('{0} is not divisible by {1} somewhere')"
     compare = "if np.any({0} OP {1}):\n        raise ValueError('{0} WORDS {1} somewhere')"
-    note = "# int64 wraps around without a word beyond 2**63 - 1: pass dtype=object where that may happen."
+    note = "# int64 overflows silently beyond 2**63 - 1: pass dtype=object if that may happen."
     read = (f"{one} = np.asarray({one})" for one in names)
     return "import numpy as np\n\n\n" + _function(writer, names, name, keys, _checks(divide, compare), (note, *read))
 
@@ -268,7 +267,7 @@ def _c(program: StraightLine, names: tuple[str, ...], name: str, keys: tuple[str
     body = [*(f"    {line}" for line in (*unread, *lines)), f"    const int64_t found = {writer.result()};"]
     written = "\n".join(body)
     helpers = [_C_HELPERS[kind].replace("NAME", name) for kind in sorted(_C_HELPERS) if f"{name}_{kind}(" in written]
-    comment = f"/* {title + ' ' if title else ''}-1 where a condition between the sizes is broken or 64 bits do not hold the count. */"
+    comment = f"/* {title + ' ' if title else ''}-1 if a condition between the sizes is broken or the count does not fit in 64 bits. */"
     return "\n".join(
         [
             "#include <stdint.h>",
@@ -325,11 +324,11 @@ def _spreadsheet(program: StraightLine, names: tuple[str, ...], cells: Mapping[s
     taken = [one for one in names if cells is None and re.fullmatch(r"[A-Za-z]{1,3}[0-9]+|[RrCc]", one)]
     if taken:
         example = f"cells={{{taken[0]!r}: 'B1', ...}}"
-        message = f"{taken[0]} is a cell, or a row or column, to a spreadsheet; say which cells hold the sizes: {example}."
+        message = f"{taken[0]} is a cell, row or column in a spreadsheet; give the cells of the sizes: {example}."
         raise ArgumentError(message)
     missing = [one for one in names if cells is not None and one not in where]
     if missing:
-        message = f"no cell is given for {', '.join(missing)}."
+        message = f"no cell is given for {', '.join(missing)}; add it to cells=."
         raise ArgumentError(message)
     places = tuple(where.get(one, one) for one in names)
     for place in places:
@@ -352,6 +351,6 @@ def _spreadsheet(program: StraightLine, names: tuple[str, ...], cells: Mapping[s
     checks = list(dict.fromkeys(checks))
     code = f"=IF(AND({','.join(checks)}),{found},NA())" if checks else f"={found}"
     if len(code) > _LONGEST_CELL:
-        message = f"the formula has {len(code)} characters; a cell holds {_LONGEST_CELL}."
+        message = f"the formula has {len(code)} characters; {_LONGEST_CELL} are the limit of a cell."
         raise SizeError(message)
     return Source("spreadsheet", code, names)

@@ -1,4 +1,4 @@
-"""What a question about growth is asked of: a polynomial, its parts by name, and the sizes that were put in."""
+"""The subject of questions about growth: a polynomial, its parts by name, and the sizes that were put in."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from paramsym.naming import described
 from paramsym.present.tabulate import check_depth
 
 Subject: TypeAlias = Counted | Expr
-_ENOUGH = 3  # parts that tell something; a model that only wraps another is looked into
+_ENOUGH = 3  # the fewest parts worth showing; a model that only wraps another is split
 
 
 @dataclass(frozen=True)
 class Formula:
-    """A polynomial by parts, in letters, and the sizes it is asked at, if any."""
+    """A polynomial by parts, in letters, and its sizes, if any."""
 
     name: str
     polynomial: Polynomial
@@ -37,7 +37,7 @@ class Formula:
         """Return one of the formula's symbols.
 
         Raises:
-            UnknownNameError: one that it does not have.
+            UnknownNameError: a symbol that the formula does not have.
         """
         return symbol_of(self.name, wanted, self.symbols)
 
@@ -49,20 +49,19 @@ class Formula:
 
 
 def formula_of(subject: Subject, at: Any = None, depth: int | None = None) -> Formula:
-    """Return the formula of a layer or a cost, in the letters it had before sizes were put in, or of an expression.
+    """Return the formula of a layer or a cost before sizes were put in, or of an expression.
 
-    ``at`` puts further sizes in, as ``Layer.at`` takes them. ``depth`` says how deep parts are told apart; by default as deep as it takes
-    to have three.
+    ``at`` puts further sizes in, like ``Layer.at``. ``depth`` is the depth of the parts; by default the first with three parts.
 
     Raises:
-        ArgumentError: neither a layer, a cost nor an expression, sizes for an expression that are no mapping, or what is no depth.
+        ArgumentError: neither a layer, a cost nor an expression, sizes for an expression that are not a mapping, or an impossible depth.
     """
     check_depth(depth)
     if isinstance(subject, Counted):
         sized = subject if at is None else subject.at(at)
         root, sizes = sized.origin
         numbers = {symbol: size for symbol, size in sizes.items() if isinstance(size, int)}
-        # Expressions such as F = 4*H change the formula; numbers are only put in to be shown beside it.
+        # Expressions such as F = 4*H change the formula; numbers are only shown beside it.
         expressions = {symbol: size for symbol, size in sizes.items() if not isinstance(size, int)}
         if expressions:
             root = root.at(expressions)
@@ -83,7 +82,7 @@ def formula_of(subject: Subject, at: Any = None, depth: int | None = None) -> Fo
 
 
 def quotient(above: Polynomial, below: Polynomial) -> Expr:
-    """Divide, term by term where that is possible, otherwise with what both have in common taken out."""
+    """Divide, term by term if possible, otherwise with common factors cancelled."""
     if len(below.terms) == 1:
         return (above * below.inverse()).as_expr()
     one, other = fraction(cancel(above.as_expr() / below.as_expr()))
@@ -91,7 +90,7 @@ def quotient(above: Polynomial, below: Polynomial) -> Expr:
 
 
 def number(value: Expr) -> str:
-    """Write a whole number with its thousands apart, anything else as SymPy does."""
+    """Write a whole number with thousands separators, anything else as SymPy does."""
     return f"{int(value):,}" if isinstance(value, Integer) else str(value)
 
 

@@ -1,4 +1,4 @@
-"""Tensors that add alike, and how a symbol enters them: as slices, as copies, as a factor, or inside a size."""
+"""Tensors with the same product of factors, and how a symbol enters them: as slices, as copies, as a factor, or inside a size."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paramsym.core.ledger import Line
 
 _SLICED = frozenset("AG")
 _ONE_OF = {"L": "layer", "E": "expert"}
-_NAMED = 4  # names of tensors of one kind that a sentence spells out before it counts the rest
+_NAMED = 4  # the most tensor names of one kind in a sentence; the others are counted
 _TIMES = {2: " twice", 3: " three times"}
 
 
@@ -29,46 +29,46 @@ class Group:
 
     @cached_property
     def amount(self) -> Polynomial:
-        """What the whole group adds to the count."""
+        """The contribution of the whole group."""
         return Polynomial.total(line.polynomial() for line in self.lines)
 
     @property
     def product(self) -> Product:
-        """What one of them adds, as written: numbers of copies first, then the axes; summed where copies differ."""
+        """The contribution of one tensor, not simplified: numbers of copies first, then the axes; a sum if copies differ."""
         return Product(self.factors, self.lines[0].spans)
 
     @property
     def tensors(self) -> int:
-        """How many tensors they are; the labelled segments of one are one."""
+        """The number of tensors; the labelled segments of a tensor count once."""
         return tensors(self.lines)
 
     @property
     def names(self) -> str:
-        """The tensors' names, the first few of them, those that differ in one step in one: ``attention.{query,key,value}.weight``."""
+        """The first few names; names that differ in one step are joined: ``attention.{query,key,value}.weight``."""
         found = merged(self.lines)
         left_out = sum(count for _, count in found[_NAMED:])
         return ", ".join(name for name, _ in found[:_NAMED]) + (f" and {left_out} more" if left_out else "")
 
 
 def grouped(lines: Iterable[Line]) -> Iterator[Group]:
-    """Yield the groups of lines that have the same factors; a single copy is no factor."""
+    """Yield the groups of lines with the same factors; a single copy is not a factor."""
     found: dict[tuple[object, ...], list[Line]] = {}
     for line in lines:
         found.setdefault((line.stored, line.factors, line.spans), []).append(line)
     for members in found.values():
         factors = tuple(factor for factor in (*members[0].stored, *members[0].factors) if factor != 1)
-        if not members[0].shape:  # of a cost: what a unit counts comes first
+        if not members[0].shape:  # for a cost, the operations per unit come first
             factors = tuple(sorted(factors, key=lambda factor: not isinstance(factor, int)))
         yield Group(factors or (1,), tuple(members))
 
 
 def tensors(lines: Iterable[Line]) -> int:
-    """Return how many tensors some lines belong to."""
+    """Return the number of tensors of some lines."""
     return len({line.name if line.label else number for number, line in enumerate(lines)})
 
 
 def merged(lines: Iterable[Line]) -> list[tuple[str, int]]:
-    """Return the names of tensors, those that differ in one step as one name with braces, each with how many it stands for."""
+    """Return the names of tensors, names that differ in one step joined with braces, each with the number of joined names."""
     labels: dict[tuple[str, ...], list[str]] = {}
     for line in lines:
         labels.setdefault(plain(line), []).append(line.label)
@@ -98,7 +98,7 @@ def quotients(factors: Iterable[Count], symbol: Symbol) -> Iterator[Expr]:
 
 
 def how(group: Group, symbol: Symbol) -> tuple[Said, ...]:
-    """Say how the symbol enters a group: as slices that are shared out, as a number of slices or copies, or inside a size."""
+    """Describe how the symbol enters a group: as slices, as a number of slices or copies, or inside a size."""
     line = group.lines[0]
     each = " each" if len(group.lines) > 1 else ""
     if any(span.index is not None and symbol in set(symbols_in((span.count, span.start))) for span in line.spans):
@@ -115,12 +115,12 @@ def how(group: Group, symbol: Symbol) -> tuple[Said, ...]:
     for axis in line.axes:
         slices = [factor for factor in axis if factor != size]
         if isinstance(size, per) and size.as_quotient()[0] == symbol and len(slices) == 1 and size in axis:
-            return (f"the width{each} is ", symbol, ", shared out among ", slices[0], " slices")
+            return (f"the width{each} is ", symbol, ", divided among ", slices[0], " slices")
     return (symbol, " is inside a size", each, ", ", size)
 
 
 def _divided(group: Group, symbol: Symbol, each: str) -> tuple[Said, ...]:
-    """Say what becomes of a division by the symbol: multiplied away by as many slices, or not."""
+    """Describe whether a division by the symbol is cancelled by the number of slices."""
     stays = symbol in group.amount.free_symbols
     for factors in group.lines[0].axes or (_slices_first(group.factors, symbol),):
         for factor in factors:
@@ -131,7 +131,7 @@ def _divided(group: Group, symbol: Symbol, each: str) -> tuple[Said, ...]:
             if slices == symbol and stays:
                 continue  # another axis is divided as well
             if slices == symbol:
-                return (symbol, " slices of width ", width, f"{each}, because the width is shared out exactly")
+                return (symbol, " slices of width ", width, f"{each}, because the width is divided exactly")
             if slices is not None:
                 return (slices, " slices of width ", width, f"{each}, and ", slices, " is not ", symbol, ": ", symbol, " stays")
             if symbol.name in _SLICED:
@@ -143,14 +143,14 @@ def _divided(group: Group, symbol: Symbol, each: str) -> tuple[Said, ...]:
 
 
 def _slices_first(factors: tuple[Count, ...], symbol: Symbol) -> tuple[Dim, ...]:
-    """Return the factors of what has no shape as one axis: the number of slices, then their width."""
+    """Return the factors of a line without a shape as one axis: the number of slices, then their width."""
     widths = [factor for factor in factors if isinstance(factor, per)]
     known = {text(width.as_quotient()[1]) for width in widths}
     return (*(factor for factor in factors if factor == symbol or text(factor) in known), *widths)
 
 
 def _multiplied(group: Group, symbol: Symbol, each: str) -> tuple[Said, ...]:
-    """Say what the symbol is a factor of."""
+    """Describe of what the symbol is a factor."""
     line = group.lines[0]
     if line.role == "table" and symbol.name in _SLICED:
         return (symbol, f" is a factor of the table{each}, and no width in it is divided by ", symbol)
@@ -158,13 +158,13 @@ def _multiplied(group: Group, symbol: Symbol, each: str) -> tuple[Said, ...]:
         return (f"a table{each} with one row for each of ", symbol)
     width = _beside(line, symbol) if symbol.name in _SLICED and line.shape else None
     if width is not None:
-        return (symbol, " slices of width ", width, f"{each}, a width of its own: ", symbol, " stays")
+        return (symbol, " slices of width ", width, f"{each}, a separate size: ", symbol, " stays")
     times = group.factors.count(symbol)
     often = _TIMES.get(times, f" {times} times") if times > 1 else ""
     return (symbol, " is a factor", f" of each{',' if often else ''}" if each else "", often)
 
 
 def _beside(line: Line, symbol: Symbol) -> Symbol | None:
-    """Return the width that stands right behind a number of slices among the factors of a tensor."""
+    """Return the width that follows a number of slices among the factors of a tensor."""
     following = line.factors[line.factors.index(symbol) + 1 :]
     return next((factor for factor in following[:1] if isinstance(factor, Symbol)), None)

@@ -1,4 +1,4 @@
-"""The conventions of costs that are known by name, with what each counts, where it is written, and where it is wrong."""
+"""The named conventions of costs: what each counts, its source and its known faults."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paramsym.render.table import Printed, Table, Tabular
 
 
 class HasName(Protocol):
-    """What has a name."""
+    """Anything with a name."""
 
     @property
     def name(self) -> str:
@@ -33,7 +33,7 @@ Topic: TypeAlias = Literal["work", "activations", "optimizers", "formats", "shar
 
 @dataclass(frozen=True)
 class Known(Printed):
-    """One convention: its ``topic`` and ``name``, what it ``counts``, where it is written, and where it is ``wrong``."""
+    """One convention: its ``topic`` and ``name``, what it ``counts``, its source, and where it is ``wrong``."""
 
     topic: Topic
     name: str
@@ -82,11 +82,11 @@ class Listing(ByName[Known]):
     def table(self) -> Table:
         """Return them as a table."""
         rows = tuple((item.topic, item.name, item.counts, item.source, item.wrong) for item in self.items)
-        return Table(("of", "name", "counts", "written in", "wrong in that"), rows, (), "Conventions")
+        return Table(("of", "name", "counts", "source", "known faults"), rows, (), "Conventions")
 
 
 def listing(topic: Topic) -> Listing:
-    """Return what is known by name, of one topic or of all.
+    """Return the named conventions of one topic, or of all.
 
     Raises:
         ArgumentError: an unknown topic.
@@ -101,7 +101,7 @@ def listing(topic: Topic) -> Listing:
     return Listing(tuple(one for one in _all() if topic in {"all", one.topic}))
 
 
-_ALONE = "scales of blocks and of tensors are not counted; the formats that store them are"
+_ALONE = "scales of blocks and of tensors are not counted; other formats include them"
 
 
 def _all() -> tuple[Known, ...]:
@@ -122,7 +122,7 @@ def _all() -> tuple[Known, ...]:
             for one in SHARINGS.values()
         ),
         *(
-            Known("machines", one.name, f"{one.flops:,} FLOPs and {one.bandwidth:,} bytes a second", one.source, one.wrong)
+            Known("machines", one.name, f"{one.flops:,} FLOPs and {one.bandwidth:,} bytes per second", one.source, one.wrong)
             for one in MACHINES.values()
         ),
     )

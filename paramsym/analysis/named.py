@@ -1,4 +1,4 @@
-"""A layer that was built with numbers, in letters after all: each number under the name of the argument that it was given for."""
+"""Letters for a layer that was built with numbers: each number gets the name of its argument."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from paramsym.errors import ParamsymError
 
 
 def named(subject: Counted, asked: str = "") -> Counted:
-    """Return the same layer, or the same cost of it, with letters behind its numbers, as ``lettered`` puts them."""
+    """Return the same layer, or the same cost, with letters for its numbers; see ``lettered``."""
     layer = lettered(holder(subject), asked)
     return subject if layer is holder(subject) else with_layer(subject, layer)
 
 
 def lettered(layer: Layer, asked: str = "") -> Layer:
-    """Return the same layer with letters behind its numbers: those of the class's defaults, otherwise the names of its arguments.
+    """Return the same layer with letters for its numbers: those of the class's defaults, otherwise the names of its arguments.
 
-    What holds its numbers in other layers or rounds them stays as it is, and what has letters already, but for the number ``asked`` for. A
-    number 1 keeps quiet, unless it is asked for.
+    A layer whose numbers are in inner layers or are rounded is not changed. A layer that has letters is changed only for the number
+    ``asked`` for. The number 1 gets a letter only if it is ``asked`` for.
 
     >>> from paramsym import MultiHeadAttention
     >>> lettered(MultiHeadAttention(768, 12)).formula
@@ -40,16 +40,16 @@ def lettered(layer: Layer, asked: str = "") -> Layer:
     if layer.symbols:
         return _with_some(layer, alone)
     if len(set(letters.values())) < len(letters):
-        return layer  # two arguments of one letter need not be one size
+        return layer  # two arguments with one letter may be different sizes
     written = _with(layer, letters)
     if written is None:
-        # One of them decides which tensors there are, and stays a number.
+        # A number that decides which tensors exist stays a number.
         kept = {name: letter for name, letter in letters.items() if _with(layer, {name: letter}) is not None}
         written = _with(layer, kept)
     if written is None:
         return layer
     if any(not size.is_Symbol for monomial in written.origin[0].polynomial.terms for size, _ in monomial):
-        # What is rounded inside is easier to read in numbers.
+        # A layer that rounds sizes is easier to read in numbers.
         return _with_some(layer, alone)
     shown = {symbol for line in written.origin[0].lines for symbol in symbols_in((line.factors, line.stored, line.used))}
     told = {name: letter for name, letter in letters.items() if letter in shown or name == asked}
@@ -57,12 +57,12 @@ def lettered(layer: Layer, asked: str = "") -> Layer:
 
 
 def _with_some(layer: Layer, letters: dict[str, Symbol]) -> Layer:
-    """Put letters in if there are any and where they can be; else the layer stays as it is."""
+    """Put letters in if possible; otherwise return the layer unchanged."""
     return (_with(layer, letters) if letters else None) or layer
 
 
 def _with(layer: Layer, letters: dict[str, Symbol]) -> Layer | None:
-    """Put letters in for numbers and the numbers in for the letters; None where another layer comes out of it."""
+    """Put letters in for numbers and the numbers in for the letters; None if the result is another layer."""
     try:
         again = replace(layer, **letters).at({letter: getattr(layer, name) for name, letter in letters.items()})  # type: ignore[type-var]
     except (ParamsymError, TypeError):

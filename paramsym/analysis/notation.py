@@ -8,7 +8,7 @@
     power    atom ("**" digits | superscript)?
     atom     number | letters | "(" sum ")"
 
-A run of letters that is no name of the model is a product of single letters; a letter that the model does not have is its capital.
+A word that is not a name of the model is a product of single letters; a letter that the model does not have means its capital.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _MOST_TERMS = 400
 
 
 class UnreadableError(ArgumentError):
-    """What is no formula as papers write it."""
+    """A string that is not a formula in the notation of papers."""
 
 
 def read(text: str, names: Mapping[str, Symbol]) -> Polynomial:
     """Return the formula in a model's letters.
 
     Raises:
-        UnreadableError: what is no such formula, a letter that the model does not have, or what is beyond the limits.
+        UnreadableError: another string, an unknown letter, or a formula beyond the limits.
 
     >>> from paramsym import A, B, H, L, S
     >>> read("34sbh + 5as\u00b2b", {"A": A, "B": B, "H": H, "S": S}).as_expr()
@@ -111,7 +111,7 @@ class _Reader:
         return result
 
     def _atom(self) -> list[Polynomial]:
-        """Read one atom; of letters side by side, the last one takes the exponent."""
+        """Read one atom; the exponent belongs to the last of several letters."""
         token = self._here()
         if token is None or not (token["number"] or token["letters"] or token["sign"] == "("):
             raise _unreadable(self.text)
@@ -151,4 +151,4 @@ class _Reader:
 
 
 def _unreadable(text: str) -> UnreadableError:
-    return UnreadableError(f"{text[:60]!a} is no formula in the model's letters, such as '34sbh + 5as^2b'.")
+    return UnreadableError(f"{text[:60]!a} is not a formula in the model's letters, such as '34sbh + 5as^2b'.")

@@ -1,4 +1,4 @@
-"""How far a search is: a bar on standard error, or a call of the user's own function."""
+"""Progress of a search: a bar on standard error, or calls of the user's function."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import sys
 import time
 from collections.abc import Callable
 
-_PATIENCE = 0.2  # seconds between two words
+_PATIENCE = 0.2  # seconds between two updates
 
 
 def reporter(progress: bool | Callable[[int, int], object]) -> Callable[[int, int], object]:
-    """Return what to call with done and total: the user's function, a bar that is drawn, or nothing."""
+    """Return a function of done and total: the user's function, one that draws a bar, or one that does nothing."""
     if callable(progress):
         return progress
     if not progress:

@@ -1,4 +1,4 @@
-"""What a tensor is for, by the words that references use in names: so that two designs with other names can be put side by side."""
+"""The roles of tensors, from the words in references' names, to compare designs with different names."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _PARTS = {
     "embeddings": r"emb|^w[tp]e$|^shared$|^(cls|mask)_token$|^position",
     "feed-forward": r"mlp|ffn|feed_?forward|^pos_ffn|intermediate|expert|relu|^fc\d?$|^(up|down|gate)(_proj)?$",
 }
-"""What a step of a name says about the part of a model that it stands in, the first that fits."""
+"""The role for a step of a name; the first pattern that fits counts."""
 _PROJECTIONS = {"query": r"^q(uery)?(_|$)", "key": r"^k(ey)?(_|$)", "value": r"^v(alue)?(_|$)", "output": r"^o(ut)?(put)?(_|$)|^c_proj$"}
 """The same inside an attention."""
 
 
 def by_role(lines: Sequence[Line]) -> tuple[tuple[str, Polynomial], ...]:
-    """Return the sums by purpose: of a model with attention by its parts, of an attention by its projections; of others by their names.
+    """Return the sums by role: a model with attention by its parts, an attention by its projections, others by their names.
 
     >>> from paramsym import A, H, MultiHeadAttention
     >>> for role, amount in by_role(MultiHeadAttention(H, A, bias=False).lines):

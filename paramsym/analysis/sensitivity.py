@@ -1,4 +1,4 @@
-"""What one more of something costs: the derivative, the step by one, the elasticity, part by part."""
+"""The cost of one more of a symbol: derivative, step by one and elasticity, part by part."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _WORDS: dict[Any, str] = {
     Mod: "a Mod",
     Pow: "an exponent",
 }
-"""What has no derivative, as a sentence names it."""
+"""Functions without a derivative, in words."""
 
 
 @dataclass(frozen=True)
 class PartSensitivity(Printed):
-    """One part: what it holds, what one more costs there, and its share of that."""
+    """One part: its count, the cost of one more, and its share of that cost."""
 
     part: str
     amount: Expr
@@ -47,11 +47,12 @@ class PartSensitivity(Printed):
 
 @dataclass(frozen=True)
 class Sensitivity(Tabular):
-    """How a count depends on a symbol.
+    """The dependence of a count on a symbol.
 
-    ``marginal`` is the exact cost of one more; ``derivative`` is None where the symbol stands in what has none, such as a floor or an
-    exponent, and ``inside`` says in what. ``elasticity`` is the growth in percent for one percent more: the exponent of a power law. With
-    sizes, all of them are numbers, and ``formula_marginal`` keeps the closed form. Prints as sentences; ``table()`` gives the parts.
+    ``marginal`` is the exact cost of one more; ``derivative`` is None if a function without a derivative, such as a floor or an exponent,
+    contains the symbol; ``inside`` names the function. ``elasticity`` is the growth in percent for one percent more: the exponent of a
+    power law. With sizes, all of them are numbers, and ``formula_marginal`` keeps the closed form. Prints as sentences; ``table()`` gives
+    the parts.
     """
 
     subject: str
@@ -75,7 +76,7 @@ class Sensitivity(Tabular):
 
     @property
     def words(self) -> str:
-        """What one more costs, in a sentence."""
+        """The cost of one more, in a sentence."""
         if self.formula_marginal == 0:
             counted = "count" if self.unit == "parameters" else self.unit
             return f"{self._one} costs nothing: {self.symbol} cancels from the {counted} of {self.subject}."
@@ -93,13 +94,13 @@ class Sensitivity(Tabular):
             sentences.append(f"One percent more {self.symbol} makes {float(self.elasticity):.3f} percent more {self.unit}.")
         if self.derivative is None:
             where = listed(self.inside)
-            sentences.append(f"{self.symbol} stands in {where}: the step to the next whole number was taken, there is no derivative.")
+            sentences.append(f"{self.symbol} is inside {where}, which has no derivative; the step to the next whole number was taken.")
         if self.steps_of:
-            sentences.append(f"{self.symbol} is a multiple of {', '.join(self.steps_of)}: fewer than that at once cannot be added.")
+            sentences.append(f"{self.symbol} is a multiple of {', '.join(self.steps_of)}: the next size is that much larger.")
         return "\n".join(sentences)
 
     def table(self) -> Table:
-        """Return the parts as a table: what each holds, what one more costs there, its share."""
+        """Return the parts as a table: count, cost of one more, share."""
         rows: list[tuple[Cell, ...]] = []
         for one in self.parts:
             share = f"{100 * float(one.share):.1f} %" if one.share.is_number else one.share
@@ -111,13 +112,13 @@ class Sensitivity(Tabular):
 
 
 def sensitivity(subject: Subject, symbol: Symbol | str, *, at: Any = None, depth: int | None = None) -> Sensitivity:
-    """Say how a count changes with a symbol: derivative, cost of one more, elasticity, and the share of each part.
+    """Return how a count changes with a symbol: derivative, cost of one more, elasticity, and the share of each part.
 
-    ``at`` puts sizes in, as ``Layer.at`` takes them; a sized layer brings its own. ``depth`` says how deep parts are told apart. Where the
-    symbol stands in a floor, an exponent or the like there is no derivative, and the step to the next whole number is what counts.
+    ``at`` puts sizes in, like ``Layer.at``; a sized layer has its own. ``depth`` is the depth of the parts. If a floor, an exponent or a
+    similar function contains the symbol, there is no derivative, and the step to the next whole number counts.
 
     Raises:
-        UnknownNameError: a symbol that is nowhere in the layer.
+        UnknownNameError: a symbol that the layer does not have.
 
     >>> from paramsym import H, L, Repeat, TransformerEncoderLayer
     >>> print(sensitivity(Repeat(TransformerEncoderLayer(H, 12, 4*H), L), L))
@@ -175,7 +176,7 @@ def _derivative(formula: Formula, symbol: Symbol) -> tuple[Expr | None, Expr | N
 
 
 def _multiples(subject: Subject, symbol: Symbol) -> tuple[str, ...]:
-    """Name what must divide the symbol."""
+    """Return the sizes that must divide the symbol."""
     if not isinstance(subject, Counted):
         return ()
     found = [

@@ -32,7 +32,7 @@ _SHOWN = 20
 
 @dataclass(frozen=True)
 class Solution(Printed):
-    """Sizes by symbol, the count they give, and how far it is from the target."""
+    """Sizes by symbol, their count, and its difference from the target."""
 
     sizes: tuple[tuple[Symbol, int], ...]
     count: int
@@ -55,7 +55,7 @@ class Solution(Printed):
 class Solutions(Tabular, Sequence[Solution]):
     """The solutions, the nearest to the target first, then by sizes; ``complete`` unless the search was interrupted.
 
-    ``nearest`` says that the nearest were asked for, and not only what gives the target; ``exact`` of them do.
+    ``nearest`` means that the nearest were asked for; ``exact`` is the number of those that give the target.
     """
 
     target: str
@@ -99,7 +99,7 @@ class Solutions(Tabular, Sequence[Solution]):
 
 
 def multiples(step: int, least: int, most: int) -> range:
-    """Return the multiples of ``step`` from ``least`` to ``most``, both included where they are multiples.
+    """Return the multiples of ``step`` from ``least`` to ``most``, both included if they are multiples.
 
     >>> list(multiples(64, 100, 256))
     [128, 192, 256]
@@ -121,7 +121,7 @@ def rounded_up(value: Expr | int, step: int) -> Expr:
         message = f"a multiple of {quoted(step)}; wanted a positive whole number."
         raise SizeError(message)
     if isinstance(value, bool) or not isinstance(value, Expr | int):
-        message = f"{described(value)} is no size to round up; wanted a whole number or an expression."
+        message = f"{described(value)} is not a size to round up; wanted a whole number or an expression."
         raise SizeError(message)
     return step * ceiling(value / Integer(step), evaluate=isinstance(value, int | Integer))
 
@@ -138,20 +138,20 @@ def solve(
 ) -> Solutions:
     """Return all integer sizes that give a count; with ``best``, that many nearest ones.
 
-    ``target`` is an int, meant to the last digit, or a string such as ``"1.3B"``, met by what rounds to it; ``tolerance``, an exact
-    fraction, widens either. ``"<= 80 GB"`` asks for all that do not exceed it, and with ``best`` for those nearest to it from below.
-    ``over`` maps every symbol to its candidates, a range or a sequence of ints, or to an expression in the others (``{F: 4*H}``,
-    ``{A: per(H, 128)}``, ``{F: rounded_up(Rational(8, 3)*H, 256)}``). The conditions the layer was built under hold
-    in every solution; ``where`` adds SymPy relations between symbols (``H >= 64*L``). Symbols that cancel from the count and stand in no
-    condition may be left out. For a design tied or not, ask once for each.
+    ``target`` is an exact int, or a string such as ``"1.3B"`` for all counts that round to it; ``tolerance``, an exact fraction, widens
+    either. ``"<= 80 GB"`` finds all sizes that do not exceed it, with ``best`` the nearest from below. ``over`` maps every symbol to its
+    candidates, a range or a sequence of ints, or to an expression in the others (``{F: 4*H}``, ``{A: per(H, 128)}``, ``{F:
+    rounded_up(Rational(8, 3)*H, 256)}``). The layer's conditions hold in every solution; ``where`` adds SymPy relations between symbols
+    (``H >= 64*L``). Symbols that cancel from the count and are in no condition may be left out. For tied and untied designs, call it once
+    for each.
 
-    The search is exhaustive and exact: of the symbols in which the count grows, the one of most candidates is bisected; all others are run
-    through, in the order of ``over``, as far as they do not contradict each other. ``progress`` writes to standard error, or calls with
-    done and total; an interrupt returns what was found so far.
+    The search is exhaustive and exact: the symbol with the most candidates in which the count grows is bisected; all combinations of the
+    others that meet the conditions are tried, in the order of ``over``. ``progress`` writes to standard error, or is called with done and
+    total; an interrupt returns the solutions found so far.
 
     Raises:
-        UnknownNameError: a symbol that the layer does not have, or one that it needs and that has no candidates.
-        ArgumentError: candidates that are neither whole numbers nor an expression, or a target that is no number.
+        UnknownNameError: a symbol that the layer does not have, or a missing one.
+        ArgumentError: candidates that are neither whole numbers nor an expression, or a target that is not a number.
 
     >>> from paramsym import F, H, L
     >>> from paramsym.models import Gpt2
@@ -184,15 +184,15 @@ def solve(
 
 def _range(target: int | str, tolerance: Rational | None, unit: str) -> tuple[int, int, int]:
     if isinstance(target, bool) or not isinstance(target, int | Integer | str):
-        message = f"target is {described(target)}; wanted a whole number, or words such as '1.3B'."
+        message = f"target is {described(target)}; wanted a whole number, or a string such as '1.3B'."
         raise ArgumentError(message)
     if not isinstance(target, str) and int(target).bit_length() > MAX_BITS:
-        message = f"target has {int(target).bit_length()} bits; no count that is looked for has more than {MAX_BITS}."
+        message = f"target has {int(target).bit_length()} bits; {MAX_BITS} are the limit."
         raise ArgumentError(message)
     bounded = isinstance(target, str) and target.lstrip().startswith("<=")
     said = read(target.strip().removeprefix("<=") if isinstance(target, str) else int(target))
     if said.unit not in {"", unit}:
-        message = f"target is {quoted(target)}, in {said.unit}; what is counted are {unit}."
+        message = f"target is {quoted(target)}, in {said.unit}; the count is in {unit}."
         raise ArgumentError(message)
     claim = said.stated
     low, high = (0, claim.value) if bounded else (claim.low, claim.high)
@@ -206,7 +206,7 @@ def _range(target: int | str, tolerance: Rational | None, unit: str) -> tuple[in
 
 
 def _split(layer: Counted | Expr, over: Mapping[Any, Any]) -> tuple[dict[Symbol, Sequence[int]], dict[Symbol, Expr]]:
-    """Tell candidates from expressions, and write the expressions in symbols that have candidates."""
+    """Separate candidates from expressions, and write the expressions in symbols with candidates."""
     candidates: dict[Symbol, Sequence[int]] = {}
     derived: dict[Symbol, Expr] = {}
     for key, values in over.items():
@@ -223,7 +223,7 @@ def _split(layer: Counted | Expr, over: Mapping[Any, Any]) -> tuple[dict[Symbol,
     for symbol, value in derived.items():
         loose = sorted(one.name for one in symbols_in(value) if one not in candidates)
         if loose:
-            message = f"{symbol} is {value}, and {', '.join(loose)} has no candidates."
+            message = f"{symbol} is {value}, but {', '.join(loose)} has no candidates; add them to over."
             raise UnknownNameError(message)
     return candidates, derived
 
@@ -233,7 +233,7 @@ def _whole_numbers(symbol: Symbol, values: Any) -> Sequence[int]:
         return [int(values)]
     if isinstance(values, range):
         if abs(values.stop - values.start) // abs(values.step) >= sys.maxsize:
-            message = f"{symbol} has more candidates than a search can number; take a larger step, as in multiples(64, 64, 8192)."
+            message = f"{symbol} has too many candidates; take a larger step, as in multiples(64, 64, 8192)."
             raise ArgumentError(message)
         return values if values.step > 0 else values[::-1]
     found: list[Any] | None = None if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
@@ -255,7 +255,7 @@ def _with_expressions(layer: Counted | Expr, candidates: Mapping[Symbol, Sequenc
 
 
 def _relations(where: Boolean | Sequence[Boolean], known: Iterable[Symbol]) -> tuple[Boolean, ...]:
-    """Check that each relation says something about sizes that are looked for."""
+    """Check that each relation is between symbols of the search."""
     given: Any = (where,) if isinstance(where, Boolean) else where
     for relation in given if isinstance(given, list | tuple | set | frozenset) else (given,):
         if not isinstance(relation, Boolean):
@@ -263,15 +263,15 @@ def _relations(where: Boolean | Sequence[Boolean], known: Iterable[Symbol]) -> t
             raise ArgumentError(message)
         loose = sorted(symbol.name for symbol in cast("set[Symbol]", relation.free_symbols).difference(known))
         if loose:
-            message = f"where has {relation}, and {', '.join(loose)} has no candidates."
+            message = f"where has {relation}, but {', '.join(loose)} has no candidates; add them to over."
             raise UnknownNameError(message)
     return tuple(given)
 
 
 class _Search:
-    """Runs through all symbols but one, which is bisected where the count grows with it.
+    """Tries all combinations of all symbols but one, which is bisected if the count grows with it.
 
-    The count is looked at as a quotient of whole numbers, because one that is not whole still says on which side of the target it is.
+    The count is computed as a quotient of whole numbers, because even a fraction shows the side of the target.
     """
 
     def __init__(
@@ -306,7 +306,7 @@ class _Search:
         self.worst: int | None = None
 
     def steps(self) -> Iterator[int]:
-        """Search, and say after each combination of the outer symbols how many are done."""
+        """Search, and report the progress after each combination of the outer symbols."""
         for done, combination in enumerate(product(*self.outer), 1):
             sizes = list(combination)
             if self._may_hold(sizes):
@@ -314,12 +314,12 @@ class _Search:
             yield done
 
     def ranked(self) -> list[Solution]:
-        """Return what was found, the nearest first."""
+        """Return the solutions, the nearest first."""
         self.found.sort(key=lambda one: (abs(one.difference), [size for _, size in one.sizes]))
         return self.found if self.best is None else self.found[: self.best]
 
     def _may_hold(self, sizes: list[int]) -> bool:
-        """Whether no condition speaks against the outer sizes, whatever the inner one is."""
+        """Whether the outer sizes meet all conditions for some inner size."""
         try:
             self.asked.run(sizes)
         except Broken as broken:
@@ -327,7 +327,7 @@ class _Search:
         return True
 
     def _look_along(self, sizes: list[int]) -> None:
-        """Consider the inner sizes whose count is near enough, from the target outwards."""
+        """Try the inner sizes whose count is near enough, from the target outwards."""
         if self.place is None:
             self._consider(sizes)
             return
@@ -336,7 +336,7 @@ class _Search:
             below = self.below.run(sizes)
         except Broken:
             below = 0
-        if not below:  # the formula says nothing here
+        if not below:  # the formula has no value here
             for size in self.inner:
                 sizes[self.place] = size
                 self._consider(sizes)
@@ -361,7 +361,7 @@ class _Search:
         return self.worst is None or abs(above - self.goal * below) <= self.worst * below
 
     def _consider(self, sizes: list[int]) -> None:
-        """Keep sizes that are near enough and contradict no condition."""
+        """Keep sizes that are near enough and meet all conditions."""
         try:
             count = self.count(sizes)
             complete = dict(zip(self.order, sizes, strict=True)) | {symbol: one.run(sizes) for symbol, one in self.sized.items()}
@@ -379,11 +379,11 @@ def _is_true(relation: Boolean, sizes: Mapping[Symbol, int]) -> bool:
     try:
         return bool(relation.xreplace({symbol: Integer(size) for symbol, size in sizes.items()}) == True)  # noqa: E712 - SymPy's true
     except (ArithmeticError, TypeError, ValueError):
-        return False  # SymPy's, of a quotient by zero
+        return False  # raised by SymPy for a quotient by zero
 
 
 def _grows(polynomial: Polynomial, symbol: Symbol) -> bool:
-    """Whether no more of a symbol ever makes the value smaller, whatever the other sizes are."""
+    """Whether the value never falls when a symbol grows, for all other sizes."""
     seen = False
     for monomial, c in polynomial.terms.items():
         if not any(symbol in generator.free_symbols for generator, _ in monomial):

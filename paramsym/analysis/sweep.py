@@ -1,4 +1,4 @@
-"""A whole design space as a tidy table: one row per combination of sizes, the count, and its parts if asked."""
+"""A design space as a table: one row per combination of sizes, the count, and optionally its parts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from paramsym.optional import available
 from paramsym.render.table import Table, Tabular
 
 _BATCH = 65_536
-_FEW = 1000  # rows for which NumPy is not worth importing
+_FEW = 1000  # the most rows for which importing NumPy takes longer than it saves
 _SHOWN = 20
 
 
@@ -33,8 +33,8 @@ _SHOWN = 20
 class Sweep(Tabular):
     """Columns of equal length: the sizes by symbol name, the count, and one column per part.
 
-    The column of the count is called ``params``; of a cost it is called by its unit, as in ``FLOPs``.
-    ``left_out`` is how many combinations contradict a condition of the layer. ``pandas.DataFrame(sweep.columns)`` makes a frame of it.
+    The column of the count is called ``params``; for a cost it has the name of its unit, such as ``FLOPs``. ``left_out`` is the number of
+    combinations that contradict a condition of the layer. ``pandas.DataFrame(sweep.columns)`` makes a frame of it.
     """
 
     subject: str
@@ -81,14 +81,14 @@ def sweep(
     invalid: bool = True,
     progress: bool | Callable[[int, int], object] = False,
 ) -> Sweep:
-    """Return the exact count, or cost, at every combination of sizes, in the order in which they are given, the last one varying fastest.
+    """Return the exact count, or cost, at every combination of sizes, in the given order, the last size varying fastest.
 
     ``sizes`` maps names or symbols to a whole number or a sequence of them. ``parts=True`` adds a column per part, ``parts=2`` per part to
     that depth; they add up to ``params``. Combinations that contradict a condition of the layer are left out and counted; ``invalid=False``
     raises there instead. ``progress`` writes a bar to standard error, or calls with done and total.
 
     Raises:
-        UnknownNameError: a symbol that the formula does not have, or one that it needs and that is not given.
+        UnknownNameError: a symbol that the formula does not have, or a missing one.
         SizeError: sizes that are not whole, or, with ``invalid=False``, sizes the layer cannot have.
 
     >>> from paramsym import A, H, MultiHeadAttention
@@ -119,7 +119,7 @@ def sweep(
         kept, found = batch(plan, plans, axes, range(start, stop))
         if not invalid and len(kept) < stop - start:
             wrong = next(row for row, one in zip(range(start, stop), (*kept, -1), strict=False) if row != one)
-            evaluate(subject, dict(zip(given, _sizes(axes, wrong), strict=True)))  # raises, and says why
+            evaluate(subject, dict(zip(given, _sizes(axes, wrong), strict=True)))  # raises the error with the reason
         for column, more in zip(columns, found, strict=True):
             column.extend(more)
         tell(stop, total)
@@ -128,11 +128,11 @@ def sweep(
 
 
 _Batch: TypeAlias = tuple[Sequence[int], Sequence[Sequence[int]]]
-"""The rows that contradict nothing, and their columns."""
+"""The valid rows, and their columns."""
 
 
 def _with_numpy(plan: Plan, parts: list[Plan], axes: tuple[tuple[int, ...], ...], rows: range) -> _Batch:
-    """Compute a batch in columns; one by one where NumPy is not installed."""
+    """Compute a batch in columns; one by one if NumPy is not installed."""
     np = available("numpy")
     if np is None:
         return _one_by_one(plan, parts, axes, rows)

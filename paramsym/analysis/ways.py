@@ -1,4 +1,4 @@
-"""The other ways to count a cost: another convention, another pass, a share of it, another format, with parts left out."""
+"""Other ways to count a cost: another convention, pass, share or format, or without some parts."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from paramsym.measure.memory import USES
 from paramsym.measure.state import BYTES
 from paramsym.measure.work import PAIRS, Share, Way, inside
 
-_TRIED = ("float32", "float16", "float8", "int4")  # a format of each width
+_TRIED = ("float32", "float16", "float8", "int4")  # one format of each width
 _PASSES = {"forward": "the forward pass alone", "backward": "the backward pass alone", "both": "the forward and the backward pass"}
 _SHARES = {"batch": "all of the batch", "sequence": "one sequence", "token": "one token"}
 _USES = {"training": "training", "inference": "inference"}
 _CHEAP = 0.94
-_STEP = 0.05  # what believing one more departure costs,
-_SHARED = 0.1  # and that a share was meant
+_STEP = 0.05  # the cost of one more change,
+_SHARED = 0.1  # and of a share
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """A cost counted in another way: the total, in words, where the way is written, and what believing it costs.
+    """A cost counted in another way: the total, a description, its source, and its cost in a ranking.
 
-    ``of_convention`` says that nothing but a convention was changed.
+    ``of_convention`` means that only the convention was changed.
     """
 
     name: str
@@ -83,7 +83,7 @@ def _all(cost: Cost) -> Iterator[Alternative]:
 
 
 def _known(name: str, now: Any) -> tuple[Any, ...]:
-    """Return what may be chosen in the place of a choice."""
+    """Return the alternatives for an option."""
     if name == "convention":
         return tuple(CONVENTIONS if now in CONVENTIONS else MEMORY)
     if name == "dtype":
@@ -103,7 +103,7 @@ def _said(name: str, value: Any) -> str:
 
 
 def _without(cost: Cost) -> Iterator[tuple[str, Polynomial]]:
-    """Yield the totals of some of the lines: without what stands outside the blocks, without attention's pairs, without masks, ..."""
+    """Yield the totals of some of the lines: only the blocks, without attention's pairs, without masks, ..."""
     blocks = inside(list(cost.lines))
     unpaired = [line for line in cost.lines if not _is_paired(line)]
     if len(blocks) < len(cost.lines):

@@ -1,4 +1,4 @@
-"""Words for tensors and terms: the shortest names that tell them apart, and products as a paper writes them."""
+"""Words for tensors and terms: the shortest unique names, and products in the notation of papers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paramsym.naming import one_line
 
 _ORDER = {letter.name: position for position, letter in enumerate(LETTERS)}
 _ONE_OF = {"A": "head", "G": "key/value head", "E": "expert", "L": "layer", "C": "channel", "T": "token type"}
-_MOST_TERMS = 40  # a longer sum is shown as it is: factoring it would cost more than it tells
+_MOST_TERMS = 40  # a longer sum is not factored, because that takes too long
 _MOST_NAMED = 5
 
 
@@ -39,7 +39,7 @@ def listed(words: Sequence[str]) -> str:
 
 
 class ShortNames:
-    """The shortest tails of paths that tell a layer's parts and tensors apart."""
+    """The shortest unique tails of the paths of a layer's parts and tensors."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
         """Read every path once."""
@@ -52,7 +52,7 @@ class ShortNames:
                     self._owners.setdefault(whole[start:], set()).add(whole)
 
     def short(self, path: tuple[str, ...]) -> str:
-        """Return the shortest tail of a path that no other path ends in; numbered copies stay a template."""
+        """Return the shortest tail of a path that is unique; numbered copies stay a template."""
         for start in range(len(path) - 1, -1, -1):
             tail = path[start:]
             if self._owners.get(tail) == {path} and not _vague(tail[0]):
@@ -60,7 +60,7 @@ class ShortNames:
         return ".".join(path)
 
     def owner(self, line: Line) -> str:
-        """Return the name of what a tensor belongs to; a labelled segment belongs to its label."""
+        """Return the name of the owner of a tensor; the owner of a labelled segment is its label."""
         if line.label:
             return line.label
         path = plain(line)[:-1]
@@ -102,7 +102,7 @@ def written(term: Expr) -> str:
     together = sympy.factor(term)
     if isinstance(together, Add):
         return _sum(together)
-    coefficient, rest = together.as_coeff_Mul()  # kept apart: SymPy multiplies a lone number into a sum
+    coefficient, rest = together.as_coeff_Mul()  # kept separate: SymPy would multiply a single number into a sum
     over, under = sympy.fraction(coefficient)
     numerator, denominator = sympy.fraction(rest)
     sign, number = _factors(over)

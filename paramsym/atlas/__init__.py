@@ -1,1 +1,1 @@
-"""The atlas: derived closed forms of model types that have no family of their own, one record for each type."""
+"""The atlas: derived closed forms of model types without a family, one record for each type."""

@@ -1,4 +1,4 @@
-"""Which values of a key were verified, and what a key means that is missing."""
+"""The verified values of a key, and the meaning of a missing key."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from paramsym.atlas.values import Value
 from paramsym.models.keys import shown
 
 BEYOND = 64
-"""How many times the largest tested number may be: laws of sizes go on, and the record says how far they were tested."""
+"""The largest allowed number, as a multiple of the largest tested one."""
 
 
 def verified(domain: Mapping[str, Any], value: Value) -> bool:
-    """Say whether a value is among those that were verified.
+    """Whether a value was verified.
 
     >>> verified({"whole": [1, 8]}, 512), verified({"whole": [1, 8]}, 0), verified({"words": ["gelu", None]}, None)
     (True, False, True)
@@ -40,7 +40,7 @@ def verified(domain: Mapping[str, Any], value: Value) -> bool:
 
 
 def said(domain: Mapping[str, Any]) -> str:
-    """Say which values were verified.
+    """Return the verified values, in words.
 
     >>> said({"whole": [1, 8], "words": [None]})
     'null, whole numbers from 1 (tested to 8)'
@@ -60,7 +60,7 @@ def check_verified(key: str, domain: Mapping[str, Any], value: Value) -> None:
     """Refuse a value that was not verified.
 
     Raises:
-        OutsideError: names the key, the value and what was verified.
+        OutsideError: the message has the key, the value and the verified values.
     """
     if not verified(domain, value):
         message = f"{key} is {shown(_thawed(value))}, for which the form was not verified; wanted {said(domain)}."
@@ -74,17 +74,17 @@ def _thawed(value: Value) -> Any:
 
 
 def default(rule: Any, values: Mapping[str, Value]) -> Value:
-    """Return what a missing key means: a value, an expression of other keys, or a list by a law of its entries.
+    """Return the meaning of a missing key: a value, an expression of other keys, or a list by a law of its entries.
 
     Raises:
-        OutsideError: a rule that needs what is not there.
+        OutsideError: a rule that needs a missing key.
     """
     kind, *operands = rule
     if kind == "is":
         return operands[0]
     if kind == "expression":
         return evaluated(values, operands[0])
-    if kind == "same":  # as another key
+    if kind == "same":  # equal to another key
         if operands[0] not in values:
             message = f"{operands[0]} is not known."
             raise OutsideError(message)

@@ -1,7 +1,7 @@
-"""Expressions of a record: evaluated over the values of a configuration, step by step, never by an interpreter.
+"""Expressions of a record: evaluated over the values of a configuration, step by step, never with ``eval``.
 
 An expression is a whole number, ``["+", [[numerator, denominator, [[atom, power], ...]], ...]]`` or ``["?", [test, ...], [[[answer, ...],
-expression], ...]]``. An atom is a key, or one of ``OPERATIONS`` with its operands. A result that is no whole number is refused.
+expression], ...]]``. An atom is a key, or one of ``OPERATIONS`` with its operands. A result that is not a whole number is refused.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _DEEPEST = 48  # of 2**a
 
 
 class OutsideError(ConfigError):
-    """A configuration outside of what was verified."""
+    """A configuration outside the verified ones."""
 
 
 Values = Mapping[str, Value]
 
 
 def number(values: Values, key: str) -> Any:
-    """Return the number that a key has."""
+    """Return the number of a key."""
     value = values.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float):
         message = f"{key} has no number."
@@ -35,7 +35,7 @@ def number(values: Values, key: str) -> Any:
 
 
 def entry(values: Values, key: str, *places: int) -> Any:
-    """Return an entry of a list, places below zero from the end."""
+    """Return an entry of a list; negative positions count from the end."""
     value = values.get(key)
     for place in places:
         if not isinstance(value, tuple) or not -len(value) <= place < len(value):
@@ -57,7 +57,7 @@ def length(values: Values, key: str) -> int:
     """Return the length of a list."""
     value = values.get(key)
     if not isinstance(value, tuple):
-        message = f"{key} is no list."
+        message = f"{key} is not a list."
         raise OutsideError(message)
     return len(value) - (1 if value[:1] == ("{}",) else 0)
 
@@ -71,7 +71,7 @@ def _divided(a: int, b: int) -> int:
 
 def _power(a: int) -> int:
     if not 0 <= a <= _DEEPEST:
-        message = f"2**{a} is no size."
+        message = f"2**{a} is not a size."
         raise OutsideError(message)
     return int(2**a)
 
@@ -86,7 +86,7 @@ def _truncated(a: float, b: float) -> int:
 
 
 def _multiple(a: int, b: int) -> int:
-    """Return the multiple of ``b`` from ``a`` on."""
+    """Return the smallest multiple of ``b`` from ``a`` on."""
     return -_divided(-a, b) * b
 
 
@@ -119,10 +119,10 @@ def atom(values: Values, what: Any) -> Any:
 
 
 def evaluated(values: Values, what: Any) -> int:
-    """Return the whole number that an expression has.
+    """Return the whole number of an expression.
 
     Raises:
-        OutsideError: no whole number, a test whose answer was never seen, a key without a number.
+        OutsideError: a result that is not whole, a test with an untested answer, a key without a number.
 
     >>> evaluated({"a": 6, "b": 4}, ["+", [[1, 2, [["a", 1], ["b", 1]]], [1, 1, []]]])
     13
@@ -136,19 +136,19 @@ def evaluated(values: Values, what: Any) -> int:
             for one, power in factors:
                 value = atom(values, one)
                 if isinstance(value, float):
-                    message = f"{one} is {value}, which is no whole number."
+                    message = f"{one} is {value}, which is not a whole number."
                     raise OutsideError(message)
                 term *= value**power
             total += term
         if total.denominator != 1 or abs(total) > LARGEST:
-            message = f"a size comes out as {float(total):.6g}."
+            message = f"a size would be {float(total):.6g}."
             raise OutsideError(message)
         return int(total)
     return evaluated(values, chosen(values, what[1], what[2]))
 
 
 def tests_of(what: Any) -> list[Any]:
-    """Return the tests that an expression makes.
+    """Return the tests of an expression.
 
     >>> tests_of(["?", [["none", "a"]], [[[True], 1], [[False], 2]]])
     [['none', 'a']]
@@ -159,22 +159,22 @@ def tests_of(what: Any) -> list[Any]:
 
 
 def chosen(values: Values, tests: Any, cases: Any) -> Any:
-    """Return what is beside the answers to tests.
+    """Return the value for the answers to tests.
 
     Raises:
-        OutsideError: answers that were never seen together.
+        OutsideError: answers that were not tested together.
     """
     answers = [answer(values, test) for test in tests]
     for seen, result in cases:
         if all(type(one) is type(other) and one == other for one, other in zip(seen, answers, strict=True)):
             return result
     what = ", ".join(f"{' '.join(map(str, test[1:]))} ({test[0]}: {found})" for test, found in zip(tests, answers, strict=True))
-    message = f"this was never seen: {what}."
+    message = f"this was never tested: {what}."
     raise OutsideError(message)
 
 
 def answer(values: Values, test: Any) -> Any:
-    """Return what a test says of a configuration: a word, a flag or null itself, or whether something holds."""
+    """Return the answer of a test: a string, a flag or null itself, or whether a condition holds."""
     kind, *operands = test
     if kind == "is":
         return values.get(operands[0])
@@ -188,7 +188,7 @@ def answer(values: Values, test: Any) -> Any:
     if kind == "less":
         one, other = (values.get(operand) for operand in operands)
         return None if one is None or other is None else one < other
-    if kind == "beyond":  # more than so many, of a number or of a list
+    if kind == "beyond":  # more than a bound, for a number or the length of a list
         value = values.get(operands[0])
         value = len(value) if isinstance(value, tuple) else value
         return None if value is None else value > operands[1]

@@ -1,4 +1,4 @@
-"""Which numbered copies a row is about: sets of indices below a bound, as a record states them."""
+"""The numbered copies of a row: sets of indices below a bound, as a record states them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MOST_COPIES = 100_000
 
 
 def indices(values: Values, what: Any, bound: int) -> Sequence[int]:
-    """Return the indices of a set: ``all``, ``range``, ``where`` a law has one of some values, or those that are ``not`` in another.
+    """Return the indices of a set: ``all``, ``range``, ``where`` a law has one of some values, or ``not`` in another set.
 
     >>> list(indices({"k": 2}, ["where", ["mod", "k", 1], [0]], 6))
     [1, 3, 5]
@@ -38,7 +38,7 @@ def indices(values: Values, what: Any, bound: int) -> Sequence[int]:
 
 
 def law(values: Values, what: Any, index: int, bound: int) -> Any:
-    """Return what a law gives one index: an entry of a list, a remainder, whether it is a member, first or last."""
+    """Return the value of a law for one index: an entry of a list, a remainder, or whether it is a member, first or last."""
     kind, *operands = what
     if kind == "entry":
         held = values.get(operands[0])

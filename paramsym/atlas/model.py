@@ -1,4 +1,4 @@
-"""A model of the atlas: what the record of its model type says of one configuration, as an ordinary layer."""
+"""A model of the atlas as an ordinary layer, made from the record of its model type and one configuration."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from paramsym.errors import ConfigError, ParamsymError, StructureError
 class Recorded(Layer):
     """A model of which the atlas has the closed form: names, shapes, copies, ties, frozen tensors and buffers of the reference's class.
 
-    ``values`` are those that the configuration's keys have, at which it was decided which tensors there are. ``numbers`` are the sizes
-    that may vary, in the order of ``names``: letters, named as the keys (a dot becomes a line, the entry of a list is numbered), or
-    numbers. What the model computes is not recorded.
+    ``values`` are the values of the configuration's keys, which decide which tensors exist. ``numbers`` are the sizes that may vary, in the
+    order of ``names``: letters, named after the keys (a dot becomes an underscore, the entries of a list are numbered), or numbers. Forward
+    passes are not recorded.
 
     Raises:
-        StructureError: numbers for which other tensors would be there.
+        StructureError: numbers for which other tensors would exist.
     """
 
     model_type: str
@@ -39,12 +39,12 @@ class Recorded(Layer):
 
     @property
     def certificate(self) -> Mapping[str, Any]:
-        """What was tested before the class was let into the atlas."""
+        """The tests that the class passed before it was added to the atlas."""
         found: Mapping[str, Any] = record_of(self.model_type)["classes"][self.architecture]["certificate"]
         return found
 
     def conditions(self) -> None:
-        """Numbers put in must leave which tensors there are as it is."""
+        """Check that the numbers do not change which tensors exist."""
         if len(self.names) != len(self.numbers):
             message = f"there are {len(self.numbers)} numbers for the names {', '.join(self.names)}."
             raise StructureError(message)
@@ -64,7 +64,7 @@ class Recorded(Layer):
             raise StructureError(message)
 
     def parts(self) -> Iterator[Part]:
-        """The model, on this level."""
+        """The model, without a prefix."""
         letters = dict(zip(self.names, self.numbers, strict=True))
         yield Part("", Builder(self._rows, dict(self.values), letters).layer())
 
@@ -94,7 +94,7 @@ def _entry(name: str, value: Value, changed: Mapping[str, int]) -> Value:
 
 
 def _skeleton(rows: tuple[Row, ...], values: Mapping[str, Value]) -> Any:
-    """Return which rows are there, and which cases their sizes are of; of copies numbered through, not how many."""
+    """Return the existing rows and the cases of their sizes, without the numbers of consecutive copies."""
     found = []
     for choice in choices(rows, values):
         row = choice.row
@@ -112,15 +112,15 @@ def _rows_of(model_type: str, architecture: str) -> tuple[Row, ...]:
 
 @lru_cache(maxsize=64)
 def _in_letters(model_type: str, name: str, values: tuple[tuple[str, Value], ...], letters: tuple[str, ...], exactly: str) -> Recorded:
-    del exactly  # tells 1 and True apart, which are one key to the cache
+    del exactly  # distinguishes 1 and True, which are one key for the cache
     return Recorded(model_type, name, values, letters, tuple(dims(letter) for letter in letters))
 
 
 def recorded(config: Mapping[str, Any], architecture: str | None) -> Layer:
-    """Return the model that the atlas has for a configuration, whose model type has a record.
+    """Return the model for a configuration whose model type has a record.
 
     Raises:
-        ConfigError: a class that the record does not have, a key or a value for which its form was not verified.
+        ConfigError: a class without a record, or a key or value for which the form was not verified.
     """
     model_type = config["model_type"]
     record = record_of(model_type)

@@ -15,7 +15,7 @@ NUMBER = "#"
 
 @dataclass(frozen=True)
 class Row:
-    """Tensors that share a law. ``template`` has # for numbers; of each, ``bounds`` says below what, ``sets`` which."""
+    """Tensors with a common law. ``template`` has # for numbers; ``bounds`` and ``sets`` give the bound and the set of each number."""
 
     template: tuple[str, ...]
     kind: str  # parameter, frozen, buffer or tie
@@ -23,14 +23,14 @@ class Row:
     bounds: tuple[Any, ...] = ()
     sets: tuple[Any, ...] = ()
     presence: Any = None
-    first: str = ""  # of a tie: the first name, with # for the same numbers
+    first: str = ""  # for a tie: the first name, with # for the same numbers
 
     def present(self, values: Values) -> bool:
-        """Whether there are such tensors."""
+        """Whether such tensors exist."""
         return True if self.presence is None else bool(chosen(values, *self.presence))
 
     def numbers(self, values: Values) -> list[Sequence[int]]:
-        """Return the indices at each place."""
+        """Return the indices of each number."""
         return [indices(values, one, evaluated(values, bound)) for one, bound in zip(self.sets, self.bounds, strict=True)]
 
     def shape(self, values: Values) -> tuple[int, ...]:
@@ -79,7 +79,7 @@ def predicted(rows: Sequence[Row], values: Values) -> dict[str, tuple[str, tuple
 
 
 def rows_of(stated: Sequence[Any], expressions: Sequence[Any]) -> Iterator[Row]:
-    """Yield the rows that a record states, its expressions put in."""
+    """Yield the rows of a record, with its expressions put in."""
     for template, kind, more in stated:
         axes, bounds = ([expressions[number] for number in more.get(which, ())] for which in ("axes", "bounds"))
         yield Row(

@@ -1,4 +1,4 @@
-"""From a configuration to the values of a record's keys: spellings, defaults, and everything that was not verified refused by name."""
+"""From a configuration to the values of a record's keys: spellings and defaults; unverified keys and values are refused by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PASSES = 8
 
 
 def flattened(config: Mapping[str, Any], inside: frozenset[str], prefix: str = "") -> Iterator[tuple[str, Value]]:
-    """Yield the keys of a configuration, those of configurations inside after their own key."""
+    """Yield the keys of a configuration; those of inner configurations have the inner key in front."""
     for key, value in config.items():
         whole_key = prefix + key
         if whole_key in inside and isinstance(value, Mapping):
@@ -32,7 +32,7 @@ def values_of(config: Mapping[str, Any], record: Mapping[str, Any], of_class: Ma
     """Return the values of a class's keys for a configuration.
 
     Raises:
-        OutsideError: a key that is not known, a value or a pair of values that was not verified.
+        OutsideError: an unknown key, or a value or a pair of values that was not verified.
     """
     keys: Mapping[str, Any] = of_class["keys"]
     inside = frozenset(record["inside"])
@@ -74,7 +74,7 @@ def _check_other(key: str, value: Value, inside: frozenset[str], known: list[str
         return
     near = nearest(key, known, cutoff=0.85, most=1)
     hint = f" (did you mean {near[0]}?)" if near else ""
-    message = f"the key {key[:60]!a} is not known{hint}: what it changes was not verified."
+    message = f"the key {key[:60]!a} is not known{hint}; its effect was not verified."
     raise OutsideError(message)
 
 
@@ -90,7 +90,7 @@ def _resolved(given: Mapping[str, Value], keys: Mapping[str, Any], inside: froze
         if rule is not None:
             waiting[key] = rule
         elif key in given or not domain.get("unused"):
-            message = f"{key} is not given, and what it then is was not found; give it."
+            message = f"{key} is not given and has no known default; give it."
             raise OutsideError(message)
     for _ in range(_PASSES):
         for key, rule in list(waiting.items()):
@@ -99,12 +99,12 @@ def _resolved(given: Mapping[str, Value], keys: Mapping[str, Any], inside: froze
                 del waiting[key]
         if not waiting:
             return values
-    message = f"{next(iter(waiting))} is not given, and what it then is does not follow from the other keys; give it."
+    message = f"{next(iter(waiting))} is not given, and its default does not follow from the other keys; give it."
     raise OutsideError(message)
 
 
 def _rule(key: str, domain: Mapping[str, Any], given: Mapping[str, Value], inside: frozenset[str]) -> Any:
-    """Return what a key means that is null or missing."""
+    """Return the meaning of a null or missing key."""
     if key in given:
         return domain["null"]
     above = key.rpartition(".")[0]

@@ -12,8 +12,8 @@ A record is an object of JSON, compressed by gzip, in one file for each model ty
      "refused": {class: reason}}
 
 ``domain`` has ``words`` (values seen), ``whole`` and ``number`` (least and largest), ``entries`` and ``length`` of lists, ``any``,
-``object``, and under ``missing`` and ``null`` what a missing key and null mean. ``paramsym.atlas.expression`` says what expressions,
-tests and sets are. Nothing in a record is ever run.
+``object``, and under ``missing`` and ``null`` what a missing key and null mean. ``paramsym.atlas.expression`` describes expressions, tests
+and sets. Nothing in a record is ever run as code.
 """
 
 from __future__ import annotations
@@ -78,10 +78,10 @@ def packed(record: Mapping[str, Any]) -> bytes:
 
 
 def parsed(content: bytes) -> Mapping[str, Any]:
-    """Return the record that bytes hold, checked.
+    """Return the checked record in bytes.
 
     Raises:
-        RecordError: too large, no gzip, no JSON, another format, or what no record has.
+        RecordError: bytes that are too large, not gzip, not JSON, of another format, or not a valid record.
 
     >>> parsed(packed({"format": 1, "type": "x", "reference": "", "aliases": {}, "inside": [], "classes": {}, "refused": {}}))["type"]
     'x'
@@ -92,18 +92,18 @@ def parsed(content: bytes) -> Mapping[str, Any]:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
             text = file.read(LARGEST_RECORD + 1)
     except (OSError, EOFError, ValueError, zlib.error):
-        _refuse("is no gzip")
+        _refuse("is not gzip")
     if len(text) > LARGEST_RECORD:
         _refuse("has too many bytes")
     try:
         record = json.loads(text)
     except (ValueError, RecursionError):
-        _refuse("is no JSON")
+        _refuse("is not JSON")
     _check_size(record)
     try:
         _check(record)
     except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
-        _refuse(f"lacks something: {type(error).__name__} {str(error)[:60]}")
+        _refuse(f"is incomplete: {type(error).__name__} {str(error)[:60]}")
     return _frozen(record)
 
 
@@ -113,7 +113,7 @@ def _refuse(what: str) -> NoReturn:
 
 
 def _check_size(record: Any) -> None:
-    """Refuse what is too deep or has too many parts, without recursion."""
+    """Refuse values that are nested too deeply or have too many parts, without recursion."""
     items = 0
     level: list[Any] = [record]
     for _ in range(_DEEPEST):
@@ -147,7 +147,7 @@ def _check(record: Any) -> None:
         for template, kind, more in one["rows"]:
             _check_row(template, kind, more, len(one["expressions"]))
         for quadruple in one["unseen"]:
-            _need(len(quadruple) == 4, "has a pair that is none")
+            _need(len(quadruple) == 4, "has a pair without four entries")
         for pair in one["needs"]:
             _strings(pair)
         _need(isinstance(one["certificate"], dict), "has no certificate")
@@ -163,7 +163,7 @@ def _need(holds: bool, what: str) -> None:
 
 
 def _strings(values: Iterable[Any]) -> None:
-    _need(all(isinstance(value, str) for value in values), "has a key that is no string")
+    _need(all(isinstance(value, str) for value in values), "has a key that is not a string")
 
 
 def _check_domain(domain: Any) -> None:
@@ -193,7 +193,7 @@ def _check_domain(domain: Any) -> None:
 def _check_row(template: Any, kind: Any, more: Any, expressions: int) -> None:
     _need(isinstance(template, str) and kind in _KINDS, "has a row of an unknown kind")
     numbers = [*more.get("axes", ()), *more.get("bounds", ())]
-    _need(all(isinstance(one, int) and 0 <= one < expressions for one in numbers), "names an expression that is not there")
+    _need(all(isinstance(one, int) and 0 <= one < expressions for one in numbers), "names a missing expression")
     places = template.split(".").count("#")
     _need(len(more.get("bounds", ())) == places == len(more.get("sets", ())), "has a row whose numbers have no bounds")
     for one in more.get("sets", ()):
@@ -229,7 +229,7 @@ def _check_set(what: Any) -> None:
 def _check_tests(tests: Any, cases: Any) -> None:
     for test in tests:
         _need(test[0] in _TESTS and len(test) == 1 + _TESTS[test[0]], "has an unknown test")
-        _need(isinstance(test[1], str), "has a test of no key")
+        _need(isinstance(test[1], str), "has a test without a key")
     for seen, _ in cases:
         _need(len(seen) == len(tests), "has a case without answers")
 
@@ -240,7 +240,7 @@ def _check_expression(what: Any) -> None:
     kind, operands = what[0], what[1:]
     if kind == "+":
         for numerator, denominator, factors in operands[0]:
-            _need(isinstance(numerator, int) and isinstance(denominator, int) and denominator > 0, "has a coefficient that is none")
+            _need(isinstance(numerator, int) and isinstance(denominator, int) and denominator > 0, "has an impossible coefficient")
             for one, power in factors:
                 _check_atom(one)
                 _need(isinstance(power, int) and 0 < power <= 4, "has an unknown power")
@@ -267,7 +267,7 @@ def _check_atom(what: Any) -> None:
 
 
 def _frozen(record: Any) -> Any:
-    """Return the record with the values of keys as they are compared: lists as tuples."""
+    """Return the record with the values of keys in comparable form: lists as tuples."""
     from paramsym.atlas.values import frozen_value
 
     for one in record["classes"].values():

@@ -1,4 +1,4 @@
-"""The laws of a record as a layer: names as levels, numbered copies, shapes in letters; what has no letter stands as the number it is."""
+"""The laws of a record as a layer: names as levels, numbered copies, shapes in letters; sizes without a letter are numbers."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Atom = Any
 
 @dataclass(frozen=True)
 class Choice:
-    """What a configuration chose of one row: whether it is there, and which indices it has at each place."""
+    """The choice of a configuration for one row: whether it exists, and the indices of each number."""
 
     row: Row
     sets: tuple[tuple[int, ...], ...]
 
 
 def choices(rows: Iterable[Row], values: Values) -> list[Choice]:
-    """Return the rows that are there, with their indices."""
+    """Return the existing rows with their indices."""
     found = []
     for row in rows:
         if row.present(values):
@@ -42,9 +42,9 @@ def choices(rows: Iterable[Row], values: Values) -> list[Choice]:
 
 
 def letters_of(rows: Iterable[Row], values: Values) -> dict[str, int]:
-    """Return the numbers that may stand as letters, by name: those of which sizes are polynomials or quotients.
+    """Return the numbers that may be letters, by name: those in which sizes are polynomials or quotients.
 
-    A number that decides which copies there are, by another law than their being numbered through, stays a number.
+    A number that decides which copies exist, by another law than consecutive numbers, stays a number.
     """
     found: dict[str, int] = {}
     fixed: set[str] = set()
@@ -63,7 +63,7 @@ def letters_of(rows: Iterable[Row], values: Values) -> dict[str, int]:
 
 
 def _with_literal_numbers(rows: Sequence[Row]) -> set[tuple[str, ...]]:
-    """Return the prefixes below which numbers stand both as such and under a law, or under a law of part of the copies."""
+    """Return the prefixes below which numbers are both literal and under a law, or under a law for some of the copies."""
     literal = {row.template[:i] for row in rows for i, step in enumerate(row.template) if step.isdigit()}
     partial = set()
     for row in rows:
@@ -73,7 +73,7 @@ def _with_literal_numbers(rows: Sequence[Row]) -> set[tuple[str, ...]]:
 
 
 def _collect(what: Any, values: Values, found: dict[str, int], fixed: set[str]) -> None:
-    """Note the letters of an expression; those in operations that have no closed form are fixed."""
+    """Collect the letters of an expression; those in operations without a closed form stay numbers."""
     if isinstance(what, int):
         return
     if what[0] == "?":
@@ -119,7 +119,7 @@ def _fix_atom(one: Atom, values: Values, fixed: set[str]) -> None:
 
 
 def letter_name(one: Atom, values: Values) -> str | None:
-    """Return the letter's name of a key or of an entry of a list; None for what is neither.
+    """Return the letter's name of a key or of an entry of a list; None for anything else.
 
     >>> letter_name("text_config.hidden_size", {}), letter_name(["at", "depths", -1], {"depths": (2, 2)})
     ('text_config_hidden_size', 'depths_1')
@@ -162,7 +162,7 @@ def _whole_rate(one: Atom, values: Values) -> bool:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Writes expressions in letters if there are any, else in numbers."""
+    """Writes expressions in letters if possible, otherwise in numbers."""
 
     values: Values
     letters: Mapping[str, Count]
@@ -192,12 +192,12 @@ class Sizes:
         if symbolic:
             return canonical(total)
         if total != int(total):
-            message = f"a size comes out as {total}."
+            message = f"a size would be {total}."
             raise OutsideError(message)
         return int(total)
 
     def atom(self, one: Atom) -> Any:
-        """Return an atom: a letter, a number, or a quotient of those."""
+        """Return an atom: a letter, a number, or a quotient of these."""
         name = letter_name(one, self.values)
         if name is not None:
             found = self.letters.get(name, values_at(one, self.values))
@@ -219,7 +219,7 @@ class Sizes:
 
 
 def _combined(kind: str, a: Any, b: Any) -> Any:
-    """Return two sizes combined, of which one at least has a letter."""
+    """Combine two sizes, at least one of which has a letter."""
     if kind == "-":
         return a - b
     if kind == "*":
@@ -228,12 +228,12 @@ def _combined(kind: str, a: Any, b: Any) -> Any:
     return floor(quotient) if kind == "//" else ceiling(quotient)
 
 
-# The tree ------------------------------------------------------------------------------------------------------------------------
+# The tree ----------------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class _Item:
-    """One row on its way down its template: the step reached, and the place of the next number; numbers written out above."""
+    """One row during the walk through its template: the current step, the position of the next number, and the numbers above."""
 
     choice: Choice
     step: int
@@ -255,7 +255,7 @@ class Builder:
     """Builds the layer of a class at one configuration."""
 
     def __init__(self, rows: Sequence[Row], values: Values, letters: Mapping[str, Count]) -> None:
-        """Choose the rows that are there."""
+        """Choose the existing rows."""
         self.sizes = Sizes(values, letters)
         self.found = choices(rows, values)
         self.shapes: dict[str, tuple[Count, ...]] = {}
@@ -290,7 +290,7 @@ class Builder:
 
     @staticmethod
     def _written_out(groups: Mapping[str, list[_Item]]) -> dict[str, list[_Item]]:
-        """Return groups with the numbers of copies as plain names, in order among each other."""
+        """Return groups with the numbers of copies as plain names, in numeric order."""
         found: dict[str, list[_Item]] = {}
         for step, group in groups.items():
             if step != NUMBER:
@@ -362,5 +362,5 @@ class Builder:
                 for one, other in zip(steps, others, strict=True)
             ):
                 return shape
-        message = f"the tensor {template}, to which another is tied, is not there."
+        message = f"the tensor {template}, to which another is tied, does not exist."
         raise OutsideError(message)

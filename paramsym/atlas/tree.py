@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Level:
-    """What stands below a name: steps in order, ``""`` for a tensor that stands here."""
+    """The nodes below a name: steps in order, with ``""`` for a tensor of this node."""
 
     below: dict[str, Level] = field(default_factory=dict)
 
@@ -19,7 +19,7 @@ class Level:
             node = node.below.setdefault(step, Level())
 
     def steps(self) -> list[str]:
-        """Return the steps, tensors of this level first, numbers in order among themselves."""
+        """Return the steps, with tensors of this level first and numbers in order."""
         leaves = [step for step, node in self.below.items() if not node.below]
         inner = [step for step, node in self.below.items() if node.below]
         found = []

@@ -1,4 +1,4 @@
-"""Values of configurations as values that can be compared and kept: lists as tuples, objects as marked tuples."""
+"""Values of configurations in hashable form: lists as tuples, objects as marked tuples."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Value: TypeAlias = Any
 
 
 def frozen_value(value: Any) -> Value:
-    """Return a value of JSON as one that can be a key.
+    """Return a JSON value in hashable form.
 
     >>> frozen_value([1, {"a": [2]}])
     (1, ('{}', ('a', (2,))))

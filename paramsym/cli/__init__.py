@@ -1,7 +1,7 @@
 """The command line: ``paramsym count bert-base-uncased``, ``paramsym check path/to/checkpoint``, and so on.
 
-Exit codes: 0 all is well; 1 a check failed, or a claim was not explained; 2 the input was wrong. Whatever goes wrong is one line on the
-standard error stream. Nothing heavier than argparse is loaded before a command needs it.
+Exit codes: 0 all is well; 1 a check failed, or a claim was not explained; 2 the input was wrong. Every error is one line on the standard
+error stream. No module larger than argparse is loaded before a command needs it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from paramsym.cli.streams import complain, emit
 from paramsym.errors import ParamsymError
 
 GOOD, FAILED, WRONG = 0, 1, 2
-_INTERRUPTED = 130  # what a shell says of a program that was stopped from the keyboard
+_INTERRUPTED = 130  # the exit code of a program that was interrupted from the keyboard
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     try:
         arguments = parse(argv)
-    except SystemExit as stopped:  # after --help and --version, or after argparse has complained
+    except SystemExit as stopped:  # after --help and --version, or after an error of argparse
         return stopped.code if isinstance(stopped.code, int) else WRONG
     try:
         from paramsym.cli.commands import run
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return WRONG
     except KeyboardInterrupt:
         return _INTERRUPTED
-    except BrokenPipeError:  # the reader has seen enough: `paramsym table bert | head`
+    except BrokenPipeError:  # the reader closed the pipe: `paramsym table bert | head`
         _forget_output()
         return GOOD
     except (OSError, RecursionError, MemoryError) as error:
@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _forget_output() -> None:
-    """Point the standard output at nothing, so that the interpreter's last flush does not complain either."""
+    """Point the standard output at the null device, so that the interpreter's last flush raises no error either."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError, AttributeError):

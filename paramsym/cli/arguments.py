@@ -13,21 +13,21 @@ from paramsym.cli.streams import complain, width
 FORMATS = ("text", "latex", "markdown", "json", "html")
 _ABOUT = """Parameter counts of neural networks as algebra: the closed form, the number,
 the table, and why."""
-_SOURCE = "a config.json, a directory that holds one, '-' for a config.json on standard input, or a name such as bert or bert-base-uncased"
+_SOURCE = "a config.json, a directory with one, '-' for a config.json on standard input, or a name such as bert or bert-base-uncased"
 _CODES = """Exit codes: 0 all is well; 1 a check failed, or a claim was not explained;
 2 the input was wrong."""
 _EXAMPLES = """examples:
   paramsym count bert-base-uncased                  109482240
   paramsym formula config.json --format latex       the closed form, to paste
-  paramsym table checkpoint/ --depth 2              who has how much
-  paramsym explain A bert                           why heads change nothing
+  paramsym table checkpoint/ --depth 2              sizes of the parts
+  paramsym explain A bert                           why A cancels
   paramsym reconcile 110M bert-base-uncased         where a number comes from
   paramsym check checkpoint/                        config against weights
   paramsym count bert-base-uncased --set H=1024 --set A=16
 """
 _NOTES = {
     "formula": """The letters are those of the papers; they are listed below the formula
-with their sizes. With --set F=4*H the relation is put in.
+with their sizes. --set F=4*H replaces F by 4*H.
 
 examples:
   paramsym formula bert
@@ -49,7 +49,7 @@ examples:
   paramsym table config.json --depth 3
   paramsym table bert-base-uncased --format csv > tensors.csv""",
     "explain": """Says how the count depends on a letter, tensor by tensor: whether it
-cancels and why, else through which tensors it enters.
+cancels and why, or through which tensors it enters.
 
 examples:
   paramsym explain A bert
@@ -58,8 +58,8 @@ examples:
     "reconcile": """A claim is a number (109486464), a rounded one (110M, "1.5B"), arithmetic
 ("12*768*12 = 110M"), an expression in the model's letters ("12*L*H**2"), or
 another model. Several claims, each with its source, are the rows of a table:
-the answer is the one term that fits them all. Exit code 0 where it is right or
-explained, 1 where it is not.
+the answer is the one term that fits them all. Exit code 0 if it is right or
+explained, 1 if it is not.
 
 examples:
   paramsym reconcile 109786368 bert-base-uncased
@@ -69,7 +69,7 @@ examples:
   paramsym reconcile "2.1 GB" llama-2-7b-hf --of cache -b 1 -n 4096 \\
                      --dtype float16
   paramsym reconcile 109786368 bert-base-uncased 336247808 bert-large-uncased""",
-    "conventions": """The same model counted in each of the ways people mean by "parameters":
+    "conventions": """The same model counted in every usual meaning of "parameters":
 tied tensors once or twice, without embeddings, active per token, ...
 
 example:
@@ -94,7 +94,7 @@ examples:
   paramsym activations gpt2 --batch 8 --positions 1024
   paramsym activations gpt2 -b 8 -n 1024 --convention torch-sdpa \\
                       --dtype bfloat16 --recompute full --tensor 2 --sequence""",
-    "cache": """What stays for the next token: keys and values, or other states; numbers,
+    "cache": """What is kept for the next token: keys and values, or other states; numbers,
 or bytes with --dtype.
 
 example:
@@ -131,13 +131,13 @@ examples:
   paramsym communication gpt2 --devices 8
   paramsym communication gpt2 -b 1 -n 1024 --sharing tensor --devices 2""",
     "check": """Reads config.json and the headers of the safetensors files beside it (no
-weights) and compares tensor by tensor. Exit code 0 where they agree, all
-differences explained; 1 where they do not.
+weights) and compares tensor by tensor. Exit code 0 if every difference is
+explained, 1 if not.
 
 examples:
   paramsym check path/to/checkpoint
   paramsym check path/to/checkpoint --architecture BertModel""",
-    "families": """Without a name: every family there is. With one: its classes and its
+    "families": """Without a name: every family. With a name: its classes and its
 published sizes.
 
 examples:
@@ -154,7 +154,7 @@ _SUMMARIES = {
     "flops": "the work of a forward pass",
     "macs": "the same in multiply-adds",
     "activations": "what training keeps for the backward pass",
-    "cache": "what stays for the next token",
+    "cache": "what is kept for the next token",
     "memory": "the memory of training or inference",
     "traffic": "the bytes that a forward pass moves",
     "intensity": "FLOPs per byte, and what limits a machine",
@@ -166,7 +166,7 @@ _SUMMARIES = {
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that complains in one line."""
+    """A parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
         command = self.prog.partition(" ")[2]
@@ -192,13 +192,13 @@ def parser() -> argparse.ArgumentParser:
 
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
-    """Return what the command line says; leave by ``SystemExit`` after a complaint, or after ``--help``."""
+    """Return the parsed command line; raise ``SystemExit`` after an error, or after ``--help``."""
     top = parser()
     found = top.parse_args(argv)
     # Until Python 3.13 argparse reads `--set=--` as an option with no value at all, and gives a list for it.
     given = [value for name, value in vars(found).items() if name not in {"sizes", "more"}] + list(getattr(found, "sizes", ()))
     if [] in given:
-        top.error("an option has the value '--', which is none")
+        top.error("an option has the value '--', which is not a value")
     return found
 
 
@@ -217,7 +217,7 @@ def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:  # noqa
         command.add_argument("more", metavar="CLAIM SOURCE", nargs="*", help="further claims with their sources: the rows of a table")
     if name != "families":
         command.add_argument("-a", "--architecture", metavar="CLASS", help="the reference's class, such as BertForMaskedLM")
-        command.add_argument("--strict", action="store_true", help="refuse config keys that are not known, instead of warning")
+        command.add_argument("--strict", action="store_true", help="refuse unknown config keys instead of warning")
     if name not in {"check", "families"}:
         command.add_argument(
             "-s",
@@ -247,16 +247,16 @@ def _add_inputs(command: argparse.ArgumentParser, name: str) -> None:
 
 
 def _add_questions(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--of", choices=COSTS, metavar="COST", help=f"of a cost in place of the parameters: {', '.join(COSTS)}")
+    command.add_argument("--of", choices=COSTS, metavar="COST", help=f"a cost instead of the parameters: {', '.join(COSTS)}")
     _add_sizes(command)
     group = command.add_argument_group("options with --of", "those of the command of that name")
     add_options(cast("argparse.ArgumentParser", group), *COSTS)
 
 
 def _add_sizes(command: argparse.ArgumentParser) -> None:
-    command.add_argument("-b", "--batch", metavar="N", type=_size, help="how many examples at once, in the place of B")
-    command.add_argument("-n", "--positions", metavar="N", type=_size, help="how many positions of each, in the place of S")
-    command.add_argument("--side", metavar="N", type=_size, help="how many pixels along each side of an image, for the letter W")
+    command.add_argument("-b", "--batch", metavar="N", type=_size, help="the batch size B")
+    command.add_argument("-n", "--positions", metavar="N", type=_size, help="the sequence length S")
+    command.add_argument("--side", metavar="N", type=_size, help="the pixels along each side of an image, for the letter W")
 
 
 def _depth(text: str) -> int:
@@ -271,5 +271,5 @@ def _whole(text: str, what: str) -> int:
     try:
         return whole(text)
     except argparse.ArgumentTypeError:
-        message = f"{text[:20]!a} is no {what}; wanted a whole number from 1"
+        message = f"{text[:20]!a} is not a {what}; wanted a whole number from 1"
         raise argparse.ArgumentTypeError(message) from None

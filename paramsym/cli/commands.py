@@ -1,6 +1,6 @@
 """What each command does: from its arguments to a reply that can be written in every format.
 
-What only one command needs is imported when it runs: the number of a model should not wait for the search of a reconciliation.
+A module that only one command needs is imported when that command runs, so that `count` does not load the search of `reconcile`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Writer: TypeAlias = "Callable[[], str]"
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer, and how each format writes it; ``ok`` decides the exit code."""
+    """An answer, with a writer for each format; ``ok`` decides the exit code."""
 
     writers: dict[str, Writer] = field(default_factory=dict)
     ok: bool = True
@@ -52,7 +52,7 @@ class Reply:
 
 
 def run(arguments: argparse.Namespace) -> Reply:
-    """Carry out the command that was parsed."""
+    """Run the parsed command."""
     with _warnings_as_lines(arguments.command):
         return _COMMANDS[arguments.command](arguments)
 
@@ -190,7 +190,7 @@ def _training(arguments: argparse.Namespace) -> Reply:
 
 
 def _side(cost: Cost, pixels: int | None) -> int | None:
-    """Return the size of the letter W that makes the sides of an image so long: a model may state its side as 32*W."""
+    """Return the value of W for an image with this many pixels along each side: a model may state its side as 32*W."""
     if pixels is None:
         return None
     for extent in {extent for shape in cost.inputs for extent in shape if isinstance(extent, Expr)}:
@@ -296,7 +296,7 @@ def _claim(asked: str) -> str | Layer:
 
 
 def _asked_first(arguments: argparse.Namespace) -> str:
-    """Return the symbol or claim; where it was given after the source, put both in their places."""
+    """Return the symbol or claim; if it was given after the source, swap the two."""
     if not is_source(arguments.source) and is_source(arguments.asked):
         arguments.source, arguments.asked = arguments.asked, arguments.source
     asked: str = arguments.asked
@@ -329,7 +329,7 @@ def _check(arguments: argparse.Namespace) -> Reply:
     return reply
 
 
-# What there is ----------------------------------------------------------------------------------------------------------------
+# The families -----------------------------------------------------------------------------------------------------------------
 
 
 def _families(arguments: argparse.Namespace) -> Reply:
@@ -353,7 +353,7 @@ def _one_family(name: str) -> Table:
     model_type = (found.config or {}).get("model_type")
     model = family_of(model_type).model if model_type in model_types() else found.model
     if model is None:
-        message = f"{name[:60]!a} is no family; see `paramsym families`."
+        message = f"{name[:60]!a} is not a family; see `paramsym families`."
         raise UnknownNameError(message)
     rows = [("class", one) for one in family_of(model_type).architectures] if model_type in model_types() else []
     rows += [("published size", one) for one, its in published(name) if its is model]

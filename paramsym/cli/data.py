@@ -1,4 +1,4 @@
-"""Answers as plain data, for scripts: everything a text says, under names that stay."""
+"""Answers as plain data, for scripts: everything that the text contains, under stable names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Data = dict[str, Any]
 
 
 def of_model(model: Layer) -> Data:
-    """Return what a model is: its class, closed form, letters, sizes and numbers."""
+    """Return a model's class, closed form, letters, sizes and counts."""
     root = model.origin[0]
     return {
         "model": type(model).__name__,
@@ -38,17 +38,17 @@ def of_model(model: Layer) -> Data:
 
 
 def closed_form(model: Layer) -> Expr:
-    """Return the formula of a model: before sizes were put in, where all of them were; else with those that were."""
+    """Return the formula of a model: in letters if all sizes were put in, otherwise with the sizes that were."""
     return model.formula if isinstance(model.params, Integer) else model.params
 
 
 def meaning(name: str) -> str:
-    """Return what a letter stands for, where it is one of the shared ones."""
+    """Return the meaning of a shared letter."""
     return BY_NAME[name].meaning if name in BY_NAME else ""
 
 
 def of_ledger(ledger: Ledger) -> list[Data]:
-    """Return one object per line: the factors that multiply to what one copy holds, and the copies."""
+    """Return one object per line: the factors whose product is one copy, and the number of copies."""
     return [
         {
             "name": line.name,
@@ -124,7 +124,7 @@ def of_conventions(found: Conventions) -> Data:
 
 
 def of_verdict(verdict: Verdict) -> Data:
-    """Return a verdict with every tensor that does not simply agree."""
+    """Return a verdict with every tensor that differs."""
     return {
         "ok": verdict.ok,
         "architecture": verdict.architecture,

@@ -13,7 +13,7 @@ from paramsym.render.text import cell
 _GAP = 2
 _HANGING = 2
 _SHORT = 24
-_TOGETHER = "\0"  # a blank at which no line ends
+_TOGETHER = "\0"  # a space at which no line is broken
 
 
 def words(text: str, width: int, first: str = "", rest: str = "") -> str:
@@ -43,7 +43,7 @@ def formula(text: str, width: int, first: str = "", rest: str = "") -> str:
 
 
 def table(source: Table, width: int) -> str:
-    """Return a table as text; where it is too wide, its widest columns get cells of several lines."""
+    """Return a table as text; if it is too wide, its widest columns get cells of several lines."""
     plain = source.to_text()
     if _widest(plain) <= width:
         return plain
@@ -83,23 +83,23 @@ def _widest(text: str) -> int:
 
 
 def _words(text: str) -> list[str]:
-    """Cut at blanks; the blank stays with the word before it."""
+    """Split at spaces; a space stays with the word before it."""
     return re.findall(r"\S+\s*|\s+", text)
 
 
 def _pieces(text: str) -> list[str]:
-    """Cut where a line may end if it must: at blanks, after the dots between the steps of a path, around the factors of a product."""
+    """Split where a line may be broken: at spaces, after the dots between the steps of a path, around the factors of a product."""
     return [piece for piece in re.split(r"(?<=\s)|(?<=[\w}]\.)(?=[\w{])|(?<=\))(?=\*)|(?<=[\w)]\*)(?=floor)", text) if piece]
 
 
 def _least(column: Iterable[str]) -> int:
-    """Return the width below which a column would have to cut something."""
+    """Return the smallest width at which nothing in a column is cut."""
     cut = ((number, len(piece.rstrip())) for text in column for number, piece in enumerate(_pieces(text)))
     return max((length + (_HANGING if number else 0) for number, length in cut), default=0)
 
 
 def _shared_out(columns: list[list[str]], width: int) -> list[int]:
-    """Make columns narrower, each time the one that costs the fewest lines, until the table fits or nothing can give way any more."""
+    """Make columns narrower, each time the one that adds the fewest lines, until the table fits or no column can be narrower."""
     widths = [max(map(len, column)) for column in columns]
     least = [_least(column) for column in columns]
     room = width - _GAP * (len(widths) - 1)
@@ -118,7 +118,7 @@ def _shared_out(columns: list[list[str]], width: int) -> list[int]:
 
 @lru_cache(maxsize=1 << 16)
 def _broken(text: str, width: int) -> list[str]:
-    """Break a cell into lines; a word is broken only where a line of its own is too short for it."""
+    """Break a cell into lines; a word is broken only if it is longer than a line."""
     lines, line = list[str](), ""
     for word in _words(text):
         whole = len(word.rstrip()) + _HANGING <= width or (not lines and not line and len(word.rstrip()) <= width)

@@ -85,7 +85,7 @@ def add_options(command: argparse.ArgumentParser, *names: str) -> None:
             how = {"metavar": option.metavar, "type": read, "required": needed}
         command.add_argument(f"--{spelled(name)}", dest=name, default=None, help=option.help, **how)
     if "memory" in names:
-        command.add_argument("--inference", action="store_true", help="of inference rather than of training")
+        command.add_argument("--inference", action="store_true", help="the memory of inference instead of training")
 
 
 def spelled(name: str) -> str:

@@ -1,4 +1,4 @@
-"""The model that the command line means: what ``paramsym.load`` takes, or standard input; and the sizes put in with ``--set``."""
+"""The model that the command line names: what ``paramsym.load`` takes, or standard input; and the sizes put in with ``--set``."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ _LITERALS = {"true": True, "false": False, "null": None}
 
 
 def load(text: str, architecture: str | None = None, strict: bool = False, assignments: Sequence[str] = ()) -> Layer:
-    """Return the model that the text means, with sizes put in as ``NAME=VALUE`` says.
+    """Return the model that the text names, with the sizes of ``NAME=VALUE`` put in.
 
     Raises:
-        UnknownNameError: neither a file nor a name that is known; a size the model does not have.
-        ParamsymError: whatever is wrong with the configuration or the sizes.
+        UnknownNameError: neither a file nor a known name; a size that the model does not have.
+        ParamsymError: any fault of the
+        configuration or the sizes.
 
     >>> load("bert", assignments=["F=4*H", "H=768"]).sizes
     {F: 3072, H: 768}
@@ -48,7 +49,7 @@ def load(text: str, architecture: str | None = None, strict: bool = False, assig
 
 
 def is_source(text: str) -> bool:
-    """Say whether the text is a path or a name that is known."""
+    """Whether the text is a path or a known name."""
     try:
         find(text)
     except (UnknownNameError, ConfigError):
@@ -57,10 +58,10 @@ def is_source(text: str) -> bool:
 
 
 def find(text: str) -> Found:
-    """Return what the text stands for: standard input for a dash, else what ``paramsym.load`` takes.
+    """Return the model of a text: standard input for a dash, otherwise what ``paramsym.load`` takes.
 
     Raises:
-        UnknownNameError: nothing of that name; the message has those that are nearest.
+        UnknownNameError: an unknown name; the message has the nearest ones.
     """
     return Found("standard input", _standard_input()) if text == "-" else loading.find(text)
 
@@ -93,7 +94,7 @@ def _configured(found: Found, config: Mapping[str, Any], architecture: str | Non
     have = {symbol.name for symbol in model.origin[0].symbols}
     for key, one in reader.keys.items():
         letter = getattr(one, "letter", None)
-        if isinstance(letter, Symbol) and letter.name in letters.keys() - have:  # a size that the reference works out where it is not given
+        if isinstance(letter, Symbol) and letter.name in letters.keys() - have:  # a size that the reference computes if it is not given
             changed[key] = 1 if found.symbolic else _literal(letter.name, letters.pop(letter.name), _numbers(model))
     if changed != config:
         model = from_config(changed, architecture, strict)
@@ -109,7 +110,7 @@ def _recorded(found: Found, config: Mapping[str, Any], architecture: str | None,
 
 
 def _key(reader: Family, name: str) -> str:
-    """Return the configuration's key of that name, in the spelling that the family reads; empty where there is none."""
+    """Return the configuration's key of that name, in the spelling that the family reads; empty if there is none."""
     key = reader.aliases.get(name, name)
     return key if key in reader.keys or key == "num_labels" else ""
 
@@ -133,7 +134,7 @@ def _numbers(model: Layer) -> dict[str, Dim]:
 
 
 def _put_in(model: Layer, given: Mapping[str, str]) -> Layer:
-    """Return the model with other sizes: a name in a value means its new size, in its own value the one before."""
+    """Return the model with other sizes. A name in a value means its new size; in the value for that name itself, the old size."""
     if not given:
         return model
     root, before = model.origin
@@ -155,7 +156,7 @@ def _put_in(model: Layer, given: Mapping[str, str]) -> Layer:
             return old[name]
         if name not in new:
             if name in waiting:
-                message = f"--set: {' and '.join(sorted(waiting))} are given in terms of each other."
+                message = f"--set: {' and '.join(sorted(waiting))} are defined by each other; give one of them as a number."
                 raise ArgumentError(message)
             waiting.append(name)
             others = {other: value(other) for other in grammar.mentioned(given[name]) & symbols.keys() if other != name}

@@ -1,4 +1,4 @@
-"""Writing to the standard streams, whatever they are: closed, ASCII only, no terminal."""
+"""Writing to the standard streams, also if they are closed, ASCII only, or not a terminal."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ WIDEST = 200
 
 
 def width() -> int:
-    """Return how many columns text may have: those of the terminal, or of COLUMNS, else 80."""
+    """Return the number of columns for text: those of the terminal, or of COLUMNS, otherwise 80."""
     return max(NARROWEST, min(WIDEST, shutil.get_terminal_size((80, 24)).columns))
 
 
 def on_a_terminal(stream: TextIO | None = None) -> bool:
-    """Say whether a stream, by default the standard output, is read by a person and not by a script."""
+    """Whether a stream, by default the standard output, is a terminal."""
     stream = sys.stdout if stream is None else stream
     try:
         return stream is not None and stream.isatty()
@@ -28,12 +28,12 @@ def on_a_terminal(stream: TextIO | None = None) -> bool:
 
 
 def coloured(stream: TextIO | None) -> bool:
-    """Say whether a stream is a terminal that shows colours and was not asked to leave them out (https://no-color.org)."""
+    """Whether a stream is a terminal that shows colours, and NO_COLOR is not set (https://no-color.org)."""
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and on_a_terminal(stream)
 
 
 def painted(text: str, colour: str, stream: TextIO | None = None) -> str:
-    """Return the text in bold, red, green or yellow where the stream shows it."""
+    """Return the text in bold, red, green or yellow if the stream shows colours."""
     codes = {"bold": "1", "red": "31", "green": "32", "yellow": "33"}
     return f"\x1b[{codes[colour]}m{text}\x1b[0m" if coloured(stream if stream is not None else sys.stdout) else text
 
@@ -58,11 +58,11 @@ def complain(message: str, command: str = "", kind: str = "error") -> None:
         sys.stderr.write(f"{name}: {painted(kind, 'yellow' if kind == 'warning' else 'red', sys.stderr)}: {words}\n")
         sys.stderr.flush()
     except (OSError, ValueError):
-        pass  # nobody listens, and there is nowhere else to say so
+        pass  # the error stream is closed, so the message cannot be written
 
 
 def _as_it_can(stream: TextIO) -> None:
-    """Let a stream spell out what its encoding does not have, instead of failing."""
+    """Let a stream escape characters that its encoding does not have, instead of failing."""
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")

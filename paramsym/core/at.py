@@ -1,4 +1,4 @@
-"""From what a user gives ``at`` to a mapping from symbols to sizes."""
+"""The sizes that a user passes to ``at``, as a mapping from symbols."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHOWN = 200  # characters of a constructor call that an error shows
 
 
 class Counted(Protocol):
-    """A published count: ``counts`` is the reference's class that has it, where it is the count of one."""
+    """A published count: ``counts`` is the reference's class that has it, if it is the count of one class."""
 
     @property
     def name(self) -> str:
@@ -27,7 +27,7 @@ class Counted(Protocol):
 
     @property
     def counts(self) -> str:
-        """The reference's class, or words."""
+        """The reference's class, or a description."""
         ...
 
 
@@ -37,9 +37,9 @@ def mapping_from(
     """Return ``{symbol: expression}`` from pairs whose keys are symbols or names; ``why_not`` explains a name that is none of them.
 
     Raises:
-        UnknownNameError: a key that is none of the layer's symbols: a silent no-op is the classic trap of ``subs``.
-        SizeError: a value that is no size, or a symbol given twice.
-        StructureError: a value that brings in a second symbol of a name the layer keeps.
+        UnknownNameError: a key that is none of the layer's symbols; ``subs`` would silently do nothing.
+        SizeError: a value that is not a size, or a symbol given twice.
+        StructureError: a value with another symbol whose name the layer also has.
     """
     by_name = {symbol.name: symbol for symbol in symbols}
     mapping: dict[Symbol, Expr] = {}
@@ -58,7 +58,7 @@ def mapping_from(
 
 
 def symbol_of(where: str, wanted: object, symbols: Iterable[Symbol], why_not: Callable[[str], str] = lambda _: "") -> Symbol:
-    """Return the one of some symbols that is wanted, or has the name that is; ``why_not`` explains a name that is none of them.
+    """Return the wanted symbol, given as a symbol or a name; ``why_not`` explains a name that none of the symbols has.
 
     Raises:
         UnknownNameError: none of them.
@@ -75,10 +75,10 @@ def symbol_of(where: str, wanted: object, symbols: Iterable[Symbol], why_not: Ca
 
 
 def changed_sizes(before: Mapping[Symbol, Any], changes: Mapping[Symbol, Expr]) -> dict[Symbol, Any]:
-    """Return all sizes after some of them are changed; a letter in a value means its new size, in its own value the one before.
+    """Return all sizes after some are changed. A letter in a value means its new size; in the value for the letter itself, the old size.
 
     Raises:
-        SizeError: two sizes given in terms of each other.
+        SizeError: sizes that are defined by each other.
 
     >>> from paramsym import F, H
     >>> changed_sizes({H: 768, F: 3072}, {H: 2*H, F: 3*H})
@@ -89,7 +89,7 @@ def changed_sizes(before: Mapping[Symbol, Any], changes: Mapping[Symbol, Expr]) 
 
     def settled(symbol: Symbol) -> Any:
         if symbol in waiting:
-            message = f"{' and '.join(sorted(map(str, waiting)))} are given in terms of each other."
+            message = f"{' and '.join(sorted(map(str, waiting)))} are defined by each other; give one of them as a number."
             raise SizeError(message)
         waiting.append(symbol)
         letters = symbols_in(changes[symbol]) & before.keys()
@@ -105,9 +105,9 @@ def published_sizes(
 ) -> dict[Symbol, Any]:
     """Translate a published size, given by constructor argument, to the symbols that the arguments hold; ``instead`` ends the advice.
 
-    Flags have to agree, but for the reference's class: ``check_class`` says when another class may have the same sizes.
+    Flags must agree, except the reference's class: ``check_class`` decides whether another class may have the same sizes.
 
-    The name may lack its organisation, and its capitals do not matter, where that leaves one size.
+    The organisation and upper or lower case may be left out if one size remains.
 
     Raises:
         UnknownNameError: no size of that name.
@@ -116,7 +116,7 @@ def published_sizes(
     said, name = name, meant(name, published) or ""
     if not name:
         near = nearest(said, published)
-        known = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(published)}." if published else "it has none."
+        known = f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(published)}." if published else "it has none."
         message = f"{where} has no published size {said!r}; {known}"
         raise UnknownNameError(message)
     found: dict[Symbol, Any] = {}
@@ -137,9 +137,9 @@ def published_sizes(
 
 
 def published_class(model: type[Any], name: str) -> str:
-    """Return the reference's class that a published size means: the first that a published count of this name is about, else the default.
+    """Return the reference's class of a published size: the first one with a published count of this name, otherwise the default.
 
-    A class with a head for labels is passed over, because the number of labels is no part of a size.
+    A class with a head for labels is skipped, because the number of labels is not part of a size.
     """
     default: str = getattr(model, "architecture", "")
     claims: Iterable[Counted] = getattr(model, "claims", ())
@@ -151,14 +151,14 @@ def published_class(model: type[Any], name: str) -> str:
 
 
 def check_class(layer: Any, name: str) -> None:
-    """Refuse a published size for a layer of the default class where the published one stores something else.
+    """Refuse a published size for a layer of the default class if the published class stores other tensors.
 
-    A class that was asked for is the user's choice; the default is nobody's, and its count would pass for the published model's.
+    A class that the user asked for is accepted. A default class is not: its count would look like the published model's.
 
     Raises:
-        StructureError: the published class stores something else.
+        StructureError: the published class stores other tensors.
     """
-    while layer.published is not type(layer).published:  # of a wrapper, the sizes are those of what it holds
+    while layer.published is not type(layer).published:  # a wrapper has the sizes of the layer inside it
         layer = layer.layer
     model = type(layer)
     name = meant(name, model.published) or name
@@ -171,7 +171,7 @@ def check_class(layer: Any, name: str) -> None:
     except ParamsymError:  # the published class does not take these flags
         pass
     message = (
-        f"{model.__name__}: {name} was published as {published}, and this layer is {default}, which stores something else. Write"
+        f"{model.__name__}: {name} was published as {published}, and this layer is {default}, which stores other tensors. Write"
         f" ps.load({name!r}) for the published model; its second argument asks for another class."
     )
     raise StructureError(message)
@@ -211,9 +211,9 @@ def _unknown_symbol(where: str, key: object, by_name: Mapping[str, Symbol], why_
 
 
 def skeleton(lines: Iterable[Line]) -> dict[tuple[object, ...], set[bool]]:
-    """Which tensors exist, and whether each has a name of its own or is an alias; numbers of copies and sizes left out.
+    """Which tensors exist, and whether each is an alias, without sizes and numbers of copies.
 
-    Of a repeated tensor some copies may have names of their own and others not; where there are no copies, neither is said.
+    Some copies of a repeated tensor may be aliases and others not. Without copies, neither is recorded.
     """
     found: dict[tuple[object, ...], set[bool]] = {}
     for line in lines:
@@ -224,7 +224,7 @@ def skeleton(lines: Iterable[Line]) -> dict[tuple[object, ...], set[bool]]:
 
 
 def keeps_structure(before: Mapping[tuple[object, ...], set[bool]], after: Mapping[tuple[object, ...], set[bool]]) -> bool:
-    """Say whether sizes left the tensors that exist, and their order, as they were."""
+    """Whether the same tensors exist, in the same order, after sizes were put in."""
     return [*before] == [*after] and all(after[tensor] <= aliases for tensor, aliases in before.items())
 
 
@@ -236,7 +236,7 @@ def restructured(where: str, before: Iterable[Line], after: Iterable[Line], buil
     changes = "; ".join(f"{word} {', '.join(dict.fromkeys(names))}" for word, names in (("without", lost), ("with", gained)) if names)
     shown = built if len(built) <= _SHOWN else built[: _SHOWN - 3] + "..."
     return StructureError(
-        f"{where}.at(): these sizes change which tensors exist ({changes or 'of another rank or in another order'});"
+        f"{where}.at(): these sizes change which tensors exist ({changes or 'they have another rank or order'});"
         f" build the layer with them instead: {shown}."
     )
 

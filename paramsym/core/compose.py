@@ -28,18 +28,18 @@ def _named(layers: tuple[Any, ...], where: str) -> tuple[tuple[str, Layer], ...]
         pairs = tuple((str(position), layer) for position, layer in enumerate(layers))
     for name, layer in pairs:
         if not isinstance(layer, Layer):
-            hint = f" Write {where}(*layers) for a list of them." if len(layers) == 1 and isinstance(layer, list | tuple) else ""
+            hint = f" Write {where}(*layers) to pass a list." if len(layers) == 1 and isinstance(layer, list | tuple) else ""
             message = f"{where}: {name!r} is {described(layer)}, not a layer.{hint}"
             raise ArgumentError(message)
         if not isinstance(name, str) or not name:
-            message = f"{where}: {name!r} is not a name; parts are named by non-empty strings."
+            message = f"{where}: {name!r} is not a name; wanted a non-empty string."
             raise ArgumentError(message)
     apart = letters_apart([layer for _, layer in pairs])
     return pairs if apart is None else tuple((name, layer) for (name, _), layer in zip(pairs, apart, strict=True))
 
 
 class _Container(Layer):
-    """What ``Sequential`` and ``Block`` share: layers under names, in order."""
+    """The common base of ``Sequential`` and ``Block``: named layers in order."""
 
     items: tuple[tuple[str, Layer], ...]
 
@@ -53,7 +53,7 @@ class _Container(Layer):
         return type(self)({name: substitute(layer, mapping) for name, layer in self.items})
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the layers: by position where the names are 0, 1, ..., else as one mapping."""
+        """Return the layers: by position if the names are 0, 1, ..., otherwise as one mapping."""
         if all(name == str(position) for position, (name, _) in enumerate(self.items)):
             return tuple(layer for _, layer in self.items), {}
         return (dict(self.items),), {}
@@ -79,7 +79,7 @@ class Sequential(_Container):
     def __init__(self, *layers: Layer | Mapping[str, Layer], **named: Layer) -> None:
         """Take layers in order, or one mapping from names to layers, or layers by keyword."""
         if layers and named:
-            message = f"Sequential: layers by position and by keyword ({', '.join(named)}) have no common order; take a mapping for all."
+            message = f"Sequential: layers by position and by keyword ({', '.join(named)}) have no common order; pass one mapping."
             raise ArgumentError(message)
         object.__setattr__(self, "items", _named((named,) if named else layers, "Sequential"))
         self.__post_init__()
@@ -87,7 +87,7 @@ class Sequential(_Container):
 
 @dataclass(frozen=True, init=False)
 class Block(_Container):
-    """Layers under names, as a module holds its submodules; the order in which they are applied is not stated.
+    """Named layers, as the submodules of a module; the order in which they are applied is not stated.
 
     >>> from paramsym import A, Block, Dense, F, H, MultiHeadAttention
     >>> Block(attention=MultiHeadAttention(H, A), up=Dense(H, F), down=Dense(F, H)).params
@@ -97,19 +97,19 @@ class Block(_Container):
     items: tuple[tuple[str, Layer], ...]
 
     def __init__(self, layers: Mapping[str, Layer] | None = None, /, **named: Layer) -> None:
-        """Take layers by keyword, or a mapping where a name is no identifier."""
+        """Take layers by keyword, or a mapping if a name is not an identifier."""
         if not isinstance(layers, Mapping | None):
             message = f"Block: {text(layers)} ({type(layers).__name__}) has no name; write Block(name=layer), or Block({{'name': layer}})."  # type: ignore[unreachable]
             raise ArgumentError(message)
         twice = [name for name in layers or {} if name in named]
         if twice:
-            message = f"Block: two parts are named {twice[0]!r}; every name must be its own."
+            message = f"Block: two parts are named {twice[0]!r}; give every part another name."
             raise StructureError(message)
         object.__setattr__(self, "items", _named(({**(layers or {}), **named},), "Block"))
         self.__post_init__()
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the layers by keyword where the names allow it."""
+        """Return the layers by keyword if the names allow it."""
         if all(name.isidentifier() for name, _ in self.items):
             return (), dict(self.items)
         return (dict(self.items),), {}
@@ -126,9 +126,9 @@ def chain(first: Layer, second: Layer) -> Sequential:
 
 @dataclass(frozen=True)
 class Residual(Layer):
-    """``x + body(x)``, or ``shortcut(x) + body(x)`` where the shapes differ.
+    """``x + body(x)``, or ``shortcut(x) + body(x)`` if the shapes differ.
 
-    The body stands on the residual's own level unless ``name`` is given; the shortcut under ``shortcut_name`` (torchvision: downsample).
+    The body's names have no prefix unless ``name`` is given; the shortcut is named ``shortcut_name`` (torchvision: downsample).
 
     >>> from paramsym import Dense, H, Residual
     >>> Residual(Dense(H, H)).params
@@ -152,7 +152,7 @@ class Residual(Layer):
         result = own[self.name](*(x, *along)[: accepted(self.body)])
         if result.rank != added.rank or any(differ(one, other) for one, other in zip(result.sizes, added.sizes, strict=True)):
             given, wanted = text(result.sizes), text(added.sizes)
-            message = f"the body gives {given}, but {wanted} is to be added; give a shortcut that turns one into the other."
+            message = f"the body gives {given}, but {wanted} is to be added; give a shortcut that changes the input's shape to the body's."
             raise ShapeError(message)
         return result + added
 
@@ -161,15 +161,15 @@ class Residual(Layer):
 class Repeat(Layer):
     """``copies`` copies of a block, numbered from ``start``; a symbolic depth, twelve or a million layers cost the same.
 
-    ``block`` may be a tuple of blocks that alternate. ``index`` is a symbol bound inside: it stands for the copy's number in the block's
-    sizes, and the sum over it closes to a polynomial. Numbers start at 0: make the index with ``index("i")`` where a ``Min``, ``Max`` or
-    ``Mod`` has it, because SymPy simplifies those as they are written, and a symbol from ``dims`` is positive. Inside the repeat the index
-    is a symbol of its own kind, which may be zero. ``first`` is a first copy that differs. ``used`` is how many copies one token uses,
-    where not all of them are. ``name`` is the pattern of the copies' names; where it is empty, the number goes where {} is inside.
+    ``block`` may be a tuple of blocks that alternate. ``index`` is a bound symbol: it means the copy's number in the block's sizes, and the
+    sum over it has a closed form. Numbers start at 0. If a ``Min``, ``Max`` or ``Mod`` contains the index, make it with ``index("i")``:
+    SymPy simplifies these functions at once, and takes a symbol from ``dims`` for positive. Inside the repeat the index is another kind of
+    symbol, which may be zero. ``first`` is a first copy that differs. ``used`` is the number of copies that one token uses, if not all.
+    ``name`` is the pattern of the copies' names; with an empty pattern, the number replaces {} in the names inside.
 
     Raises:
         SizeError: a number of copies below zero, or below one with ``first``.
-        StructureError: an index that stands in its own range, or one from ``dims`` that stands nowhere in the block.
+        StructureError: an index that its own range contains, or one from ``dims`` that the block does not contain.
 
     >>> from paramsym import Dense, H, L, dims
     >>> Repeat(Dense(H, H), L).params
@@ -192,12 +192,12 @@ class Repeat(Layer):
     name: str = "{}"
 
     def conditions(self) -> None:
-        """A pattern has one place for the number, or is empty; a token uses at most what is there."""
+        """A pattern has one {} for the number, or is empty; a token uses at most all copies."""
         if self.name and self.name.count("{}") != 1:
             message = f"the name {self.name!r} of the copies needs one {{}} for their number, as in 'layer{{}}'."
             raise ArgumentError(message)
         if not self.blocks:
-            message = "there is no block to repeat."
+            message = "there is no block to repeat; give one layer, or a tuple of layers."
             raise StructureError(message)
         if self.first is not None and self.copies == 0:
             message = "first= needs at least one copy, and copies is 0."
@@ -208,9 +208,9 @@ class Repeat(Layer):
             self._bind(self.index)
 
     def _bind(self, index: Symbol) -> None:
-        """Make the index inside the block a symbol of its own kind, one that may be zero where the copies are numbered from zero."""
+        """Replace the index inside the block by another kind of symbol, which may be zero if the copies are numbered from zero."""
         if index.name in {symbol.name for symbol in symbols_in((self.copies, self.start))}:
-            message = f"the index {index} cannot stand in its own range."
+            message = f"the index {index} is in its own range; wanted copies and start without it."
             raise StructureError(message)
         # The first copy of the block has the number 0, unless another one comes before it or the numbers start later.
         later = self.first is not None or (isinstance(self.start, int) and self.start > 0)
@@ -219,7 +219,7 @@ class Repeat(Layer):
             return
         if index.is_positive and bound.is_positive is None and not any(_mentions(block, index) for block in self.blocks):
             message = (
-                f"the index {index} stands nowhere in the block. SymPy simplifies a Min, Max or Mod with {index} > 0, and the first copy"
+                f"the index {index} is not in the block. SymPy simplifies a Min, Max or Mod with {index} > 0, and the first copy"
                 f" has the number {self.start}: make the index with index({index.name!r}), or leave it out."
             )
             raise StructureError(message)
@@ -228,11 +228,11 @@ class Repeat(Layer):
 
     @property
     def blocks(self) -> tuple[Layer, ...]:
-        """The blocks that alternate; one, usually."""
+        """The blocks that alternate; usually one."""
         return self.block if isinstance(self.block, tuple) else (self.block,)
 
     def parts(self) -> Iterator[Part]:
-        """The first copy, where it differs, then the copies of each alternating block."""
+        """The first copy, if it differs, then the copies of each alternating block."""
         period = len(self.blocks)
         if self.first is not None:
             yield Part("", self.first, Numbers(1, self.start, 1, self.name))
@@ -246,11 +246,11 @@ class Repeat(Layer):
             yield Part("", block, Numbers(here, start, period, self.name, self.index), used=self.used)
 
     def forward(self, own: Own, x: Any, *along: Value) -> Any:
-        """Apply copy after copy; where a position uses some copies only, take their weights and their numbers as well."""
+        """Apply copy after copy; if a position uses only some copies, take their weights and numbers as well."""
         return in_turn(own, x, *along) if self.used is None else routed(own, x, *along)
 
     def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
-        """Put sizes in; the index is bound and stays, renamed where an incoming expression uses its name."""
+        """Put sizes in; the bound index stays, and is renamed if an incoming expression uses its name."""
         index, inner = self.index, {symbol: value for symbol, value in mapping.items() if symbol in self.symbols and symbol != self.index}
         if index is not None and any(symbol.name == index.name for value in inner.values() for symbol in symbols_in(value)):
             fresh = _fresh(index, {s.name for value in inner.values() for s in symbols_in(value)} | {s.name for s in self.symbols})
@@ -270,7 +270,7 @@ class Repeat(Layer):
 
 
 def _mentions(layer: Layer, index: Symbol) -> bool:
-    """Whether an index stands in a layer, or a repeat inside has one of the same name."""
+    """Whether a layer contains an index, or a repeat inside has one of the same name."""
     numbers = [part.numbers for part in layer.own_parts if part.numbers is not None and part.numbers.index is not None]
     hidden = any(one.index is not None and one.index.name == index.name for one in numbers)
     return index in layer.symbols or hidden or any(_mentions(part.layer, index) for part in layer.own_parts)
@@ -284,7 +284,7 @@ def _fresh(index: Symbol, taken: set[str]) -> Symbol:
 
 
 def copies_of(total: Count, position: int, period: int) -> Dim:
-    """How many of ``0 .. total-1`` leave the remainder ``position`` on division by ``period``."""
+    """The number of ``0 .. total-1`` with the remainder ``position`` on division by ``period``."""
     if isinstance(total, int):
         return max(0, -(-(total - position) // period))
     return canonical(ceiling((total - position) * Rational(1, period), evaluate=False))
@@ -314,7 +314,7 @@ class Runs(Layer):
         self.__post_init__()
 
     def parts(self) -> Iterator[Part]:
-        """One repeat per run, each numbered from where the one before ended."""
+        """One repeat per run, each numbered from the end of the one before."""
         start = self.start
         for block, copies in self.runs:
             yield Part("", block, Numbers(count(copies, "count"), canonical(start), 1, self.name))
@@ -341,19 +341,19 @@ class Shared(Layer):
     times: Dim
 
     def parts(self) -> Iterator[Part]:
-        """The block, on this layer's own level."""
+        """The block, without a prefix."""
         yield Part("", self.block, used=self.times)
 
 
 @dataclass(frozen=True, init=False)
 class Tied(Holder):
-    """A layer in which some tensors are others under a second name: ``{alias path: path}``, relative to it.
+    """A layer in which some names mean the same tensor: ``{alias path: path}``, relative to the layer.
 
-    A tied tensor is counted once; the alias is a row of the table and of ``tied``. Of the two, the one that comes first in storage order is
-    the first name. Frozen under one name, the tensor is frozen. The layer may be nested and repeated: each copy has its own tie.
+    A tied tensor is counted once; the alias is a row of the table and of ``tied``. The first name is the one that comes first in storage
+    order. A tensor that is frozen under one name is frozen under both. The layer may be nested and repeated: each copy has its own tie.
 
     Raises:
-        StructureError: a path to no tensor, or two tensors of different shape.
+        StructureError: a path without a tensor, or two tensors of different shape.
 
     >>> from paramsym import Block, Dense, Embedding, H, Tied, V
     >>> model = Block(wte=Embedding(V, H), head=Dense(H, V, bias=False))
@@ -375,7 +375,7 @@ class Tied(Holder):
             paths = ((None, None),)  # type: ignore[assignment]
         if not all(isinstance(path, str) for pair in paths for path in pair):
             found = f"{text(pairs)} ({type(pairs).__name__})"
-            message = f"Tied: {found} is no mapping of paths; wanted such as {{'head.weight': 'wte.weight'}}."
+            message = f"Tied: {found} is not a mapping of paths; write {{'head.weight': 'wte.weight'}}."
             raise ArgumentError(message)
         object.__setattr__(self, "pairs", paths)
         self.__post_init__()
@@ -384,11 +384,11 @@ class Tied(Holder):
         """A tensor is not tied to itself."""
         for alias, first in self.pairs:
             if alias == first:
-                message = f"{alias!r} is tied to itself."
+                message = f"{alias!r} is tied to itself; wanted two names."
                 raise StructureError(message)
 
     def parts(self) -> Iterator[Part]:
-        """The layer, on this layer's own level, with single copies that a tie names split off."""
+        """The layer, without a prefix; single copies that a tie names are split off."""
         yield Part("", split(self.layer, (path for pair in self.pairs for path in pair), self.ties()))
 
     def ties(self) -> Mapping[str, str]:
@@ -405,6 +405,6 @@ class Tied(Holder):
 
 
 def found_at(layer: Layer, path: str) -> Layer:
-    """Return the layer at a path as it is there: what the layer around it freezes is frozen, and what that ties is tied."""
+    """Return the layer at a path, frozen and tied as the outer layer states."""
     inner, ties = seen_at(layer, path)
     return Tied(inner, ties) if ties else inner

@@ -1,4 +1,4 @@
-"""What a layer asks of its sizes, as values: the one place that listens while a layer is built and stated."""
+"""The conditions that a layer states about its sizes, collected while the layer is built."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from paramsym.core.layer import Layer
 
 @lru_cache(maxsize=256)
 def conditions_of(layer: Layer) -> tuple[Condition, ...]:
-    """Return what a layer and everything inside it asks of its sizes, every condition once.
+    """Return the conditions of a layer and of all layers inside it, each once.
 
-    The index of a repeat is a letter of its own in them.
+    The index of a repeat is a separate letter in the conditions.
 
     >>> from paramsym import A, H, MultiHeadAttention
     >>> [one for one in conditions_of(MultiHeadAttention(H, A)) if one.kind == "divides"]
     [Condition(kind='divides', small=A, large=H)]
     """
     with conditions_asked() as asked:
-        lines = layer.substituted({}).lines  # built and stated anew, so that every size passes its gate again
+        lines = layer.substituted({}).lines  # built again, so that every size is checked again
     written = (*((line.factors, line.stored, line.used, line.shape) for line in lines), *((one.small, one.large) for one in asked))
     asked.extend(of_quotients(written))
     inside = {span.index: Dummy(integer=True, positive=True) for line in lines for span in line.spans if span.index is not None}
     found: dict[Condition, Condition] = {}
     for condition in asked:
         one = replace(condition, small=substitute(condition.small, inside), large=substitute(condition.large, inside))
-        # A layer that looks whether a size is zero has nothing to decide where it was asked for more before.
+        # A layer's check for zero decides nothing if another condition already asks for a larger size.
         needless = one.kind == "differ" and one.large == 0 and Condition("at most", 1, one.small) in found
-        if not needless and not any(found.setdefault(one, one).names):  # of several that ask the same, the first that has names for it
+        if not needless and not any(found.setdefault(one, one).names):  # of equal conditions, the first with names
             found[one] = one
     return tuple(found.values())
 
 
 def of_quotients(value: Any) -> Iterator[Condition]:
-    """Yield what every ``per`` inside a value asks of numbers: both sides positive, and one a divisor of the other."""
+    """Yield the conditions of every ``per`` inside a value: both sides are positive, and one divides the other."""
     for above, below in sorted((quotient.as_quotient() for quotient in set(_quotients(value))), key=str):
         yield Condition("divides", below, above)
         yield from (Condition("at most", 1, side) for side in (above, below))

@@ -1,8 +1,7 @@
 """Editing a layer by path: one part replaced, or frozen. An edit is itself a layer around the one it edits.
 
-A tie is a property of the tensor: what an edit does to a tensor under one of its names holds under all of them. So an edit first splits the
-numbered copies that its path names, until every name of a tensor is either meant or not, and then asks which tensors have names of both
-kinds.
+A tie is a property of the tensor: an edit of a tensor under one of its names holds under all of them. So an edit first splits the numbered
+copies that its path names, until every name of a tensor is either on the path or not. Then it looks for tensors with names of both kinds.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ def _as_inner(name: str) -> Any:
 
 
 class Holder(Layer):
-    """A layer that has the arguments and the published sizes of the one that it holds."""
+    """A wrapper with the arguments and the published sizes of the layer inside."""
 
     layer: Layer
     published = _as_inner("published")
@@ -46,7 +45,7 @@ class Holder(Layer):
 
 @dataclass(frozen=True)
 class Around(Holder):
-    """A layer around another one that computes the same."""
+    """A wrapper that computes the same as the layer inside."""
 
     layer: Layer
     in_order = _as_inner("in_order")
@@ -68,7 +67,7 @@ class Around(Holder):
         return self.layer.ties()
 
     def forward(self, own: Any, *along: Any) -> Any:
-        """What the inner layer computes, with the tensors and parts of this one."""
+        """The inner layer's forward pass, with the tensors and parts of this layer."""
         return self.layer.forward(own, *along)
 
     def batch_axis(self, input_shape: Shape) -> int | None:
@@ -94,7 +93,7 @@ class Around(Holder):
 
 @dataclass(frozen=True)
 class Edited(Around):
-    """A layer with the part at ``path`` replaced by ``new``; where ``new`` is None, with what stands there frozen.
+    """A layer with the part at ``path`` replaced by ``new``, or frozen if ``new`` is None.
 
     ``layer.replace(path, new)`` and ``layer.freeze(path)`` make it. Numbered copies are split, so that one copy can differ.
 
@@ -107,7 +106,7 @@ class Edited(Around):
     new: Layer | None = None
 
     def tensors(self) -> Iterator[Tensor]:
-        """The inner layer's own tensors, frozen where the path means them."""
+        """The inner layer's own tensors, frozen if the path means them."""
         for tensor in self.layer.own_tensors:
             meant = self.new is None and self.path in {"", tensor.name}
             yield replace(tensor, trainable=False) if meant or tensor.name in self._kept_frozen else tensor
@@ -124,14 +123,14 @@ class Edited(Around):
         """Through the edited parts; a frozen part changes no shape."""
         if self.new is None or self.computes:
             return super().output_shape(input_shape)
-        message = f"{type(self.layer).__name__} does not say what shape comes out once {self.path!r} is replaced."
+        message = f"{type(self.layer).__name__} states no output shape with {self.path!r} replaced; write forward(self, own, x)."
         raise NotYetError(message)
 
     def applications(self, input_shape: Shape) -> Iterator[Application]:
-        """Through the edited parts, likewise."""
+        """Through the edited parts."""
         if self.new is None or self.computes:
             return super().applications(input_shape)
-        message = f"{type(self.layer).__name__} does not say which shape reaches which part once {self.path!r} is replaced."
+        message = f"{type(self.layer).__name__} states no shapes of its parts with {self.path!r} replaced; write forward(self, own, x)."
         raise NotYetError(message)
 
     def ties(self) -> Mapping[str, str]:
@@ -150,25 +149,25 @@ class Edited(Around):
 
     @cached_property
     def _kept_frozen(self) -> frozenset[str]:
-        """The tensors that are frozen because of a name that is replaced."""
+        """The tensors that are frozen because one of their names was replaced."""
         lost = (tensor for tensor in self._seen[1] if tensor.lost and not tensor.first.buffer)
         return frozenset(tensor.left[0].name for tensor in lost if not tensor.first.trainable)
 
     @cached_property
     def _ties(self) -> Mapping[str, str]:
-        # Each edit of an edited layer asks the one below it, so that without the cache many edits would cost their square.
+        # Each edit asks the edit below it; without the cache, the time would grow with the square of the number of edits.
         if self.new is None:
             return self._before.ties()
         return {other.name: tensor.left[0].name for tensor in self._seen[1] for other in tensor.left[1:]}
 
     def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
-        """Put sizes in; the path must still exist, as number 3 does not among three copies."""
+        """Put sizes in; the path must still exist (copy 3 of three copies does not)."""
         layer = self.layer.substituted(mapping)
         rebuilt = frozen(layer, self.path) if self.new is None else edited(layer, self.path, self.new.substituted(mapping))
         return cast("Self", rebuilt)
 
     def __repr__(self) -> str:
-        """Write the call that makes it."""
+        """Write the call that makes this layer."""
         if self.new is None:
             return f"{self.layer!r}.freeze({self.path!r})" if self.path else f"{self.layer!r}.freeze()"
         return f"{self.layer!r}.replace({self.path!r}, {self.new!r})"
@@ -176,7 +175,7 @@ class Edited(Around):
 
 @dataclass(frozen=True)
 class _Tied:
-    """A tensor of several names: the line of the first, the lines of those that are looked at, whether there are others."""
+    """A tensor with several names: the line of the first, the lines of the inspected names, and whether there are others."""
 
     first: Line
     left: tuple[Line, ...]
@@ -184,10 +183,10 @@ class _Tied:
 
 
 def _with_names(layer: Layer, path: str, keep: Callable[[str], bool]) -> tuple[Layer, tuple[_Tied, ...]]:
-    """Return the layer, its copies split until every name is either on the path or not, and the tied tensors that have names to keep.
+    """Return the layer with copies split until every name is either on the path or not, and the tied tensors that keep names.
 
-    A template may be one tensor under many names, as a table that every copy shares. Where the name outside is not kept, one of the copies
-    has to be the first, and is split off.
+    A template may be one tensor under many names, such as a table that every copy shares. If the name outside the copies is not kept, one
+    of the copies becomes the first name, and is split off.
     """
     layer = split(layer, (path,))
     while True:
@@ -219,7 +218,7 @@ def edited(layer: Layer, path: str, new: Layer) -> Layer:
 
 
 def frozen(layer: Layer, path: str) -> Layer:
-    """Freeze the layer or the tensor at ``path``; everything where the path is empty."""
+    """Freeze the layer or the tensor at ``path``; with an empty path everything."""
     _check_path(layer, path, "freeze")
     if path:
         try:
@@ -238,14 +237,14 @@ def _check_path(layer: Layer, path: object, method: str) -> None:
 
 
 def thawed(layer: Layer) -> Layer:
-    """Return the layer inside those that only freeze it."""
+    """Return the layer inside wrappers that only freeze it."""
     while isinstance(layer, Edited) and layer.new is None:
         layer = layer.layer
     return layer
 
 
 def seen_at(layer: Layer, path: str) -> tuple[Layer, dict[str, str]]:
-    """Return the layer at a path, frozen as it is from outside, and the ties between its tensors that only the outside states."""
+    """Return the layer at a path, frozen as the outer layer states, and the ties between its tensors that only the outer layer states."""
     inner = layer_at(layer, path)
     if not path or not layer.has_tied_or_frozen:
         return _unsplit(inner), {}
@@ -273,7 +272,7 @@ def seen_at(layer: Layer, path: str) -> tuple[Layer, dict[str, str]]:
 
 @dataclass(frozen=True)
 class _Split(Around):
-    """A layer some of whose numbered copies are parts of their own: the same tensors under the same names."""
+    """A layer with some of its numbered copies as separate parts: the same tensors under the same names."""
 
     paths: tuple[str, ...]
 
@@ -285,7 +284,7 @@ class _Split(Around):
 
 
 def split(layer: Layer, paths: Iterable[str], ties: Mapping[str, str] | None = None) -> Layer:
-    """Return the same layer with the numbered copies that the paths name split off; copies that ``ties`` pair with them, too."""
+    """Return the same layer with the numbered copies that the paths name split off; also the copies that ``ties`` pair with them."""
     known = dict.fromkeys(paths)
     pairs = [pair for pair in {**layer.ties(), **(ties or {})}.items() if "{" in pair[0]]
     waiting = [*known] if pairs else []
@@ -326,7 +325,7 @@ def _split_parts(layer: Layer, paths: Iterable[str]) -> Iterator[Part]:
 
 
 def _split_copies(part: Part, numbers: Numbers, inside: Mapping[str, list[str]]) -> Iterator[Part]:
-    """Yield the runs of copies between those that are named, and each of these alone."""
+    """Yield the runs of copies between the named ones, and each named copy alone."""
     every: list[str] = []
     alone: dict[int, list[str]] = {}
     for head, rests in inside.items():
@@ -343,7 +342,7 @@ def _split_copies(part: Part, numbers: Numbers, inside: Mapping[str, list[str]])
         yield rest
         return
     if part.used is not None:
-        message = f"the copies {numbers} are used {part.used} at a time, so one of them cannot differ; use {numbers.pattern} for all."
+        message = f"a token uses {part.used} of the copies {numbers}, so one of them cannot differ; use {numbers.pattern} for all."
         raise StructureError(message)
     done = 0
     for place, paths in sorted(alone.items()):
@@ -355,7 +354,7 @@ def _split_copies(part: Part, numbers: Numbers, inside: Mapping[str, list[str]])
             inner = inner.substituted({numbers.index: Integer(start) if isinstance(start, int) else start})
         yield replace(rest, layer=split(inner, paths), numbers=Numbers(1, start, numbers.step, numbers.pattern, alone=True))
         done = place + 1
-    # None may be left after it; their part stays, so that a symbolic number of copies can become the smallest that has the one meant.
+    # The part after the named copy stays even if it has no copies: a symbolic number of copies may become so small.
     yield replace(rest, numbers=_run(numbers, done, canonical(numbers.count - done)))
 
 
@@ -364,7 +363,7 @@ def _run(numbers: Numbers, done: int, count: Count) -> Numbers:
 
 
 def _place(part: Part, numbers: Numbers, head: str) -> int | None:
-    """Return how many copies stand before the one that a step of a path names; ``ANY`` where it names all."""
+    """Return the number of copies before the one that a step of a path names; ``ANY`` if it names all."""
     if not numbers.pattern:
         found = _meant(part, head)
         number = None if found is None else found[1]
@@ -381,7 +380,7 @@ def _place(part: Part, numbers: Numbers, head: str) -> int | None:
 
 
 def _meant(part: Part, name: str) -> tuple[str, int] | None:
-    """Return which tensor of which copy a name means, where the numbers stand in the names of the tensors."""
+    """Return the tensor and the copy that a name means, if tensor names contain the numbers."""
     if part.numbers is None or part.numbers.pattern:
         return None
     for tensor in part.layer.own_tensors:
@@ -392,7 +391,7 @@ def _meant(part: Part, name: str) -> tuple[str, int] | None:
 
 
 def _one_of_many(line: Line, first: Line) -> str:
-    """Return the name of the first copy where a line names more copies than there are tensors; else nothing."""
+    """Return the name of the first copy if a line names more copies than there are tensors; otherwise nothing."""
     tensors = sum(1 for step in first.path if _several(step))
     steps: list[str] = []
     for step in line.path:
@@ -412,7 +411,7 @@ def _several(step: str | Numbers) -> bool:
 
 
 def _edited(part: Part, path: str, new: Layer | None) -> Part:
-    """Return a part of a layer that was split for the path, as the edit leaves it."""
+    """Return a part of a layer that was split for the path, after the edit."""
     if not path:
         return replace(part, frozen=True)
     if part.numbers is None and not part.name:
@@ -446,7 +445,7 @@ def _exists(layer: Layer, path: str) -> bool:
 
 def _changed(part: Part, rest: str, new: Layer | None) -> Part:
     if new is not None and part.frozen:
-        # Frozen is what was there; what takes its place is not.
+        # The replaced tensors were frozen; the new ones are not.
         part = replace(part, frozen=False, layer=Edited(part.layer, ""))
     if not rest:
         return replace(part, frozen=True) if new is None else replace(part, layer=new)

@@ -1,7 +1,7 @@
-"""Checking a layer's fields against their annotations, once per class worked out and then cheap.
+"""Checking a layer's fields against their annotations; the checks of a class are prepared once.
 
-``Dim`` and ``Count`` fields pass the gates of ``size``; ``bool`` fields take True or False only; lists become tuples, so that a dictionary
-read from JSON builds a layer as well as one written in Python.
+``Dim`` and ``Count`` fields are checked by ``size``; ``bool`` fields take only True or False; lists become tuples, so that a dictionary
+read from JSON can build a layer.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def check_fields(layer: Any) -> None:
     """Check and normalise every field of a frozen dataclass in place.
 
     Raises:
-        SizeError: a size or count that cannot be one.
+        SizeError: an impossible size or count.
         ArgumentError: a flag or option of the wrong type or value.
     """
     cls: type = type(layer)
@@ -41,7 +41,7 @@ def check_fields(layer: Any) -> None:
 
 
 def check_flags(**flags: object) -> None:
-    """Raise ``ArgumentError`` for the first that is neither True nor False.
+    """Raise ``ArgumentError`` for the first value that is neither True nor False.
 
     >>> check_flags(buffers="yes")
     Traceback (most recent call last):
@@ -72,16 +72,16 @@ def _checks(cls: type) -> tuple[tuple[str, Check], ...]:
 
 @lru_cache(maxsize=1024)
 def hints_of(cls: type) -> Mapping[str, Any]:
-    """Return the annotations of a layer's fields; ``object`` for what cannot be looked up."""
+    """Return the annotations of a layer's fields; ``object`` for an annotation that cannot be looked up."""
     try:
         return typing.get_type_hints(cls, include_extras=True)
     except NameError:
-        # A class inside a function may use names that only its author sees: those fields go unchecked, all others do not.
+        # A class inside a function may use local names, which cannot be looked up: only those fields are not checked.
         return {field.name: _hint_alone(cls, field) for field in fields(cls)}
 
 
 def _hint_alone(cls: type, field: Field[Any]) -> Any:
-    """Look one field's annotation up where its class was written; the words of the contract are known everywhere."""
+    """Look up one field's annotation in the module of its class; the types of the contract are always known."""
     home = next(base for base in cls.__mro__ if field.name in inspect.get_annotations(base))
     holder = type(cls.__name__, (), {"__annotations__": {field.name: field.type}})
     names = {"Dim": Dim, "Count": Count, "Width": Width, **vars(sys.modules[home.__module__])}
@@ -92,7 +92,7 @@ def _hint_alone(cls: type, field: Field[Any]) -> Any:
 
 
 def _check_of(hint: Any) -> Check | None:
-    """Return the check for a hint, or None where anything goes."""
+    """Return the check for a type hint, or None if every value is valid."""
     origin = get_origin(hint)
     if origin is Annotated:
         return _GATES.get(get_args(hint)[1])
@@ -124,7 +124,7 @@ def _check_of_union(hints: tuple[Any, ...]) -> Check | None:
 
 
 def _matching(value: object, checks: list[tuple[Any, Check | None]]) -> Check | None:
-    """Return the check meant for this kind of value; the first one words the error where none is."""
+    """Return the check for this kind of value; if none fits, the first check raises the error."""
     for hint, check in checks:
         origin = get_origin(hint)
         if origin in {tuple, list} and isinstance(value, tuple | list):

@@ -51,8 +51,8 @@ _Stated = TypeVar("_Stated")
 class Part:
     """A layer inside a layer, by name.
 
-    An empty ``name`` puts the part on its parent's own level. ``numbers`` makes numbered copies; the name is then the pattern's. ``used``
-    is how many copies one token uses (default: all of them): k of E experts, or L uses of one shared block.
+    With an empty ``name`` the names inside the part have no prefix. ``numbers`` makes numbered copies, whose pattern is the name. ``used``
+    is the number of copies that one token uses (default: all): k of E experts, or L uses of one shared block.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Part:
     frozen: bool = False
 
     def __post_init__(self) -> None:
-        """Gate the layer and the numbers."""
+        """Check the layer and the numbers."""
         if not isinstance(self.layer, Layer):
             message = f"part {self.name!r} is {self.layer!r}, not a layer."  # type: ignore[unreachable]
             raise StructureError(message)
@@ -80,17 +80,17 @@ class Part:
 
     @property
     def step(self) -> str | Numbers:
-        """The step this part adds to a path."""
+        """The step that this part adds to a path."""
         return self.name if self.numbers is None else self.numbers
 
     def named(self, name: str) -> str:
-        """Return the name, as the parent sees it, of what is called ``name`` inside; numbered copies under their template."""
+        """Return the parent's name of ``name`` inside this part; numbered copies have their template."""
         if self.numbers is not None:
             return self.numbers.inside(name)
         return f"{self.name}.{name}" if self.name else name
 
     def lines(self, above: tuple[str, ...] = ()) -> Iterable[Line]:
-        """Return the ledger lines as the parent sees them; with ``above``, as what stands that many plain names higher sees them."""
+        """Return the ledger lines with the parent's names; ``above`` are the names of further outer levels."""
         if self.numbers is not None or self.used is not None or self.frozen:
             return [line.within(self.step, self.used, frozen=self.frozen).under(above) for line in self.layer.lines]
         return self.layer._lines_under((*above, self.name) if self.name else above)
@@ -115,7 +115,7 @@ class Layer:
     """Named sizes: ``{"bert-base-uncased": {"hidden_size": 768, ...}}``, by constructor argument."""
 
     def __init_subclass__(cls) -> None:
-        """Keep the base's ``repr``, which a dataclass would replace; refuse a field that hides part of the contract."""
+        """Keep the base's ``repr``, which a dataclass would replace; refuse a field that hides a method of ``Layer``."""
         hidden = [name for name, hint in get_annotations(cls).items() if name in _CONTRACT and "ClassVar" not in str(hint)]
         if hidden:
             message = f"{cls.__name__}: a field cannot be named {hidden[0]!r}, which every layer already has; choose another name."
@@ -124,7 +124,7 @@ class Layer:
             cls.__repr__ = cls.__mro__[1].__repr__  # type: ignore[assignment, method-assign]
 
     def __new__(cls, *_args: object, **_kwargs: object) -> Self:
-        """Refuse a class that forgot its decorator: it would have no fields."""
+        """Refuse a class without the decorator: it would have no fields."""
         if "__dataclass_fields__" not in cls.__dict__:
             message = f"{cls.__name__} is not a dataclass; put @dataclass(frozen=True) above it."
             raise StructureError(message)
@@ -148,29 +148,29 @@ class Layer:
     """Whether the parts are applied one after another; shapes then follow from theirs."""
 
     per_token: ClassVar[bool] = False
-    """Whether every weight that a token uses is used once per token: those of ``active``, all parts included."""
+    """Whether every weight of ``active``, parts included, is used once per token."""
 
     # What a layer states ------------------------------------------------------------------------------------------------------
 
     def _in_order(self, own: Any, *along: Any) -> Any:
         """State what the layer computes, over the operations of ``paramsym.program``; ``own`` holds its tensors and parts.
 
-        Parts that are applied one after another say it by themselves.
+        For parts that are applied one after another, it follows from theirs.
 
         Raises:
-            NotYetError: a layer that does not say it.
+            NotYetError: a layer without a forward pass.
         """
         if self.in_order:
             return in_turn(own, *along)
-        message = f"{type(self).__name__} does not say what it computes; write forward(self, own, x)."
+        message = f"{type(self).__name__} has no forward pass; write forward(self, own, x)."
         raise NotYetError(message)
 
     forward: Callable[..., Any] = _in_order
-    """What the layer computes; a layer states it with the inputs that it has, which type checkers take from this annotation."""
+    """The forward pass; a layer states it with its own inputs, which this annotation allows for type checkers."""
 
     @property
     def computed_as(self) -> Layer:
-        """The layer that states the forward pass: this one, or the one that an edit is around."""
+        """The layer that states the forward pass: this one, or the layer inside an edit."""
         return self
 
     @property
@@ -180,36 +180,36 @@ class Layer:
 
     @property
     def by_hand(self) -> bool:
-        """Whether the class itself answers what a forward pass that it inherits would answer; its own answers count then."""
+        """Whether the class overrides an answer that its inherited forward pass would give; its own answers are used then."""
         return _by_hand(type(self))  # type: ignore[arg-type]
 
     def tensors(self) -> Iterable[Tensor]:
-        """Say which tensors the layer stores itself, in storage order."""
+        """State the tensors that the layer stores itself, in storage order."""
         return ()
 
     def parts(self) -> Iterable[Part]:
-        """Say which layers it contains, in storage order."""
+        """State the layers that it contains, in storage order."""
         return ()
 
     def conditions(self) -> None:
-        """Raise where the sizes contradict each other; ``divides`` and ``at_most`` help."""
+        """Raise if the sizes contradict each other; ``divides`` and ``at_most`` help."""
 
     def output_shape(self, input_shape: Shape) -> Shape:
-        """Say what shape comes out for a shape that goes in, batch first; ``paramsym.output_shape`` checks the input before it asks.
+        """Return the output shape for an input shape, batch first; ``paramsym.output_shape`` checks the input before.
 
         Raises:
             ShapeError: an input shape that the layer cannot take.
-            NotYetError: a layer that does not say.
+            NotYetError: a layer that does not state it.
         """
         if self.computes:
             from paramsym.measure import derived
 
             return derived.output_shape(self, input_shape)
-        message = f"{type(self).__name__} does not say what shape comes out of it."
+        message = f"{type(self).__name__} states no output shape; write forward(self, own, x)."
         raise NotYetError(message)
 
     def batch_axis(self, input_shape: Shape) -> int | None:
-        """Say which axis holds the examples of a batch; None where the shape is that of one example, as torch's convolutions take it."""
+        """Return the axis of the examples in a batch; None if the shape is that of one example, which torch's convolutions also take."""
         if self.computes and not self.by_hand:
             from paramsym.measure import derived
 
@@ -222,52 +222,52 @@ class Layer:
         return False
 
     def applications(self, input_shape: Shape) -> Iterator[Application]:
-        """Say which shape reaches which part; known by itself where the parts are applied one after another.
+        """Return the input shape of each part; it is known if the parts are applied one after another.
 
         Raises:
-            NotYetError: a layer with parts that does not say.
+            NotYetError: a layer with parts that does not state it.
         """
         if self.own_parts and self.computes:
             from paramsym.measure import derived
 
             return derived.applications(self, input_shape)
         if self.own_parts:
-            message = f"{type(self).__name__} does not say which shape reaches which of its parts."
+            message = f"{type(self).__name__} does not state the input shapes of its parts; write forward(self, own, x)."
             raise NotYetError(message)
         return iter(())
 
     def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
-        """Say how often each entry of the layer's own tensors is used for one example: once per place that a kernel slides over.
+        """Return how often one example uses each entry of the layer's own tensors: for a kernel, once per output position.
 
         Raises:
-            NotYetError: a layer that stores tensors and does not say.
+            NotYetError: a layer that stores tensors and does not state it.
         """
         if self.own_tensors and self.computes and not self.by_hand:
             from paramsym.measure import derived
 
             return derived.uses(self, input_shape)
         if any(not tensor.buffer for tensor in self.own_tensors):
-            message = f"{type(self).__name__} does not say how often its weights are used."
+            message = f"{type(self).__name__} does not state how often its weights are used; write forward(self, own, x)."
             raise NotYetError(message)
         return {}
 
     def views(self) -> tuple[View, ...]:
-        """Say what one output entry sees of the input, along each spatial axis; empty where it sees its own entry only.
+        """Return the receptive field of one output entry along each spatial axis; empty if it depends on one input position only.
 
         Raises:
-            NotYetError: a layer that does not say.
+            NotYetError: a layer that does not state it.
         """
         if self.computes:
             from paramsym.measure import dependence
 
             return dependence.views(self)
-        message = f"{type(self).__name__} does not say what one of its outputs sees."
+        message = f"{type(self).__name__} does not state its receptive field; write forward(self, own, x)."
         raise NotYetError(message)
 
     def ties(self) -> Mapping[str, str]:
-        """Say which tensor is another one under a second name: ``{alias: first name}``; ``Tied`` is the usual way.
+        """Return the names that mean another tensor: ``{alias: first name}``; the usual way to state them is ``Tied``.
 
-        All names that ties connect are one tensor; frozen under one of them, it is frozen.
+        All names that ties connect are one tensor; if it is frozen under one name, it is frozen.
         """
         return {}
 
@@ -275,12 +275,12 @@ class Layer:
 
     @cached_property
     def own_tensors(self) -> tuple[Tensor, ...]:
-        """The tensors stated, once."""
+        """The stated tensors, computed once."""
         return _all(Tensor, self, "tensors")
 
     @cached_property
     def own_parts(self) -> tuple[Part, ...]:
-        """The parts stated, once."""
+        """The stated parts, computed once."""
         stated = _all(Part, self, "parts")
         if any(part.layer is self for part in stated):
             message = f"{type(self).__name__}.parts() gives the layer itself; a layer cannot contain itself."
@@ -290,12 +290,12 @@ class Layer:
 
     @cached_property
     def open_letters(self) -> frozenset[Symbol]:
-        """The letters of widths that follow from what arrives, one for each lazy layer inside."""
+        """The letters of open input widths, one for each lazy layer inside."""
         return frozenset(letter for part in self.own_parts for letter in part.layer.open_letters)
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
-        """Every line there is, with buffers and aliases; ``ledger()`` gives those that count."""
+        """All lines, with buffers and aliases; ``ledger()`` gives those that count."""
         lines = self._stated_lines(())
         ties = self.ties()
         if ties:
@@ -314,7 +314,7 @@ class Layer:
 
     @cached_property
     def has_tied_or_frozen(self) -> bool:
-        """Whether it has tensors of several names, or parameters that are not trained: what a part may not say of itself."""
+        """Whether it has tied or frozen tensors; an inner part does not know these alone."""
         return any(line.alias_of or not (line.trainable or line.buffer) for line in self.lines)
 
     def _stated_lines(self, above: tuple[str, ...]) -> list[Line]:
@@ -324,8 +324,8 @@ class Layer:
         return lines
 
     def _lines_under(self, above: tuple[str, ...]) -> Iterable[Line]:
-        # Plain names only make paths longer: a line is made once, at the end of them all, and not copied from level to level. Where there
-        # are ties, the lines are known, because resolving them was a check.
+        # Plain names only make paths longer: a line is made once, with the whole path, and not copied from level to level. If there are
+        # ties, the lines are known already, because the check of the ties needed them.
         if "lines" in self.__dict__:
             return [line.under(above) for line in self.lines]
         return self._stated_lines(above)
@@ -360,7 +360,7 @@ class Layer:
     def entries(self) -> Iterator[Entry]:
         """Yield every tensor under its full name in storage order, buffers and aliases included.
 
-        Numbered copies are written out when their number is known, and stand under a template name when it is symbolic.
+        Numbered copies are written out if their number is known, and have a template name if it is symbolic.
         """
         found = [Entry(tensor.name, tensor) for tensor in self.own_tensors]
         for group in numbered_groups(self.own_parts):
@@ -377,7 +377,7 @@ class Layer:
     def shapes(self, *, buffers: bool = False) -> dict[str, tuple[Dim, ...]]:
         """Return ``{name: shape}``: every distinct tensor once, under its first name, in storage order.
 
-        Copies are written out when their number is known; ``buffers=True`` adds the persistent buffers, in state-dict order.
+        Copies are written out if their number is known; ``buffers=True`` adds the persistent buffers, in state-dict order.
         """
         check_flags(buffers=buffers)
         return {
@@ -393,7 +393,7 @@ class Layer:
 
     @cached_property
     def symbols(self) -> frozenset[Symbol]:
-        """The symbols in the layer's fields, also those that cancel from the count."""
+        """The symbols in the layer's fields, including those that cancel from the count."""
         return frozenset(self._symbols())
 
     def _symbols(self) -> Iterable[Symbol]:
@@ -401,9 +401,9 @@ class Layer:
         return symbols_in(tuple(getattr(self, name) for name in field_names(cls)))
 
     def part(self, path: str) -> Layer:
-        """Return the layer at a dotted path, as ``"encoder.layer.3.attention"``; ``{}`` stands for any copy.
+        """Return the layer at a dotted path such as ``"encoder.layer.3.attention"``; ``{}`` means any copy.
 
-        What is frozen or tied in this layer is so in the part.
+        Tensors that are frozen or tied in this layer are so in the part.
 
         Raises:
             UnknownNameError: a path that does not exist; the message lists what there is.
@@ -418,13 +418,13 @@ class Layer:
     def at(self, sizes: Mapping[Any, Any] | str | None = None, /, **named: Dim) -> Self:
         """Return the same layer with sizes or expressions put in, all at once, by symbol, by name, or by a published size.
 
-        A size that was put in before is changed, the others stay: ``model.at(G=32)`` asks what another number of key/value heads would
-        give. A letter in a value then means its new size, in its own value the one before.
+        A size that was put in before is changed, the others stay: ``model.at(G=32)`` gives the same model with another number of key/value
+        heads. A letter in a value then means its new size; in the value for the letter itself, the old size.
 
         Raises:
-            UnknownNameError: a symbol the layer has in no field, or an unknown published size.
-            SizeError, DivisibilityError: sizes the layer cannot have.
-            StructureError: sizes that would change which tensors exist; a published name whose model is of another class.
+            UnknownNameError: a symbol that no field of the layer contains, or an unknown published size.
+            SizeError, DivisibilityError: sizes that the layer cannot have.
+            StructureError: sizes that would change which tensors exist; a published name of a model of another class.
 
         >>> from paramsym import A, H, MultiHeadAttention
         >>> MultiHeadAttention(H, A).at(H=768, A=12).params
@@ -441,7 +441,7 @@ class Layer:
             return cast("Self", root.at(changed_sizes(before, mapping)))
         for letter, value in mapping.items() if self.open_letters else ():
             if value != letter and self.open_letters.intersection(symbols_in(value)):
-                message = f"{letter} is put in as {value}, the letter of another open width; put one letter of your own into both."
+                message = f"{letter} is put in as {value}, the letter of another open width; put a new letter into both."
                 raise SizeError(message)
         rebuilt = self.substituted(mapping)
         if not keeps_structure(self._skeleton, rebuilt._skeleton):
@@ -456,12 +456,12 @@ class Layer:
         return skeleton(self.lines)
 
     def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
-        """Return the layer rebuilt through its constructor with values for symbols; ``at`` is the checked door."""
+        """Return the layer rebuilt through its constructor with values for symbols; ``at`` also checks the symbols."""
         arguments, named = self.arguments()
         given = {name: substitute(value, mapping) for name, value in named.items()}
         for field in fields(self):  # type: ignore[arg-type]
             if field.init and field.default is not MISSING and field.name not in given:
-                value = substitute(field.default, mapping)  # a default may be a letter, which arguments() leaves out
+                value = substitute(field.default, mapping)  # a default may contain a letter, and arguments() leaves defaults out
                 if value is not field.default and value != field.default:
                     given[field.name] = value
         return type(self)(*substitute(tuple(arguments), mapping), **given)
@@ -473,7 +473,7 @@ class Layer:
 
     @property
     def formula(self) -> Expr:
-        """The closed form before sizes were put in; where none were, ``params``."""
+        """The closed form before sizes were put in; without sizes, ``params``."""
         return self.origin[0].params
 
     @property
@@ -490,7 +490,7 @@ class Layer:
         """
         if not isinstance(self.params, Integer):
             left = ", ".join(sorted(symbol.name for symbol in symbols_in(self.params)))
-            inferred = " ps.infer(layer, input_shape) works out the widths of lazy layers." if self.open_letters else ""
+            inferred = " ps.infer(layer, input_shape) finds the widths of lazy layers." if self.open_letters else ""
             message = f"{type(self).__name__} has no count yet: {left} are symbols. Put sizes in with .at(...), or use .params.{inferred}"
             raise SizeError(message)
         return int(self.params)
@@ -508,26 +508,26 @@ class Layer:
         raise ArgumentError(message)
 
     def _why_not(self, name: str) -> str:
-        """Say, where it can be known, why a name is none of the symbols."""
+        """Return why a name is not a symbol of the layer, if the reason is known."""
         if name in field_names(type(self)):  # type: ignore[arg-type]
             held = getattr(self, name)
             return f"Its {name} is {text(held)}: " + (f"write at({held}=...)." if isinstance(held, Symbol) else "build it with another.")
         if any(symbol.name == name for symbol in symbols_in(self.params)):
-            return f"{name} stands in a tensor and in no field; sizes are put into fields annotated Dim, Count or tuple[Dim, ...]."
+            return f"{name} is in a tensor, but in no field; sizes are put into fields annotated Dim, Count or tuple[Dim, ...]."
         return ""
 
     # Editing ------------------------------------------------------------------------------------------------------------------
 
     def replace(self, path: str | Sequence[str], layer: Layer | Callable[[Layer], Layer]) -> Layer:
-        """Return this layer with another one at ``path``, or with what a function makes of the layer that is there.
+        """Return this layer with another one at ``path``, or with the result of a function of the layer at ``path``.
 
-        In the path ``{}`` stands for every copy and ``*`` for any characters, dots too. A list of names means every part whose path ends in
-        one of them, as PEFT's ``target_modules`` does. The new layer has its own tensors. A tied tensor that also has names elsewhere
-        keeps them, and stays frozen if it was.
+        In the path ``{}`` means every copy and ``*`` any characters, including dots. A list of names means every part whose path ends in
+        one of them, as PEFT's ``target_modules`` does. The new layer has new tensors. A tied tensor that also has names elsewhere keeps
+        these names, and stays frozen if it was.
 
         Raises:
             UnknownNameError: a path that does not exist.
-            ArgumentError: something else in place of the path, of the layer, or of what the function returns.
+            ArgumentError: a path that is not one, or something other than a layer, also as the result of the function.
 
         >>> from paramsym import LoRA, load
         >>> llama = load("meta-llama/Llama-2-7b-hf").freeze()
@@ -541,7 +541,7 @@ class Layer:
     def freeze(self, path: str | Sequence[str] = "") -> Layer:
         """Return this layer with everything at ``path`` frozen: a part, or one tensor. A frozen tensor is stored and not trained.
 
-        ``path`` is read as in ``replace``; with ``*`` or a list it means parts only. A tied tensor is frozen under all its names.
+        ``path`` has the forms of ``replace``; with ``*`` or a list it means parts only. A tied tensor is frozen under all its names.
         """
         from paramsym.core.patterns import frozen_at
 
@@ -586,14 +586,14 @@ class Layer:
     # Being a value ------------------------------------------------------------------------------------------------------------
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the constructor arguments that rebuild this layer: the required ones by position, the others where they differ."""
+        """Return the constructor arguments that rebuild this layer: required ones by position, others if they differ from the default."""
         required, optional = [], {}
         for field in fields(self):  # type: ignore[arg-type]
             if not field.init:
                 continue
             value = getattr(self, field.name)
             default = field.default if field.default_factory is MISSING else field.default_factory()
-            default = tuple(default) if isinstance(default, list) else default  # as the gate of the fields leaves it
+            default = tuple(default) if isinstance(default, list) else default  # as the check of the fields stores it
             if default is MISSING:
                 required.append(value)
             elif type(value) is not type(default) or value != default:
@@ -642,7 +642,7 @@ class Layer:
         seen: set[object] = set()
         for name in level(self):
             if name in seen:
-                message = f"two parts or tensors are named {name!r}; every name must be its own."
+                message = f"two parts or tensors are named {name!r}; give every one another name."
                 raise StructureError(message)
             seen.add(name)
         if self.ties():
@@ -650,7 +650,7 @@ class Layer:
 
 
 def check_layer(layer: object, more: str = "") -> None:
-    """Raise ``ArgumentError`` where something else stands in a layer's place; ``more`` is said after it.
+    """Raise ``ArgumentError`` for anything but a layer; ``more`` is added to the message.
 
     >>> check_layer("bert")
     Traceback (most recent call last):
@@ -663,10 +663,10 @@ def check_layer(layer: object, more: str = "") -> None:
 
 
 def letters_apart(layers: Sequence[Layer], kept: frozenset[Symbol] = frozenset()) -> list[Layer] | None:
-    """Return layers side by side with a letter of its own for each width that is open; None where they have that already.
+    """Return the layers with a separate letter for each open width; None if they already have separate letters.
 
-    Two lazy layers are two unknown widths: under one letter, the size of the first would be put into both. A letter is numbered where it
-    is taken. Those in ``kept`` are the parent's own, and stay.
+    Two lazy layers have two unknown widths: with one letter, the size of the first would be put into both. A letter that is taken gets a
+    number. The letters in ``kept`` belong to the parent, and stay.
     """
     if not any(layer.open_letters for layer in layers):
         return None
@@ -686,14 +686,14 @@ def letters_apart(layers: Sequence[Layer], kept: frozenset[Symbol] = frozenset()
 
 
 def class_name(layer: Layer) -> str:
-    """Return the class that a result is about: of a model that is one of several classes of its reference, this one.
+    """Return the class name for a result; for a model with several classes in its reference, the reference's class.
 
     >>> from paramsym import Dense, H
     >>> from paramsym.models import Bert
     >>> class_name(Dense(H, H)), class_name(Bert())
     ('Dense', 'BertModel')
     """
-    held: Any = layer  # an edited model passes on what it holds without being of its class: its own fields decide
+    held: Any = layer  # an edited model has the inner model's attributes without being of its class, so its own fields decide
     return str(held.architecture) if any(field.name == "architecture" for field in fields(held)) else type(layer).__name__
 
 
@@ -711,12 +711,12 @@ def _by_hand(kind: type[Layer]) -> bool:
 
 
 def _all(kind: type[_Stated], layer: Layer, method: str) -> tuple[_Stated, ...]:
-    """Return what ``tensors()`` or ``parts()`` states, after checking that it is what is wanted."""
+    """Return the result of ``tensors()`` or ``parts()`` after checking its types."""
     try:
         given: Any = getattr(layer, method)()
         stated = tuple(given) if isinstance(given, Iterable) else None
     except RecursionError:
-        message = f"{type(layer).__name__}.{method}() gives layers inside layers without end; a layer cannot contain itself."
+        message = f"{type(layer).__name__}.{method}() nests layers without end; a layer cannot contain itself."
         raise StructureError(message) from None
     wrong = [given] if stated is None else [one for one in stated if not isinstance(one, kind)]
     if stated is None or wrong:

@@ -1,6 +1,6 @@
-"""The value in the middle: lines of (path, factors, copies stored, copies used), every one a product.
+"""The ledger: lines of (path, factors, copies stored, copies used), each one a product.
 
-Parameters are a ledger; FLOPs, activations and caches are too. Analysis takes a ledger and returns an answer or another ledger.
+Parameters, FLOPs, activations and caches are ledgers. Analysis takes a ledger and returns an answer or another ledger.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ Kind: TypeAlias = Literal["stored", "used"]
 
 @dataclass(frozen=True)
 class Line:
-    """One product: what one tensor, or one labelled segment of it, contributes.
+    """One product: the contribution of one tensor, or of one labelled segment of a tensor.
 
-    ``factors`` multiply to one copy; ``stored`` and ``used`` multiply to the numbers of copies stored and used per token. ``spans`` are the
-    bound indices to sum over, innermost first.
+    The product of ``factors`` is one copy; the products of ``stored`` and ``used`` are the numbers of copies stored and used per token.
+    ``spans`` are the bound indices to sum over, innermost first.
     """
 
     path: tuple[str | Numbers, ...]
@@ -51,7 +51,7 @@ class Line:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is stored: no copies, or an axis of 0."""
+        """Whether nothing is stored: no copies, or an axis of size 0."""
         return any(isinstance(number, int) and number == 0 for number in (*self.factors, *self.stored))
 
     @property
@@ -61,12 +61,12 @@ class Line:
 
     @property
     def sizes(self) -> tuple[Dim, ...]:
-        """The sizes of the tensor's axes; of the labelled segment's, where there is a label."""
+        """The sizes of the tensor's axes, or of the labelled segment's if there is a label."""
         return tuple(map(extent, self.axes if self.label else self.shape))
 
     @property
     def axes(self) -> tuple[tuple[Dim, ...], ...]:
-        """The factors of each axis, a concatenation narrowed to the labelled segment; ``a.d`` names one segment each of two.
+        """The factors of each axis, with a concatenation narrowed to the labelled segment; ``a.d`` names one segment of each of two.
 
         >>> from paramsym import A, F, H
         >>> Line(("w",), (H, A, F), label="a.d", shape=(cat(a=H, b=3), cat(c=5, d=(A, F)))).axes
@@ -85,11 +85,11 @@ class Line:
 
     @property
     def amount(self) -> Expr:
-        """What is stored, as an expanded expression."""
+        """The stored number, as an expanded expression."""
         return self.polynomial().as_expr()
 
     def within(self, step: str | Numbers, used: Count | None, *, frozen: bool) -> Line:
-        """Return the line seen from the part's parent: one step longer, multiplied by the copies."""
+        """Return the parent's line: the path is one step longer, and the number is multiplied by the copies."""
         changes: dict[str, object] = {"path": _joined(step, self.path)}
         if isinstance(step, Numbers):
             if step.index is not None and step.index in self._free_symbols():
@@ -106,7 +106,7 @@ class Line:
         return self.but(**changes)
 
     def under(self, above: tuple[str, ...]) -> Line:
-        """Return the line as it is seen from further out, through levels that only have names."""
+        """Return the line with a longer path, through outer levels that only add names."""
         if not above:
             return self
         changes: dict[str, object] = {"path": (*above, *self.path)}
@@ -116,13 +116,13 @@ class Line:
 
     def but(self, **changes: object) -> Line:
         """Return the line with other fields."""
-        # A model of many layers makes many lines; copying the fields is four times faster than running the constructor again.
+        # A model with many layers makes many lines; copying the fields is four times faster than the constructor.
         line = object.__new__(Line)
         line.__dict__.update(self.__dict__, **changes)
         return line
 
     def _free_symbols(self) -> set[Symbol]:
-        """The symbols the contribution depends on: those bound by an inner span are not free."""
+        """The symbols that the contribution depends on, without those that a span binds."""
         free = set(symbols_in((self.factors, self.stored, self.used)))
         for span in self.spans:
             free.discard(span.index)
@@ -162,7 +162,7 @@ class Ledger(Tabular):
         return len(self.lines)
 
     def where(self, keep: Callable[[Line], bool]) -> Ledger:
-        """Return the lines that pass."""
+        """Return the lines for which ``keep`` is true."""
         return Ledger(tuple(line for line in self.lines if keep(line)))
 
     def polynomial(self, kind: Kind = "stored") -> Polynomial:
@@ -170,7 +170,7 @@ class Ledger(Tabular):
         return Polynomial.total(line.polynomial(kind) for line in self.lines)
 
     def table(self, letters: Any = None) -> Table:
-        """Return the lines as a table: name, factors, copies and what they add."""
+        """Return the lines as a table: name, factors, copies and their contribution."""
         from paramsym.present.tabulate import tabulate_lines
 
         return tabulate_lines(self, letters)

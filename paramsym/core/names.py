@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from paramsym.core.layer import Layer, Part
 
 MOST_TENSORS = 1_000_000
-"""Tensors that are written out one by one; the largest published mixture of experts has a twentieth of this."""
+"""The most tensors that are written out one by one; the largest published mixture of experts has a twentieth of this."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A tensor written out under its full name; an alias says whose tensor it is."""
+    """A tensor under its full name; an alias also has the first name of its tensor."""
 
     name: str
     tensor: Tensor
@@ -32,12 +32,12 @@ class Entry:
 
     @property
     def frozen(self) -> bool:
-        """Whether it is a parameter that is not trained."""
+        """Whether it is a frozen parameter."""
         return not self.tensor.trainable and not self.tensor.buffer
 
 
 def level(layer: Layer) -> Iterator[object]:
-    """Yield the names that stand on a layer's own level; numbered ones with their first number."""
+    """Yield the names on a layer's own level; numbered ones with their first number."""
     for tensor in layer.own_tensors:
         yield tensor.name
     for part in layer.own_parts:
@@ -69,7 +69,7 @@ def written_out(group: list[Part]) -> Iterator[Entry]:
     """Yield the entries of a part, or of neighbouring numbered parts in index order."""
     if any(part.numbers is None or part.numbers.values is None for part in group):
         for part in group:
-            if part.numbers is None or part.numbers.count != 0:  # one copy split off from one leaves none: {1..0}
+            if part.numbers is None or part.numbers.count != 0:  # a single copy that was split off leaves the empty template {1..0}
                 yield from _renamed(part.named, part.layer.entries(), frozen=part.frozen)
         return
     copies: list[tuple[int, Part, Numbers, list[Entry] | None]] = []
@@ -116,10 +116,10 @@ def layer_at(layer: Layer, path: str) -> Layer:
 
 
 def descend(layer: Layer, steps: list[str], path: str) -> Layer:
-    """Return the layer that ``steps``, the rest of ``path``, lead to.
+    """Return the layer at ``steps``, the rest of ``path``.
 
     Raises:
-        UnknownNameError: a step that leads nowhere; the message lists what there is.
+        UnknownNameError: an unknown step; the message lists the known ones.
     """
     if not steps:
         return layer
@@ -129,7 +129,7 @@ def descend(layer: Layer, steps: list[str], path: str) -> Layer:
             try:
                 return descend(inner, rest, path)
             except UnknownNameError as error:
-                if rest is not steps:  # another part may stand further inside: "model.layers" beside "model"
+                if rest is not steps:  # another part may have a longer name: "model.layers" beside "model"
                     refused = refused or error
     if refused is not None:
         raise refused
@@ -139,7 +139,7 @@ def descend(layer: Layer, steps: list[str], path: str) -> Layer:
 
 
 def _into(part: Part, steps: list[str]) -> Iterator[tuple[Layer, list[str]]]:
-    """Yield the layers inside a part that a path may mean, each with the steps that are left."""
+    """Yield the layers inside a part that a path may mean, each with the remaining steps."""
     if part.numbers is None and not part.name:
         yield part.layer, steps
         return

@@ -11,7 +11,7 @@ from paramsym.algebra.size import extent
 from paramsym.core.ledger import Line
 from paramsym.errors import StructureError
 
-_LISTED = 12  # names shown in an error before it is cut short
+_LISTED = 12  # the most names that an error shows
 
 _PLACE = re.compile(r"\{[^{}]*\}")  # where a number goes in a path: {} or {0..L-1}
 
@@ -20,7 +20,7 @@ ANY = -1
 
 
 def number_in(numbers: Numbers, name: str) -> int | None:
-    """Return which copy a name means: its number, ``ANY`` for the pattern or template itself, None where it means none of them."""
+    """Return which copy a name means: its number, ``ANY`` for the pattern or template itself, None for another name."""
     if not numbers.pattern:
         return None
     if name == numbers.pattern or ("{" in name and name == str(numbers)):
@@ -38,19 +38,19 @@ def number_in(numbers: Numbers, name: str) -> int | None:
 
 
 def prefixes(path: str) -> Iterator[tuple[str, str]]:
-    """Cut a path at each of its dots: ``("a", "b.c")``, ``("a.b", "c")``, ``("a.b.c", "")``."""
+    """Split a path at each of its dots: ``("a", "b.c")``, ``("a.b", "c")``, ``("a.b.c", "")``."""
     steps = path.split(".")
     for taken in range(1, len(steps) + 1):
         yield ".".join(steps[:taken]), ".".join(steps[taken:])
 
 
 def covers(path: str, name: str) -> bool:
-    """Say whether a tensor's name is a path or stands below it; ``{}`` in the path stands for any number."""
+    """Whether a tensor's name is a path or is below it; ``{}`` in the path means any number."""
     return below(path, name) is not None
 
 
 def below(path: str, name: str) -> str | None:
-    """Return what is left of a tensor's name below a path: empty for the path itself, None where the name stands elsewhere."""
+    """Return the rest of a tensor's name below a path: empty for the path itself, None for a name that is not below it."""
     found = _expression(path).match(name)
     rest = name[found.end() :] if found else "-"
     return rest[1:] if rest.startswith(".") else None if rest else ""
@@ -67,12 +67,12 @@ def beside(path: str, ties: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 @lru_cache(maxsize=1 << 10)
 def _tokens(path: str) -> list[str]:
-    """Cut a path before and after each number and each template."""
+    """Split a path before and after each number and each template."""
     return re.split(r"(\d+|\{[^{}]*\})", path)
 
 
 def _numbers_shared(path: list[str], side: list[str]) -> list[str]:
-    """Return what stands on a path where a tie has its templates, as far as both name the same copies."""
+    """Return the numbers of a path at the templates of a tie, as far as both name the same copies."""
     shared: list[str] = []
     for position, (here, there) in enumerate(zip(path, side, strict=False)):
         if position % 2 == 0:
@@ -92,7 +92,7 @@ def _expression(path: str) -> re.Pattern[str]:
 
 
 def every_copy(ties: Iterable[tuple[str, str]], names: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Write out ties with ``{}``, or a template's ``{0..L-1}``, in them: one for each name the alias stands for, numbers agreeing."""
+    """Write out ties with ``{}`` or a template ``{0..L-1}``: one tie for each name of the alias, with equal numbers."""
     for alias, first in ties:
         if "{" not in alias or alias in names:
             yield alias, first
@@ -112,18 +112,18 @@ def _filled(path: str, numbers: Iterable[str]) -> str:
 
 
 def _among(found: str, place: str) -> bool:
-    """Say whether the number or template found is among those a place stands for; where a bound is a symbol, it may be."""
+    """Whether a number or template is inside a template; if a bound is a symbol, it is assumed to be."""
     inside, around = _span(found), _span(place)
     if found == place or inside is None or around is None:
         return True
     (start, _, last), (least, step, most) = inside, around
-    # A template of no copies follows the last of those it was split from.
+    # An empty template comes after the last copy that was split off.
     through = start if last is None else max(last, start - step)
     return start >= least and (start - least) % step == 0 and (most is None or through <= most)
 
 
 def _span(place: str) -> tuple[int, int, int | None] | None:
-    """Return the first number of a template, its step and the last number, None where that is a symbol."""
+    """Return the first number of a template, its step and the last number, which is None for a symbol."""
     if place.isdigit():
         return int(place), 1, int(place)
     bounds = re.fullmatch(r"\{(\d+)(?:,(\d+))?\.\.(.*)\}", place)
@@ -136,10 +136,10 @@ def _span(place: str) -> tuple[int, int, int | None] | None:
 def resolve_ties(ties: Iterable[tuple[str, str]], names: list[str], *, written_out: bool = False) -> dict[str, str]:
     """Resolve ties to ``{alias: first name}``, where the first name is the first in storage order.
 
-    Where copies are ``written_out`` there may be none of them, and a tie between those says nothing.
+    If copies are ``written_out``, there may be no copies; a tie between them is then skipped.
 
     Raises:
-        StructureError: a tie that ends in no tensor.
+        StructureError: a tie to a missing tensor.
     """
     position: dict[str, int] = {}
     for name in names:
@@ -150,7 +150,7 @@ def resolve_ties(ties: Iterable[tuple[str, str]], names: list[str], *, written_o
         found = name
         while found in leader:
             found = leader[found]
-        while name != found:  # the way is made short for the next one who asks
+        while name != found:  # shorten the way for the next lookup
             leader[name], name = found, leader[name]
         return found
 
@@ -175,7 +175,7 @@ def frozen_under_any(firsts: Mapping[str, str], frozen: Iterable[str]) -> frozen
 
 
 def check_tied_shapes(firsts: Mapping[str, str], lines: Mapping[str, Line]) -> None:
-    """Raise ``StructureError`` where an alias and its first name differ in shape, or stand for different numbers of tensors."""
+    """Raise ``StructureError`` where an alias and its first name differ in shape, or mean different numbers of tensors."""
     tied = {name: lines[name] for name in (*firsts, *firsts.values())}
     sizes = {name: tuple(extent(stated) for stated in line.shape) for name, line in tied.items()}
     copies = {name: [step for step in line.path if isinstance(step, Numbers) and step.count != 1] for name, line in tied.items()}
@@ -184,5 +184,5 @@ def check_tied_shapes(firsts: Mapping[str, str], lines: Mapping[str, Line]) -> N
             message = f"{alias!r} has shape {sizes[alias]} and {first!r} has {sizes[first]}; only equal shapes can be tied."
             raise StructureError(message)
         if copies[first] and copies[first] != copies[alias][: len(copies[first])]:
-            message = f"{first!r} stands for many tensors and {alias!r} for others; tie them inside the repeated block, or name one copy."
+            message = f"{first!r} and {alias!r} mean different numbers of tensors; tie them inside the repeated block, or name one copy."
             raise StructureError(message)

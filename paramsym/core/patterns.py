@@ -14,7 +14,7 @@ from paramsym.naming import nearest, quoted
 if TYPE_CHECKING:
     from paramsym.core.layer import Layer
 
-_SHOWN = 4  # paths in an error before it is cut short
+_SHOWN = 4  # the most paths that an error shows
 _NUMBER = re.compile(r"(?<![^.])\d+(?![^.])")  # a step of a path that is a number
 
 
@@ -52,13 +52,13 @@ def _several(path: object) -> bool:
 
 
 def paths_of(layer: Layer, pattern: str | Sequence[str]) -> list[tuple[str, str]]:
-    """Return the paths that a pattern means, outermost parts only, each with ``{}`` for all copies and with the numbers of these copies.
+    """Return the paths that a pattern means, outermost parts only, each with ``{}`` for all copies, and with the numbers of these copies.
 
-    ``*`` stands for any characters, dots too. A list of names means every part whose path ends in one of them.
+    ``*`` means any characters, including dots. A list of names means every part whose path ends in one of them.
 
     Raises:
-        ArgumentError: what is no pattern.
-        UnknownNameError: a pattern that no path fits.
+        ArgumentError: something that is not a pattern.
+        UnknownNameError: a pattern that fits no path.
 
     >>> from paramsym import Dense, H, L, Repeat
     >>> paths_of(Repeat(Dense(H, H), L, name="layer.{}"), "layer.*")
@@ -81,7 +81,7 @@ def paths_of(layer: Layer, pattern: str | Sequence[str]) -> list[tuple[str, str]
 
 
 def _unfit(layer: Layer, pattern: str) -> str:
-    """Say that no part fits, with the paths of parts that are called alike."""
+    """Return the error for a pattern without a match, with the paths of similar parts."""
     paths = [path for path, _, _ in _below(layer, numbered=False)]
     names = nearest(pattern.rpartition(".")[2].strip("*"), dict.fromkeys(path.rpartition(".")[2] for path in paths))
     near = list(dict.fromkeys(path for path in paths if path.rpartition(".")[2] in names)) or paths
@@ -102,7 +102,7 @@ def _found(layer: Layer, fits: Sequence[re.Pattern[str]], *, numbered: bool) -> 
 
 
 def _below(layer: Layer, path: str = "", template: str = "", *, numbered: bool) -> Iterator[tuple[str, str, Layer]]:
-    """Yield every part with its path and its template; copies one by one where their numbers matter and are known."""
+    """Yield every part with its path and its template; copies one by one if their numbers matter and are known."""
     for part in layer.own_parts:
         numbers = part.numbers
         if numbers is None:

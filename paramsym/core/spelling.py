@@ -1,9 +1,10 @@
-"""How checkpoint files, and modules inside wrappers, spell what a model holds under other names.
+"""Other names for a model's tensors, as checkpoint files and wrappers spell them.
 
-With or without the base model's prefix, as older versions did, with the steps that a wrapper puts in, or two tensors in one.
+The prefix of the base model may be missing or extra, older versions used other names, wrappers add steps, and one stored tensor may hold
+two.
 
-A name is read in another spelling only where the model has a tensor of the name that comes out and the file has not. So a rule can never
-hide a tensor that is missing or too many; shapes are compared afterwards as ever.
+A name is respelt only if the model has a tensor of the new name and the file has none. So a rule can never hide a missing or an extra
+tensor. Shapes are always compared afterwards.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _SHOWN = 2  # names that a note gives as examples
 
 @dataclass(frozen=True)
 class Spelling:
-    """One way to spell: ``rules`` are patterns and what they become, applied one after another; ``halves`` are tensors that hold two."""
+    """One spelling: ``rules`` are patterns and their replacements, applied one after another; ``halves`` are tensors that hold two."""
 
     words: str
     rules: tuple[tuple[str, str], ...]
@@ -98,14 +99,14 @@ SPELLINGS = (
         ((r"mlp\.weights_in\.", "mlp.gate_proj.", "mlp.up_proj."),),
     ),
 )
-"""The reference renames so while it loads and saves (transformers 5.23, ``conversion_mapping``; peft 0.21; Flax 0.12)."""
+"""The reference renames in this way when it loads and saves (transformers 5.23, ``conversion_mapping``; peft 0.21; Flax 0.12)."""
 
 _DROPPED = re.compile(r"(^|\.)(position_ids|token_type_ids|inv_freq|masked_bias|attn\.bias|attention\.bias|causal_mask|embed_scale)$")
-"""Buffers that older versions saved and the reference computes by now."""
+"""Buffers that older versions saved and the reference now computes."""
 
 
 def respelt(stored: Collection[str], wanted: Collection[str]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return ``{stored name: the model's name}``, a name that cannot be read under itself, and notes that say what was read otherwise.
+    """Return ``{stored name: the model's name}``, for names that are respelt, and notes about what was respelt.
 
     >>> respelt(["bert.pooler.dense.bias"], {"pooler.dense.bias"})[0]
     {'bert.pooler.dense.bias': 'pooler.dense.bias'}
@@ -133,7 +134,7 @@ def unwrapped(name: str) -> str:
 
 
 def is_dropped_buffer(name: str) -> bool:
-    """Say whether the name is one of those buffers that older versions saved.
+    """Whether the name is a buffer that older versions saved.
 
     >>> is_dropped_buffer("bert.embeddings.position_ids"), is_dropped_buffer("attention.bias_table")
     (True, False)
@@ -142,13 +143,13 @@ def is_dropped_buffer(name: str) -> bool:
 
 
 def _unwrapped(stored: Collection[str], wanted: Collection[str]) -> dict[str, str]:
-    """Return the names without the steps of wrappers, unless two of them would meet."""
+    """Return the names without the steps of wrappers, unless two of them would become equal."""
     names = {name: name if name in wanted else unwrapped(name) for name in stored}
     return names if len(set(names.values())) == len(names) else {name: name for name in names}
 
 
 def _read_so(read: Callable[[str], str], names: Mapping[str, str], wanted: Collection[str]) -> dict[str, str]:
-    """Return the names that come out as one that is wanted and not there, each once."""
+    """Return the names that become a wanted and missing name, each once."""
     there = set(names.values())
     found: dict[str, str] = {}
     for stored, name in names.items():
@@ -160,7 +161,7 @@ def _read_so(read: Callable[[str], str], names: Mapping[str, str], wanted: Colle
 
 
 def _prefix(names: Mapping[str, str], wanted: Collection[str]) -> tuple[dict[str, str], str]:
-    """Strip or add the one first step that makes the most names fit."""
+    """Strip or add the first step with which the most names fit."""
     best: dict[str, str] = {}
     note = ""
     for first in _first_steps(names.values()):
@@ -175,7 +176,7 @@ def _prefix(names: Mapping[str, str], wanted: Collection[str]) -> tuple[dict[str
 
 
 def _moved(moved: Mapping[str, str], names: Mapping[str, str], wanted: Collection[str]) -> dict[str, str]:
-    """Return the moved names that fit as they are, or once they are spelt otherwise; none that is there already."""
+    """Return the moved names that fit directly or in another spelling, without those that exist already."""
     there = {*names.values()}
     able = {stored: name for stored, name in moved.items() if names[stored] not in wanted and name not in there}
     fits = {stored: name for stored, name in able.items() if name in wanted}
@@ -200,7 +201,7 @@ def _spelling(names: Mapping[str, str], wanted: Collection[str]) -> tuple[dict[s
 
 
 def halves_of(name: str) -> Iterator[tuple[str, str]]:
-    """Yield the two names of the model that a name of two in one stands for."""
+    """Yield the model's two names for a stored tensor that holds two."""
     for spelling in SPELLINGS:
         for pattern, first, second in spelling.halves:
             if re.search(pattern, name):

@@ -19,8 +19,8 @@ class Tensor:
     """One stored tensor: a name, a symbolic shape, and the facts that change how it is counted.
 
     An axis is a size or a tuple of factors; a factor may be a ``cat`` of labelled segments or a ``stack`` of slices. ``role`` is a word for
-    readers and filters: weight, bias, scale, table, statistic. A ``buffer`` is never a parameter; one that is not ``persistent`` is in no
-    state dict either.
+    readers and filters: weight, bias, scale, table, statistic. A ``buffer`` is never a parameter; a buffer that is not ``persistent`` is
+    not in the state dict.
 
     >>> from paramsym import A, H, per
     >>> Tensor("query", ((A, per(H, A)), H)).sizes
@@ -35,12 +35,12 @@ class Tensor:
     persistent: bool = True
 
     def __post_init__(self) -> None:
-        """Gate every axis."""
+        """Check every axis."""
         if not self.name:
             message = f"a tensor needs a name, got {self.name!r}."
             raise StructureError(message)
         check_name(self.name, "tensor")
-        # Most axes come from fields that were gated already: what plainly is a size is not asked again.
+        # Most axes come from fields that were checked already: a plain size is not checked again.
         if not isinstance(self.shape, tuple | list):
             found = f"{self.shape} ({type(self.shape).__name__})"  # type: ignore[unreachable]
             message = f"tensor {self.name!r}: the shape is {found}; wanted a tuple of sizes, such as (H,)."
@@ -55,7 +55,7 @@ class Tensor:
         return tuple(extent(stated) for stated in self.shape)
 
     def lines(self, above: tuple[str, ...] = ()) -> Iterator[Line]:
-        """Yield the ledger lines: one, or one per labelled segment; ``above`` are the names of the levels the tensor stands under."""
+        """Yield the ledger lines: one, or one per labelled segment; ``above`` are the names of the levels above the tensor."""
         for label, factors in _products([factor for stated in self.shape for factor in factors_of(stated)]):
             stacks = [factor for factor in factors if isinstance(factor, stack)]
             yield Line(
@@ -73,7 +73,7 @@ class Tensor:
 
 
 def check_name(name: object, what: str) -> None:
-    """Raise ``StructureError`` for a name that is no string, or that no screen can show on one line."""
+    """Raise ``StructureError`` for a name that is not a string, or has control characters."""
     if not isinstance(name, str):
         message = f"a {what} needs a name, got {name!r}."
         raise StructureError(message)
@@ -84,7 +84,7 @@ def check_name(name: object, what: str) -> None:
 
 def _plainly_a_size(stated: Axis) -> bool:
     if isinstance(stated, int):
-        return stated >= 0 and not isinstance(stated, bool)  # an axis of 0 makes a tensor that is stored and empty
+        return stated >= 0 and not isinstance(stated, bool)  # an axis of size 0 makes an empty tensor
     return isinstance(stated, Symbol) and bool(stated.is_positive and stated.is_integer)
 
 

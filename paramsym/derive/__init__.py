@@ -1,4 +1,4 @@
-"""Black boxes: reading a live module as a layer, and deriving the closed form of a build from what it gives."""
+"""Reading a live module as a layer, and deriving the closed form of a build from its results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class _Room(ModuleType):
-    """This room, which is called as the function ``derive`` that has its name: importing anything from it must not hide ``ps.derive``."""
+    """This package, which can be called like the function ``derive`` of the same name, so that importing it does not hide ``ps.derive``."""
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         from paramsym.derive.deriving import derive

@@ -1,4 +1,4 @@
-"""What a build takes: which arguments are sizes, which are flags and words, which are held; from its signature or a configuration."""
+"""The arguments of a build: sizes, flags and words, and held ones; from its signature or a configuration."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from paramsym.errors import ArgumentError
 from paramsym.naming import described
 
 Place: TypeAlias = "tuple[str | int, ...]"
-_START = 8  # of a size that has no default
+_START = 8  # for a size without a default
 
 UNSAID: Any = type("Unsaid", (), {"__repr__": lambda _: "unsaid"})()
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A size that the build takes: where it goes, a value to start from, what was said about it."""
+    """A size argument of a build: its position, a start value, and what the user stated about it."""
 
     name: str
     place: Place
@@ -33,7 +33,7 @@ class Variable:
 
 @dataclass
 class Call:
-    """How the build is called: sizes, the choices of flags and words, and what is held."""
+    """The call of a build: sizes, the choices of flags and words, and held arguments."""
 
     build: Callable[..., Any]
     variables: list[Variable] = field(default_factory=list)
@@ -81,7 +81,7 @@ class Call:
 
 
 def by_name(what: str, given: object) -> dict[str, Any]:
-    """Return arguments by their names; a symbol stands for its name."""
+    """Return arguments by their names; a symbol is replaced by its name."""
     if given is None:
         return {}
     names: list[Any] = [getattr(key, "name", key) for key in given] if isinstance(given, Mapping) else [None]
@@ -92,7 +92,7 @@ def by_name(what: str, given: object) -> dict[str, Any]:
 
 
 def check_limits(seconds: object, tests: object) -> None:
-    """Raise ``ArgumentError`` where there is no time, or no number of tests."""
+    """Raise ``ArgumentError`` for an impossible time or number of tests."""
     asked: tuple[tuple[str, Any, Any], ...] = (("seconds", seconds, int | float), ("tests", tests, int))
     for what, value, kind in asked:
         number: Any = value
@@ -102,16 +102,16 @@ def check_limits(seconds: object, tests: object) -> None:
 
 
 def read_call(build: Callable[..., Any], said: Mapping[str, Any], held: Mapping[str, Any]) -> Call:
-    """Return how a build is called.
+    """Return the call of a build.
 
-    An int, or a default that is one, is a size to start from; a string for a size is its formula, as in ``H="A*d"``; a range says which
-    values there are. True and False are both tried, and so are the entries of a tuple given for a word. What is held stays as it is.
+    An int, or an int default, is the start value of a size; a string for a size is its formula, as in ``H="A*d"``; a range gives the
+    allowed values. True and False are both tried, and so are the entries of a tuple given for a word. Held arguments are not changed.
 
     Raises:
-        ArgumentError: a build that cannot be called so, or an argument of which nothing is known.
+        ArgumentError: a build that cannot be called in this way, or an argument without any information.
     """
     if not callable(build):
-        message = f"build is {described(build)}; wanted a function that takes sizes and gives a module, a mapping of shapes or a count."  # type: ignore[unreachable]
+        message = f"build is {described(build)}; wanted a function of sizes that returns a module, a mapping of shapes or a count."  # type: ignore[unreachable]
         raise ArgumentError(message)
     call = Call(build)
     left = {**said, **{name: _Held(value) for name, value in held.items()}}
@@ -122,7 +122,7 @@ def read_call(build: Callable[..., Any], said: Mapping[str, Any], held: Mapping[
         message = f"build takes no argument {next(iter(left))!r}; it takes {known}."
         raise ArgumentError(message)
     if not call.variables:
-        message = "build takes no size: no argument of it is a whole number. Give one by name, as in derive(build, width=8)."
+        message = "build takes no size: none of its arguments is a whole number. Give one by name, as in derive(build, width=8)."
         raise ArgumentError(message)
     return call
 
@@ -156,7 +156,7 @@ def _parameters(build: Callable[..., Any], left: Mapping[str, Any]) -> dict[str,
 
 
 def _take(call: Call, name: str, place: Place, default: Any, annotation: Any, left: dict[str, Any]) -> None:
-    """Sort one argument, or one field of a configuration, in."""
+    """Classify one argument, or one field of a configuration."""
     given = left.pop(name, UNSAID)
     if isinstance(given, _Held):
         call.held[name] = (place, given.value)
@@ -177,18 +177,18 @@ def _take(call: Call, name: str, place: Place, default: Any, annotation: Any, le
 
 
 def _take_by_annotation(call: Call, name: str, place: Place, annotation: Any) -> None:
-    """Sort in an argument of which nothing but its annotation is known."""
+    """Classify an argument of which only the annotation is known."""
     if annotation in {int, "int", inspect.Parameter.empty}:
         call.variables.append(Variable(name, place, _START))
     elif annotation in {bool, "bool"}:
         call.choices[name] = (place, (True, False))
     else:
-        message = f"nothing is known of the argument {name!r}; give a value: derive(build, held={{{name!r}: ...}})."
+        message = f"the argument {name!r} has no default and no annotation; give a value: derive(build, held={{{name!r}: ...}})."
         raise ArgumentError(message)
 
 
 def _take_value(call: Call, name: str, place: Place, value: Any, left: dict[str, Any]) -> None:
-    """Sort in an argument by a value of it."""
+    """Classify an argument by its value."""
     listed = isinstance(value, list | tuple) and bool(value)
     if _whole(value):
         call.variables.append(Variable(name, place, value))
@@ -205,7 +205,7 @@ def _take_value(call: Call, name: str, place: Place, value: Any, left: dict[str,
 
 
 def _is_size(default: Any, annotation: Any, given: str) -> bool:
-    """Say whether a string is the formula of a size, and not a word."""
+    """Whether a string is the formula of a size, not a word."""
     return _whole(default) or (
         default is UNSAID and annotation not in {str, "str"} and (annotation is int or any(c in given for c in "*+-/"))
     )

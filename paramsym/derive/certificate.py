@@ -1,4 +1,4 @@
-"""What is known about a derived form, and how: proved under a degree bound, only tested, or known not to hold."""
+"""The certificate of a derived form: what was proved under a degree bound, what was only tested, and where it does not hold."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from paramsym.render.table import Cell, Table, Tabular
 
 @dataclass(frozen=True)
 class Derivation(Tabular):
-    """What was proved of a derived form, under which assumption, and what was only tested.
+    """What was proved about a derived form, under which assumption, and what was only tested.
 
-    ``degree`` is the bound on the total degree in the ``coordinates`` that the proof rests on, None where nothing was proved; ``lattice``
-    is how many instances of the principal lattice were built. ``stepping`` names the tensors whose laws move in steps (floors, powers,
-    bounds): no degree bounds them, so those are tested only. ``fresh`` is how many points were built after the last change of a law, none
-    of which was used to find it; ``magnitudes`` the least and largest value of each size among those. ``demands`` are the sizes that the
-    form is limited to. Prints all of it, with versions.
+    ``degree`` is the bound on the total degree in the ``coordinates`` that the proof rests on, None if nothing was proved; ``lattice``
+    is the number of built instances of the principal lattice. ``stepping`` names the tensors whose laws have floors, powers or bounds: they
+    have no degree, so they are only tested. ``fresh`` is the number of points built after the last change of a law, which were not used to
+    find it; ``magnitudes`` are the least and largest value of each size among these. ``demands`` are the conditions to which the form is
+    limited. Prints all of it, with versions.
     """
 
     subject: str
@@ -41,7 +41,7 @@ class Derivation(Tabular):
 
     @property
     def assumption(self) -> str:
-        """What the proof rests on: what cannot be seen from outside the build."""
+        """The assumption of the proof, which cannot be seen from outside the build."""
         if self.degree is None:
             return "nothing was proved; every statement is a test."
         return (
@@ -51,14 +51,14 @@ class Derivation(Tabular):
 
     @property
     def proved(self) -> str:
-        """What follows from finitely many instances under the assumption."""
+        """The statement that the instances prove under the assumption."""
         if self.degree is None:
             return "nothing"
         which = "all tensors" if not self.stepping else f"all tensors but {len(self.stepping)}"
         return f"{which}, for every size in the domain, from the {self.lattice:,} instances of the principal lattice of order {self.degree}"
 
     def rows(self) -> Iterator[tuple[str, str]]:
-        """Yield what is stated, in words."""
+        """Yield the statements in words."""
         fixed = ", ".join(f"{name}={value!r}" for name, value in {**self.stratum, **self.held}.items())
         yield "holds with", fixed or "nothing held"
         limits = [*self.formulas, *self.demands]
@@ -82,6 +82,6 @@ class Derivation(Tabular):
         return "\n".join([f"Derivation of {self.subject}", *(f"  {name:<11}  {words}" for name, words in self.rows())])
 
     def table(self) -> Table:
-        """Return the same as a table of two columns."""
+        """Return the certificate as a table of two columns."""
         rows: tuple[tuple[Cell, ...], ...] = tuple((name, words) for name, words in self.rows())
         return Table(("", "derivation"), rows, caption=f"Derivation of {self.subject}")

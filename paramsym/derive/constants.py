@@ -1,6 +1,6 @@
-"""The whole numbers in the code of a build: where a law may change, sizes are tried.
+"""The whole numbers in the code of a build: a law may change there, so these sizes are tried.
 
-A comparison such as ``width > 4096`` is invisible to random sizes and plain in the compiled code; nothing is run to find it.
+Random sizes would miss a comparison such as ``width > 4096``, but the compiled code contains it; no code is run to find it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _FRAMEWORKS = frozenset({"torch", "keras", "flax", "jax", "numpy", "tensorflow",
 
 
 def constants_in(build: Any) -> tuple[int, ...]:
-    """Return the whole numbers in the code of a function or class and of everything of the user's own that it names, the smallest first.
+    """Return the whole numbers in the code of a function or class and of all the user's code that it names, the smallest first.
 
     >>> def build(width):
     ...     return {"w": (width if width < 4096 else 2 * width,)}
@@ -96,7 +96,7 @@ def _named(code: CodeType, function: Any) -> Iterator[Any]:
             yield value
         else:
             yield from _held(value)
-    for name in code.co_names:  # helpers of a module that is named: `blocks.Attention`
+    for name in code.co_names:  # helpers in a named module: `blocks.Attention`
         for value in [scope[other] for other in code.co_names if isinstance(scope.get(other), ModuleType)]:
             inner = getattr(value, name, None)
             if isinstance(inner, FunctionType | type) and not _foreign(inner):
@@ -104,7 +104,7 @@ def _named(code: CodeType, function: Any) -> Iterator[Any]:
 
 
 def _held(value: Any) -> Iterator[int]:
-    """Yield the whole numbers in a global or in a closure, those of a table included."""
+    """Yield the whole numbers in a global or a closure, including those in tables."""
     entries = (
         [*value, *value.values()] if isinstance(value, dict) else [*value] if isinstance(value, list | tuple | set | frozenset) else [value]
     )

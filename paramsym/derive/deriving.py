@@ -1,4 +1,4 @@
-"""``derive``: the closed form of a build that takes sizes, found from what it gives."""
+"""``derive``: the closed form of a function of sizes, found from its results."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from paramsym.errors import ArgumentError, NotYetError, ParamsymError, Structure
 from paramsym.render.table import Printed
 
 _MOST_STRATA = 16
-_EVERY = 25  # so many-th fresh point is built as a layer, too, and compared
+_EVERY = 25  # every 25th fresh point is also built as a layer and compared
 
 
 @dataclass(frozen=True, repr=False)
 class DerivedCount(Printed):
-    """The closed form of a count: ``formula``, an expression in the sizes that the function takes, and its ``certificate``."""
+    """The closed form of a count: ``formula``, an expression in the function's sizes, and its ``certificate``."""
 
     formula: Expr
     certificate: Derivation
@@ -37,7 +37,7 @@ class DerivedCount(Printed):
         """Return the formula with sizes put in.
 
         Raises:
-            ArgumentError: a name that the formula's function does not take.
+            ArgumentError: an unknown name.
         """
         taken = {symbol.name: symbol for symbol in self.formula.free_symbols if isinstance(symbol, Symbol)}
         unknown = [name for name in sizes if name not in taken and name not in self.certificate.coordinates]
@@ -63,19 +63,19 @@ def derive(
 ) -> Any:
     """Return the exact closed form of a build, tensor by tensor, as an ordinary layer with a ``certificate``.
 
-    ``build`` takes sizes and gives a torch, Keras or Flax module, a tree of arrays or a mapping from names to shapes; of a build that gives
-    a whole number the closed form of that number is returned. Its arguments are found from the signature, or in a configuration dataclass:
-    whole numbers are sizes and become symbols of their names; for True and False both forms are found (``.stratum(bias=False)``); words,
-    floats and what is ``held`` stay as they are. Keywords, or the mapping ``sizes``, say more about an argument: another value to start
-    from, a formula (``H="A*d"`` where A divides H), a range of values, the words to try.
+    ``build`` takes sizes and returns a torch, Keras or Flax module, a tree of arrays or a mapping from names to shapes; for a build that
+    returns a whole number, the closed form of that number is found. Its arguments are read from the signature, or from a configuration
+    dataclass: whole numbers are sizes and become symbols of their names; for True and False both forms are found
+    (``.stratum(bias=False)``); words, floats and ``held`` arguments are not changed. Keywords, or the mapping ``sizes``, state more about
+    an argument: another start value, a formula (``H="A*d"`` if A divides H), a range of values, the words to try.
 
-    A law is kept when it explains everything seen and none of ``tests`` fresh points refutes it, large and equal sizes and the constants
-    in the code among them. ``certificate`` says what was proved and what was only tested. The search ends after ``seconds``.
+    A law is accepted if it explains all results and none of ``tests`` fresh points refutes it, including large and equal sizes and the
+    constants in the code. ``certificate`` says what was proved and what was only tested. The search ends after ``seconds``.
 
     Raises:
-        NoLawError: a tensor that no law explains, with samples; it is not guessed.
-        ArgumentError: a build that fails where the search starts, or arguments it does not take.
-        NotYetError: the time was over before enough was tested.
+        NoLawError: a tensor that no law explains, with samples; no law is guessed.
+        ArgumentError: a build that fails at the start values, or unknown arguments.
+        NotYetError: the time ended before enough tests.
 
     >>> def mlp(width, depth):
     ...     return {f"h.{i}.weight": (width, width) for i in range(depth)} | {"out": (10, width)}
@@ -155,10 +155,10 @@ def _unfinished(search: Search, error: BaseException) -> NotYetError:
 
 
 def _same_as_layer(form: Derived, sample: Sample) -> bool:
-    """Check that the layer gives what was built; return whether in the same order.
+    """Check that the layer has the built tensors; return whether in the same order.
 
     Raises:
-        StructureError: where it does not.
+        StructureError: the tensors differ.
     """
     sizes = {name: sample.numbers[name] for name, _ in form.sizes_taken}
     sized = form.at({name: value for name, value in sizes.items() if any(s.name == name for s in form.symbols)})
@@ -201,7 +201,7 @@ def _span(values: list[int]) -> tuple[int, int]:
 
 
 def _versions(built: Any) -> dict[str, str]:
-    """Return the versions of what took part."""
+    """Return the versions of the packages."""
     from paramsym import __version__
 
     while isinstance(built, Mapping) and built:

@@ -1,4 +1,4 @@
-"""The sizes that a build takes: free coordinates, formulas for what follows from them, conditions, and points to try."""
+"""The sizes of a build: free coordinates, formulas for dependent sizes, conditions, and points to try."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ _MOST_CORNERS = 40
 
 @dataclass(frozen=True)
 class Demand:
-    """What sizes must fulfil: ``small`` divides ``large``, is at most as large, or differs from it."""
+    """A condition on sizes: ``small`` divides ``large``, is at most as large, or differs from it."""
 
     kind: Literal["divides", "at most", "differ"]
     small: Law
     large: Law
 
     def holds(self, numbers: Mapping[str, int]) -> bool:
-        """Say whether it does at a point."""
+        """Whether the condition holds at a point."""
         small, large = self.small.value(numbers), self.large.value(numbers)
         if self.kind == "divides":
             return small != 0 and (Fraction(large) / Fraction(small)).denominator == 1
         return small <= large if self.kind == "at most" else small != large
 
     def condition(self, symbols: Mapping[str, Expr]) -> Condition:
-        """Return it in symbols, as layers state theirs."""
+        """Return the condition in symbols, as layers state theirs."""
         return Condition(self.kind, canonical(self.small.expression(symbols)), canonical(self.large.expression(symbols)))
 
     def __str__(self) -> str:
@@ -50,14 +50,14 @@ class Demand:
 
 @dataclass(frozen=True)
 class Dependent:
-    """A size that follows from others and one fresh coordinate of its own, where it brings one: H = A*d."""
+    """A size that follows from others and optionally one new coordinate: H = A*d."""
 
     name: str
     law: Law
     fresh: str = ""
 
     def sides(self) -> tuple[Law, Law]:
-        """Return what the fresh coordinate is multiplied by, and what is added."""
+        """Return the factor of the new coordinate, and the added term."""
         times = tuple((c, tuple((g, e) for g, e in m if g != self.fresh)) for c, m in self.law.terms if (self.fresh, 1) in m)
         added = tuple((c, m) for c, m in self.law.terms if (self.fresh, 1) not in m)
         return Law(times), Law(added)
@@ -65,17 +65,17 @@ class Dependent:
 
 @dataclass
 class Domain:
-    """Where the points are taken from."""
+    """The domain from which points are taken."""
 
     variables: tuple[Variable, ...]
     formulas: dict[str, Dependent] = field(default_factory=dict)
     demands: list[Demand] = field(default_factory=list)
     counters: set[str] = field(default_factory=set)
-    """Coordinates that move how many tensors there are: large values of those cost time."""
+    """Coordinates that change the number of tensors: large values take time."""
     largest_count: int = 8
     largest: int = LARGEST
     most_placed: int = 96
-    """The largest number of copies that a size is set to on purpose."""
+    """The largest number of copies that is tried deliberately."""
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ class Domain:
         return (*free, *(formula.fresh for formula in self.formulas.values() if formula.fresh))
 
     def numbers(self, point: Mapping[str, int]) -> dict[str, int] | None:
-        """Return all numbers at a point given by its coordinates; None where a demand is not met."""
+        """Return all numbers at a point given by its coordinates; None if a demand is not met."""
         found = dict(point)
         for name, formula in self.formulas.items():
             value = formula.law.value(found)
@@ -97,7 +97,7 @@ class Domain:
         return found if all(demand.holds(found) for demand in self.demands) else None
 
     def start(self) -> dict[str, int]:
-        """Return the coordinates of the values to start from, as near as formulas allow."""
+        """Return the coordinates of the start values, as near as the formulas allow."""
         given = {variable.name: variable.start or 8 for variable in self.variables}
         point = {name: given[name] for name in self.coordinates if name in given}
         for name, formula in self.formulas.items():
@@ -115,7 +115,7 @@ class Domain:
         return replace(self, formulas={**expanded, name: Dependent(name, law, fresh)})
 
     def symbols(self) -> dict[str, Expr]:
-        """Return each number in symbols of the arguments: fresh coordinates as exact quotients."""
+        """Return each number in symbols of the arguments, with new coordinates as exact quotients."""
         made: dict[str, Expr] = {v.name: Symbol(v.name, integer=True, positive=True) for v in self.variables}
         for name, formula in self.formulas.items():
             if formula.fresh:
@@ -125,7 +125,7 @@ class Domain:
         return {**made, **{name: self.restated(f.law, made) for name, f in self.formulas.items() if not f.fresh}}
 
     def restated(self, law: Law, symbols: Mapping[str, Expr]) -> Expr:
-        """Return a law in symbols, products of coordinates written as the arguments that they are: A*d as H."""
+        """Return a law in symbols, with products of coordinates written as arguments: A*d as H."""
         total: Expr = Integer(0)
         products = sorted((f for f in self.formulas.values() if f.fresh and len(f.law.terms) == 1), key=lambda f: -len(f.law.terms[0][1]))
         for coefficient, monomial in law.terms:
@@ -164,15 +164,15 @@ class Domain:
         return max(1, min(top, int(2 ** chance.uniform(0, (top + 1).bit_length() - 1 + 0.2))))
 
     def moved(self, numbers: Mapping[str, int], **changes: int) -> dict[str, int] | None:
-        """Return the numbers with coordinates changed; None where a demand is not met."""
+        """Return the numbers with coordinates changed; None if a demand is not met."""
         return self.numbers({**{name: numbers[name] for name in self.coordinates}, **changes})
 
 
 def said_domain(variables: Sequence[Variable]) -> Domain:
-    """Return the domain with the formulas that were said.
+    """Return the domain with the user's formulas.
 
     Raises:
-        ArgumentError: a formula that cannot be read, is no polynomial, or needs itself.
+        ArgumentError: a formula that cannot be read, is not a polynomial, or needs itself.
     """
     domain = Domain(tuple(variables))
     names = {variable.name for variable in variables}
@@ -181,7 +181,7 @@ def said_domain(variables: Sequence[Variable]) -> Domain:
 
     def expanded(name: str, above: tuple[str, ...]) -> Law:
         if name in above:
-            message = f"the formulas of {' and '.join(dict.fromkeys(above))} need each other; one of them must be free."
+            message = f"the formulas of {' and '.join(dict.fromkeys(above))} depend on each other; one of them must be free."
             raise ArgumentError(message)
         if name not in done:
             law, _ = laws[name]
@@ -199,7 +199,7 @@ def said_domain(variables: Sequence[Variable]) -> Domain:
         fresh = [other for other in law.names() if other not in names and other not in owned and other in own]
         linear = [other for other in fresh if all(dict(m).get(other, 0) <= 1 for _, m in law.terms)]
         if len(set(fresh)) > 1 or (fresh and not linear):
-            message = f"{name}={laws[name][1]!r} brings in {', '.join(sorted(set(fresh)))}; a formula brings in one free number, once."
+            message = f"{name}={laws[name][1]!r} contains {', '.join(sorted(set(fresh)))}; a formula may contain one new number, once."
             raise ArgumentError(message)
         owned.update(fresh)
         domain.formulas[name] = Dependent(name, law, fresh[0] if fresh else "")
@@ -211,14 +211,14 @@ def _law(variable: Variable) -> Law:
     terms = []
     for monomial, coefficient in polynomial.terms.items():
         if not all(isinstance(generator, Symbol) and power > 0 for generator, power in monomial):
-            message = f"{variable.name}={variable.formula!r} is no polynomial; write a sum of products, as in {variable.name}='A*d'."
+            message = f"{variable.name}={variable.formula!r} is not a polynomial; write a sum of products, as in {variable.name}='A*d'."
             raise ArgumentError(message)
         terms.append((Fraction(coefficient), tuple(sorted((str(generator), power) for generator, power in monomial))))
     return Law(tuple(terms))
 
 
 def _substituted(law: Law, name: str, value: Law) -> Law:
-    """Put a law in for a name that occurs as a generator."""
+    """Replace a name that occurs as a generator by a law."""
     total = Law(())
     for coefficient, monomial in law.terms:
         powers = dict(monomial)
@@ -239,9 +239,9 @@ def _substituted(law: Law, name: str, value: Law) -> Law:
 
 
 def learnt(domain: Domain, taken: Sequence[Mapping[str, int]], refused: Sequence[Mapping[str, int]]) -> list[Demand]:
-    """Return demands that every accepted point meets and that explain refusals, the fewest that do.
+    """Return the fewest conditions that all accepted points meet and that explain the refusals.
 
-    What one variable must be a multiple of, or at least as large as; a demand that explains no refusal is not made.
+    Conditions are that one variable is a multiple of another, or at least as large; a condition that explains no refusal is not added.
     """
     names = [variable.name for variable in domain.variables]
     family: list[Demand] = []
@@ -269,7 +269,7 @@ def learnt(domain: Domain, taken: Sequence[Mapping[str, int]], refused: Sequence
 
 
 def with_demands(domain: Domain, demands: Sequence[Demand]) -> Domain:
-    """Return the domain with what must divide turned into formulas, and the rest kept as demands."""
+    """Return the domain with divisibility turned into formulas, and the other conditions kept."""
     found = domain
     for demand in demands:
         large = next(iter(demand.large.names()))
@@ -289,7 +289,7 @@ def with_demands(domain: Domain, demands: Sequence[Demand]) -> Domain:
 
 
 def suspects(domain: Domain, chance: Random, constants: Sequence[int]) -> list[dict[str, int]]:
-    """Return points at which a law may have an exception: every two sizes equal, every size at each constant of the code and beside it."""
+    """Return points at which a law may have an exception: every two sizes equal, every size at and next to each constant of the code."""
     arguments = [variable.name for variable in domain.variables]
     found = [_equal(domain, chance, one, other) for position, one in enumerate(arguments) for other in arguments[position + 1 :]]
     factors = sorted({2, 3, 4, *(constant for constant in constants if constant <= _LARGEST_FACTOR)})
@@ -309,7 +309,7 @@ def suspects(domain: Domain, chance: Random, constants: Sequence[int]) -> list[d
 
 
 def adversaries(domain: Domain, chance: Random, *, most_count: int) -> Iterator[dict[str, int]]:
-    """Yield points without end at which a wrong law is likely to fail: large, small, equal, multiples of each other, near powers of two."""
+    """Yield endless points at which a wrong law is likely to fail: large, small, equal, multiples of each other, near powers of two."""
     names = domain.coordinates
     arguments = [variable.name for variable in domain.variables]
     wide = [name for name in names if name not in domain.counters] or list(names)
@@ -342,7 +342,7 @@ def _with(domain: Domain, chance: Random, changes: Mapping[str, int]) -> dict[st
 
 
 def _equal(domain: Domain, chance: Random, one: str, other: str) -> dict[str, int] | None:
-    """Return a point at which two arguments are equal; None where formulas or demands forbid that."""
+    """Return a point at which two arguments are equal; None if formulas or demands forbid that."""
     for _ in range(4):
         point = domain.random(chance, 256)
         if point is None:
@@ -364,7 +364,7 @@ def _times(domain: Domain, chance: Random, one: str, other: str, factor: int) ->
 
 
 def _placed(domain: Domain, chance: Random, name: str, value: int, point: Mapping[str, int] | None = None) -> dict[str, int] | None:
-    """Return a point at which an argument has a value; of one that follows from a formula, its own coordinate is moved."""
+    """Return a point at which an argument has a value; for an argument with a formula, its own coordinate is changed."""
     point = domain.random(chance, 64) if point is None else point
     if point is None:
         return None

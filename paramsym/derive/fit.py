@@ -1,4 +1,4 @@
-"""The law behind numbers seen at points: a polynomial where the lines are, else one with the steps that the lines show."""
+"""The law of numbers at points: a polynomial if the lines are polynomials, otherwise a law with the steps that the lines show."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _MOST_COLUMNS = 90
 _SPARE = 3
 _DISTINCT = 6  # values of a rounded quotient
 _TOTAL = 6  # the highest total degree of a monomial
-_SECONDS = 2.5  # for one law that is no polynomial
+_SECONDS = 2.5  # for one law that is not a polynomial
 
 
 def misfit(message: str, movers: Sequence[str] = (), odd: Sequence[Numbers] = ()) -> NoLawError:
-    """Return the error for what no law explains: along ``movers`` more points would help, the points ``odd`` are of another kind."""
+    """Return the error for values without a law: more points along ``movers`` would help, and the points ``odd`` are of another kind."""
     error = NoLawError(message)
     error.movers, error.odd = tuple(movers), tuple(odd)
     return error
@@ -31,13 +31,13 @@ def misfit(message: str, movers: Sequence[str] = (), odd: Sequence[Numbers] = ()
 
 @dataclass
 class Fitter:
-    """Fits laws and remembers them: many axes of a model move alike."""
+    """Fits laws and caches them, because many axes of a model have the same law."""
 
     until: float = float("inf")
     constants: tuple[int, ...] = ()
     known: dict[tuple[int, tuple[int, ...]], Law | NoLawError] = field(default_factory=dict)
     hopeful: list[Atom] = field(default_factory=list)
-    """The steps of laws found before, which are tried first."""
+    """The steps of earlier laws, which are tried first."""
 
     def fit(self, points: Points, values: Sequence[int]) -> Law:
         """Return the law of one value per point.
@@ -100,7 +100,7 @@ class Fitter:
         *,
         wide: bool,
     ) -> Law | None:
-        """Try a polynomial in some steps and the coordinates that move smoothly; with ``wide``, in all that move."""
+        """Try a polynomial in some steps and the smooth coordinates; with ``wide``, in all that change the values."""
         steps: dict[Generator, Sequence[int]] = {atom: (0, 1, 2) if len(atoms) == 1 else (0, 1) for atom in atoms}
         rest: dict[Generator, Sequence[int]] = {name: range(max(powers) + 1) for name, powers in smooth.items()}
         if not wide:
@@ -134,7 +134,7 @@ def solved(points: Points, values: Sequence[int], generators: dict[Generator, Se
 
 
 def seen_enough(atom: Atom, points: Points) -> bool:
-    """Say whether a step was seen often enough to be one: a quotient with two values is a threshold in disguise."""
+    """Whether a step took enough values: a quotient with two values cannot be told from a threshold."""
     values = points.values_of(atom)
     if atom.kind in {"min", "max"}:
         ones = [atom.one.value(numbers) == value for numbers, value in zip(points.at, values, strict=True)]
@@ -145,7 +145,7 @@ def seen_enough(atom: Atom, points: Points) -> bool:
 def _equations(
     points: Points, values: Sequence[int], generators: Sequence[Generator], exponents: Sequence[tuple[int, ...]]
 ) -> Iterator[tuple[list[int], int]]:
-    """Yield an equation per point, in an order in which their rank grows fast, each multiplied by its denominators."""
+    """Yield an equation per point, multiplied by its denominators, in an order in which the rank grows fast."""
     kept = [[(place, power) for place, power in enumerate(powers) if power] for powers in exponents]
     for position in points.mixed:
         numbers = points.at[position]
@@ -156,7 +156,7 @@ def _equations(
 
 
 def sample(points: Points, values: Sequence[int], names: Sequence[str], most: int = 4) -> str:
-    """Write some of the values down with the numbers that move them."""
+    """Write some of the values with the numbers that change them."""
     shown: dict[tuple[int, ...], int] = {}
     for numbers, value in zip(points.at, values, strict=True):
         if value not in shown.values():

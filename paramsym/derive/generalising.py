@@ -1,4 +1,4 @@
-"""``generalise``: letters in the place of numbers, where somebody says what a number means."""
+"""``generalise``: letters instead of numbers, where somebody says what a number means."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SORTS = {
     "num_decoder_layers": "copies", "kernel_size": "kernel", "stride": "kernel", "padding": "kernel",
     "dilation": "kernel", "output_padding": "kernel", "groups": "groups", "num_groups": "groups",
 }  # fmt: skip
-"""What the number in a field counts; everything else is a width. So are the rows of a table: a vocabulary is the head's width, too."""
+"""The meaning of the number in a field; all others are widths, also the rows of a table, because a vocabulary is also the head's width."""
 
 
 def generalise(layer: Layer, letters: Mapping[Any, Any]) -> Layer:
@@ -28,12 +28,12 @@ def generalise(layer: Layer, letters: Mapping[Any, Any]) -> Layer:
 
     The mapping ``{768: H, 12: A, 3072: 4*H}`` says what each number means.
 
-    A number is replaced in every field that holds it. Where it stands for two things, such as 12 heads and 12 layers, a key says which:
+    A number is replaced in every field that holds it. If it has two meanings, such as 12 heads and 12 layers, a key says which:
     ``{("heads", 12): A, ("copies", 12): L}``; other things are widths, table rows, kernels and groups.
 
     Raises:
-        StructureError: a number that stands for two things, or a letter for two numbers.
-        ArgumentError: a number that the layer has nowhere.
+        StructureError: a number with two meanings, or a letter for two numbers.
+        ArgumentError: a number that the layer does not contain.
 
     >>> from paramsym import Dense, F, H, Sequential
     >>> generalise(Sequential(Dense(768, 3072), Dense(3072, 768)), {768: H, 3072: F}).params
@@ -78,11 +78,11 @@ def _wanted(letters: Mapping[Any, Any]) -> dict[tuple[str, int], Any]:
 
 
 def _check_back(layer: Layer, general: Layer, wanted: Mapping[tuple[str, int], Any]) -> None:
-    """Check that the numbers put back give the layer that there was."""
+    """Check that the numbers, put back, give the original layer."""
     values: dict[Symbol, Expr] = {letter: Integer(number) for (_, number), letter in wanted.items() if letter.is_Symbol}
     open_ = [symbol for letter in wanted.values() for symbol in symbols_in(letter) if symbol not in values]
     if open_:
-        message = f"the letter {open_[0]} stands in an expression and for no number of its own; say what it is, as in {{768: {open_[0]}}}."
+        message = f"the letter {open_[0]} is only in an expression and has no number; give one, as in {{768: {open_[0]}}}."
         raise ArgumentError(message)
     for (_, number), letter in wanted.items():
         if int(substitute(letter, values)) != number:

@@ -14,7 +14,7 @@ from sympy import Expr, Integer, Max, Min, Mul, Pow, Rational, ceiling, floor
 
 from paramsym.errors import SizeError
 
-_MOST_BITS = 2048  # of an exponent; points far out have widths that no memory holds, and a mapping of shapes gives them all the same
+_MOST_BITS = 2048  # of an exponent; large points have widths that no memory holds, but a mapping of shapes can still contain them
 
 Kind: TypeAlias = Literal["floor", "ceiling", "power", "min", "max"]
 
@@ -79,7 +79,7 @@ Monomial: TypeAlias = "tuple[tuple[Generator, int], ...]"
 
 @dataclass(frozen=True)
 class Law:
-    """The sum of ``terms``: coefficients with the powers they multiply.
+    """The sum of ``terms``: coefficients with their monomials.
 
     >>> law = Law(((Fraction(4), (("H", 2),)), (Fraction(1), ())))
     >>> law.value({"H": 3}), str(law)
@@ -107,7 +107,7 @@ class Law:
         return Law(tuple((coefficient, monomial) for monomial, coefficient in terms.items() if coefficient))
 
     def value(self, numbers: Mapping[str, int]) -> Fraction | int:
-        """Return the number at a point: an int where it is whole."""
+        """Return the number at a point: an int if it is whole."""
         total: Fraction | int = 0
         for coefficient, monomial in self.terms:
             term: Fraction | int = coefficient.numerator
@@ -128,7 +128,7 @@ class Law:
         return total
 
     def degree(self, degrees: Mapping[str, int]) -> int | None:
-        """Return the total degree, each name counting as ``degrees`` says (default 1); None where the law moves in steps."""
+        """Return the total degree, each name counting as ``degrees`` says (default 1); None if the law has steps."""
         found = 0
         for _, monomial in self.terms:
             if any(isinstance(generator, Atom) for generator, _ in monomial):

@@ -1,4 +1,4 @@
-"""What models that were read or derived consist of: one tensor, and layers under names."""
+"""The parts of models that were read or derived: single tensors, and named layers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paramsym.core.layer import Layer, Part, Tensor
 
 @dataclass(frozen=True)
 class Held(Layer):
-    """One tensor of a model that was read or derived: a parameter, a buffer, or a buffer that is in no state dict (hidden).
+    """One tensor of a model that was read or derived: a parameter, a buffer, or a buffer that is not in the state dict (hidden).
 
     >>> from paramsym import H
     >>> Held("running_mean", (H,), kind="buffer").shapes(buffers=True)
@@ -32,7 +32,7 @@ class Held(Layer):
 
 @dataclass(frozen=True)
 class Level(Layer):
-    """Layers under names; under an empty name a layer stands on this level itself.
+    """Named layers; with an empty name a layer has no prefix.
 
     >>> from paramsym import Dense
     >>> list(Level((("up", Dense(2, 3)), ("", Held("gate", (1,))))).shapes())

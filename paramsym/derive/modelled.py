@@ -1,4 +1,4 @@
-"""Laws as an ordinary layer: levels of names, numbered copies, tensors with symbolic shapes, and the demands on the sizes."""
+"""Laws as an ordinary layer: levels of names, numbered copies, tensors with symbolic shapes, and the conditions on the sizes."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from paramsym.errors import StructureError
 
 @dataclass(frozen=True)
 class Derived(Layer):
-    """The closed form of a build, as ``derive`` found it: every tensor with its symbolic shape, and the ``certificate`` that says how.
+    """The closed form that ``derive`` found: every tensor with its symbolic shape, and a ``certificate``.
 
-    ``sizes_taken`` are the sizes that the build takes, by name; ``demands`` what they must fulfil for the form to hold.
+    ``sizes_taken`` are the build's sizes, by name; ``demands`` the conditions under which the form holds.
     """
 
     model: Layer
@@ -33,19 +33,19 @@ class Derived(Layer):
     certificate: Derivation | None = None
 
     def conditions(self) -> None:
-        """Refuse sizes for which the form was not found to hold."""
+        """Refuse sizes for which the form does not hold."""
         for kind, small, large in self.demands:
             if kind == "divides":
                 divides(small, large, text(small), text(large))
             elif kind == "at most" and not within(small, large):
-                message = f"the form holds where {text(small)} is at most {text(large)}; derive the build again for smaller sizes."
+                message = f"the form holds if {text(small)} is at most {text(large)}; derive the build again for smaller sizes."
                 raise StructureError(message)
             elif kind == "differ" and same(small, large):
-                message = f"the form holds for different sizes, and two are {text(small)}: there the build stores other tensors."
+                message = f"the form holds for different sizes, and two are {text(small)}, for which the build stores other tensors."
                 raise StructureError(message)
 
     def parts(self) -> Iterator[Part]:
-        """The model, on this level."""
+        """The model, without a prefix."""
         yield Part("", self.model)
 
     @property
@@ -61,14 +61,14 @@ class Derived(Layer):
         """Return the form for other flags or words.
 
         Raises:
-            StructureError: a choice for which none was derived.
+            StructureError: a choice without a derived form.
         """
         for form in self.strata:
             if all(form._choice.get(name) == value for name, value in flags.items()):
                 return form
         had = "; ".join(", ".join(f"{k}={v!r}" for k, v in form._choice.items()) or "no flags" for form in self.strata)
         wanted = ", ".join(f"{name}={value!r}" for name, value in flags.items())
-        message = f"no form was derived for {wanted}; there are those for {had}."
+        message = f"no form was derived for {wanted}; forms exist for {had}."
         raise StructureError(message)
 
 
@@ -81,7 +81,7 @@ def modelled(laws: LevelLaw, domain: Domain) -> Layer:
 
 
 def demanded(domain: Domain) -> tuple[tuple[str, Dim, Dim], ...]:
-    """Return what the sizes must fulfil, formulas included, in symbols."""
+    """Return the conditions on the sizes, including formulas, in symbols."""
     symbols = domain.symbols()
     found: list[Condition] = []
     for name, formula in domain.formulas.items():
@@ -116,7 +116,7 @@ def _level(
 def _copies(
     name: str, law: CopiesLaw, domain: Domain, symbols: Mapping[str, Expr], ties: dict[str, str], path: str, places: Mapping[str, str]
 ) -> Layer:
-    """Return numbered copies; where tensors themselves are numbered, the number goes into their names."""
+    """Return numbered copies; if tensors themselves are numbered, their names contain the number."""
     start, count = _size(law.start, domain, symbols), _size(law.count, domain, symbols)
     index = Symbol(law.index, integer=True, positive=True)
     inner = {**symbols, law.index: index, FROM_END + law.index: start + count - 1 - index}

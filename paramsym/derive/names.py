@@ -15,7 +15,7 @@ Label: TypeAlias = "frozenset[tuple[object, ...]]"
 
 @dataclass(eq=False)
 class Node:
-    """What stands under one name: at most one tensor, and what stands below, in order."""
+    """A node of the tree: at most one tensor, and the nodes below, in order."""
 
     below: dict[str, Node] = field(default_factory=dict)
     tensor: Seen | None = None
@@ -23,7 +23,7 @@ class Node:
     _whole: tuple[object, ...] | None = None
 
     def named(self) -> Iterator[tuple[str, Seen]]:
-        """Yield every tensor at or below this place under its name seen from here."""
+        """Yield every tensor at or below this node with its relative name."""
         if self.tensor is not None:
             yield "", self.tensor
         for step, inner in self.below.items():
@@ -32,7 +32,7 @@ class Node:
 
     @property
     def label(self) -> Label:
-        """Which tensors there are, without sizes and numbers."""
+        """The tensors, without sizes and numbers."""
         if self._label is None:
             self._label = frozenset(
                 (blank(name), len(seen.shape), seen.kind, seen.trainable, blank(seen.alias_of)) for name, seen in self.named()
@@ -41,7 +41,7 @@ class Node:
 
     @property
     def whole(self) -> tuple[object, ...]:
-        """Which tensors there are, with their sizes; the names that aliases stand for are left out."""
+        """The tensors with their sizes, without the first names of aliases."""
         if self._whole is None:
             self._whole = tuple((name, seen.shape, seen.kind, bool(seen.alias_of)) for name, seen in self.named())
         return self._whole
@@ -59,7 +59,7 @@ def tree(seen: Iterable[Seen]) -> Node:
 
 
 def blank(name: str) -> str:
-    """Return a name with every number left out.
+    """Return a name without its numbers.
 
     >>> blank("layer1.0.weight_ih_l2")
     'layer{}.{}.weight_ih_l{}'
@@ -73,7 +73,7 @@ def numbers_in(name: str) -> tuple[int, ...]:
 
 
 def filled(pattern: str, numbers: Iterable[int | str]) -> str:
-    """Return a pattern with numbers, or what stands for them, in its places."""
+    """Return a pattern with numbers, or their placeholders, put in."""
     pieces = pattern.split("{}")
     values = [str(number) for number in numbers]
     return "".join(piece + value for piece, value in zip(pieces, [*values, *[""] * len(pieces)], strict=False))

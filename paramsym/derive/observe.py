@@ -1,4 +1,4 @@
-"""What one call of a build gives: every tensor's name, shape and kind, in storage order, and which names are one tensor."""
+"""The result of one call of a build: every tensor's name, shape and kind, in storage order, and the names that share a tensor."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from paramsym.verify.readers import read
 from paramsym.verify.stored import shape
 
 Kind: TypeAlias = Literal["parameter", "buffer", "hidden"]
-"""``hidden`` is a buffer that is in no state dict."""
-_DEEPEST = 200  # modules inside each other; torch itself fails at about a thousand
-_MOST = 1_000_000  # names; a module that is in itself by way of a list has no end
+"""``hidden`` is a buffer that is not in the state dict."""
+_DEEPEST = 200  # nested modules; torch itself fails at about a thousand
+_MOST = 1_000_000  # names; a module that contains itself through a list has endlessly many
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One tensor as it was found; an alias says which name came first."""
+    """One found tensor; an alias has the name that came first."""
 
     name: str
     shape: tuple[int, ...]
@@ -32,16 +32,16 @@ class Seen:
 
 
 def is_torch(thing: object) -> bool:
-    """Say whether something is a torch module; a Keras layer on the torch backend, which is one too, is not meant."""
+    """Whether something is a torch module, but not a Keras layer on the torch backend, which is one, too."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(thing, torch.nn.Module) and not hasattr(thing, "trainable_weights")
 
 
 def tensors_of(built: Any) -> tuple[Seen, ...]:
-    """Return what a module, a tree of arrays or a mapping of names to shapes stores.
+    """Return the tensors of a module, a tree of arrays or a mapping of names to shapes.
 
     Raises:
-        ArgumentError: something that holds no tensors, or tensors without a shape.
+        ArgumentError: something without tensors, or tensors without a shape.
         StructureError: a module that contains itself.
     """
     if is_torch(built):
@@ -65,7 +65,7 @@ def tensors_of(built: Any) -> tuple[Seen, ...]:
 
 
 def _plainly_named(name: object) -> bool:
-    """Say whether a name is one that no packed checkpoint has; most mappings of shapes are written by hand."""
+    """Whether a name occurs in no packed checkpoint; most mappings of shapes are written by hand."""
     return isinstance(name, str) and not name.endswith(("qweight", "qzeros", "scales", "SCB", "absmax", "_packed", "_blocks", "g_idx"))
 
 
@@ -84,14 +84,14 @@ def _torch(module: Any) -> Iterator[Seen]:
     firsts: dict[int, str] = {}
     for number, (name, tensor, kind) in enumerate(torch_tensors(module)):
         if number >= _MOST:
-            message = f"the module {type(module).__name__} has more than {_MOST:,} tensors; no model has."
+            message = f"the module {type(module).__name__} has more than {_MOST:,} tensors; {_MOST:,} are the limit."
             raise StructureError(message)
         first = firsts.setdefault(id(tensor), name)
         yield Seen(name, shape_of(tensor, name), kind, bool(tensor.requires_grad), "" if first == name else first)
 
 
 def torch_tensors(module: Any) -> Iterator[tuple[str, Any, Kind]]:
-    """Yield name, tensor and kind of everything in a torch module, in the order of its state dict, aliases included."""
+    """Yield name, tensor and kind of all tensors of a torch module, in the order of its state dict, aliases included."""
     waiting: list[tuple[str, Any, tuple[int, ...]]] = [("", module, ())]
     while waiting:
         prefix, inner, above = waiting.pop()
@@ -112,7 +112,7 @@ def shape_of(tensor: Any, name: str) -> tuple[int, ...]:
     """Return the shape of a live tensor.
 
     Raises:
-        ArgumentError: a lazy tensor, which has none yet.
+        ArgumentError: a lazy tensor without a shape.
     """
     if type(tensor).__name__.startswith("Uninitialized"):
         message = f"{name!r} has no shape yet: run the lazy module once on an input before it is read."
@@ -122,9 +122,9 @@ def shape_of(tensor: Any, name: str) -> tuple[int, ...]:
 
 @dataclass
 class Builder:
-    """Somebody's function, called without allocating what it makes and without filling it, where the framework allows that.
+    """The user's function, called without allocating or initialising tensors if the framework allows it.
 
-    ``on_meta`` is tried first and given up for good where the build needs numbers in its tensors.
+    ``on_meta`` is tried first, and never again if the build needs numbers in its tensors.
     """
 
     call: Callable[..., Any]
@@ -133,10 +133,10 @@ class Builder:
     last: Any = None
 
     def __call__(self, arguments: Mapping[str, Any]) -> tuple[Seen, ...] | int:
-        """Return what is built for these arguments.
+        """Return the result of the build for these arguments.
 
         Raises:
-            ArgumentError: neither tensors nor a whole number came back.
+            ArgumentError: a result with neither tensors nor a whole number.
         """
         self.built += 1
         try:
@@ -150,14 +150,14 @@ class Builder:
         if hasattr(result, "__index__") and not hasattr(result, "shape") and not isinstance(result, bool):
             return int(result.__index__())
         if isinstance(result, bool | float | str) or result is None:
-            message = f"build gave {described(result)}; wanted a module, a mapping of names to shapes, or a count (an int)."
+            message = f"build returned {described(result)}; wanted a module, a mapping of names to shapes, or a count (an int)."
             raise ArgumentError(message)
         return tensors_of(result)
 
     def _made(self, arguments: Mapping[str, Any], *, on_meta: bool) -> Any:
         keras = sys.modules.get("keras.utils")  # "keras" alone may be a folder of that name
         if keras is not None and hasattr(keras, "clear_session"):
-            keras.clear_session(free_memory=False)  # the names of layers count up from build to build
+            keras.clear_session(free_memory=False)  # otherwise the numbers in layer names would grow from build to build
         with ExitStack() as stack:
             stack.enter_context(warnings.catch_warnings())
             warnings.simplefilter("ignore")
@@ -171,7 +171,7 @@ class Builder:
 
 @contextmanager
 def _without_filling(initialisers: Any) -> Generator[None]:
-    """Let torch's initialisers leave tensors as they are: their numbers are nobody's business here, and they cost most of the time."""
+    """Make torch's initialisers do nothing: their numbers are not needed, and they take most of the time."""
 
     def left(tensor: Any, *_arguments: Any, **_named: Any) -> Any:
         return tensor

@@ -1,4 +1,4 @@
-"""Divisions of numbered copies into runs of alike ones: all alike; the first or the last apart; some in turn; one kind up to k."""
+"""Divisions of numbered copies into runs of equal ones: all equal; the first or the last different; alternating; one kind up to k."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DIVISIONS = sorted(
 
 @dataclass(frozen=True)
 class Run:
-    """Copies one after another, blocks in turn; ``bounds`` are first number and end at each point, None where there is none."""
+    """Consecutive copies with alternating blocks; ``bounds`` are the first number and the end at each point, or None."""
 
     bounds: tuple[tuple[int, int] | None, ...]
     period: int
@@ -27,9 +27,9 @@ class Run:
 
 @dataclass(frozen=True)
 class Partition:
-    """``head`` copies apart at the beginning, ``tail`` at the end; between them ``period`` blocks in turn, or the ``first`` kind ends.
+    """``head`` separate copies at the start, ``tail`` at the end; between them ``period`` alternating blocks, or a ``first`` kind.
 
-    ``constant`` says that copies of a kind are equally large, whatever their number.
+    ``constant`` means that copies of a kind have equal sizes for all numbers.
     """
 
     head: int
@@ -39,7 +39,7 @@ class Partition:
     first: Label | None = None
     """The kind that ends somewhere in the middle, where another one begins."""
     after: int = 1
-    """How many blocks take turns after the change."""
+    """The number of alternating blocks after the change."""
 
     def runs(self, rows: Sequence[Entries]) -> list[Run]:
         """Return the runs for the copies at each point."""
@@ -66,7 +66,7 @@ class Partition:
 
 
 def partitions(rows: Sequence[Entries]) -> Iterator[Partition]:
-    """Yield the divisions that agree with everything seen, the simplest first; those with copies of one size before those without."""
+    """Yield the divisions that agree with all results, the simplest first; those with copies of one size before the others."""
     holding = [entries for entries in rows if entries]
     shaped = [{place: node.whole for place, node in entries.items()} for entries in holding]
     labelled = [{place: node.label for place, node in entries.items()} for entries in holding]
@@ -83,18 +83,18 @@ def partitions(rows: Sequence[Entries]) -> Iterator[Partition]:
 
 
 def _alike(row: Mapping[int, object], head: int, tail: int, period: int) -> bool:
-    """Say whether the copies between head and tail repeat with the period; a missing copy is a kind of its own."""
+    """Whether the copies between head and tail repeat with the period; a missing copy is a separate kind."""
     places = range(min(row) + head, max(row) + 1 - tail)
     return all(row.get(place) == row.get(place + period) for place in places if place + period in places)
 
 
 def _seen_twice(rows: Sequence[Mapping[int, object]], ends: int, period: int) -> bool:
-    """Say whether a turn is long enough somewhere to have been seen again."""
+    """Whether a period occurs at least twice somewhere."""
     return period == 1 or any(max(row) + 1 - min(row) - ends > period for row in rows)
 
 
 def _same_kinds(rows: Sequence[Mapping[int, object]], head: int, tail: int, period: int) -> bool:
-    """Say whether the copies in each place are of one kind at all points."""
+    """Whether the copies at each position are of one kind at all points."""
     kinds: dict[tuple[str, int], object] = {}
     for row in rows:
         low, high = min(row), max(row) + 1
@@ -111,7 +111,7 @@ def _same_kinds(rows: Sequence[Mapping[int, object]], head: int, tail: int, peri
 
 
 def _first_kind(labelled: Sequence[Mapping[int, Label]], seen: Sequence[Mapping[int, object]], after: int) -> Label | None:
-    """Return the kind that all begin with and that ends somewhere, after which the others take turns; None where it is not so."""
+    """Return the kind that comes first everywhere and ends somewhere, after which the others alternate; otherwise None."""
     begins = Counter(row[min(row)] for row in labelled)
     changing = {kind for row in labelled for kind in (row[min(row)],) if set(row.values()) != {kind}}
     first = next((kind for kind, _ in begins.most_common() if kind in changing), None)

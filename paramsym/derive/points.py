@@ -1,4 +1,4 @@
-"""Points at which something was seen, and what they show at a glance: twins that differ in one number only, and lines of them."""
+"""Points with results, pairs of points that differ in only one number, and lines of such points."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import TypeAlias
 from paramsym.derive.law import Generator
 
 Numbers: TypeAlias = Mapping[str, int]
-_MOST_LINES = 6  # of one coordinate that are looked at
+_MOST_LINES = 6  # the most lines of one coordinate
 _DEGREE = 6
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """A number of points; ``free`` are the coordinates, every other number of a point follows from them."""
+    """Several points; ``free`` are the coordinates, from which every other number of a point follows."""
 
     at: tuple[Numbers, ...]
     free: tuple[str, ...]
@@ -28,7 +28,7 @@ class Points:
 
     @cached_property
     def lines(self) -> dict[str, list[list[int]]]:
-        """For each coordinate the groups of points that differ in it alone, in its order; the longest groups first."""
+        """For each coordinate the groups of points that differ only in it, in its order; the longest groups first."""
         found: dict[str, list[list[int]]] = {}
         for name in self.free:
             groups: dict[tuple[int, ...], dict[int, int]] = {}
@@ -41,7 +41,7 @@ class Points:
 
     @cached_property
     def mixed(self) -> tuple[int, ...]:
-        """The positions of the points in an order in which neighbours have little in common, the same every time."""
+        """The positions of the points in a fixed order in which neighbours have little in common."""
         order = list(range(len(self.at)))
         random.Random(0).shuffle(order)  # noqa: S311 - no secret
         return tuple(order)
@@ -60,15 +60,15 @@ class Points:
 
     @cached_property
     def derived(self) -> tuple[str, ...]:
-        """The numbers that follow from the coordinates and are not among them."""
+        """The numbers that follow from the coordinates."""
         return tuple(name for name in self.at[0] if name not in self.free)
 
     def movers(self, values: Sequence[int]) -> list[str]:
-        """Return the coordinates that move the values somewhere, by the twins there are."""
+        """Return the coordinates that change the values between some pair of points."""
         return [name for name in self.free if any(len({values[position] for position in line}) > 1 for line in self.lines[name])]
 
     def exponents(self, name: str, values: Sequence[int]) -> set[int] | None:
-        """Return the powers of a coordinate that its lines show; None where a line is no polynomial of low degree."""
+        """Return the powers of a coordinate that its lines show; None if a line is not a polynomial of low degree."""
         found: set[int] = set()
         for line in self.lines[name][:_MOST_LINES]:
             if len(line) < 3:
@@ -80,7 +80,7 @@ class Points:
         return found
 
     def dense(self, name: str, values: Sequence[int]) -> list[tuple[list[int], list[int]]]:
-        """Return runs of consecutive values of a coordinate with the values seen there, the longest first."""
+        """Return runs of consecutive values of a coordinate with their results, the longest first."""
         found = []
         for line in self.lines[name][:_MOST_LINES]:
             run: list[int] = []

@@ -1,4 +1,4 @@
-"""``from_module``: a live torch, Keras or Flax model as a layer of this library, by what its classes say and what it stores."""
+"""``from_module``: a live torch, Keras or Flax model as a layer of this library, from its classes and its tensors."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from paramsym.naming import described
 def from_module(module: Any, variables: Any = None) -> Layer:
     """Return a live model as a layer: the same names, order, shapes, ties, frozen parameters and buffers as in its state dict.
 
-    A class that has a layer here becomes that layer with all its arguments; a class that only holds others becomes a block; a parameter
-    that stands alone becomes a parameter. ``module`` is of torch, Keras or Flax (NNX); of a linen module the tree that ``init`` or
-    ``jax.eval_shape`` gives is read: ``from_module(module, variables)``. No framework is imported: whoever has the module has loaded it.
+    A class that has a layer here becomes that layer with all its arguments; a class that only contains others becomes a block; a single
+    parameter becomes a parameter. ``module`` is of torch, Keras or Flax (NNX); for a linen module pass the tree of ``init`` or
+    ``jax.eval_shape`` as well: ``from_module(module, variables)``. No framework is imported, because the caller has loaded it.
 
     Raises:
-        ArgumentError: something else, a lazy module without shapes, or one whose state dict holds what no parameter or buffer is.
+        ArgumentError: something else, a lazy module without shapes, or one whose state dict contains more than parameters and buffers.
         StructureError: a module that contains itself.
 
     >>> from_module({"up.weight": (8, 4), "down.weight": (4, 8)}).params
@@ -49,7 +49,7 @@ def from_module(module: Any, variables: Any = None) -> Layer:
     if linen is not None and isinstance(module, linen.Module):
         if variables is None:
             message = (
-                f"a linen module such as {type(module).__name__} holds no parameters; give them too:"
+                f"a linen module such as {type(module).__name__} contains no parameters; give them as well:"
                 " from_module(module, jax.eval_shape(module.init, key, *inputs))."
             )
             raise ArgumentError(message)
@@ -58,12 +58,12 @@ def from_module(module: Any, variables: Any = None) -> Layer:
         return from_linen(variables)
     if isinstance(module, Mapping):
         return assembled(tensors_of(module), {})
-    message = f"{described(module)} is no module; wanted one of torch, Keras or Flax, or a mapping of names to shapes."
+    message = f"{described(module)} is not a module; wanted one of torch, Keras or Flax, or a mapping of names to shapes."
     raise ArgumentError(message)
 
 
 def assembled(seen: Sequence[Seen], known: Mapping[str, Layer]) -> Layer:
-    """Return tensors as a layer, those below a path in ``known`` as the layer that stands there."""
+    """Return tensors as a layer; those below a path in ``known`` become the known layer."""
     tree: dict[str, Any] = {}
     for tensor in seen:
         steps = tensor.name.split(".")
@@ -91,7 +91,7 @@ def _nested(tree: Any) -> Layer:
 
 
 def levelled(items: Iterable[tuple[str, Layer]]) -> Layer:
-    """Return layers under names as a block; as a level where some stand on it without a name."""
+    """Return named layers as a block, or as a level if some have no name."""
     listed = tuple(items)
     if all(name for name, _ in listed):
         return Block(dict(listed))
@@ -106,18 +106,18 @@ def single(tensor: Seen, name: str) -> Layer:
 
 
 def is_single(layer: Layer) -> bool:
-    """Say whether a layer is one tensor that carries its own name."""
+    """Whether a layer is one tensor with its own name."""
     return isinstance(layer, Parameter | Held)
 
 
 def tied(layer: Layer, seen: Iterable[Seen]) -> Layer:
-    """Return the layer with the ties that were seen."""
+    """Return the layer with the found ties."""
     ties = {tensor.name: tensor.alias_of for tensor in seen if tensor.alias_of}
     return Tied(layer, ties) if ties else layer
 
 
 def holds_what_was_seen(layer: Layer, seen: Sequence[Seen], *, ordered: bool = True) -> bool:
-    """Say whether a layer holds exactly what was seen: names, shapes, kinds, what is trained, ties; with ``ordered`` also the order."""
+    """Whether a layer has exactly the found tensors: names, shapes, kinds, frozen ones, ties; with ``ordered`` also the order."""
     ours = [
         (e.name, e.tensor.sizes, e.tensor.buffer, e.tensor.persistent, e.tensor.trainable and not e.tensor.buffer, e.alias_of)
         for e in layer.entries()

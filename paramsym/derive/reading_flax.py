@@ -1,6 +1,6 @@
-"""Flax models as layers: NNX modules by their classes, linen trees by the names that linen gives.
+"""Flax models as layers: NNX modules by their classes, linen trees by linen's names.
 
-Flax sorts its trees by name, so their order says nothing; the tensors of a layer stand in the order of the layer here.
+Flax sorts its trees by name, so their order has no meaning; the tensors of a layer are in the order of the layer here.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _without_bias(module: Any) -> dict[str, Any]:
 
 
 def _flags(module: Any) -> dict[str, Any]:
-    """Return whether a normalisation has a bias, where it has a scale."""
+    """Return whether a normalisation with a scale has a bias."""
     return {"bias": module.use_bias, **_DIALECT} if module.use_scale else {"elementwise_affine": False, **_DIALECT}
 
 
@@ -105,7 +105,7 @@ _CLASSES: Mapping[str, Callable[[Any], Layer]] = {
     "OptimizedLSTMCell": lambda m: paramsym.LSTMCell(m.in_features, m.hidden_features, dialect="nnx"),
     "GRUCell": lambda m: paramsym.GRUCell(m.in_features, m.hidden_features, dialect="nnx"),
 }
-"""How each class of NNX is built here; what then stores something else is read tensor by tensor."""
+"""The constructor for each class of NNX; a layer with other tensors is then read tensor by tensor."""
 
 
 def _tuple(value: Any) -> tuple[int, ...]:
@@ -113,7 +113,7 @@ def _tuple(value: Any) -> tuple[int, ...]:
 
 
 def from_linen(variables: Any) -> Layer:
-    """Return the tree of a linen module as a layer; classes show in the names that linen gives, such as ``Dense_0``."""
+    """Return the tree of a linen module as a layer; linen's names show the classes, such as ``Dense_0``."""
     seen = tensors_of(variables)
     known: dict[str, Layer] = {}
     for path in dict.fromkeys(above for tensor in seen for above in _above(tensor.name)):
@@ -131,7 +131,7 @@ def _above(name: str) -> Iterator[str]:
 
 
 def _guessed(kind: str, shapes: Mapping[str, tuple[int, ...]]) -> Layer | None:
-    """Return the layer of a kind with these tensors; the shapes say its sizes."""
+    """Return the layer of a kind with these tensors; its sizes follow from the shapes."""
     kernel, bias = shapes.get("kernel", ()), "bias" in shapes
     try:
         if kind == "Dense" and len(kernel) == 2:
@@ -162,6 +162,6 @@ def _checked(layer: Layer, seen: tuple[Seen, ...], subject: str) -> Layer:
     if not holds_what_was_seen(layer, seen, ordered=False):
         layer = assembled(seen, {})
     if not holds_what_was_seen(layer, seen, ordered=False):
-        message = f"{subject} cannot be written as a layer: its parameters have names that contradict each other."
+        message = f"{subject} cannot be written as a layer: its parameters have contradictory names."
         raise ArgumentError(message)
     return layer

@@ -1,4 +1,4 @@
-"""A Keras layer or model as a layer: each layer through its door here, checked against its weights."""
+"""A Keras layer or model as a layer: each layer is built with its function in ``paramsym.keras`` and checked against its weights."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _below(layer: Any) -> Iterator[Any]:
 
 
 def _placed(inner: Any, whole: Any, seen: tuple[Seen, ...]) -> Iterator[tuple[str, Layer]]:
-    """Yield a layer with a door at the path where its weights stand in the whole model."""
+    """Yield the known layers with the paths of their weights in the whole model."""
     made = _door(inner)
     if made is None or not inner.weights:
         return
@@ -62,7 +62,7 @@ def _placed(inner: Any, whole: Any, seen: tuple[Seen, ...]) -> Iterator[tuple[st
 
 
 def _door(layer: Any) -> Layer | None:
-    """Return what a Keras class is here, where it stores exactly what the layer does."""
+    """Return the layer for a Keras class if it stores exactly the same tensors."""
     cls = type(layer)
     if not cls.__module__.startswith("keras.") or cls.__name__ not in dir(doors) or not getattr(layer, "built", True):
         return None
@@ -80,7 +80,7 @@ def _door(layer: Any) -> Layer | None:
 
 
 def _taken(door: Any, config: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what a door does not take: how weights are initialised and kept in bounds."""
+    """Leave out arguments that the function does not take: initialisers and constraints of weights."""
     parameters = inspect.signature(door).parameters
     return {name: value for name, value in config.items() if name in parameters}
 
@@ -89,7 +89,7 @@ _PER_AXIS = frozenset({"kernel_size", "strides", "dilation_rate", "pool_size", "
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Return an argument as the shortest that gives it: Keras writes one number out for every axis."""
+    """Return the shortest form of an argument: Keras repeats one number for every axis."""
     if not isinstance(value, list | tuple):
         return value
     if name in _PER_AXIS and len(set(value)) == 1:

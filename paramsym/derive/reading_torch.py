@@ -1,4 +1,4 @@
-"""A torch module as a layer: class by class, and every class checked against the tensors that the module really has."""
+"""A torch module as a layer: class by class, with every class checked against the module's tensors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paramsym.derive.observe import Seen, tensors_of, torch_tensors
 from paramsym.derive.reading import holds_what_was_seen, is_single, levelled, single, tied
 from paramsym.errors import ArgumentError, ParamsymError
 
-_MANY = 2  # equal copies from which on they are written as a repeat
+_MANY = 2  # the fewest equal copies that are written as a repeat
 
 
 def from_torch(module: Any) -> Layer:
@@ -30,7 +30,7 @@ def from_torch(module: Any) -> Layer:
 
 
 def _check_state(module: Any, seen: tuple[Seen, ...]) -> None:
-    """Refuse a module whose state dict holds other names than its parameters and buffers: packed or sharded weights."""
+    """Refuse a module whose state dict has other names than its parameters and buffers: packed or sharded weights."""
     try:
         stated = set(module.state_dict())
     except Exception as error:  # noqa: BLE001 - a wrapper's own code, which may fail in any way
@@ -40,14 +40,14 @@ def _check_state(module: Any, seen: tuple[Seen, ...]) -> None:
     differing = sorted(stated ^ found)
     if differing:
         message = (
-            f"the state dict of {type(module).__name__} does not hold its parameters and buffers as they are ({differing[0]!r})."
-            " A quantised or sharded module is read before it is converted or wrapped."
+            f"the state dict of {type(module).__name__} does not contain its parameters and buffers unchanged ({differing[0]!r})."
+            " Read a quantised or sharded module before it is converted or wrapped."
         )
         raise ArgumentError(message)
 
 
 def _read(module: Any, known: dict[int, Layer]) -> Layer:
-    """Return one module; what is met again is the same layer."""
+    """Return one module; a module that occurs again is the same layer."""
     if id(module) not in known:
         made = _of_class(module)
         known[id(module)] = made if made is not None else _held(module, known)
@@ -55,7 +55,7 @@ def _read(module: Any, known: dict[int, Layer]) -> Layer:
 
 
 def _of_class(module: Any) -> Layer | None:
-    """Return the layer that a class of torch.nn has here, where it stores exactly what the module does."""
+    """Return the layer for a class of torch.nn if it stores exactly the module's tensors."""
     cls = type(module)
     if not cls.__module__.startswith("torch.nn.modules") or cls.__name__ in _CONTAINERS:
         return None
@@ -76,11 +76,11 @@ _CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "ParameterLis
 
 
 def _arguments(module: Any, ours: type[Layer]) -> dict[str, Any]:
-    """Return our constructor's arguments, read from the attributes in which torch keeps its own."""
+    """Return our constructor's arguments, read from torch's attributes."""
     found = {}
     special = _SPECIAL.get(type(module).__name__, {})
     signature = inspect.signature(type(module).__init__).parameters
-    stated = {*signature, *(vars(module) if "args" in signature else ())}  # the recurrent layers hand all they take to their base
+    stated = {*signature, *(vars(module) if "args" in signature else ())}  # recurrent layers pass all arguments to their base class
     for field in fields(ours):  # type: ignore[arg-type]
         if field.name in special:
             found[field.name] = special[field.name](module)
@@ -99,7 +99,7 @@ _PER_AXIS = frozenset({"kernel_size", "stride", "padding", "dilation", "output_p
 
 
 def _plain(value: Any, name: str) -> Any:
-    """Return an attribute as the shortest argument that gives it: torch writes one number out for every axis."""
+    """Return the shortest argument for an attribute: torch repeats one number for every axis."""
     if isinstance(value, tuple | list):
         alike = len(set(value)) == 1 and (name in _PER_AXIS or (name == "normalized_shape" and len(value) == 1))
         return value[0] if alike else tuple(value)
@@ -111,7 +111,7 @@ def _attention(name: str) -> Callable[[Any], Any]:
 
 
 def _alike(module: Any) -> Layer:
-    """Return the block of a stack, of which all must be equal."""
+    """Return the block of a stack, whose blocks must all be equal."""
     blocks = {_read(inner, {}) for inner in module.layers}
     if len(blocks) != 1:
         message = "the blocks differ"
@@ -157,7 +157,7 @@ _SPECIAL: Mapping[str, Mapping[str, Callable[[Any], Any]]] = {
 
 
 def _frozen(layer: Layer, seen: tuple[Seen, ...]) -> Layer:
-    """Freeze what the module does not train."""
+    """Freeze the parameters that the module does not train."""
     parameters = [tensor for tensor in seen if tensor.kind == "parameter" and not tensor.alias_of]
     still = [tensor.name for tensor in parameters if not tensor.trainable]
     if still and len(still) == len(parameters):
@@ -168,7 +168,7 @@ def _frozen(layer: Layer, seen: tuple[Seen, ...]) -> Layer:
 
 
 def _held(module: Any, known: dict[int, Layer]) -> Layer:
-    """Return a module of another class: its own tensors, then what it contains."""
+    """Return a module of another class: its own tensors, then its children."""
     items: list[tuple[str, Layer]] = [("", single(tensor, tensor.name)) for tensor in _own(module)]
     children = [(name, _read(child, known)) for name, child in module._modules.items() if child is not None]
     if type(module).__module__.startswith("torch.nn.modules") and type(module).__name__ == "Sequential" and not items and children:
@@ -188,7 +188,7 @@ def _own(module: Any) -> Iterator[Seen]:
 
 
 def _repeated(children: list[tuple[str, Layer]]) -> Iterator[tuple[str, Layer]]:
-    """Write equal numbered children one after another as a repeat; a list of twelve blocks is one block and its number."""
+    """Write consecutive equal numbered children as a repeat; a list of twelve blocks is one block and its number."""
     position = 0
     for layer, group in groupby(children, key=lambda child: child[1]):
         names = [name for name, _ in group]

@@ -21,25 +21,25 @@ from paramsym.derive.points import Numbers
 from paramsym.derive.tree import Explainer, LevelLaw
 from paramsym.errors import ArgumentError, NoLawError, ParamsymError
 
-_ROUNDS = 10  # of laws that a fresh point refuted
-_DENSE = 44  # consecutive values of a coordinate, where steps are looked for
+_ROUNDS = 10  # the most rounds of refuted laws
+_DENSE = 44  # consecutive values of a coordinate in the search for steps
 _LARGE = (97, 1021, 16411, 65539)
 _MOST_LATTICE = 420
 _FEWEST_TESTS = 40
 _MOST_COPIES = 24
 _MOST_SUSPECTS = 400
-_TRIAL = 3.0  # seconds in which limits of the sizes are tried one by one
-_SLOW = 0.006  # seconds that a build takes on average
-_SHARE = 0.8  # of the time, after which fresh points are left to be
+_TRIAL = 3.0  # seconds for trying limits of the sizes
+_SLOW = 0.006  # average seconds of a slow build
+_SHARE = 0.8  # of the time, after which no more fresh points are built
 
 
 class OutOfTime(Exception):  # noqa: N818 - not an error that a caller sees
-    """The time is over."""
+    """The time has ended."""
 
 
 @dataclass(eq=False)
 class Sample:
-    """What a build gave at a point."""
+    """The result of a build at a point."""
 
     numbers: Numbers
     seen: tuple[Seen, ...]
@@ -55,7 +55,7 @@ class Sample:
 
 @dataclass
 class Search:
-    """One stratum: a build whose flags are chosen, and everything seen of it."""
+    """One stratum: a build with chosen flags, and all its results."""
 
     call: Call
     stratum: Mapping[str, Any]
@@ -66,7 +66,7 @@ class Search:
     builder: Builder
     seed: int = 0
     like: Search | None = None
-    """The search of another stratum, whose points and domain this one begins with."""
+    """The search of another stratum, whose points and domain are the start of this one."""
     spent: float = 0.0
     samples: dict[tuple[int, ...], Sample] = field(default_factory=dict)
     refused: list[Numbers] = field(default_factory=list)
@@ -82,7 +82,7 @@ class Search:
     count: bool = False
 
     def __post_init__(self) -> None:
-        """Fix the chance, so that two runs are one."""
+        """Seed the random numbers, so that two runs are equal."""
         self.time = self.until - time.monotonic()
         self.chance = random.Random(self.seed)  # noqa: S311 - no secret
         self.constants = constants_in(self.call.build)
@@ -90,7 +90,7 @@ class Search:
     # Building -----------------------------------------------------------------------------------------------------------------
 
     def see(self, numbers: Numbers | None) -> Sample | None:
-        """Return what is built at a point; None where the point is none or the build refuses it."""
+        """Return the result at a point; None for an impossible or refused point."""
         if numbers is None:
             return None
         key = tuple(numbers[variable.name] for variable in self.domain.variables)
@@ -121,11 +121,11 @@ class Search:
     # The search ---------------------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Find the laws, try them at fresh points until none refutes them, and prove what can be proved.
+        """Find the laws, test them at fresh points until none refutes them, and prove what can be proved.
 
         Raises:
             ParamsymError: no law explains a tensor.
-            OutOfTime: before that.
+            OutOfTime: the time ended before that.
         """
         if self.like is None:
             self._begin()
@@ -146,10 +146,10 @@ class Search:
         if first is None:
             where = ", ".join(f"{name}={value}" for name, value in (start or self.domain.start()).items())
             why = self.reason or "the formulas give no size"
-            message = f"build fails where the search starts ({where}): {why}. Give other sizes to start from."
+            message = f"build fails at the start values ({where}): {why}. Give other start values."
             raise ArgumentError(message)
         if not first.seen:
-            message = "build gives no tensor; wanted a module, a mapping of names to shapes, or a count (an int)."
+            message = "build returned no tensor; wanted a module, a mapping of names to shapes, or a count (an int)."
             raise ArgumentError(message)
         for _ in range(3):
             self._same_again(first)
@@ -157,13 +157,11 @@ class Search:
     def _same_again(self, sample: Sample) -> None:
         if self._built(sample.numbers) != sample.seen:
             where = ", ".join(f"{name}={value}" for name, value in sample.numbers.items())
-            message = (
-                f"build is no function of its arguments: at {where} it gave two different things; derive needs a build without chance."
-            )
+            message = f"build returned two different results at {where}; derive needs a build without randomness."
             raise misfit(message)
 
     def _learn_domain(self) -> None:
-        """Find out what the build demands of its sizes, from those that it refuses."""
+        """Find the build's conditions on its sizes from the refused sizes."""
         said = self.domain
         start = said.numbers(said.start()) or {}
         for name in said.coordinates:
@@ -201,7 +199,7 @@ class Search:
         return domain.numbers(point)
 
     def _complete_all(self) -> None:
-        """Give what was seen before the domain was known its coordinates, and leave out what is outside."""
+        """Add coordinates to the results from before the domain was known, and drop those outside."""
         kept: dict[tuple[int, ...], Sample] = {}
         for key, sample in self.samples.items():
             numbers = self._located(sample.numbers)
@@ -225,7 +223,7 @@ class Search:
         return self.domain.numbers({name: point[name] for name in self.domain.coordinates})
 
     def _find_counters(self, fewest: int = 2) -> None:
-        """Find the coordinates that move how many tensors there are; where two sizes are equal by chance, one point may differ."""
+        """Find the coordinates that change the number of tensors; one point may differ because two sizes are equal by chance."""
         found: set[str] = set()
         for name in self.domain.coordinates:
             groups: dict[tuple[int, ...], dict[int, int]] = {}
@@ -239,10 +237,10 @@ class Search:
         self.domain.counters = found
 
     def _collect(self) -> None:
-        """See lines through two points, the principal lattice of order two, and random points near and far."""
+        """Build lines through two points, the principal lattice of order two, and small and large random points."""
         bases = list(islice(self._bases(), 2))
         if not bases:
-            message = f"too few sizes were found that build takes; the last refusal was: {self.reason or 'none'}."
+            message = f"too few sizes were found that build accepts; the last refusal was: {self.reason or 'none'}."
             raise ArgumentError(message)
         for number, base in enumerate(bases):
             for name in self.domain.coordinates:
@@ -266,11 +264,11 @@ class Search:
 
     @property
     def slow(self) -> bool:
-        """Whether a build takes long enough for every one to matter."""
+        """Whether a build is slow."""
         return self.spent > _SLOW * max(1, len(self.samples))
 
     def _bases(self) -> Iterator[Numbers]:
-        """Yield points that the build takes, with sizes that differ from each other."""
+        """Yield points that the build accepts, with all sizes different."""
         found: list[Numbers] = []
         for attempt in range(300):
             point = self.domain.random(self.chance, 24 + attempt // 10, count=5)
@@ -300,9 +298,9 @@ class Search:
     _hopeful: list[Any] = field(default_factory=list)
 
     def _explain(self, wrong: Sequence[Sample] = ()) -> None:
-        """Find laws for everything seen; ask for more points, or for a limit of the sizes, where none are.
+        """Find laws for all results; if there are none, build more points or limit the sizes.
 
-        ``wrong`` are the points that refuted the laws found before.
+        ``wrong`` are the points that refuted the earlier laws.
         """
         asked: set[str] = set()
         for _ in range(24):
@@ -325,18 +323,18 @@ class Search:
                 raise self._refusal(refused) from None
             else:
                 return
-        message = "the laws change with every limit that is put on the sizes."
+        message = "the laws change with every limit of the sizes."
         raise self._refusal(misfit(message))
 
     def _refusal(self, refused: NoLawError) -> NoLawError:
         hint = ""
         small = [name for name in refused.movers if name in self.domain.counters]
         if small:
-            hint = f" Where {small[0]} chooses and does not count, hold it: derive(build, held={{{small[0]!r}: ...}})."
-        return misfit(f"{str(refused).rstrip('.')}. A formula that is not found is not guessed.{hint}", refused.movers, refused.odd)
+            hint = f" If {small[0]} is a choice and not a size, hold it: derive(build, held={{{small[0]!r}: ...}})."
+        return misfit(f"{str(refused).rstrip('.')}. No formula is guessed.{hint}", refused.movers, refused.odd)
 
     def _dense(self, names: Sequence[str]) -> None:
-        """See consecutive values of coordinates, where steps show."""
+        """Build consecutive values of coordinates, which show steps."""
         bases = list(islice(self._bases(), 2))
         for base in bases:
             for name in names:
@@ -348,7 +346,7 @@ class Search:
             self.see(self.domain.random(self.chance, 256, count=8))
 
     def _demands(self) -> Iterator[Demand]:
-        """Yield the limits of sizes under which a model may be of one kind, that of the sizes to start from; those must be inside."""
+        """Yield the limits of sizes under which a model may be of one kind; the start values must be inside."""
         start = {variable.name: variable.start or 8 for variable in self.domain.variables}
         yield from (demand for demand in self._limits() if demand.holds(start))
 
@@ -366,9 +364,9 @@ class Search:
                     yield Demand("at most", Law.of(one).plus(1), Law.of(other))
 
     def _limited(self, odd: Sequence[Numbers], cases: Sequence[Sample]) -> bool:
-        """Limit the sizes so that points that are odd are left out and nearly all others are not."""
+        """Limit the sizes so that odd points are left out and nearly all others are kept."""
         strange = {id(numbers) for numbers in odd}
-        # A point of an index stands for the point that it belongs to.
+        # A point of an index counts for its original point.
         keys = {tuple(numbers[name] for name in self.domain.coordinates) for numbers in odd}
         outside = [case.numbers for case in cases if id(case.numbers) in strange or self._key(case.numbers) in keys]
         others = [case.numbers for case in cases if self._key(case.numbers) not in keys]
@@ -387,7 +385,7 @@ class Search:
         return tuple(numbers[name] for name in self.domain.coordinates)
 
     def _limited_by(self, wrong: Sequence[Sample]) -> bool:
-        """Limit the sizes so that the laws found before hold: every point that refuted them is left out, and few that do not."""
+        """Limit the sizes so that the earlier laws hold: every refuting point is left out, and few others."""
         for demand in self._demands():
             if any(demand.holds(sample.numbers) for sample in wrong):
                 continue
@@ -398,7 +396,7 @@ class Search:
         return False
 
     def _limited_by_trial(self, cases: Sequence[Sample]) -> bool:
-        """Limit the sizes by the first demand under which laws are found, where points of an unknown kind spoil them."""
+        """Limit the sizes by the first condition under which laws are found, if points of an unknown kind prevent them."""
         ends = min(self.until, time.monotonic() + _TRIAL)
         for demand in self._demands():
             left = [case for case in cases if demand.holds(case.numbers)]
@@ -408,7 +406,7 @@ class Search:
                 laws = self._laws_of(left, 0.5)
             except NoLawError:
                 continue
-            # Where most of what is left out would agree, the limit is no reason and hides an exception of another kind.
+            # If most excluded points would agree, the limit is no explanation, and would hide an exception of another kind.
             outside = [case for case in cases if not demand.holds(case.numbers)]
             if sum(not _agrees(laws, case, count=self.count) for case in outside) * 4 >= len(outside) * 3:
                 self.domain.demands.append(demand)
@@ -418,11 +416,11 @@ class Search:
     # Trying -------------------------------------------------------------------------------------------------------------------
 
     def agrees(self, sample: Sample) -> bool:
-        """Say whether the laws give what was built."""
+        """Whether the laws give the built result."""
         return _agrees(self.laws, sample, count=self.count)
 
     def _try_fresh(self) -> None:
-        """Build fresh points, adversarial ones, and find new laws where one disagrees, until enough agree in a row."""
+        """Build fresh and adversarial points, and find new laws if one disagrees, until enough of them agree in a row."""
         wrong: list[Sample] = []
         for number in range(_ROUNDS):
             self._prove()
@@ -431,7 +429,7 @@ class Search:
                 return
             self.say(f"counterexample {number + 1}")
             self._explain(wrong)
-        message = "a fresh point refuted the laws again and again; the last: " + self._where(wrong[0]) + "."
+        message = "fresh points refuted the laws too often; the last: " + self._where(wrong[0]) + "."
         raise self._refusal(misfit(message, (), [wrong[0].numbers]))
 
     def _fresh_round(self) -> list[Sample]:
@@ -454,7 +452,7 @@ class Search:
             if number % 25 == 0:
                 self._same_again(sample)
             if self.agrees(sample):
-                self.samples.pop(self._key_of_arguments(numbers))  # what agrees teaches nothing and is not used to find laws
+                self.samples.pop(self._key_of_arguments(numbers))  # a point that agrees is not used to find laws
                 self.tested.append(sample)
             else:
                 wrong.append(sample)
@@ -467,7 +465,7 @@ class Search:
         return wrong
 
     def _near(self, numbers: Numbers) -> None:
-        """See the neighbours of a counterexample, which say what moves there."""
+        """Build the neighbours of a counterexample, which show what changes there."""
         for name in self.domain.coordinates:
             for value in (numbers[name] - 1, numbers[name] + 1, numbers[name] + 2):
                 if value >= 1:
@@ -509,13 +507,13 @@ class Search:
             if sample is None:
                 return 0
             if not self.agrees(sample):
-                return 0  # the laws have to change for it: it is among the points from now on
+                return 0  # the laws must change for it, so it is now one of the points
             number += 1
         return number
 
 
 def _agrees(laws: LevelLaw, sample: Sample, *, count: bool) -> bool:
-    """Say whether laws give what was built at a point."""
+    """Whether laws give the built result at a point."""
     try:
         written = tuple(laws.written(sample.numbers))
     except ParamsymError:

@@ -1,4 +1,4 @@
-"""Exact linear equations: the coefficients that a few columns of whole numbers give a column of results."""
+"""Exact linear equations: the coefficients with which a few columns of whole numbers give a column of results."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from fractions import Fraction
 
 _PRIME = (1 << 127) - 1
 _DENOMINATORS = frozenset({1, 2, 3, 4, 6, 8, 12, 24})
-_LARGEST = 10**10  # a coefficient beyond it is noise that happened to fit
+_LARGEST = 10**10  # a larger coefficient fits by chance
 
 
 def coefficients(rows: Iterable[tuple[Sequence[int], int]], width: int, spare: int) -> list[Fraction] | None:
-    """Return exact coefficients of equations ``(row, result)``, or None where none fit or fewer than ``spare`` are left as a check.
+    """Return exact coefficients of equations ``(row, result)``, or None if none fit, or fewer than ``spare`` equations are left as a check.
 
     Columns that depend on earlier ones get 0, so the simplest columns come first. The elimination runs modulo a large prime, ends at the
     first contradiction, and every equation is checked in whole numbers afterwards.

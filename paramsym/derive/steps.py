@@ -1,4 +1,4 @@
-"""The steps that a line of sizes shows: quotients rounded down or up, powers of a base, the smaller and the larger of two."""
+"""The steps that a line of sizes shows: quotients rounded down or up, powers of a base, minima and maxima."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def candidates(points: Points, values: Sequence[int], moving: Sequence[str], con
 
 
 def _over(points: Points, values: Sequence[int], above: Sequence[str], below: str) -> Iterator[list[Atom]]:
-    """Yield quotients by one number: at least one, of a multiple, several at once, of differences and of products."""
+    """Yield quotients by one number: with a bound of one, of a multiple, several at once, of differences and of products."""
     yield from ([Atom("max", _alone(_quotient("floor", name, below)), Law.constant(1))] for name in above)
     for name in above:
         yield from ([atom] for atom in _scaled(points, values, name, below))
@@ -77,7 +77,7 @@ def _alone(atom: Atom) -> Law:
 
 
 def _scaled(points: Points, values: Sequence[int], above: str, below: str) -> Iterator[Atom]:
-    """Yield quotients of a multiple of a number: 8/3 of it, rounded down and then up to a multiple; the factor shows where it is large."""
+    """Yield quotients of a multiple of a number: 8/3 of it, rounded down and then up to a multiple; large values show the factor."""
     number, value = max(
         ((numbers[above], value) for numbers, value in zip(points.at, values, strict=True) if numbers[above] > 0), default=(1, 0)
     )
@@ -92,7 +92,7 @@ def _scaled(points: Points, values: Sequence[int], above: str, below: str) -> It
 
 
 def _related(points: Points, moving: Sequence[str]) -> list[str]:
-    """Return the numbers that move and those that follow from them."""
+    """Return the numbers that change and those that follow from them."""
     following = [
         name
         for name in points.derived
@@ -110,7 +110,7 @@ def _fixed(kind: str, above: str, below: int) -> Atom:
 
 
 def _powers(points: Points, values: Sequence[int], name: str) -> Iterator[Atom]:
-    """Yield ``b**x`` where the differences along a line grow by a factor, also for what follows from the coordinate."""
+    """Yield ``b**x`` if the differences along a line grow by a factor, also for numbers that follow from the coordinate."""
     for places, seen in points.dense(name, values)[:3]:
         steps = [after - before for before, after in pairwise(seen)]
         if len(steps) < 2 or not all(steps):
@@ -129,7 +129,7 @@ def _powers(points: Points, values: Sequence[int], name: str) -> Iterator[Atom]:
 
 
 def _rounded(points: Points, values: Sequence[int], name: str) -> Iterator[Atom]:
-    """Yield ``floor((p*x + a)/q)`` where a line repeats itself, but for a constant, after q values."""
+    """Yield ``floor((p*x + a)/q)`` if a line repeats itself, up to a constant, after q values."""
     for places, seen in points.dense(name, values)[:2]:
         if len(places) < 8:
             continue
@@ -142,7 +142,7 @@ def _rounded(points: Points, values: Sequence[int], name: str) -> Iterator[Atom]
 
 
 def _within(places: Sequence[int], seen: Sequence[int], period: int, rise: int, name: str) -> Iterator[Atom]:
-    """Yield the rounded quotients of a period whose jumps are where those of the line are."""
+    """Yield the rounded quotients of a period with the jumps of the line."""
     steps = [after - before for before, after in pairwise(seen)]
     slopes = sorted(set(steps), key=lambda step: (steps.count(step), abs(step)), reverse=True)
     for slope in slopes[:2]:
@@ -164,7 +164,7 @@ def _within(places: Sequence[int], seen: Sequence[int], period: int, rise: int, 
 
 
 def _kinks(points: Points, values: Sequence[int], name: str) -> Iterator[Atom]:
-    """Yield the bounds of a line with one kink: a constant piece and one that moves."""
+    """Yield the bounds of a line with one kink: a constant piece and a changing one."""
     for places, seen in points.dense(name, values)[:2]:
         steps = [after - before for before, after in pairwise(seen)]
         runs = [position for position in range(1, len(steps)) if steps[position] != steps[position - 1]]

@@ -1,4 +1,4 @@
-"""The laws of a whole model: which names there are, how many numbered copies of what, and the law of every axis."""
+"""The laws of a whole model: its names, the numbers of copies, and the law of every axis."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from paramsym.derive.points import Numbers, Points
 from paramsym.errors import NoLawError
 
 _INDICES = "ijkmnpqrst"
-_MOST_POINTS = 260  # at which the copies of a block are looked at
-_FEW = 2  # copies, of which the first is the last as well
-_TRIED_EQUAL = 2  # divisions of copies that are equally large
-_TRIED = 6  # divisions of numbered copies whose shapes follow an index
+_MOST_POINTS = 260  # the most points for the copies of a block
+_FEW = 2  # with fewer copies, the first is also the last
+_TRIED_EQUAL = 2  # the most divisions with equal copies
+_TRIED = 6  # the most divisions of copies whose shapes depend on an index
 FROM_END = "~"
-"""Before the name of an index: how many copies come after this one."""
+"""The prefix of an index that counts the copies after this one."""
 
 
 Place: TypeAlias = "int | str"
@@ -28,7 +28,7 @@ Place: TypeAlias = "int | str"
 
 @dataclass(frozen=True)
 class LeafLaw:
-    """One tensor: a law per axis, and its facts. ``alias`` is the first name's pattern with what stands in its places."""
+    """One tensor: a law per axis, and its facts. ``alias`` is the first name's pattern with its numbers."""
 
     axes: tuple[Law, ...]
     kind: Kind
@@ -38,7 +38,7 @@ class LeafLaw:
 
 @dataclass(frozen=True)
 class CopiesLaw:
-    """Numbered copies: ``count`` from ``start`` on, blocks in turn; ``index`` is the name of their number where the blocks depend on it."""
+    """Numbered copies: ``count`` from ``start``, with alternating blocks; ``index`` names their number if the blocks depend on it."""
 
     blocks: tuple[LevelLaw, ...]
     start: Law
@@ -48,13 +48,13 @@ class CopiesLaw:
 
 @dataclass(frozen=True)
 class LevelLaw:
-    """What stands under one name: a tensor, and named and numbered things below."""
+    """A node of the laws: a tensor, and named and numbered nodes below."""
 
     leaf: LeafLaw | None = None
     members: tuple[tuple[str, LevelLaw | CopiesLaw], ...] = ()
 
     def written(self, numbers: Numbers, prefix: str = "") -> Iterator[Seen]:
-        """Yield what the laws say is there at a point."""
+        """Yield the tensors that the laws give at a point."""
         if self.leaf is not None:
             shape = tuple(int(axis.value(numbers)) for axis in self.leaf.axes)
             alias = "" if self.leaf.alias is None else filled(self.leaf.alias[0], [_placed(p, numbers) for p in self.leaf.alias[1]])
@@ -77,7 +77,7 @@ class LevelLaw:
                     yield from law.written(inner, prefix + dot + leaf.replace("{}", str(number)))
 
     def laws(self) -> Iterator[tuple[str, Law]]:
-        """Yield every law with the name it is about."""
+        """Yield every law with its name."""
         yield from self._laws("")
 
     def _laws(self, prefix: str) -> Iterator[tuple[str, Law]]:
@@ -101,24 +101,24 @@ def _placed(place: Place, numbers: Numbers) -> int:
 
 @dataclass
 class Explainer:
-    """Finds the laws of trees of tensors seen at points."""
+    """Finds the laws of trees of tensors at points."""
 
     fitter: Fitter
     taken: frozenset[str] = frozenset()
     caches: dict[tuple[int, ...], Points] = field(default_factory=dict)
 
     def points(self, numbers: Sequence[Numbers], free: tuple[str, ...]) -> Points:
-        """Return the points, the same ones as one value."""
+        """Return the points as one cached value."""
         key = tuple(map(id, numbers))
         if key not in self.caches:
             self.caches[key] = Points(tuple(numbers), free)
         return self.caches[key]
 
     def level(self, cases: Sequence[tuple[Numbers, Node]], free: tuple[str, ...], path: str = "", depth: int = 0) -> LevelLaw:
-        """Return the laws of what stands under one name.
+        """Return the laws of one node.
 
         Raises:
-            NoLawError: something that no law explains.
+            NoLawError: a number that no law explains.
         """
         leaves = [(numbers, node.tensor) for numbers, node in cases if node.tensor is not None]
         leaf = None
@@ -143,7 +143,7 @@ class Explainer:
         there = {id(numbers) for numbers in present}
         absent = [numbers for numbers, _ in cases if id(numbers) not in there]
         odd = absent if len(absent) <= len(present) else present
-        message = f"{name} is stored at some sizes only: not at {_shown(absent[0])}, but at {_shown(present[0])}."
+        message = f"{name} is stored only at some sizes: not at {_shown(absent[0])}, but at {_shown(present[0])}."
         raise misfit(message, odd=odd)
 
     def _leaf(self, cases: Sequence[tuple[Numbers, Seen]], free: tuple[str, ...], path: str) -> LeafLaw:
@@ -182,15 +182,15 @@ class Explainer:
         few = [numbers for numbers, entries in held if len(entries) < _FEW]
         enough = [entries for _, entries in held if len(entries) >= _FEW]
         if few and not equal and any(partition.constant for partition in partitions(enough)):
-            message = f"{path} is of another kind where there are fewer than {_FEW} copies, as at {_shown(few[0])}."
+            message = f"{path} is of another kind with fewer than {_FEW} copies, as at {_shown(few[0])}."
             raise misfit(message, odd=few)
-        # Where copies of a kind are equally large, no law of their number is wanted, and a finer division has the same axes.
+        # If copies of a kind are equal, no law of their number is needed, and a finer division has the same axes.
         for partition in equal[:_TRIED_EQUAL] or following[:_TRIED]:
             try:
                 return self._divided(partition, rows, free, path, depth)
             except NoLawError as error:
                 refused = refused or error
-        message = f"no law explains which copies of {path} there are."
+        message = f"no law explains which copies of {path} exist."
         raise refused or misfit(message, free)
 
     def _divided(
@@ -208,7 +208,7 @@ class Explainer:
                 free,
                 path,
             )
-            if partition.first is not None and found:  # what the first kind leaves: layers - min(dense, layers)
+            if partition.first is not None and found:  # the rest after the first kind: layers - min(dense, layers)
                 count = self._number([(numbers, len(entries)) for numbers, entries in rows], free, path).plus(found[0].count, -1)
             blocks = []
             for turn in range(run.period):
@@ -236,14 +236,14 @@ class Explainer:
 
 @dataclass(frozen=True)
 class Pattern:
-    """Steps that differ in one number: its place in the step is {}; an empty ``name`` means that it stands at the end of tensors' names."""
+    """Steps that differ in one number: {} in the step; an empty ``name`` means that tensor names end with the number."""
 
     name: str
     members: Mapping[str, tuple[str, int]]
-    """Each step with the name it has inside (empty but for tensors of an unnamed pattern) and its number."""
+    """Each step with its inner name (empty except for tensors of an unnamed pattern) and its number."""
 
     def entries(self, node: Node) -> dict[int, Node]:
-        """Return what stands under each number."""
+        """Return the node of each number."""
         found: dict[int, Node] = {}
         for step, inner in node.below.items():
             if step not in self.members:
@@ -289,7 +289,7 @@ def _is_leaf(node: Node | None) -> bool:
 
 
 def _numbered(steps: Sequence[str], cases: Sequence[tuple[Numbers, Node]]) -> Iterator[Pattern]:
-    """Yield the patterns of steps that differ in their numbers only, with a place for the number that varies."""
+    """Yield the patterns of steps that differ only in their numbers, with {} for the varying number."""
     width = len(numbers_in(steps[0]))
     place = width - 1
     if width > 1:
@@ -308,7 +308,7 @@ def _numbered(steps: Sequence[str], cases: Sequence[tuple[Numbers, Node]]) -> It
 
 
 def _joined(tensors: Mapping[str, Pattern]) -> dict[str, Pattern]:
-    """Join tensors that are numbered at the ends of their names, as torch's ``weight_ih_l0``, into copies of several tensors each."""
+    """Join tensors with numbers at the ends of their names, such as torch's ``weight_ih_l0``, into copies of several tensors each."""
     if len({id(pattern) for pattern in tensors.values()}) < 2:
         return {}
     joined = Pattern("", {step: (pattern.name, pattern.members[step][1]) for step, pattern in tensors.items()})
@@ -320,13 +320,13 @@ def _indexed(numbers: Numbers, index: str, place: int, bounds: tuple[int, int]) 
 
 
 def _thinned(cases: list[tuple[Numbers, Node]]) -> list[tuple[Numbers, Node]]:
-    """Keep every so many-th case where there are more than a fit needs."""
+    """Keep regularly spaced cases if there are more than a fit needs."""
     step = -(-len(cases) // _MOST_POINTS)
     return cases[::step] if step > 1 else cases
 
 
 def _alias(cases: Sequence[tuple[Numbers, Seen]], path: str) -> tuple[str, tuple[Place, ...]]:
-    """Return the pattern of the first name, with the number or the index in each of its places."""
+    """Return the pattern of the first name, with its numbers or indices put in."""
     found = [numbers_in(seen.alias_of) for _, seen in cases]
     places: list[Place] = []
     for position, first in enumerate(found[0]):
@@ -339,7 +339,7 @@ def _alias(cases: Sequence[tuple[Numbers, Seen]], path: str) -> tuple[str, tuple
             if name in _INDICES and all(case[name] == one[position] for (case, _), one in zip(cases, found, strict=True))
         ]
         if not same:
-            message = f"{path} is tied to {cases[0][1].alias_of} and, elsewhere, to another copy that follows no index."
+            message = f"{path} is tied to {cases[0][1].alias_of} and, elsewhere, to another copy, which no index explains."
             raise misfit(message)
         places.append(same[-1])
     return blank(cases[0][1].alias_of), tuple(places)

@@ -1,7 +1,7 @@
-"""The door for people who think in Keras' spelling: same arguments, same kind of value, what Keras stores.
+"""Layers with Keras' names and arguments, which store the same tensors as Keras.
 
-``ps.keras.LSTM(units=32, input_shape=(None, 10, 16))`` is the layer that ``ps.LSTM(16, 32, dialect="keras")`` is. Arguments that change
-neither what is stored nor what is computed outside of training (initialisers, regularisers, dropout, seeds) are taken and have no effect.
+``ps.keras.LSTM(units=32, input_shape=(None, 10, 16))`` is the same layer as ``ps.LSTM(16, 32, dialect="keras")``. Arguments that change
+neither the stored tensors nor the computation in evaluation (initialisers, regularisers, dropout, seeds) are accepted and have no effect.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from paramsym.naming import nearest
 
 _ROOMS = (attention, convolution, dense, normalization, plain, recurrent, sequence, wrappers)
 DOORS: dict[str, Door] = {name: door for room in _ROOMS for name, door in room.DOORS.items()}
-"""Every door, by Keras' name."""
+"""The functions of all layers, by Keras' name."""
 
 globals().update(DOORS)
 __test__ = {name: str(door.__doc__) for name, door in DOORS.items()}
 
 
 def __getattr__(name: str) -> Door:
-    """Say which doors have a name like this one."""
+    """Raise the error for an unknown name, with the nearest ones."""
     near = nearest(name, __dir__())
     meant = f"; did you mean {' or '.join(near)}?" if near else "."
     message = (
@@ -30,5 +30,5 @@ def __getattr__(name: str) -> Door:
 
 
 def __dir__() -> list[str]:
-    """List the doors."""
+    """List the layers."""
     return sorted([*DOORS, "Input"])

@@ -1,4 +1,4 @@
-"""What ``keras.activations`` calls an activation, and the layer that it is here."""
+"""The names of ``keras.activations``, and their layers here."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ ACTIVATIONS: dict[str, Layer] = {
 
 @dataclass(frozen=True)
 class Activated(Around):
-    """A layer and the function that Keras applies to what comes out of it."""
+    """A layer and the activation that Keras applies to its output."""
 
     activation: Layer
 
@@ -58,13 +58,13 @@ class Activated(Around):
         """This layer: the activation belongs to its forward pass."""
         return self
 
-    def forward(self, own: Own, x: Value) -> Value:  # pyright: ignore[reportIncompatibleMethodOverride] - what it stands around takes one
-        """The activation of what the layer computes."""
+    def forward(self, own: Own, x: Value) -> Value:  # pyright: ignore[reportIncompatibleMethodOverride] - the function inside takes one
+        """The activation of the layer's output."""
         return cast("Value", self.activation.forward(own, self.layer.forward(own, x)))
 
 
 def activation_of(activation: object, name: str) -> Layer:
-    """Return the layer of an activation; None is the identity, a function is known by its own name.
+    """Return the layer of an activation; None is the identity, and a function is identified by its name.
 
     Raises:
         ArgumentError: an unknown name.
@@ -72,12 +72,12 @@ def activation_of(activation: object, name: str) -> Layer:
     if isinstance(activation, Layer):
         return activation
     if isinstance(activation, str) and activation not in ACTIVATIONS:
-        message = f"{name} is {quoted(activation)}; known are {', '.join(sorted(ACTIVATIONS))}."
+        message = f"{name} is {quoted(activation)}; wanted one of {', '.join(sorted(ACTIVATIONS))}."
         raise ArgumentError(message)
     called = "linear" if activation is None else activation if isinstance(activation, str) else getattr(activation, "__name__", "")
     return ACTIVATIONS.get(called) or plain.Activation(called or type(activation).__name__)
 
 
 def activated(layer: Layer, activation: Layer) -> Layer:
-    """Return the layer with an activation after it; the layer itself, where that is the identity."""
+    """Return the layer with an activation after it; the layer itself for the identity."""
     return layer if isinstance(activation, Identity) else Activated(layer, activation)

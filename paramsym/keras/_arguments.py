@@ -1,6 +1,6 @@
-"""Keras' arguments: what each is called here, how its value is read, and which stand in many layers.
+"""Keras' arguments: their names here, the readers of their values, and the common ones.
 
-A reader takes a value and the name of its argument, for its error.
+A reader takes a value, and the name of its argument for errors.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ CALLED = {
     "use_gate": ("gate",),
     "value_dim": ("value_head_dim",),
 }
-"""The field of a layer here that an argument of Keras' is, name it has another name: the first of these that the layer has."""
+"""The layer's field for an argument of Keras with another name: the first of these that the layer has."""
 
 _FIRST_VALUES = {"beta": "zeros", "bias": "zeros", "embeddings": "uniform", "gamma": "ones", "recurrent": "orthogonal"}
 
 
 def takes(*asked: str, **defaults: Any) -> dict[str, Any]:
-    """Return arguments with their defaults; those that are asked for have none."""
+    """Return arguments with their defaults; required ones have none."""
     return {**dict.fromkeys(asked, Parameter.empty), **defaults}
 
 
 def weights(*names: str, activity: bool = False, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return what Keras takes for each weight, none of which changes what is stored: initialisers, regularisers and constraints.
+    """Return Keras' arguments for each weight that change no stored tensor: initialisers, regularisers and constraints.
 
-    ``more`` are arguments that stand behind the initialisers.
+    ``more`` are arguments after the initialisers.
     """
     regularised = [*names, *["activity"] * activity]
     return {
@@ -67,12 +67,12 @@ def weights(*names: str, activity: bool = False, more: Mapping[str, Any] | None 
 
 
 def optional(reader: Reader) -> Reader:
-    """Return a reader that takes None as it is."""
+    """Return a reader that accepts None."""
     return lambda value, name: None if value is None else reader(value, name)
 
 
 def one_of(*options: str) -> Reader:
-    """Return a reader of words, whatever their case."""
+    """Return a reader of words, in upper or lower case."""
 
     def read(value: Any, name: str) -> str:
         lowered = value.lower() if isinstance(value, str) else value
@@ -85,7 +85,7 @@ def one_of(*options: str) -> Reader:
 
 
 def entries(value: Any, rank: int, name: str) -> Any:
-    """Return an argument of one entry per spatial axis as a tuple, or the one number as it is."""
+    """Return an argument of one entry per spatial axis as a tuple, or a single number unchanged."""
     if isinstance(value, str) or not isinstance(value, Sequence):
         return value
     if len(value) != rank:
@@ -95,12 +95,12 @@ def entries(value: Any, rank: int, name: str) -> Any:
 
 
 def tupled(value: Any, name: str) -> Any:
-    """Return a list as a tuple, anything else as it is."""
+    """Return a list as a tuple, anything else unchanged."""
     return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
 
 
 def listed(value: Any, name: str) -> tuple[Any, ...]:
-    """Return a list as a tuple; it must be one."""
+    """Return a list as a tuple; refuse anything else."""
     found = tupled(value, name)
     if not isinstance(found, tuple):
         message = f"{name} is {quoted(value)}; wanted a tuple."
@@ -109,7 +109,7 @@ def listed(value: Any, name: str) -> tuple[Any, ...]:
 
 
 def axes_of(value: Any, name: str) -> tuple[int, ...]:
-    """Return one axis, or several, in Keras' order: sorted as they are written, so that -1 stands before 1."""
+    """Return one axis, or several, in Keras' order: sorted as numbers, so -1 comes before 1."""
     found = tupled(value, name)
     axes: tuple[Any, ...] = found if isinstance(found, tuple) else (found,)
     if any(not isinstance(axis, int) or isinstance(axis, bool) for axis in axes):
@@ -158,4 +158,4 @@ READ: dict[str, Reader] = {
     "shared_axes": lambda value, name: () if value is None else axes_of(value, name),
     "use_cudnn": _cudnn,
 }
-"""How a value is read, unless a door reads it otherwise: the argument's meaning is the same in all of Keras."""
+"""The default readers of values: these arguments have the same meaning in all Keras layers."""

@@ -1,4 +1,4 @@
-"""A door: Keras' name of a layer, Keras' arguments, and the layer that it is here."""
+"""A door: a function with Keras' name and arguments that returns the layer here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EVERY_LAYER = frozenset({"activity_regularizer", "autocast", "dtype", "name", "
 
 @dataclass(frozen=True)
 class Given:
-    """What a door was given, under Keras' names and with its values read."""
+    """The arguments of a call, under Keras' names and with checked values."""
 
     values: Mapping[str, Any]
 
@@ -29,18 +29,18 @@ class Given:
         return self.values[name]
 
     def named(self, kind: type[Layer]) -> dict[str, Any]:
-        """Return the arguments that a layer here has, under its names; all others change nothing that it stores or computes."""
+        """Return the arguments that the layer has, under its names; all others change neither storage nor computation."""
         known = field_names(cast("Any", kind))
         ours = {name: [called for called in CALLED.get(name, (name,)) if called in known] for name in self.values}
         return {called[0]: self.values[name] for name, called in ours.items() if called}
 
 
 class Door:
-    """A Keras layer as a callable: it takes Keras' arguments and gives the layer, or, without ``input_shape``, what waits for one.
+    """A Keras layer as a callable: it takes Keras' arguments and returns the layer, or, without ``input_shape``, an unbuilt layer.
 
-    ``takes`` are the arguments with their defaults, ``keywords`` those that stand behind them by name only, ``rank`` is the number of
-    spatial axes. ``opens`` makes the layer of the values and the input shape; its name and docstring are the door's, unless they are given.
-    ``complete`` checks the values, as Keras does before it sees an input, and says whether they make the layer without one.
+    ``takes`` are the arguments with their defaults, ``keywords`` keyword-only arguments after them, ``rank`` is the number of spatial axes.
+    ``opens`` builds the layer from the values and the input shape; its name and docstring are used, unless others are given. ``complete``
+    checks the values, as Keras does before an input, and returns whether the layer needs no input shape.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Door:
         reads: Mapping[str, Reader] | None = None,
         complete: Callable[[Given], bool] = lambda _: False,
     ) -> None:
-        """Make the door's signature."""
+        """Make the signature of the callable."""
         self.__name__ = self.__qualname__ = name or opens.__name__
         self.__doc__ = says or opens.__doc__
         self.__module__ = "paramsym.keras"
@@ -69,11 +69,11 @@ class Door:
         return f"<keras.{self.__name__}>"
 
     def __call__(self, *positional: Any, **named: Any) -> Any:
-        """Return the layer, or what waits for its input shape.
+        """Return the layer, or an unbuilt layer without its input shape.
 
         Raises:
-            ParamsymError: what Keras refuses.
-            TypeError: an argument too many or too few.
+            ParamsymError: arguments that Keras refuses.
+            TypeError: too many or too few arguments.
         """
         where = f"keras.{self.__name__}"
         try:
@@ -104,12 +104,12 @@ class Door:
 def door(
     takes: Mapping[str, Any], keywords: Mapping[str, Any] | None = None, **more: Any
 ) -> Callable[[Callable[[Given, Any], Layer]], Door]:
-    """Make a door of the function that opens it."""
+    """Make a door from a function that builds the layer."""
     return lambda opens: Door(opens, takes, keywords, **more)
 
 
 def anywhere(_: Given) -> bool:
-    """Say that a layer is made without an input shape."""
+    """Return True: the layer needs no input shape."""
     return True
 
 
@@ -120,7 +120,7 @@ def listed(*doors: Door) -> dict[str, Door]:
 
 @contextmanager
 def _located(where: str) -> Generator[None]:
-    """Say which door an error comes from, unless it says already where it comes from."""
+    """Add the name of the layer to an error that has no origin yet."""
     try:
         yield
     except ParamsymError as error:
@@ -135,7 +135,7 @@ def _located(where: str) -> Generator[None]:
 class Unbuilt:
     """A layer without its input shape; ``build(input_shape)`` gives the layer, as Keras builds on first use.
 
-    ``options`` are the arguments, which a wrapper asks for: ``name``, ``go_backwards``.
+    ``options`` are the arguments, which a wrapper reads: ``name``, ``go_backwards``.
 
     >>> import paramsym as ps
     >>> waiting = ps.keras.Dense(4)
@@ -151,7 +151,7 @@ class Unbuilt:
         return f"<keras.{self.name} waiting for its input_shape>"
 
     def __getattr__(self, asked: str) -> Any:
-        """Say what is missing before there is a count, a table or anything else that a layer has."""
+        """Raise the error for an attribute that needs the input shape, such as a count or a table."""
         message = f"keras.{self.__dict__.get('name')} has no {asked!r} before its input shape is known: give it input_shape=(None, ...)."
         raise AttributeError(message)
 
@@ -165,11 +165,11 @@ def _trainable(base: Mapping[str, Any], *, quantised: bool) -> bool:
     """
     unknown = sorted(set(base) - _EVERY_LAYER)
     if unknown:
-        message = f"it has no argument {unknown[0]!r}."
+        message = f"the layer has no argument {unknown[0]!r}."
         raise ArgumentError(message)
     dtype, trainable = base.get("dtype"), base.get("trainable", True)
     if quantised and isinstance(dtype, str) and "_from_" in dtype:
-        message = f"dtype {quoted(dtype)} stores a quantised kernel and its scales, which are not stated yet."
+        message = f"dtype {quoted(dtype)} stores a quantised kernel and its scales, which this library does not support yet."
         raise NotYetError(message)
     if not isinstance(trainable, bool):
         message = f"trainable is {quoted(trainable)}; wanted True or False."
@@ -190,7 +190,7 @@ def shape_of(input_shape: object, rank: int | None = None, name: str = "input_sh
 
 
 def axis_size(shape: Shape, axis: int) -> Dim:
-    """Return the extent of an axis that the weights depend on; it must be known."""
+    """Return the extent of an axis on which the weights depend; it must be known."""
     if not -len(shape) <= axis < len(shape):
         message = f"axis {quoted(axis)} is outside the input shape {shape}."
         raise ArgumentError(message)

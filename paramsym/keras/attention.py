@@ -1,7 +1,7 @@
-"""The doors of attention.
+"""Attention layers in Keras' spelling.
 
-It has several inputs, so ``input_shape`` is ``{"query": ..., "value": ..., "key": ...}`` or ``[query, value, key]``; without a key, the
-value is the key.
+Attention has several inputs, so ``input_shape`` is ``{"query": ..., "value": ..., "key": ...}`` or ``[query, value, key]``; without a key,
+the value is the key.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _check_heads(given: Given) -> bool:
         message = f"dropout is {quoted(given.dropout)}; wanted a number."
         raise ArgumentError(message)
     if given.flash_attention is True and given.dropout > 0:
-        message = f"dropout is {given.dropout}, which flash_attention does not support; set one of them to nothing."
+        message = f"dropout is {given.dropout}, which flash_attention does not support; give dropout=0, or flash_attention=False."
         raise ArgumentError(message)
     return False
 
@@ -42,7 +42,7 @@ def _check_heads(given: Given) -> bool:
     complete=_check_heads,
 )
 def MultiHeadAttention(given: Given, shapes: Any) -> Layer:
-    """Return ``paramsym.MultiHeadAttention`` as Keras stores it; ``key_dim`` is the width of one head.
+    """Return ``paramsym.MultiHeadAttention`` as Keras stores it; ``key_dim`` is the head size.
 
     >>> MultiHeadAttention(num_heads=2, key_dim=4, input_shape=[(None, 8, 16), (None, 8, 16)]).params
     552
@@ -83,7 +83,7 @@ def AdditiveAttention(given: Given, shapes: Any) -> Layer:
 
 
 def _heads(given: Given, shapes: Any, rank: int | None = None) -> Layer:
-    """Return attention by heads; ``rank`` is that of every input, where only one will do."""
+    """Return multi-head attention; ``rank`` is the required rank of every input, if there is one."""
     _, value, key = found = _shapes(shapes, rank)
     if rank is None and value[1:-1] != key[1:-1]:
         message = f"value {value} and key {key} may differ in their last axis only."
@@ -95,13 +95,13 @@ def _heads(given: Given, shapes: Any, rank: int | None = None) -> Layer:
 
 
 def _shapes(shapes: Any, rank: int | None = None) -> tuple[Shape, ...]:
-    """Return the shapes of query, value and key; the value's serves a key that is not given."""
+    """Return the shapes of query, value and key; a missing key has the value's shape."""
     if isinstance(shapes, Mapping):
         unknown = sorted(set(shapes) - set(_ROLES))
         missing = [role for role in _ROLES[:2] if shapes.get(role) is None]
         if unknown or missing:
             wrong = f"has {unknown[0]!r}" if unknown else f"has no {missing[0]!r}"
-            message = f"input_shape {wrong}; wanted query, value and, where it differs, key."
+            message = f"input_shape {wrong}; wanted query, value and, if it differs, key."
             raise ArgumentError(message)
         found = {role: shape for role, shape in shapes.items() if shape is not None}
     else:

@@ -1,4 +1,4 @@
-"""The doors of convolutions: plain, transposed, depthwise, separable, and inside an LSTM."""
+"""Convolutions in Keras' spelling: plain, transposed, depthwise, separable, and inside an LSTM."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _named(kind: Any, given: Given) -> dict[str, Any]:
 
 
 def _check(kind: Any, given: Given) -> bool:
-    """Refuse bad arguments, as Keras does before it sees an input; as many channels as groups suit any number of groups."""
+    """Refuse bad arguments, as Keras does before an input; the unknown number of channels is taken to be the number of groups."""
     kind(given.values.get("groups", 1), **_named(kind, given))
     return False
 
@@ -38,7 +38,7 @@ def _slid(kind: Any, given: Given, shape: Any) -> Layer:
 
 
 def _stepped(kind: Any, given: Given, shape: Any) -> Layer:
-    """Return a convolutional LSTM; Keras wants every axis but batch and time to be known."""
+    """Return a convolutional LSTM; Keras requires every axis except batch and time to be known."""
     _, _, *image = shape_of(shape, kind.rank + 3)
     known = tuple(axis_size((None, *image), axis + 1) for axis in range(len(image)))
     layer: Layer = kind(known[0 if given.data_format == "channels_first" else -1], **_named(kind, given))
@@ -46,7 +46,7 @@ def _stepped(kind: Any, given: Given, shape: Any) -> Layer:
 
 
 def _door(name: str, opens: Any, kind: Any, arguments: dict[str, Any], says: str, call: str, count: int, keywords: Any = None) -> Door:
-    """Return the door of a kind of convolution, for its number of spatial axes; its example is a call and the number of parameters."""
+    """Return the door of a kind of convolution, with an example of a call and its number of parameters."""
     reads = {"padding": one_of("valid", "same", "causal")} if name == "Conv1D" else None
     said = f"Return ``paramsym.{kind.__name__}`` as Keras stores it: {says}.\n\n>>> {name}{call}.params\n{count}\n"
     more: dict[str, Any] = {"rank": kind.rank, "reads": reads, "complete": partial(_check, kind)}
@@ -54,7 +54,7 @@ def _door(name: str, opens: Any, kind: Any, arguments: dict[str, Any], says: str
 
 
 def _doors(rank: int) -> list[Door]:
-    """Return the doors for so many spatial axes."""
+    """Return the doors for a number of spatial axes."""
     ones = 1 if rank == 1 else (1,) * rank
     k, inputs = "k, " * rank, f"input_shape=(None, {'10, ' * rank}3))"
     start, formed = takes(strides=ones, padding="valid"), takes(data_format=None, dilation_rate=ones)

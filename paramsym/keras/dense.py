@@ -1,4 +1,4 @@
-"""The doors of dense layers and embeddings, with low-rank factors beside them where Keras is asked to."""
+"""Dense layers and embeddings in Keras' spelling, optionally with low-rank factors."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from paramsym.naming import quoted
 
 
 def adapted(layer: Layer, given: Given, lora_alpha: Any = None) -> Layer:
-    """Put low-rank factors beside a layer, where Keras is asked to; without ``lora_alpha`` their product is added as it is.
+    """Add low-rank factors to a layer if ``lora_rank`` is given; without ``lora_alpha`` their product is not scaled.
 
     In Keras 3.15 the ``lora_alpha`` of dense layers and embeddings has no effect: building them sets it to the rank.
 
     Raises:
-        ArgumentError: low-rank factors beside a kernel under a constraint, which Keras refuses.
+        ArgumentError: low-rank factors for a kernel with a constraint, which Keras refuses.
     """
     rank, constraint = (given.values.get(name) for name in ("lora_rank", "kernel_constraint"))
     if not rank:
@@ -113,7 +113,7 @@ def PReLU(given: Given, shape: Any) -> Layer:
         if not -len(slopes) <= axis - 1 < len(slopes):
             message = f"shared_axes has {quoted(axis)}, which is outside the input shape {inputs}."
             raise ArgumentError(message)
-        slopes[axis - 1] = 1  # counted as Keras counts: -1 is the last axis but one
+        slopes[axis - 1] = 1  # as in Keras, where -1 is the last axis but one
     return activation.PReLU(tuple(axis_size(tuple(slopes), axis) for axis in range(len(slopes))), dialect="keras")
 
 

@@ -1,7 +1,6 @@
-"""The doors of normalisation.
+"""Normalisation layers in Keras' spelling.
 
-Axes are those of the whole input, the batch axis included; several are taken in the order in which Keras sorts them, so that -1 stands
-before 1.
+Axes are those of the whole input, the batch axis included; several are sorted as in Keras, so -1 comes before 1.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _AFFINE = takes(center=True, scale=True) | weights("beta", "gamma")
 
 @door(takes(axis=-1, epsilon=1e-3) | _AFFINE, {"rms_scaling": False})
 def LayerNormalization(given: Given, shape: Any) -> Layer:
-    """Return ``paramsym.LayerNorm`` with Keras' ``gamma`` and ``beta``; the deprecated ``rms_scaling`` keeps ``gamma`` alone.
+    """Return ``paramsym.LayerNorm`` with Keras' ``gamma`` and ``beta``; the deprecated ``rms_scaling`` has only ``gamma``.
 
     >>> LayerNormalization(axis=[1, 2], input_shape=(None, 3, 4)).params
     24
@@ -62,7 +61,7 @@ def GroupNormalization(given: Given, shape: Any) -> Layer:
 def _check_clipping(given: Given) -> bool:
     unknown = sorted(set(given.renorm_clipping or {}) - {"rmax", "rmin", "dmax"}) if given.renorm else []
     if unknown:
-        message = f"renorm_clipping has the key {unknown[0]!r}; known are rmax, rmin and dmax."
+        message = f"renorm_clipping has the key {unknown[0]!r}; wanted rmax, rmin or dmax."
         raise ArgumentError(message)
     return False
 
@@ -76,7 +75,7 @@ def _check_clipping(given: Given) -> bool:
 def BatchNormalization(given: Given, shape: Any) -> Layer:
     """Return ``paramsym.BatchNorm1d``, ``2d`` or ``3d``, by the rank of the input: ``gamma``, ``beta`` and two buffers.
 
-    ``momentum`` is Keras': the share of the old statistics that stays. ``renorm=True`` adds three more buffers.
+    ``momentum`` is Keras': the share of the old statistics that is kept. ``renorm=True`` adds three more buffers.
 
     >>> norm = BatchNormalization(input_shape=(None, 8, 8, 3))
     >>> norm.params, list(norm.shapes(buffers=True))
@@ -100,7 +99,7 @@ def _check_statistics(given: Given) -> bool:
     complete=_check_statistics,
 )
 def Normalization(given: Given, shape: Any) -> Layer:
-    """Return ``paramsym.Normalization``: statistics of ``axis`` as buffers, or none where ``mean`` and ``variance`` are given.
+    """Return ``paramsym.Normalization``: statistics of ``axis`` as buffers, or none if ``mean`` and ``variance`` are given.
 
     >>> Normalization(input_shape=(None, 8)).shapes(buffers=True)
     {'mean': (8,), 'variance': (8,), 'count': ()}
@@ -109,21 +108,21 @@ def Normalization(given: Given, shape: Any) -> Layer:
     kept = sorted(zip((axis % len(shape) for axis in given.axis), extents, strict=True), key=lambda pair: pair[0])
     twice = next((one for (one, _), (other, _) in pairwise(kept) if one == other), None)
     if twice is not None:
-        message = f"axis is {quoted(given.axis)}, which names axis {twice} twice; name each axis once."
+        message = f"axis is {quoted(given.axis)}, which contains axis {twice} twice; give each axis once."
         raise ArgumentError(message)
     axes = _elsewhere(tuple(axis for axis, _ in kept), len(shape))
     return normalization.Normalization(tuple(extent for _, extent in kept), given.mean is not None, given.invert, axes)
 
 
 def _channels(shape: Any, given: Given) -> tuple[Dim, dict[str, Any]]:
-    """Return the extent of the one axis that is normalised, and the settings of its norm."""
+    """Return the extent of the single normalised axis, and the settings of its norm."""
     axis = given.axis[0]
     named = {"eps": given.epsilon, "bias": given.center, "scale": given.scale, "dialect": "keras", "axis": None if axis == -1 else axis}
     return axis_size(shape_of(shape), axis), named
 
 
 def _over(shape: Any, given: Given) -> tuple[tuple[Dim, ...], tuple[int, ...] | None]:
-    """Return the extents of the axes, and the axes where they are not the last ones in order."""
+    """Return the extents of the axes, and the axes if they are not the last ones in order."""
     inputs = shape_of(shape)
     return tuple(axis_size(inputs, axis) for axis in given.axis), _elsewhere(given.axis, len(inputs))
 

@@ -1,4 +1,4 @@
-"""The doors of what stores nothing and takes any input: Keras' name, the layer here, and Keras' arguments."""
+"""Layers without tensors that take any input: Keras' name, the layer here, and Keras' arguments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _plain(
     fixed: Mapping[str, Any] | None = None,
     says: str = "",
 ) -> Door:
-    """Return the door of a layer whose arguments are Keras' own; ``fixed`` are those that Keras does not offer."""
+    """Return the door of a layer with Keras' arguments; ``fixed`` are values of arguments that Keras does not have."""
 
     def opens(given: Given, shape: Any) -> Layer:
         if shape is not None:
@@ -41,7 +41,7 @@ _LAST = {"data_format": "channels_last"}
 
 
 def _same_axes(value: Any, name: str) -> Any:
-    """Return one axis as it is, several as a tuple."""
+    """Return one axis unchanged, several as a tuple."""
     found = axes_of(value, name)
     return value if isinstance(value, int) else found
 
@@ -64,7 +64,7 @@ _POINTWISE = (
     ),
     _plain("Softmax", activation.Softmax, takes(axis=-1), reads={"axis": _same_axes}),
     _plain("UnitNormalization", normalization.UnitNormalization, takes(axis=-1), reads={"axis": _same_axes}),
-    _plain("ActivityRegularization", reshaping.Identity, takes(l1=0.0, l2=0.0), says=": it adds to the loss and changes nothing"),
+    _plain("ActivityRegularization", reshaping.Identity, takes(l1=0.0, l2=0.0), says=": it adds to the loss and does not change its input"),
     _plain("AlphaDropout", dropout.AlphaDropout, takes("rate", noise_shape=None, seed=None)),
     _plain("Dropout", dropout.Dropout, takes("rate", noise_shape=None, seed=None)),
     _plain("GaussianDropout", dropout.GaussianDropout, takes("rate", seed=None)),
@@ -74,9 +74,7 @@ _POINTWISE = (
     _plain("SpatialDropout3D", dropout.Dropout3d, takes("rate", data_format=None, seed=None)),
     _plain("Flatten", reshaping.Flatten, takes(data_format=None)),
     _plain("Identity", reshaping.Identity, takes()),
-    _plain(
-        "Masking", preprocessing.Masking, takes(mask_value=0.0), says=": masked steps are zero; that later layers skip them is not stated"
-    ),
+    _plain("Masking", preprocessing.Masking, takes(mask_value=0.0), says=": masked steps are zero; later layers do not skip them here"),
     _plain("Permute", reshaping.Permute, takes("dims"), reads={"dims": listed}),
     _plain("RepeatVector", reshaping.RepeatVector, takes("n")),
     _plain("Rescaling", preprocessing.Rescaling, takes("scale", offset=0.0), reads={"scale": tupled, "offset": tupled}),
@@ -104,7 +102,7 @@ def _pairs(rank: int) -> Reader:
 
 
 def _sides(rank: int) -> Reader:
-    """Return a reader that gives torch's order, last axis first, name Keras has the first axis first."""
+    """Return a reader that converts Keras' order, first axis first, to torch's, last axis first."""
     return lambda value, name: tuple(side for pair in reversed(_pairs(rank)(value, name)) for side in pair)
 
 
@@ -117,7 +115,7 @@ _MODES = one_of("nearest", "bilinear", "bicubic", "lanczos3", "lanczos5")
 
 
 def _spatial(rank: int) -> Sequence[Door]:
-    """Return the doors that Keras has for one, two and three spatial axes."""
+    """Return the doors for one, two and three spatial axes."""
 
     def here(module: Any, name: str) -> Any:
         return getattr(module, f"{name}{rank}d")

@@ -1,4 +1,4 @@
-"""The doors of recurrent layers and their cells: Keras has one bias where torch has two."""
+"""Recurrent layers and their cells in Keras' spelling: Keras has one bias, torch two."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _USUAL = {"activation": Tanh(), "recurrent_activation": Sigmoid()}
 
 
 def recurrent(kind: Any, given: Given) -> dict[str, Any]:
-    """Return the arguments of a recurrent layer or a convolution; what Keras chooses by itself is None here.
+    """Return the arguments of a recurrent layer or a convolution; a value that Keras chooses is None here.
 
-    Keras drops entries of what goes into the cell, between layers torch does: its ``dropout`` is another.
+    Keras' ``dropout`` applies to the input of the cell, torch's between layers, so it is not passed on.
     """
     named = {**given.named(kind), "dialect": "keras"}
     named.pop("dropout", None)

@@ -1,4 +1,4 @@
-"""The doors of a model: an input, and layers one after another."""
+"""Models in Keras' spelling: an input, and layers one after another."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def _starts_by_itself(given: Given) -> bool:
 
 @door(takes("layers"), complete=_starts_by_itself)
 def Sequential(given: Given, shape: Any) -> Layer:
-    """Return ``paramsym.Sequential`` of a list that may begin with ``keras.Input``; each layer gets the shape that the one before gives.
+    """Return ``paramsym.Sequential`` of a list that may begin with ``keras.Input``; each layer gets the output shape of the one before.
 
-    Layers are called by their ``name``, else by their class, numbered as in a fresh session of Keras. A layer is a value here: there is no
-    ``add``, the list is given at once.
+    Layers are named by their ``name``, or by their class with a number as in a new Keras session. A layer is immutable, so there is no
+    ``add``; pass the whole list.
 
     >>> Sequential([Input((28, 28, 1)), Conv2D(32, 3), MaxPooling2D(), Flatten(), Dense(10)]).params
     54410
@@ -66,7 +66,7 @@ def Sequential(given: Given, shape: Any) -> Layer:
     for layer in layers:
         name = _name(layer, seen)
         if name in found:
-            message = f"two layers are called {name!r}; give them names of their own."
+            message = f"two layers are called {name!r}; give them different names."
             raise StructureError(message)
         found[name] = layer if isinstance(layer, Layer) else layer.build(shape)
         waiting -= isinstance(layer, Unbuilt)
@@ -85,7 +85,7 @@ def _listed(layers: Any) -> list[Any]:
             message = f"layers[{position}] is {described(layer)}; wanted {wanted}."
             raise ArgumentError(message)
     if len(layers) == 1 and isinstance(layers[0], InputShape):
-        message = "layers has an input and nothing behind it."
+        message = "layers has an input and no layer after it; add a layer."
         raise ArgumentError(message)
     return [*layers]
 
@@ -93,7 +93,7 @@ def _listed(layers: Any) -> list[Any]:
 def _name(layer: Layer | Unbuilt, seen: Counter[str]) -> str:
     options = layer.options if isinstance(layer, Unbuilt) else {}
     if isinstance(options.get("layer"), Unbuilt):
-        _name(options["layer"], seen)  # the wrapped layer was made first, and has taken its name
+        _name(options["layer"], seen)  # the wrapped layer was made first and has used up its name
     if options.get("name") is not None:
         return str(options["name"])
     name = keras_name(layer if isinstance(layer, Layer) else layer.name)

@@ -1,6 +1,6 @@
-"""The doors of wrappers.
+"""Wrappers in Keras' spelling.
 
-The wrapped layer is what another door returns, with or without an input shape, or its name: ``layer="LSTM", layer_kwargs={"units": 4}``.
+The wrapped layer is the result of another door, with or without an input shape, or its name: ``layer="LSTM", layer_kwargs={"units": 4}``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _INNER = {"layer_kwargs": None}
 
 
 def _check_directions(given: Given) -> bool:
-    """Compare what Keras compares, as far as the doors were told."""
+    """Compare the arguments that Keras compares, as far as they were given."""
     forward, backward = _directions(given)
     for layer in (forward, backward):
         if isinstance(layer, Unbuilt) and layer.name not in _RECURRENT:
@@ -36,11 +36,11 @@ def _check_directions(given: Given) -> bool:
         return isinstance(forward, Layer) and isinstance(backward, Layer | None)
     there, back = forward.options, (backward or forward).options
     if there["go_backwards"] if backward is None else there["go_backwards"] == back["go_backwards"]:
-        message = "both directions would read the same way; the backward layer needs go_backwards=True, the forward one False."
+        message = "both directions would read in the same direction; the backward layer needs go_backwards=True, the forward one False."
         raise ArgumentError(message)
     for flag in ("stateful", "return_sequences", "return_state"):
         if there[flag] != back[flag]:
-            message = f"{flag} is {there[flag]} forwards and {back[flag]} backwards."
+            message = f"{flag} is {there[flag]} forwards and {back[flag]} backwards; wanted the same in both."
             raise ArgumentError(message)
     return False
 
@@ -72,7 +72,7 @@ def SpectralNormalization(given: Given, shape: Any) -> Layer:
     inner = _inner(given)
     built = _built(inner, shape)
     if not any(tensor.name in {"kernel", "embeddings"} for tensor in built.own_tensors[:1]):
-        message = f"{type(built).__name__} has neither kernel nor embeddings of its own."
+        message = f"{type(built).__name__} has neither a kernel nor embeddings."
         raise ArgumentError(message)
     return SpectralNorm(built, called="" if isinstance(inner, Layer) else _name(inner))
 
@@ -103,8 +103,8 @@ def _directions(given: Given) -> tuple[Layer | Unbuilt, Layer | Unbuilt | None]:
 
 
 def _wrapped(layer: object, arguments: object) -> Layer | Unbuilt:
-    """Return the layer to wrap, opened by its name where that is given."""
-    from paramsym.keras import DOORS  # the room itself, for its other doors
+    """Return the layer to wrap, built by its name if that is given."""
+    from paramsym.keras import DOORS  # imported here, because the package imports this module
 
     if not isinstance(arguments, Mapping | None):
         message = f"layer_kwargs is {described(arguments)}; wanted a dictionary of arguments."
@@ -116,16 +116,16 @@ def _wrapped(layer: object, arguments: object) -> Layer | Unbuilt:
         raise ArgumentError(message)
     if isinstance(layer, str):
         if layer not in DOORS:
-            message = f"there is no layer {layer!r}; there are {', '.join(sorted(DOORS))}."
+            message = f"there is no layer {layer!r}; wanted one of {', '.join(sorted(DOORS))}."
             raise UnknownNameError(message)
         opened: Layer | Unbuilt = _opened(DOORS[layer], named)
-        # A door that needs no input shape still has a name, where one was given.
+        # A layer that needs no input shape may still have a given name.
         return Unbuilt(layer, lambda _: opened, named) if isinstance(opened, Layer) and "name" in named else opened
     if not isinstance(layer, Layer | Unbuilt):
         message = f"layer is {described(layer)}; wanted a layer such as keras.LSTM(4)."
         raise ArgumentError(message)
     if named:
-        message = "layer_kwargs go with the name of a layer, as in layer='LSTM'; this layer is already made."
+        message = "layer_kwargs go with the name of a layer, as in layer='LSTM'; this layer is already built."
         raise ArgumentError(message)
     return layer
 

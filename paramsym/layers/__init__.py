@@ -1,1 +1,1 @@
-"""One file per kind of layer, each complete about itself."""
+"""One file per kind of layer, with its tensors, forward pass and sources."""

@@ -1,4 +1,4 @@
-"""Activations: functions applied entry by entry, or along one axis. All but ``PReLU`` store nothing."""
+"""Activations: functions of every entry, or along one axis. Only ``PReLU`` stores a tensor."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from paramsym.program import Kept, Own, Value, apply, axes, glu, is_known, rearr
 
 
 class _Function(Sibling):
-    """A function of every entry: its name among the operations, and the fields that are its settings."""
+    """An elementwise function: the name of its operation, and the fields that are its settings."""
 
     computes_by: ClassVar[tuple[str, ...]]
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The function of every entry."""
+        """The elementwise function."""
         name, *settings = self.computes_by
         return apply(name, x, *(getattr(self, setting) for setting in settings), inplace=getattr(self, "inplace", False))
 
 
 @dataclass(frozen=True)
 class _InPlace(_Function):
-    """A function without settings that torch may write over its input."""
+    """A function without settings, which torch may compute in place."""
 
     inplace: bool = False
 
@@ -66,14 +66,14 @@ class PReLU(Layer):
 
     def conditions(self) -> None:
         if self.dialect == "flax" and self.num_parameters != 1:
-            message = f"num_parameters is {self.num_parameters}; Flax has one slope for all."
+            message = f"num_parameters is {self.num_parameters}; Flax has one slope for all channels."
             raise ArgumentError(message)
         if self.dialect == "torch" and isinstance(self.num_parameters, tuple):
-            message = f"num_parameters is {self.num_parameters}; torch takes one number, slopes per axis are Keras' (dialect='keras')."
+            message = f"num_parameters is {self.num_parameters}; torch takes one number; dialect='keras' has slopes per axis."
             raise ArgumentError(message)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The slopes times what is negative; in torch a slope per channel fits axis 1."""
+        """Negative entries times the slopes; in torch a slope per channel belongs to axis 1."""
         slopes = own[self.own_tensors[0].name]
         if self.dialect == "torch" and self.num_parameters != 1:
             channels = x.sizes[1] if x.rank > 1 else 1
@@ -92,7 +92,7 @@ class PReLU(Layer):
 class ReLU(Layer):
     """max(0, x). Reference: ``torch.nn.ReLU``.
 
-    ``max_value``, ``negative_slope`` and ``threshold`` are Keras'.
+    ``max_value``, ``negative_slope`` and ``threshold`` are arguments of Keras.
     """
 
     inplace: bool = False
@@ -102,7 +102,7 @@ class ReLU(Layer):
     threshold: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """What exceeds the threshold, up to the largest value; below it a slope."""
+        """Entries above the threshold, limited to the largest value; below the threshold a slope."""
         y = apply("threshold", x, self.threshold, 0.0) if self.threshold else apply("relu", x, inplace=self.inplace)
         y = y if self.max_value is None else apply("clip", y, 0.0, self.max_value)
         return y - apply("relu", self.threshold - x) * self.negative_slope if self.negative_slope else y
@@ -175,7 +175,7 @@ class GELU(Layer):
     approximate: Literal["none", "tanh"] = "none"
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The function of every entry."""
+        """The elementwise function."""
         return apply("gelu_tanh" if self.approximate == "tanh" else "gelu", x)
 
 
@@ -211,10 +211,10 @@ class Tanhshrink(_Function, computes_by=("tanhshrink",)):
 
 @dataclass(frozen=True)
 class Hardtanh(_Function, computes_by=("clip", "lower", "upper")):
-    """x cut off below ``min_val`` and above ``max_val``. Reference: ``torch.nn.Hardtanh``, whose older spellings are taken, too.
+    """x cut off below ``min_val`` and above ``max_val``. Reference: ``torch.nn.Hardtanh``, including its older argument names.
 
     Raises:
-        ArgumentError: a lower end that is not below the upper one.
+        ArgumentError: a lower bound that is not below the upper one.
     """
 
     min_val: float = -1.0
@@ -230,18 +230,18 @@ class Hardtanh(_Function, computes_by=("clip", "lower", "upper")):
 
     @property
     def lower(self) -> float:
-        """The lower end."""
+        """The lower bound."""
         return self.min_val if self.min_value is None else self.min_value
 
     @property
     def upper(self) -> float:
-        """The upper end."""
+        """The upper bound."""
         return self.max_val if self.max_value is None else self.max_value
 
 
 @dataclass(frozen=True)
 class Hardsigmoid(_InPlace, computes_by=("hardsigmoid",)):
-    """A sigmoid of three straight pieces, x/6 + 1/2 between -3 and 3. Reference: ``torch.nn.Hardsigmoid``."""
+    """A sigmoid of three linear pieces, x/6 + 1/2 between -3 and 3. Reference: ``torch.nn.Hardsigmoid``."""
 
 
 @dataclass(frozen=True)
@@ -301,7 +301,7 @@ class Softmax(Layer):
 
 @dataclass(frozen=True)
 class Softmax2d(Layer):
-    """A softmax over the channels at every place of an image. Reference: ``torch.nn.Softmax2d``."""
+    """A softmax over the channels at every position of an image. Reference: ``torch.nn.Softmax2d``."""
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
         """The softmax over the channels of an image, or of a batch of them."""
@@ -316,7 +316,7 @@ class Softmin(Layer):
     dim: int | None = None
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The softmax of what has the opposite sign."""
+        """The softmax of the negated input."""
         return softmax(-x, _axis(self.dim, x))
 
 
@@ -332,7 +332,7 @@ class LogSoftmax(Layer):
 
 
 def _axis(dim: int | None, x: Value) -> int:
-    """Return the axis of a softmax; without one torch takes the first of one or three axes, else the second."""
+    """Return the axis of a softmax; by default torch takes the first of one or three axes, otherwise the second."""
     return axis_of((0 if x.rank in {0, 1, 3} else 1) if dim is None else dim, x.sizes)
 
 
@@ -352,12 +352,12 @@ class GLU(Layer):
 
 @dataclass(frozen=True)
 class Activation(Layer):
-    """An activation known by its name only, as Keras' ``Activation("hard_silu")``. Reference: ``keras.activations``."""
+    """An activation known only by its name, as Keras' ``Activation("hard_silu")``. Reference: ``keras.activations``."""
 
     function: str
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The function of that name."""
+        """The named function."""
         if self.function == "squareplus":
             return (x + apply("sqrt", x * x + 4)) / 2
         if self.function == "sparse_sigmoid":

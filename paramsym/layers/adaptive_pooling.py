@@ -1,4 +1,4 @@
-"""Pooling to a wanted extent, or to one number for each channel, whatever arrives. It stores nothing."""
+"""Pooling to a given output size, or to one number per channel, for inputs of any size. It stores nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Target: TypeAlias = Dim | tuple[Dim | None, ...] | None
 
 @dataclass(frozen=True)
 class _AdaptivePool(Sibling):
-    """What pooling to a wanted extent shares."""
+    """The common base of pooling to a given output size."""
 
     rank: ClassVar[int]
     statistic: ClassVar[Literal["mean", "max"]]
@@ -31,12 +31,12 @@ class _AdaptivePool(Sibling):
         per_axis(self.output_size, self.rank, "output_size")
 
     def forward(self, own: Own, x: Value) -> Any:  # noqa: ARG002 - it stores nothing
-        """The extents that are wanted; None keeps the input's."""
+        """The output size; None keeps the input's extent."""
         x, restored = spatial(x, self.rank, self.data_format)
         wanted = per_axis(self.output_size, self.rank, "output_size")
         lengths = tuple(length if size is None else size for length, size in zip(x.sizes[2:], wanted, strict=True))
         indices, everything = getattr(self, "return_indices", False), all(length == 1 for length in lengths)
-        if self.statistic == "max" or not everything:  # the mean of nothing is taken where one number is wanted
+        if self.statistic == "max" or not everything:  # for one number per channel, torch also takes the mean of an empty map
             not_empty(x.sizes[1 if self.statistic == "max" else 2 :], "the axes")
         if everything and not indices:
             return restored(reduce(self.statistic, x, *range(2, x.rank), keep=True))
@@ -46,44 +46,44 @@ class _AdaptivePool(Sibling):
 
 @dataclass(frozen=True)
 class AdaptiveAvgPool1d(_AdaptivePool, rank=1, statistic="mean"):
-    """Means over as many windows of a sequence as are wanted. Reference: ``torch.nn.AdaptiveAvgPool1d``."""
+    """Means over a given number of windows of a sequence. Reference: ``torch.nn.AdaptiveAvgPool1d``."""
 
 
 @dataclass(frozen=True)
 class AdaptiveAvgPool2d(_AdaptivePool, rank=2, statistic="mean"):
-    """Means over as many windows of an image as are wanted. Reference: ``torch.nn.AdaptiveAvgPool2d``."""
+    """Means over a given number of windows of an image. Reference: ``torch.nn.AdaptiveAvgPool2d``."""
 
 
 @dataclass(frozen=True)
 class AdaptiveAvgPool3d(_AdaptivePool, rank=3, statistic="mean"):
-    """Means over as many windows of a volume as are wanted. Reference: ``torch.nn.AdaptiveAvgPool3d``."""
+    """Means over a given number of windows of a volume. Reference: ``torch.nn.AdaptiveAvgPool3d``."""
 
 
 @dataclass(frozen=True)
 class _AdaptiveMaxPool(_AdaptivePool, statistic="max"):
-    """What only maxima have: the places where they stand."""
+    """The positions of maxima."""
 
     return_indices: bool = False
 
 
 @dataclass(frozen=True)
 class AdaptiveMaxPool1d(_AdaptiveMaxPool, rank=1):
-    """Maxima over as many windows of a sequence as are wanted. Reference: ``torch.nn.AdaptiveMaxPool1d``."""
+    """Maxima over a given number of windows of a sequence. Reference: ``torch.nn.AdaptiveMaxPool1d``."""
 
 
 @dataclass(frozen=True)
 class AdaptiveMaxPool2d(_AdaptiveMaxPool, rank=2):
-    """Maxima over as many windows of an image as are wanted. Reference: ``torch.nn.AdaptiveMaxPool2d``."""
+    """Maxima over a given number of windows of an image. Reference: ``torch.nn.AdaptiveMaxPool2d``."""
 
 
 @dataclass(frozen=True)
 class AdaptiveMaxPool3d(_AdaptiveMaxPool, rank=3):
-    """Maxima over as many windows of a volume as are wanted. Reference: ``torch.nn.AdaptiveMaxPool3d``."""
+    """Maxima over a given number of windows of a volume. Reference: ``torch.nn.AdaptiveMaxPool3d``."""
 
 
 @dataclass(frozen=True)
 class _GlobalPool(Sibling):
-    """What pooling over everything spatial shares."""
+    """The common base of pooling over all spatial axes."""
 
     statistic: ClassVar[Literal["mean", "max"]]
 
@@ -97,7 +97,7 @@ class _GlobalPool(Sibling):
             raise ArgumentError(message)
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """Batch and channels, and between or after them 1 for every spatial axis with ``keepdims``."""
+        """Batch and channels, with ``keepdims`` also 1 for every spatial axis."""
         if not isinstance(self.rank, int):
             message = f"the number of spatial axes is {self.rank}; it must be known."
             raise ShapeError(message)
@@ -108,7 +108,7 @@ class _GlobalPool(Sibling):
 
 @dataclass(frozen=True)
 class GlobalAvgPool(_GlobalPool, statistic="mean"):
-    """The mean of each channel over everything spatial; the spatial axes go, or stay as 1 with ``keepdims``.
+    """The mean of each channel over all spatial axes, which are removed, or stay with size 1 with ``keepdims``.
 
     Reference: Keras ``GlobalAveragePooling1D`` to ``GlobalAveragePooling3D``.
     """
@@ -116,7 +116,7 @@ class GlobalAvgPool(_GlobalPool, statistic="mean"):
 
 @dataclass(frozen=True)
 class GlobalMaxPool(_GlobalPool, statistic="max"):
-    """The maximum of each channel over everything spatial; the spatial axes go, or stay as 1 with ``keepdims``.
+    """The maximum of each channel over all spatial axes, which are removed, or stay with size 1 with ``keepdims``.
 
     Reference: Keras ``GlobalMaxPooling1D`` to ``GlobalMaxPooling3D``.
     """

@@ -1,4 +1,4 @@
-"""The softmax over a large vocabulary that spends fewer parameters on rarer words."""
+"""A softmax over a large vocabulary with fewer parameters for rarer words."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from paramsym.program import Own, Value, compare, constant, features, pick, rear
 
 @dataclass(frozen=True)
 class AdaptiveLogSoftmaxWithLoss(Layer):
-    """An adaptive softmax (Grave et al. 2017): the frequent classes in a head, the others in clusters behind ever narrower projections.
+    """An adaptive softmax (Grave et al. 2017): the frequent classes in a head, the others in clusters after ever narrower projections.
 
     ``cutoffs`` c_1 < ... < c_k split the classes; the head scores the first c_1 and the k clusters. Cluster i projects to
     h_i = floor(in_features / div_value**i) and from there to its c_{i+1} - c_i classes, the last one to n_classes - c_k. ``head.weight`` is
-    (c_1 + k, in_features), ``head.bias`` (c_1 + k,) where ``head_bias``; ``tail.{i}.0.weight`` (h_i, in_features) and ``tail.{i}.1.weight``
+    (c_1 + k, in_features), ``head.bias`` (c_1 + k,) with ``head_bias``; ``tail.{i}.0.weight`` (h_i, in_features) and ``tail.{i}.1.weight``
     (classes, h_i), none with a bias. Sizes may be symbols; h_i then stays a floor. ``div_value`` is a number, as in torch, or an exact
     expression.
 
@@ -74,13 +74,13 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
     def _divisor(self, power: int) -> Expr:
         """Return ``div_value**power`` exactly; the power of a float is a float, as in torch, and a float is a fraction.
 
-        Python divides floats as exact fractions when it rounds down, so that a floor gives torch's widths for symbols as well.
+        Python divides floats as exact fractions when it rounds down, so a floor gives torch's widths for symbols as well.
         """
         if isinstance(self.div_value, Expr | int):
             return Integer(1) * self.div_value**power
         try:
             return Rational(*(self.div_value**power).as_integer_ratio())
-        except (OverflowError, ValueError):  # a power beyond floats, infinity, not a number
+        except (OverflowError, ValueError):  # a power that no float holds, infinity, not a number
             return Integer(-1)
 
     def _width(self, power: int) -> Dim:
@@ -88,9 +88,9 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         return canonical(floor(self.in_features / self._divisor(power)))
 
     def forward(self, own: Own, x: Value, target: Value | None = None) -> Value:
-        """The log-probability of every example's target; without targets that of the first class.
+        """The log-probability of every example's target; without targets, of the first class.
 
-        Every cluster is computed for all examples, an upper bound: the reference computes it for those whose target lies in it.
+        Every cluster is computed for all examples, an upper bound: the reference computes it only for examples with targets in it.
         """
         target = constant("index zeros", features(x, self.in_features).sizes[:-1], kind="index") if target is None else target
         head = softmax(own.head(x), log=True)
@@ -113,7 +113,7 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
 
 
 def _of_class(scores: Value, target: Value, lower: Dim, upper: Dim) -> Value:
-    """Return the score of every target among the classes from ``lower`` on; a target outside gives any of them."""
+    """Return the score of every target among the classes from ``lower`` on; for a target outside, the score is arbitrary."""
     names = " ".join(f"a{n}" for n in range(target.rank))
     inside = where(compare(target, "less", upper), target - lower, 0)
     inside = where(compare(inside, "greater_equal", 0), inside, 0)

@@ -21,11 +21,11 @@ class AdditiveAttention(Layer):
     ``W_q.weight`` (U, query_dim), ``W_k.weight`` (U, key_dim), ``v.weight`` (1, U), where U is ``hidden_dim``; with ``bias`` each of the
     three has one. ``key_dim`` and ``hidden_dim`` default to ``query_dim``. Parameters: U*(query_dim + key_dim + 1).
 
-    With ``dialect="keras"`` (``keras.layers.AdditiveAttention``) nothing is projected: query and key are added as they are, and all there
-    is to learn is v, named ``scale`` (query_dim,), where ``use_scale``.
+    With ``dialect="keras"`` (``keras.layers.AdditiveAttention``) there are no projections: query and key are added, and the only parameter
+    is v, named ``scale`` (query_dim,), with ``use_scale``.
 
     Raises:
-        ArgumentError: projections asked of Keras' layer, or ``use_scale=False`` of the paper's.
+        ArgumentError: projections for Keras' layer, or ``use_scale=False`` for the paper's.
 
     >>> from paramsym import H, dims
     >>> u = dims("u")
@@ -47,7 +47,7 @@ class AdditiveAttention(Layer):
     def conditions(self) -> None:
         if self.dialect == "torch":
             if not self.use_scale:
-                message = "use_scale=False leaves out v, which only dialect='keras' can do."
+                message = "use_scale=False leaves out v, which only dialect='keras' allows."
                 raise ArgumentError(message)
             return
         for name, width in (("key_dim", self.key_dim), ("hidden_dim", self.hidden_dim)):
@@ -71,7 +71,7 @@ class AdditiveAttention(Layer):
             yield Part("v", Dense(hidden, 1, self.bias))
 
     def forward(self, own: Own, query: Value, key: Value | None = None, last: Value | None = None) -> Value:
-        """Each query comes out as a mean of keys, which serve as values; Keras takes queries, values, and then keys of their own."""
+        """For each query a weighted mean of the keys, which are also the values; Keras takes queries, values, and optional keys."""
         value = query if key is None else key
         key = value if last is None else last
         if self.dialect == "keras":

@@ -1,4 +1,4 @@
-"""Multi-head attention, as torch, Keras, Flax and present language models store it; and Keras' single-head attention."""
+"""Multi-head attention, as torch, Keras, Flax and current language models store it; and Keras' single-head attention."""
 
 from __future__ import annotations
 
@@ -42,23 +42,23 @@ class MultiHeadAttention(Layer):
     With torch's arguments alone this is ``torch.nn.MultiheadAttention``, tensor by tensor: ``in_proj_weight`` (3E, E), or
     ``q_proj_weight`` (E, E), ``k_proj_weight`` (E, kdim) and ``v_proj_weight`` (E, vdim) where ``kdim`` or ``vdim`` differs from
     E = ``embed_dim``; ``in_proj_bias`` (3E,); ``bias_k`` and ``bias_v`` (1, 1, E) with ``add_bias_kv``; ``out_proj``. The axes keep
-    their factors A * (E/A), so that one can see why the number of heads A cancels. Parameters: 4*E**2 + 4*E.
+    their factors A * (E/A), which shows why the number of heads A cancels. Parameters: 4*E**2 + 4*E.
 
-    The keyword-only arguments say what torch's layer cannot:
+    The keyword-only arguments go beyond torch's layer:
 
     - ``kv_heads``: key/value heads G shared by groups of query heads (Ainslie et al. 2023); G divides A;
-    - ``head_dim``: the width D of a head, free of E/A; or ``qkv_features``: the width A*D of all query heads together (Flax);
+    - ``head_dim``: the head size D, independent of E/A; or ``qkv_features``: the width A*D of all query heads together (Flax);
       ``value_head_dim``: another width for the values; ``output_dim``: another output width, in Keras also several axes;
     - ``query_bias``, ``key_bias``, ``value_bias``, ``output_bias``: one projection's bias; None follows ``bias``;
     - ``qk_norm``: queries and keys normalised before the product. ``qk_norm_scope``: one scale of ``head_dim`` *shared* by all heads
       (Qwen3), one *per_head* (Cohere), or one over the *full* width (OLMo 2). ``qk_norm_bias``: None means that "layer" has a bias;
     - ``gate``: a sigmoid gate on the output of each head, projected from the query (Qiu et al. 2025);
-    - ``attention_axes``, ``window``: the axes that are attended along, and the number of nearest positions that are seen (Keras);
+    - ``attention_axes``, ``window``: the axes of attention, and the number of nearest positions that a query sees (Keras);
     - ``storage``: *fused* in one ``in_proj_weight``, *separate* as ``q_proj``, ``k_proj``, ``v_proj``, ``o_proj``, ``q_norm``,
-      ``k_norm``, ``gate_proj`` (the names and the order of transformers), or *auto*: as torch where torch's arguments say everything,
+      ``k_norm``, ``gate_proj`` (the names and the order of transformers), or *auto*: as torch if torch's arguments are enough,
       else separate;
     - ``dialect``: *keras* (``keras.layers.MultiHeadAttention``) and *flax* (``flax.linen.MultiHeadDotProductAttention``,
-      ``flax.nnx.MultiHeadAttention``; ``kv_heads`` is NNX' alone) keep heads as an axis of their own.
+      ``flax.nnx.MultiHeadAttention``; ``kv_heads`` is NNX' alone) keep heads as a separate axis.
 
     ========  =======================  =================  ==============================  ==========================
     dialect   projections              weight             bias                            norms of queries and keys
@@ -161,7 +161,7 @@ class MultiHeadAttention(Layer):
             raise ArgumentError(message)
 
     def tensors(self) -> Iterator[Tensor]:
-        """What torch keeps on the layer itself: the input projections and the extra key and value."""
+        """The tensors that torch keeps on the layer itself: the input projections and the extra key and value."""
         if self.dialect != "torch":
             return
         query, key, value = self._axes()
@@ -181,11 +181,11 @@ class MultiHeadAttention(Layer):
             yield Tensor("bias_v", (1, 1, value), role="bias")
 
     def parts(self) -> Iterator[Part]:
-        """The projections that are layers of their own, then the norms, then the gate."""
+        """The projections that are separate layers, then the norms, then the gate."""
         yield from self._torch_parts() if self.dialect == "torch" else self._kernel_parts()
 
     def forward(self, own: Own, query: Value, key: Value | None = None, value: Value | None = None) -> Value:
-        """Attention in heads; what is not given is what stands before it. Keras' order is queries, values, keys."""
+        """Multi-head attention; a missing input equals the one before it. Keras' order is queries, values, keys."""
         second = query if key is None else key
         third = second if value is None else value
         if self.dialect == "torch":
@@ -193,7 +193,7 @@ class MultiHeadAttention(Layer):
         return self._kernels(own, query, *((third, second) if self.dialect == "keras" else (second, third)))
 
     def _torch(self, own: Own, *inputs: Value) -> Value:
-        """Projections, the heads batch first, and the way back; torch's own layer first moves the positions to the front."""
+        """Projections, attention with the batch first, the layout of the inputs again; torch's own layer has positions first inside."""
         words = "[batch] positions features" if self.batch_first else "positions [batch] features"
         widths = (self.embed_dim, self._key_input, self._value_input)
         if any(one.rank != inputs[0].rank for one in inputs):
@@ -225,7 +225,7 @@ class MultiHeadAttention(Layer):
         return restored(rearrange(y, "s b f -> b s f") if self.positions_lead else y)
 
     def _projected(self, own: Own, *inputs: Value) -> list[Value]:
-        """Queries, keys and values, however their matrices are stored; one product for those that come from the same array."""
+        """Queries, keys and values for every storage of their matrices; one product for those that come from the same array."""
         if self._storage == "separate":
             return [own[name](x) for name, x in zip(("q_proj", "k_proj", "v_proj"), inputs, strict=True)]
         biased = [which for which in _PROJECTIONS[:3] if self._bias(which)]
@@ -250,13 +250,13 @@ class MultiHeadAttention(Layer):
         return [both(inputs[0], first, one), *segments(both(inputs[1], second, other), apart=True)]
 
     def _normed(self, own: Own, name: str, x: Value) -> Value:
-        """Heads apart, normalised before or after that."""
+        """Separate heads, normalised before or after the split."""
         if self.qk_norm is None:
             return heads(x)
         return heads(own[name](x)) if self.qk_norm_scope == "full" else own[name](heads(x))
 
     def _kernels(self, own: Own, query: Value, key: Value, value: Value) -> Value:
-        """Heads as an axis of their own; other axes than those of the attention are treated like the batch."""
+        """Heads as a separate axis; axes without attention are treated like the batch."""
         q, k, v = own.query(query), own.key(key), own.value(value)
         if self.qk_norm is not None:
             q, k = own.query_ln(q), own.key_ln(k)
@@ -346,7 +346,7 @@ class MultiHeadAttention(Layer):
 
     @property
     def _storage(self) -> Literal["fused", "split", "separate"]:
-        """How the torch dialect keeps the input projections; *split* is torch's way for inputs of different widths."""
+        """The storage of the input projections in the torch dialect; *split* is torch's storage for inputs of different widths."""
         if self.storage != "auto":
             return self.storage
         beyond_torch = (
@@ -362,7 +362,7 @@ _PROJECTIONS = ("query", "key", "value", "output")
 
 
 def attend_over(q: Value, k: Value, v: Value, over: Sequence[int], *, mask: Mask, dropout: float) -> Value:
-    """Attend along some axes of (batch, ..., heads, width), all others of which are treated like the batch.
+    """Attend along some axes of (batch, ..., heads, width); all others are treated like the batch.
 
     Raises:
         NotYetError: a window on other keys than queries.
@@ -371,10 +371,10 @@ def attend_over(q: Value, k: Value, v: Value, over: Sequence[int], *, mask: Mask
     kept, positions = ([name for n, name in enumerate(names) if (n in over) is chosen] for chosen in (False, True))
     flat = f"{' '.join(names)} heads width -> ({' '.join(kept)}) ({' '.join(positions)}) heads width"
     if mask and q.sizes[1] != k.sizes[1]:
-        message = f"a window on {k.sizes[1]} keys for {q.sizes[1]} queries; wanted as many keys as queries."
+        message = f"a window on {k.sizes[1]} keys for {q.sizes[1]} queries; wanted the same number."
         raise NotYetError(message)
     if any(one.rank != q.rank for one in (k, v)):
-        message = f"queries, keys and values have {q.rank - 1}, {k.rank - 1} and {v.rank - 1} axes; wanted as many in all of them."
+        message = f"queries, keys and values have {q.rank - 1}, {k.rank - 1} and {v.rank - 1} axes; wanted the same number."
         raise ShapeError(message)
     y = attend(*(one if len(names) == 2 else rearrange(one, flat) for one in (q, k, v)), mask=mask, dropout=dropout)
     sizes = dict(zip(names, q.sizes, strict=False))
@@ -385,7 +385,7 @@ def attend_over(q: Value, k: Value, v: Value, over: Sequence[int], *, mask: Mask
 class DotProductAttention(Layer):
     """Keras' ``Attention`` (Luong et al. 2015): no projections, at most two learned scalars.
 
-    ``scale`` () with ``use_scale``; ``concat_score_weight`` () where the score is *concat*: a weight on tanh(query + key).
+    ``scale`` () with ``use_scale``; ``concat_score_weight`` () if the score is *concat*: a weight on tanh(query + key).
 
     >>> DotProductAttention().params, DotProductAttention(use_scale=True, score_mode="concat").params
     (0, 2)
@@ -402,7 +402,7 @@ class DotProductAttention(Layer):
             yield Tensor("concat_score_weight", ())
 
     def forward(self, own: Own, query: Value, value: Value | None = None, key: Value | None = None) -> Value:
-        """The mean of the values, weighted by the scores of their keys; queries serve as values and values as keys."""
+        """The mean of the values, weighted by their keys' scores; by default the queries are the values, and the values are the keys."""
         value = query if value is None else value
         key = value if key is None else key
         if self.score_mode == "dot":
@@ -421,7 +421,7 @@ def pairs(query: Value, key: Value) -> Value:
 
 @dataclass(frozen=True)
 class HeadProjection(Layer):
-    """A dense layer between groups of axes, so that heads keep their own: ``kernel`` (inputs, outputs), ``bias`` (outputs).
+    """A dense layer between groups of axes, so that heads are a separate axis: ``kernel`` (inputs, outputs), ``bias`` (outputs).
 
     Reference: the projections inside ``keras.layers.MultiHeadAttention``, and ``flax.linen.DenseGeneral``.
 
@@ -448,7 +448,7 @@ class HeadProjection(Layer):
 
 @dataclass(frozen=True)
 class ByHead(Layer):
-    """A layer that each of so many heads goes through on its own, and that is stored once for all of them.
+    """A layer that is applied to each head separately and stored once for all.
 
     >>> from paramsym import A, D
     >>> ByHead(A, HeadNorm((D,))).params
@@ -461,7 +461,7 @@ class ByHead(Layer):
     layer: Layer
 
     def parts(self) -> Iterator[Part]:
-        """The layer, on this one's own level."""
+        """The layer, without a prefix."""
         yield Part("", self.layer)
 
 
@@ -484,7 +484,7 @@ class HeadNorm(Layer):
         yield from affine_tensors(self.shape, self.dialect, scale=True, shift=self.bias)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Every head over its root mean square, or its difference from the mean over the deviation."""
+        """Every head divided by its root mean square, or its difference from the mean divided by the deviation."""
         scale = own.weight if self.dialect == "torch" else own.scale
         shift = own.bias if self.bias else None
         return normalise(features(x, *self.shape), self.kind, -1, eps=self.eps, scale=scale, shift=shift, steps=self.kind == "layer")

@@ -1,4 +1,4 @@
-"""Taking an input shape apart: batch, channels, spatial axes; and putting the output's together again."""
+"""Splitting an input shape into batch, channels and spatial axes, and joining the output's."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from paramsym.errors import RankError, ShapeError
 from paramsym.program import Value, axes, rearrange
 
 DataFormat: TypeAlias = Literal["channels_first", "channels_last"]
-"""On which axis the channels are, as a field of a layer says it."""
+"""The axis of the channels, as the field of a layer."""
 _SPATIAL = {0: (), 1: ("length",), 2: ("height", "width"), 3: ("depth", "height", "width")}
 
 
 def spatial(
     x: Value, rank: int, data_format: DataFormat = "channels_first", *, channels: Dim | None = None, batched: bool | None = None
 ) -> tuple[Value, Callable[[Value], Value]]:
-    """Return an input as (batch, channels, *spatial), and the function that puts a result of that form back into the form of the input.
+    """Return an input as (batch, channels, *spatial), and a function that converts a result of this form to the form of the input.
 
-    ``batched`` says whether there has to be a batch axis; None allows both where the channels come first, as torch does.
+    ``batched`` says whether a batch axis is required; None allows both if the channels come first, as in torch.
 
     Raises:
-        ShapeError: another number of axes, or of channels.
+        ShapeError: a wrong number of axes or channels.
     """
     names = " ".join(_SPATIAL[rank])
     sizes = {} if channels is None else {"channels": channels}
@@ -34,7 +34,7 @@ def spatial(
 
 
 def named(x: Value, rank: int) -> Value:
-    """Name the axes of an input from the last one on: spatial axes, channels; what stands in front of them, the batch first.
+    """Name the axes of an input from the last one: spatial axes, channels, then all axes before them, with the batch first.
 
     Raises:
         RankError: fewer axes than spatial ones and channels.
@@ -48,19 +48,19 @@ def named(x: Value, rank: int) -> Value:
 
 
 def per_channel(x: Value, rank: int) -> Value:
-    """Return an array over channels so that it fits (batch, channels, *spatial)."""
+    """Reshape an array over channels for (batch, channels, *spatial)."""
     return rearrange(x, "c -> c" + " ()" * rank)
 
 
 def in_front(kernel: Value, rank: int, channels: str) -> Value:
-    """Return a kernel (*extents, channels) with its channels in front, as torch has them; ``channels`` says how, as "i o -> o i"."""
+    """Return a kernel (*extents, channels) with its channels in front, as in torch; ``channels`` is their order, such as "i o -> o i"."""
     extents = " ".join("xyz"[:rank])
     stored, _, wanted = channels.partition(" -> ")
     return rearrange(kernel, f"{extents} {stored} -> {wanted} {extents}")
 
 
 def not_empty(shape: Shape, where: str = "an axis") -> None:
-    """Raise ``ShapeError`` where an extent is zero and the framework wants something to work on."""
+    """Raise ``ShapeError`` for an extent of zero that the framework refuses."""
     if any(extent == 0 for extent in shape):
         message = f"{where} of {text(shape)} is empty; only a batch may be."
         raise ShapeError(message)

@@ -1,6 +1,6 @@
-r"""Normalisation by the statistics of a batch, or of each example's own channels.
+r"""Normalisation by the statistics of a batch, or of each example's channels.
 
-What is stored differs between the frameworks:
+The stored tensors differ between the frameworks:
 
 ============== ================ ===================== ========================================================
 dialect        scale, shift     statistics (buffers)  flags
@@ -13,7 +13,7 @@ keras          gamma, beta      moving_mean,          ``scale=False``, ``bias=Fa
 flax           scale, bias      mean, var             ``scale=False``, ``bias=False`` (Flax: ``use_scale``, ``use_bias``)
 ============== ================ ===================== ========================================================
 
-Every tensor is (num_features,), but for the scalar ``num_batches_tracked``.
+Every tensor is (num_features,), except the scalar ``num_batches_tracked``.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ def _statistics(width: Width, dialect: str) -> Iterator[Tensor]:
 
 
 class _Normalised(ChannelNorm):
-    """What all classes compute in evaluation: stored statistics are used, and without them those of the input."""
+    """The computation of all classes in evaluation, with the stored statistics, or without them those of the input."""
 
     apart: ClassVar[bool] = False
-    """Whether every example is normalised by itself."""
+    """Whether every example is normalised separately."""
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The difference from the mean over the deviation of a channel, scaled and shifted."""
+        """The difference from the mean divided by the deviation of a channel, scaled and shifted."""
         x, channel, restored = self.arranged(x)
         dialect, behind = getattr(self, "dialect", "torch"), x.rank - 1 - channel
         scale, shift = affine(own, dialect, behind)
@@ -76,7 +76,7 @@ class _Normalised(ChannelNorm):
 
 @dataclass(frozen=True)
 class _BatchNorm(_Normalised):
-    """The one statement behind the four classes, which differ in the rank of their input only."""
+    """The common base of the four classes, which differ only in the rank of their input."""
 
     num_features: Width
     eps: float = 1e-5
@@ -101,13 +101,13 @@ class _BatchNorm(_Normalised):
     def conditions(self) -> None:
         check_scale(self.scale, self.dialect)
         if not self.track_running_stats and self.dialect != "torch":
-            message = f"track_running_stats=False is torch's; with dialect={self.dialect!r} the statistics are always stored."
+            message = f"track_running_stats=False needs dialect='torch'; with dialect={self.dialect!r} the statistics are always stored."
             raise ArgumentError(message)
         if self.axis is not None and self.dialect == "torch":
-            message = f"axis is {quoted(self.axis)}; in torch the channels are always on axis 1, only in Keras and Flax elsewhere."
+            message = f"axis is {quoted(self.axis)}; in torch the channels are always on axis 1; only Keras and Flax allow another one."
             raise ArgumentError(message)
         if self.renorm and self.dialect != "keras":
-            message = f"renorm=True is Keras' (dialect='keras'), not that of dialect={self.dialect!r}."
+            message = f"renorm=True needs dialect='keras'; found dialect={self.dialect!r}."
             raise ArgumentError(message)
 
 
@@ -119,7 +119,7 @@ class BatchNorm1d(_BatchNorm):
     ``num_batches_tracked``. ``dialect="keras"`` and ``"flax"`` store what the table above says. Parameters: 2*num_features.
 
     Raises:
-        ArgumentError: a flag of another framework than that of the dialect.
+        ArgumentError: a flag that the dialect's framework does not have.
 
     Reference: ``torch.nn.BatchNorm1d``; Keras: ``BatchNormalization``; Flax: ``linen.BatchNorm``.
 
@@ -157,9 +157,9 @@ class BatchNorm3d(_BatchNorm):
 
 @dataclass(frozen=True)
 class SyncBatchNorm(_Normalised):
-    """Batch normalisation whose statistics are shared between processes; it stores what ``BatchNorm1d`` does. Parameters: 2*num_features.
+    """Batch normalisation with statistics shared between processes; it stores the tensors of ``BatchNorm1d``. Parameters: 2*num_features.
 
-    ``process_group`` is whatever the framework takes; it changes nothing here. Reference: ``torch.nn.SyncBatchNorm``.
+    ``process_group`` is the framework's argument, and has no effect here. Reference: ``torch.nn.SyncBatchNorm``.
 
     >>> from paramsym import C
     >>> SyncBatchNorm(C).params
@@ -183,7 +183,7 @@ class SyncBatchNorm(_Normalised):
 
 @dataclass(frozen=True)
 class _InstanceNorm(_Normalised):
-    """The one statement behind the three classes, which differ in the rank of their input only."""
+    """The common base of the three classes, which differ only in the rank of their input."""
 
     alone = True
     apart = True
@@ -206,12 +206,12 @@ class _InstanceNorm(_Normalised):
     def conditions(self) -> None:
         check_scale(self.scale, self.dialect)
         if self.track_running_stats and self.dialect == "flax":
-            message = "track_running_stats=True is torch's; Flax' instance normalisation keeps no statistics."
+            message = "track_running_stats=True needs dialect='torch'; Flax' instance normalisation keeps no statistics."
             raise ArgumentError(message)
 
     @property
     def checked(self) -> bool:
-        """Nothing is stored per channel unless asked for, and then torch only warns."""
+        """Return False: a wrong number of channels matters only with stored tensors, and then torch only warns."""
         return self.affine or self.track_running_stats
 
 
@@ -220,11 +220,11 @@ class InstanceNorm1d(_InstanceNorm):
     """Normalisation of each channel of each example (Ulyanov et al. 2016) of (batch, features, length).
 
     Nothing is stored by default. ``affine=True`` stores ``weight`` and ``bias``, both (num_features,): 2*num_features parameters;
-    ``track_running_stats=True`` the buffers of ``BatchNorm1d``. With ``dialect="flax"`` they are ``scale`` and ``bias``, each of which
-    ``scale=False`` and ``bias=False`` leave out.
+    ``track_running_stats=True`` the buffers of ``BatchNorm1d``. With ``dialect="flax"`` they are ``scale`` and ``bias``; ``scale=False``
+    and ``bias=False`` leave one out.
 
     Raises:
-        ArgumentError: a flag of another framework than that of the dialect.
+        ArgumentError: a flag that the dialect's framework does not have.
 
     Reference: ``torch.nn.InstanceNorm1d``; Flax: ``linen.InstanceNorm``, whose ``use_scale`` and ``use_bias`` are True by default.
 

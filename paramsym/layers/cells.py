@@ -14,16 +14,16 @@ from paramsym.layers.dense import Dense
 from paramsym.program import Kept, Own, Value, apply, axes, constant, contract, region, segments, take
 
 Dialect: TypeAlias = Literal["torch", "keras", "flax", "nnx"]
-"""Flax has two ways: linen's cells (``flax``) keep dense layers for every gate, NNX' (``nnx``) one for the input and one for the state."""
+"""Flax has two interfaces: linen (``flax``) has dense layers for every gate, NNX (``nnx``) one for the input and one for the state."""
 
 
 Functions: TypeAlias = tuple[Callable[[Value], Value], Callable[[Value], Value]]
 USUAL: Functions = (partial(apply, "tanh"), partial(apply, "sigmoid"))
-"""The function of a state, and that of a gate."""
+"""The activation of a state, and that of a gate."""
 
 
 def functions(own: Own, layer: Any) -> Functions:
-    """Return the functions of a recurrent layer: those that Keras was given, or the usual ones."""
+    """Return the activations of a recurrent layer: given ones in Keras, or the defaults."""
     return tuple(  # type: ignore[return-value]
         usual if given is None else partial(given.forward, own)
         for given, usual in zip((layer.activation, layer.recurrent_activation), USUAL, strict=True)
@@ -31,13 +31,13 @@ def functions(own: Own, layer: Any) -> Functions:
 
 
 def check_functions(dialect: str, **given: object) -> None:
-    """Raise ``ArgumentError`` where torch or Flax is given what is Keras': other activations, reading from the end."""
+    """Raise ``ArgumentError`` for Keras' arguments in torch or Flax: other activations, reading from the end."""
     for name, value in given.items():
         if dialect != "keras" and value not in {None, False}:
-            message = f"{name} is {value!r}, which is Keras' (dialect='keras'), not that of dialect={dialect!r}."
+            message = f"{name} is {value!r}, which needs dialect='keras'; found dialect={dialect!r}."
             raise ArgumentError(message)
         if isinstance(value, Layer) and value.lines:
-            message = f"{name} is {value!r}, which stores something; wanted a function such as ReLU()."
+            message = f"{name} is {value!r}, which stores tensors; wanted a function such as ReLU()."
             raise ArgumentError(message)
 
 
@@ -64,7 +64,7 @@ def gru_gates(width: Dim, dialect: str = "torch") -> cat:
 
 
 class _Cell(Layer):
-    """What the cells share: how each framework stores the gates of one step."""
+    """The common base of the cells: the storage of the gates in each framework."""
 
     input_size: Dim
     hidden_size: Dim
@@ -74,14 +74,14 @@ class _Cell(Layer):
     recurrent_activation: Layer | None = None
 
     def conditions(self) -> None:
-        """Flax' cells have no flag for the bias, and only Keras takes other functions."""
+        """Flax' cells have no flag for the bias, and only Keras takes other activations."""
         check_functions(self.dialect, activation=self.activation, recurrent_activation=self.recurrent_activation)
         if self.dialect in {"flax", "nnx"} and not self.bias:
             message = "bias is False; Flax' recurrent cells always have one."
             raise ArgumentError(message)
 
     def forward(self, own: Own, x: Value, *states: Value) -> Any:
-        """One step; states that are not given are zero. Return the new ones, the hidden state first."""
+        """One step; missing states are zero. Return the new states, the hidden state first."""
         if len(states) > self.states:
             message = f"wanted at most {1 + self.states} shapes, of the input and of its states; found {1 + len(states)}."
             raise ShapeError(message)
@@ -92,7 +92,7 @@ class _Cell(Layer):
         return restored(new[0]) if self.states == 1 else tuple(map(restored, new))
 
     states: ClassVar[int] = 1
-    """How many states go from step to step."""
+    """The number of states."""
 
     def step(self, own: Own, x: Value, *states: Value) -> tuple[Value, ...]:
         """One step from the input (batch, features) and the states (batch, hidden)."""
@@ -115,21 +115,21 @@ class _Cell(Layer):
         return contract("... i, i o -> ... o", hidden, own.recurrent_kernel)
 
     def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:
-        """The new states from what the input and the hidden state give to the gates."""
+        """The new states from the contributions of the input and the hidden state to the gates."""
         raise NotImplementedError
 
     linen: ClassVar[str | tuple[str, ...]] = ()
     """The letters of linen's gates, in its order."""
     linen_bias: ClassVar[tuple[bool, bool]] = (True, False)
-    """Whether Flax' dense layers have a bias: that of the input, that of the state."""
+    """Whether Flax' dense layers of the input and of the state have a bias."""
 
     @property
     def gates(self) -> Axis:
-        """The gates, side by side."""
+        """The joined gates."""
         return lstm_gates(self.hidden_size)
 
     def tensors(self) -> Iterator[Tensor]:
-        """The weights of input and state, gate below gate, then the biases; torch has two, Keras one, or a pair in one."""
+        """The weights of input and state, with the gates joined, then the biases: two in torch, one in Keras, or a pair in one tensor."""
         if self.dialect == "torch":
             yield Tensor("weight_ih", (self.gates, self.input_size))
             yield Tensor("weight_hh", (self.gates, self.hidden_size))
@@ -142,7 +142,7 @@ class _Cell(Layer):
                 yield Tensor("bias", (2, self.gates) if getattr(self, "reset_after", False) else (self.gates,), role="bias")
 
     def parts(self) -> Iterator[Part]:
-        """Flax' dense layers: linen has two for every gate, NNX two for all gates side by side."""
+        """Flax' dense layers: linen has two for every gate, NNX two for all gates together."""
         fed, kept = self.linen_bias
         if self.dialect == "flax":
             for gate in self.linen:
@@ -183,7 +183,7 @@ class RNNCell(_Cell):
 
     @property
     def gates(self) -> Axis:
-        """There are none."""
+        """Nothing: the network has no gates."""
         return self.hidden_size
 
     def step(self, own: Own, x: Value, *states: Value) -> tuple[Value, ...]:
@@ -217,8 +217,8 @@ class LSTMCell(_LSTMCell):
     With ``dialect="torch"``: ``weight_ih`` (4*hidden, input), ``weight_hh`` (4*hidden, hidden), ``bias_ih`` and ``bias_hh`` (4*hidden,).
     Parameters: 4*h*(i + h + 2). With ``"keras"``: ``kernel`` (input, 4*hidden), ``recurrent_kernel`` (hidden, 4*hidden) and one ``bias``;
     4*h*(i + h + 1). With ``"flax"``: a dense layer per gate for the input (``ii``, ``if``, ``ig``, ``io``), without bias, and one for the
-    state (``hi``, ``hf``, ``hg``, ``ho``), with one; with ``"nnx"`` ``dense_i``, all gates side by side, without bias, and ``dense_h`` with
-    one. Both count as Keras does.
+    state (``hi``, ``hf``, ``hg``, ``ho``), with one; with ``"nnx"`` ``dense_i``, for all gates, without bias, and ``dense_h`` with one.
+    Both have Keras' count.
 
     Reference: ``torch.nn.LSTMCell``; Keras: ``LSTMCell``; Flax: ``linen.LSTMCell``, ``linen.OptimizedLSTMCell``, ``nnx.OptimizedLSTMCell``
     (``nnx.LSTMCell`` stores what linen's does, but spells ``if`` as ``if_``). Hochreiter and Schmidhuber 1997; the forget gate is Gers,
@@ -240,7 +240,7 @@ class LSTMCell(_LSTMCell):
         return lstm_state([own[f"i{gate}"](x) + own[f"h{gate}"](states[0]) for gate in "ifgo"], states[1])
 
     def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:
-        """The gates side by side."""
+        """The joined gates."""
         return lstm_state(segments(fed + kept), states[1], functions=functions(own, self))
 
 
@@ -252,7 +252,7 @@ class GRUCell(_Cell):
     Parameters: 3*h*(i + h + 2). With ``"keras"``: ``kernel`` (input, 3*hidden), ``recurrent_kernel`` (hidden, 3*hidden) and ``bias``, which
     is (2, 3*hidden) with ``reset_after`` (the count is torch's) and (3*hidden,) without it, as in the paper. With ``"flax"``: dense layers
     ``ir``, ``hr``, ``iz``, ``hz``, ``in``, ``hn``; all but ``hr`` and ``hz`` have a bias: 3*h*(i + h) + 4*h. With ``"nnx"``: ``dense_i``,
-    all gates side by side, with a bias, and ``dense_h`` without: 3*h*(i + h + 1).
+    for all gates, with a bias, and ``dense_h`` without: 3*h*(i + h + 1).
 
     Raises:
         ArgumentError: ``reset_after=False`` outside of Keras: torch and Flax always reset after the product.
@@ -281,7 +281,7 @@ class GRUCell(_Cell):
 
     @property
     def gates(self) -> Axis:
-        """The gates side by side; Keras has the update gate first."""
+        """The joined gates; Keras has the update gate first."""
         return gru_gates(self.hidden_size, self.dialect)
 
     def conditions(self) -> None:
@@ -305,7 +305,7 @@ class GRUCell(_Cell):
         return (update * hidden + (1 - update) * new,)
 
     def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:
-        """The gates side by side; Keras has the update gate first."""
+        """The joined gates; Keras has the update gate first."""
         if self.dialect == "torch":
             return (torch_gru_state(fed, kept, *states),)
         order = (1, 0, 2) if self.dialect == "keras" else (0, 1, 2)
@@ -314,7 +314,7 @@ class GRUCell(_Cell):
 
 
 def check_reset_after(dialect: str, *, reset_after: bool) -> None:
-    """Raise ``ArgumentError`` where a GRU is to reset before the product in a framework that cannot."""
+    """Raise ``ArgumentError`` for a GRU that resets before the product in a framework without it."""
     if dialect != "keras" and not reset_after:
         message = f"reset_after is False, which only dialect='keras' offers; {dialect} resets after the product."
         raise ArgumentError(message)
@@ -322,7 +322,7 @@ def check_reset_after(dialect: str, *, reset_after: bool) -> None:
 
 @dataclass(frozen=True)
 class MGUCell(_Cell):
-    r"""One step of a minimal gated unit: one gate that forgets and, unless told otherwise, resets.
+    r"""One step of a minimal gated unit: one gate that forgets and, by default, resets.
 
     Dense layers ``if`` and ``in`` of the input, with a bias, ``hf`` and ``hn`` of the state; of these ``hn`` has a bias with
     ``reset_gate``, where the gate is between the two sums. Parameters: 2*h*(i + h) + 3*h, or 2*h*(i + h + 1) without the reset.
@@ -348,11 +348,11 @@ class MGUCell(_Cell):
     def conditions(self) -> None:
         super().conditions()
         if self.dialect != "flax":
-            message = f"dialect is {self.dialect!r}; the minimal gated unit is linen's alone, dialect='flax'."
+            message = f"dialect is {self.dialect!r}; only linen has the minimal gated unit: dialect='flax'."
             raise ArgumentError(message)
 
     def step(self, own: Own, x: Value, *states: Value) -> tuple[Value, ...]:
-        """One gate forgets and resets."""
+        """One step with the single gate."""
         (hidden,) = states
         forget = apply("sigmoid", own["if"](x) + own.hf(hidden))
         kept = own.hn(hidden)
@@ -362,10 +362,10 @@ class MGUCell(_Cell):
 
 @dataclass(frozen=True)
 class PeepholeLSTMCell(_LSTMCell):
-    r"""One step of an LSTM whose gates see the cell state, each through a diagonal matrix.
+    r"""One step of an LSTM whose gates also read the cell state, each through a diagonal matrix.
 
     An LSTM cell plus three vectors of weights, one for each of input, forget and output gate: 3*h parameters more. With
-    ``dialect="torch"``, which has no such layer, the storage is that of ``torch.nn.LSTMCell`` followed by ``weight_ch`` (3*hidden,). With
+    ``dialect="torch"``, which has no such cell, the storage is that of ``torch.nn.LSTMCell`` followed by ``weight_ch`` (3*hidden,). With
     ``"keras"``: ``kernel``, ``recurrent_kernel``, ``bias``, then ``input_gate_peephole_weights``, ``forget_gate_peephole_weights``,
     ``output_gate_peephole_weights``, (hidden,) each, as ``tf.keras.experimental.PeepholeLSTMCell`` had them.
 
@@ -391,7 +391,7 @@ class PeepholeLSTMCell(_LSTMCell):
             yield Tensor(f"{gate}_gate_peephole_weights", (self.hidden_size,))
 
     def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:
-        """The gates side by side, with the peepholes."""
+        """The joined gates, with the peepholes."""
         torch = self.dialect == "torch"
         holes = segments(own.weight_ch) if torch else [own[f"{gate}_gate_peephole_weights"] for gate in ("input", "forget", "output")]
         return lstm_state(segments(fed + kept), states[1], holes, functions(own, self))
@@ -414,7 +414,7 @@ def lstm_state(
 
 
 def gru_state(fed: Sequence[Value], kept: Sequence[Value], hidden: Value, functions: Functions = USUAL) -> Value:
-    """Return the hidden state of a GRU from what the input and the hidden state give to its gates: reset, update, new."""
+    """Return the hidden state of a GRU from the contributions of the input and the hidden state to its gates: reset, update, new."""
     squash, gate = functions
     reset, update = (gate(one + other) for one, other in zip(fed[:2], kept[:2], strict=True))
     new = squash(fed[2] + reset * kept[2])
@@ -435,14 +435,14 @@ def torch_gru_state(fed: Value, kept: Value, hidden: Value) -> Value:
 
 
 def check_peepholes(dialect: Dialect) -> None:
-    """Raise ``ArgumentError`` in the dialect of a framework that never had peepholes."""
+    """Raise ``ArgumentError`` for a framework that never had peepholes."""
     if dialect in {"flax", "nnx"}:
         message = f"dialect is {dialect!r}, which has no LSTM with peepholes; wanted 'torch' or 'keras'."
         raise ArgumentError(message)
 
 
 def peepholes(width: Dim) -> cat:
-    """Return the peepholes of the three gates that see the cell state.
+    """Return the peepholes of the three gates that read the cell state.
 
     >>> from paramsym import H
     >>> peepholes(H).size

@@ -21,7 +21,7 @@ from paramsym.program import Own, Value, axes, constant, flip, rearrange, scan, 
 
 @dataclass(frozen=True)
 class _Cell(Layer):
-    """One step, as Keras stores it: a kernel for the input, one for the state, one bias."""
+    """One step in Keras' storage: a kernel for the input, one for the state, one bias."""
 
     in_channels: Dim
     out_channels: Dim
@@ -53,7 +53,7 @@ class _Cell(Layer):
         return scanned(step, fed, self.out_channels)
 
     def _functions(self, own: Own) -> Functions:
-        """The functions of a state and of a gate; one that Keras was given sees the axes in Keras' order, as a softmax must."""
+        """The activations of a state and of a gate; one given in Keras gets the axes in Keras' order, which a softmax needs."""
         places = " ".join("xyz"[: len(self.sliding.kernel)])
         first, last = f"b c {places}", f"b {places} c"
 
@@ -102,7 +102,7 @@ def every_step(x: Value, convolve: Callable[[Value], Value]) -> Value:
 
 
 def scanned(step: Callable[..., tuple[Value, ...]], fed: Value, channels: Dim) -> tuple[Value, ...]:
-    """Return the hidden states of all steps and the last states, from what the input gives to the gates of every step."""
+    """Return the hidden states of all steps and the last states, from the input's contribution to the gates of every step."""
     zero = constant("zeros", (fed.sizes[0], channels, *fed.sizes[3:]))
     hidden, cell, outputs = scan(step, (zero, zero), fed)
     return outputs, hidden, cell
@@ -110,7 +110,7 @@ def scanned(step: Callable[..., tuple[Value, ...]], fed: Value, channels: Dim) -
 
 @dataclass(frozen=True)
 class _ConvLSTM(Sibling):
-    """The one statement behind the three classes."""
+    """The common base of the three classes."""
 
     rank: ClassVar[int]
 
@@ -131,7 +131,7 @@ class _ConvLSTM(Sibling):
     go_backwards: bool = False
 
     def forward(self, own: Own, x: Value) -> Any:
-        """Return the states of all steps, or of the last one, which is Keras' choice; with ``return_state`` the last states after it."""
+        """Return the states of all steps, or of the last one, Keras' default; with ``return_state`` the last states after it."""
         names = " ".join(("depth", "height", "width")[-self.rank :]) if self.rank > 1 else "length"
         first, last = f"batch steps channels {names}", f"batch steps {names} channels"
         here = first if self.data_format == "channels_first" else last
@@ -165,7 +165,7 @@ class _ConvLSTM(Sibling):
         )
 
     def parts(self) -> Iterator[Part]:
-        """The cell: whole in Keras, two convolutions in Flax."""
+        """The cell: one part in Keras, two convolutions in Flax."""
         sliding = Sliding.of(self.rank, self.kernel_size, self.stride, self.dilation, self.padding, dialect=self.dialect)
         if self.dialect == "keras":
             seen = (self.data_format != "channels_first", self.activation, self.recurrent_activation)
@@ -177,12 +177,12 @@ class _ConvLSTM(Sibling):
 
 @dataclass(frozen=True)
 class ConvLSTM1d(_ConvLSTM, rank=1):
-    r"""An LSTM over sequences of sequences: convolutions over one axis take the place of the products.
+    r"""An LSTM over sequences of sequences: convolutions over one axis replace the matrix products.
 
     ``conv_lstm_cell.kernel`` (kernel, in_channels, 4*out_channels), ``conv_lstm_cell.recurrent_kernel`` (kernel, out_channels,
     4*out_channels), ``conv_lstm_cell.bias`` (4*out_channels,). Parameters: 4*out*(k*(in + out) + 1). With ``dialect="flax"`` there are two
     biases: ``cell.ih.kernel``, ``cell.ih.bias``, ``cell.hh.kernel``, ``cell.hh.bias``; 4*out*(k*(in + out) + 2). The paper's peepholes,
-    which depend on the size of the image, are in neither framework. The activations and ``go_backwards`` are Keras'.
+    which depend on the size of the image, are in neither framework. The activations and ``go_backwards`` are arguments of Keras.
 
     Raises:
         ArgumentError: a tuple of another length than there are axes; stride and dilation both above one.

@@ -18,7 +18,7 @@ from paramsym.program import Own, Value, flip
 
 
 class _Convolution(Sibling):
-    """The one statement behind the six classes: a kernel per pair of channels within a group, and a bias per output channel."""
+    """The common base of the six classes: a kernel per pair of channels within a group, and a bias per output channel."""
 
     rank: ClassVar[int]
     transposed: ClassVar[bool] = False
@@ -51,7 +51,7 @@ class _Convolution(Sibling):
             yield Tensor("bias", (self.out_channels,), role="bias")
 
     def conditions(self) -> None:
-        """Groups divide the channels on both sides; what the framework refuses is refused here."""
+        """Groups divide both numbers of channels; arguments that the framework refuses are refused."""
         if self.groups != 1:
             divides(self.groups, self.in_channels, "groups", "in_channels")
             divides(self.groups, self.out_channels, "groups", "out_channels")
@@ -84,18 +84,18 @@ class _Convolution(Sibling):
 
     @property
     def _turned(self) -> bool:
-        """Whether a transposed convolution keeps its kernel as a plain one does, the channels that come in before those that go out."""
+        """Whether a transposed convolution stores its kernel like a plain one, with the input channels first."""
         return False
 
     def _torch_conditions(self, stride: tuple[Dim, ...]) -> None:
         if self.data_format == "channels_last":
-            message = "data_format is 'channels_last', which is Keras' (dialect='keras'); torch's convolutions take the channels first."
+            message = "data_format is 'channels_last', which needs dialect='keras'; torch's convolutions take the channels first."
             raise ArgumentError(message)
         if isinstance(self.padding, str) and self.transposed:
             message = f"padding is {self.padding!r}; a transposed convolution in torch takes numbers, as in padding=1."
             raise ArgumentError(message)
         if self.padding == "causal":
-            message = "padding='causal' is Keras' (dialect='keras'); in torch write padding=0 and pad on the left yourself."
+            message = "padding='causal' needs dialect='keras'; in torch write padding=0 and pad on the left before the layer."
             raise ArgumentError(message)
         if self.padding == "same" and any(step != 1 for step in stride):
             message = (
@@ -103,7 +103,7 @@ class _Convolution(Sibling):
             )
             raise ArgumentError(message)
         if self.transposed and self.padding_mode != "zeros":
-            message = f"padding_mode is {self.padding_mode!r}; a transposed convolution knows 'zeros' only."
+            message = f"padding_mode is {self.padding_mode!r}; a transposed convolution takes only 'zeros'."
             raise ArgumentError(message)
 
     def _keras_conditions(self, stride: tuple[Dim, ...], dilation: tuple[Dim, ...]) -> None:
@@ -127,7 +127,7 @@ class _Convolution(Sibling):
         modes = ("zeros", "circular") if self.transposed else ("zeros", "circular", "reflect")
         if self.padding_mode not in modes or (self.padding_mode != "zeros" and self.padding != "same"):
             message = (
-                f"padding_mode is {self.padding_mode!r} with padding {self.padding!r}; Flax pads with anything but zeros by a word alone:"
+                f"padding_mode is {self.padding_mode!r} with padding {self.padding!r}; for other padding than zeros Flax takes only a name:"
                 f" padding='same' with one of {', '.join(map(repr, modes[1:]))}."
             )
             raise ArgumentError(message)
@@ -140,7 +140,7 @@ class _Convolution(Sibling):
 
 @dataclass(frozen=True)
 class _Transposed(_Convolution):
-    """What only transposed convolutions have: padding of the output, and in Flax the choice how the kernel stands."""
+    """The arguments of transposed convolutions: padding of the output, and in Flax the order of the kernel's axes."""
 
     transposed = True
 
@@ -160,10 +160,10 @@ class _Transposed(_Convolution):
     transpose_kernel: bool = False
 
     def conditions(self) -> None:
-        """The output is padded by less than a stride in Keras, not at all in Flax; torch checks that when the layer is called."""
+        """The output padding is less than a stride in Keras, and absent in Flax; torch checks it when the layer is called."""
         super().conditions()
         if self.transpose_kernel and self.dialect != "flax":
-            message = f"transpose_kernel is Flax' (dialect='flax'); in {self.dialect} the kernel is always stored that way."
+            message = f"transpose_kernel needs dialect='flax'; in {self.dialect} the kernel is always stored that way."
             raise ArgumentError(message)
         if self.dialect == "flax":
             if self.output_padding not in {0, None}:
@@ -172,7 +172,7 @@ class _Transposed(_Convolution):
             return
         if self.output_padding is None:
             if self.dialect == "torch":
-                message = "output_padding is None, which is Keras' (dialect='keras'); torch takes numbers."
+                message = "output_padding is None, which needs dialect='keras'; torch takes numbers."
                 raise ArgumentError(message)
             return
         padding = per_axis(self.output_padding, self.rank, "output_padding")
@@ -183,7 +183,7 @@ class _Transposed(_Convolution):
                 raise ArgumentError(message)
 
     def _convolved(self, own: Own, x: Value) -> Value:
-        """Every entry of (batch, in, *spatial) spread by the kernel; one that stands as a plain one's does is turned around."""
+        """Every entry of (batch, in, *spatial) spread by the kernel; a kernel stored like that of a plain convolution is flipped."""
         kernel = self._kernel(own, "i o -> i o" if self._turned else "o i -> i o")
         for axis in range(2, 2 + self.rank) if self._turned else ():
             kernel = flip(kernel, axis)
@@ -223,7 +223,7 @@ class Conv1d(_Plain, rank=1):
 
     ``weight`` is (out_channels, in_channels/groups, kernel); ``bias``, if present, is (out_channels,). With ``dialect="keras"`` and
     ``"flax"`` the first is ``kernel``, (kernel, in_channels/groups, out_channels). Parameters: out*in/groups*k + out. Stride, padding,
-    dilation and padding mode change no count; they are those of the reference.
+    dilation and padding mode do not change the count; they are the reference's arguments.
 
     Raises:
         DivisibilityError: groups that do not divide both numbers of channels.
@@ -269,11 +269,11 @@ class Conv3d(_Plain, rank=3):
 
 @dataclass(frozen=True)
 class ConvTranspose1d(_Transposed, rank=1):
-    r"""A transposed convolution over sequences: the gradient of ``Conv1d``, so its kernel is stored the other way round.
+    r"""A transposed convolution over sequences: the gradient of ``Conv1d``, so the channel axes of its kernel are swapped.
 
     ``weight`` is (in_channels, out_channels/groups, kernel); ``bias``, if present, is (out_channels,). With ``dialect="keras"`` the
-    first is ``kernel``, (kernel, out_channels, in_channels), without groups, and so with ``"flax"`` and ``transpose_kernel=True``; without
-    that Flax has the channels the other way round, as in a convolution. Parameters: in*out/groups*k + out.
+    first is ``kernel``, (kernel, out_channels, in_channels), without groups, and so with ``"flax"`` and ``transpose_kernel=True``; by
+    default Flax has the input channels first, as in a convolution. Parameters: in*out/groups*k + out.
 
     Raises:
         DivisibilityError: groups that do not divide both numbers of channels.

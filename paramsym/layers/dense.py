@@ -1,4 +1,4 @@
-"""Fully connected layers, in every way their matrix is stored."""
+"""Fully connected layers, in every storage of their matrix."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ class Dense(Layer):
 
 @dataclass(frozen=True)
 class TransposedDense(Layer):
-    """A fully connected layer that stores its matrix the other way round: ``weight`` is (in_features, out_features).
+    """A fully connected layer that stores the transposed matrix: ``weight`` is (in_features, out_features).
 
     Parameters: in*out + out. Reference: ``transformers.pytorch_utils.Conv1D`` of GPT-2 (Radford et al. 2019), whose constructor takes the
-    two widths in the opposite order, ``Conv1D(nf, nx)``, and which always has a bias. Despite that name nothing is convolved.
+    two widths in the opposite order, ``Conv1D(nf, nx)``, and which always has a bias. Despite the name it is not a convolution.
 
     >>> from paramsym import F, H
     >>> TransposedDense(H, F).params, TransposedDense(H, F).shapes()
@@ -103,7 +103,7 @@ class Bilinear(Layer):
             yield Tensor("bias", (self.out_features,), role="bias")
 
     def forward(self, own: Own, x: Value, other: Value | None = None) -> Value:
-        """The forms between the two inputs, and the bias; one input alone is taken for both."""
+        """The forms between the two inputs, and the bias; a single input is used for both."""
         other = x if other is None else other
 
         def kernel(x: Value, other: Value, weight: Value) -> Value:
@@ -117,12 +117,12 @@ class Bilinear(Layer):
 
 @dataclass(frozen=True)
 class EinsumDense(Layer):
-    """A dense layer whose contraction an Einstein sum names, as ``"abc,cde->abde"``: input, kernel, output.
+    """A dense layer given by an Einstein sum such as ``"abc,cde->abde"``: input, kernel, output.
 
     ``kernel`` has one axis per letter of the middle term; ``bias``, where ``bias_axes`` names output letters, has those axes and 1 for the
-    output axes between and after them. ``partial_output_shape`` is Keras' ``output_shape``: without the batch axis, and without what an
-    ellipsis stands for. ``input_shape`` is complete, batch first; an extent that no weight needs may be None. Parameters: the product of
-    the kernel's axes plus that of the bias'.
+    output axes between and after them. ``partial_output_shape`` is Keras' ``output_shape``: without the batch axis, and without the axes of
+    an ellipsis. ``input_shape`` is complete, batch first; an extent that no weight needs may be None. Parameters: the product of the
+    kernel's axes plus that of the bias'.
 
     Raises:
         ArgumentError: an equation not of the form X,Y->Z, ...X,Y->...Z or X...,Y->Z...; a letter without an extent; shapes of the wrong
@@ -202,7 +202,7 @@ class EinsumDense(Layer):
         return letters
 
     def _ellipsis(self, inputs: str) -> tuple[int, int]:
-        """Return how many axes the ellipsis stands for, before and after the letters; one of them is zero."""
+        """Return the numbers of axes of the ellipsis, before and after the letters; one of them is zero."""
         elided = len(self.input_shape) - len(inputs)
         dots = "..." in self.equation
         if elided < 0 or (elided > 0 and not dots):
@@ -212,7 +212,7 @@ class EinsumDense(Layer):
         return (elided, 0) if self.equation.startswith("...") else (0, elided)
 
     def _output_shape(self, inputs: str, outputs: str, input_shape: Shape | None = None) -> tuple[Dim | None, ...]:
-        """Complete the output shape with the batch axis and what the ellipsis stands for."""
+        """Complete the output shape with the batch axis and the axes of the ellipsis."""
         before, after = self._ellipsis(inputs)
         given = self.partial_output_shape if isinstance(self.partial_output_shape, tuple) else (self.partial_output_shape,)
         wanted = len(outputs) - (0 if before else 1)

@@ -1,4 +1,4 @@
-"""The frameworks whose storage a layer can take, and the names that differ between them whatever the layer is."""
+"""The frameworks whose storage a layer can have, and the names that differ between them in every layer."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from paramsym.errors import ArgumentError
 Dialect: TypeAlias = Literal["torch", "keras", "flax"]
 
 AFFINE = {"torch": ("weight", "bias"), "keras": ("gamma", "beta"), "flax": ("scale", "bias")}
-"""What a norm calls its scale and its shift."""
+"""The names of a norm's scale and shift."""
 
 
 def check_scale(scale: bool, dialect: str) -> None:
-    """Raise ``ArgumentError`` where torch is asked to shift without scaling."""
+    """Raise ``ArgumentError`` for a shift without a scale in torch."""
     if not scale and dialect == "torch":
-        message = "scale=False is not torch's, which shifts only what it scales; write dialect='keras' or dialect='flax'."
+        message = "scale=False: torch has no shift without a scale; write dialect='keras' or dialect='flax'."
         raise ArgumentError(message)
 
 
 def affine_tensors(shape: tuple[Axis, ...], dialect: str, *, scale: bool, shift: bool) -> Iterator[Tensor]:
-    """Yield the scale and the shift of a norm, where they are stored."""
+    """Yield the scale and the shift of a norm, if they are stored."""
     weight, bias = AFFINE[dialect]
     if scale:
         yield Tensor(weight, shape, role="scale")

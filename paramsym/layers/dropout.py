@@ -1,4 +1,4 @@
-"""Layers that disturb their input in training and do nothing afterwards. They store nothing."""
+"""Layers that add noise to their input in training and return it unchanged in evaluation. They store nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paramsym.program import Own, Value, drop
 
 
 class _Dropout(Layer):
-    """What the classes share: a probability."""
+    """The common base: a probability."""
 
     p: float
 
@@ -29,7 +29,7 @@ class _Dropout(Layer):
 
 @dataclass(frozen=True)
 class _InPlace(_Dropout):
-    """The arguments of torch's."""
+    """The arguments of torch's layers."""
 
     p: float = 0.5
     inplace: bool = False
@@ -59,7 +59,7 @@ class Dropout(_InPlace):
     """Each entry becomes zero with probability ``p`` (Srivastava et al. 2014). Reference: ``torch.nn.Dropout``.
 
     Raises:
-        ArgumentError: a ``p`` outside 0 to 1; likewise for the others below.
+        ArgumentError: a ``p`` outside 0 to 1; the same holds for the classes below.
     """
 
 
@@ -84,7 +84,7 @@ class Dropout3d(_OfChannels):
 
 @dataclass(frozen=True)
 class AlphaDropout(_InPlace):
-    """Entries are dropped so that mean and variance stay (Klambauer et al. 2017). Reference: ``torch.nn.AlphaDropout``."""
+    """Entries are dropped with mean and variance preserved (Klambauer et al. 2017). Reference: ``torch.nn.AlphaDropout``."""
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
         """The input; in training times noise and plus noise, of which the first is kept."""
@@ -93,7 +93,7 @@ class AlphaDropout(_InPlace):
 
 @dataclass(frozen=True)
 class FeatureAlphaDropout(_OfChannels):
-    """Whole channels are dropped so that mean and variance stay. Reference: ``torch.nn.FeatureAlphaDropout``."""
+    """Whole channels are dropped with mean and variance preserved. Reference: ``torch.nn.FeatureAlphaDropout``."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from paramsym.program import Kept, Own, Value, apply, compare, contract, feature
 
 
 def renormed(rows: Value, max_norm: float | None, norm_type: float) -> Value:
-    """Return rows that are no longer than ``max_norm``; torch shortens them in the table when it looks them up."""
+    """Return rows with a norm of at most ``max_norm``; torch rescales them in the table at the look-up."""
     if max_norm is None:
         return rows
     size = apply("abs", rows)
@@ -35,8 +35,8 @@ class Embedding(Layer):
     """A table of ``num_embeddings`` vectors of width ``embedding_dim``.
 
     ``weight`` is (num_embeddings, embedding_dim), called ``embeddings`` with ``dialect="keras"`` and ``embedding`` with ``"flax"``.
-    Parameters: their product; the row of ``padding_idx`` is stored like any other. A ``_freeze``-d table (torch's ``from_pretrained``) is
-    counted, but not trained.
+    Parameters: their product; the row of ``padding_idx`` is stored like any other. A table with ``_freeze`` (torch's ``from_pretrained``)
+    is counted, but not trained.
 
     Raises:
         SizeError: a ``padding_idx`` outside the table.
@@ -113,9 +113,9 @@ class EmbeddingBag(Layer):
         _check_padding_index(self.padding_idx, self.num_embeddings)
 
     def forward(self, own: Own, index: Value, weights: Value | None = None) -> Value:
-        """One vector for every bag: (bags, indices) goes in, and with "sum" a weight for every index.
+        """One vector for every bag: the input is (bags, indices), and with "sum" a weight for every index.
 
-        How many bags a flat list makes is not in its shape.
+        A flat list is not accepted, because its shape does not contain the number of bags.
         """
         if index.rank != 2:
             message = f"wanted 2 axes, (bags, indices of a bag); found {index.rank}, {text(index.sizes)}."
@@ -139,7 +139,7 @@ class EmbeddingBag(Layer):
         return reduce(self.mode, rows, 1) if self.padding_idx is None else self._without_padding(index, rows)
 
     def _without_padding(self, index: Value, rows: Value) -> Value:
-        """Leave the padding out; a bag of nothing else gives zeros."""
+        """Leave the padding out; a bag with only padding gives zeros."""
         row = self.padding_idx if self.padding_idx is None or self.padding_idx >= 0 else extent(self.num_embeddings) + self.padding_idx
         padding = rearrange(compare(index, "equal", row or 0), "b n -> b n ()")
         counts = reduce("sum", where(padding, rows * 0, 1.0), 1)
@@ -174,7 +174,7 @@ class ReversibleEmbedding(Layer):
             yield Tensor("reverse_embeddings", (self.output_dim, self.input_dim), role="table")
 
     def forward(self, own: Own, index: Value, hidden: Value | None = None) -> Value | tuple[Value, Value]:
-        """A row for every index; and for vectors that are given beside the indices their scores, as Keras' ``reverse=True``."""
+        """A row for every index; for vectors given after the indices also their scores, as with Keras' ``reverse=True``."""
         rows = lookup(own.embeddings, index)
         if hidden is None:
             return rows

@@ -1,4 +1,4 @@
-"""Mixtures of experts: many feed-forward networks are stored, a few are used for a token."""
+"""Mixtures of experts: many feed-forward networks are stored, and a token uses a few of them."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ class MixtureOfExperts(Layer):
     - ``shared_dim``: the width of the experts that every token uses, kept as one gated network ``shared_experts`` (name: ``shared``), and
       with ``shared_gate`` a gate ``<shared>_gate.weight`` (1, H).
 
-    ``experts_first`` puts the experts before the router. What is computed: ``scores`` makes weights of the router's outputs, the k best of
-    which are ``normalised`` to a sum of 1 and multiplied by ``weights_scale``; with ``groups`` only experts of the best
-    ``groups_per_token`` groups are chosen. ``activation`` is that of the experts; a ``limit`` clamps what goes into it (GPT-OSS).
+    ``experts_first`` puts the experts before the router. The computation: ``scores`` turns the router's outputs into weights, the k largest
+    of which are ``normalised`` to a sum of 1 and multiplied by ``weights_scale``; with ``groups`` only experts of the best
+    ``groups_per_token`` groups are chosen. ``activation`` is that of the experts; ``limit`` clamps its input (GPT-OSS).
 
     Which arguments give which block of transformers:
 
@@ -68,7 +68,7 @@ class MixtureOfExperts(Layer):
     ``GptOssMLP``                 router="router", router_bias=True, scores="chosen", transposed=True, expert_bias=True, limit=7.0
     ============================  =============================================================================================
 
-    ``.params`` counts what is stored, ``.active`` what one token uses: the router, k experts and the shared ones.
+    ``.params`` counts the stored parameters, ``.active`` those that one token uses: the router, k experts and the shared ones.
 
     Raises:
         SizeError: more experts used than stored.
@@ -108,10 +108,10 @@ class MixtureOfExperts(Layer):
     groups_per_token: Dim = 1
 
     def conditions(self) -> None:
-        """A token uses no more experts than there are; options of the stack need a stack, options of shared experts need those."""
+        """A token uses at most all experts; options of a stack need a stack, options of shared experts need shared experts."""
         at_most(self.experts_per_token, self.num_experts, "experts_per_token", "num_experts")
         if self.transposed and self.storage != "stacked":
-            message = "transposed says how a stack of experts is laid out; it needs storage='stacked'."
+            message = "transposed is the layout of a stack of experts; it needs storage='stacked'."
             raise ArgumentError(message)
         divides(self.groups, self.num_experts, "groups", "num_experts")
         at_most(self.groups_per_token, self.groups, "groups_per_token", "groups")
@@ -120,7 +120,7 @@ class MixtureOfExperts(Layer):
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
-        """Router and experts in either order, then what all tokens share."""
+        """Router and experts in either order, then the shared experts."""
         router = Part(self.router, Router(self.d_model, self.num_experts, self.router_bias, self.correction_bias, **self._choice))
         experts = Part("experts", self._experts())
         yield from (experts, router) if self.experts_first else (router, experts)
@@ -130,7 +130,7 @@ class MixtureOfExperts(Layer):
                 yield Part(f"{self.shared}_gate", Dense(self.d_model, 1, bias=False))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The weighted sum of the chosen experts, plus what all tokens share."""
+        """The weighted sum of the chosen experts, plus the shared experts."""
         _, weights, chosen = own[self.router](x)
         y = own.experts(x, weights, chosen)
         if self.shared_dim is None:
@@ -140,7 +140,7 @@ class MixtureOfExperts(Layer):
 
     @property
     def _choice(self) -> dict[str, Any]:
-        """How the router chooses."""
+        """The choice of the router."""
         names = ("experts_per_token", "scores", "normalised", "weights_scale", "groups", "groups_per_token")
         return {name: getattr(self, name) for name in names}
 
@@ -189,9 +189,9 @@ class StackedExperts(Layer):
         yield from self._projection("down_proj", self.dim_feedforward, self.d_model)
 
     def forward(self, own: Own, x: Value, weights: Value | None = None, chosen: Value | None = None) -> Value:
-        """The matrices of the chosen experts, each times its position; what they give is weighted and added up.
+        """The weighted sum of the chosen experts' results for each position.
 
-        Given the positions alone, the first expert stands for those that a router would choose.
+        Without weights and numbers, the first expert is used instead of those that a router would choose.
         """
         if weights is None or chosen is None:
             weights, chosen = unchosen(x, self.experts_per_token)
@@ -205,7 +205,7 @@ class StackedExperts(Layer):
         return apply(self.activation, y)
 
     def _activated(self, own: Own, y: Value) -> Value:
-        """The gate times the other half; with a limit both are clamped, and stand in turn."""
+        """The activated gate times the other half; with a limit both are clamped, and their entries alternate."""
         if not self.gated:
             return self.function(own, y)
         if self.limit is None:
@@ -236,7 +236,7 @@ def _widened(x: Value) -> Value:
 class Router(Layer):
     """The scores of E experts: ``weight`` (E, H), ``bias`` (E,), and a buffer ``e_score_correction_bias`` (E,) that balances the load.
 
-    With ``experts_per_token`` it also chooses, as ``MixtureOfExperts`` says: scores, weights and the numbers of the chosen experts.
+    With ``experts_per_token`` it also chooses, as in ``MixtureOfExperts``: scores, weights and the numbers of the chosen experts.
 
     >>> from paramsym import E, H
     >>> Router(H, E).params
@@ -280,7 +280,7 @@ class Router(Layer):
         return y, weights if self.weights_scale == 1 else weights * self.weights_scale, chosen
 
     def _allowed(self, chances: Value) -> Value:
-        """Hide the experts of all groups but the best; a group is as good as its best expert, or its best two with a correction."""
+        """Hide the experts of all groups except the best; a group scores as its best expert, or with a correction as its best two."""
         if self.groups == 1 and not self.correction_bias:
             return chances
         names = " ".join(f"a{n}" for n in range(chances.rank - 1))

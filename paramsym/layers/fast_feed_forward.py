@@ -1,4 +1,4 @@
-"""Fast feed-forward networks: a binary tree of neurons is stored, one path through it is used."""
+"""Fast feed-forward networks: a binary tree of neurons is stored, and a token uses one path."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paramsym.errors import ArgumentError, SizeError
 from paramsym.layers.dense import Dense
 from paramsym.program import Own, Value, apply, choose, compare, constant, contract, features, rearrange, scan, where
 
-_DEEPEST = 256  # a tree of depth 256 has more nodes than there are atoms; 2**(10**9) would only fill the memory
+_DEEPEST = 256  # a tree of depth 256 fits into no memory, and computing 2**(10**9) would fill this one
 
 
 @dataclass(frozen=True)
@@ -22,16 +22,17 @@ class FastFeedForward(Layer):
     reference: ``FFF`` in the training code of UltraFastBERT). N = 2**(D+1) - 1 nodes are stored in each of ``parallel_size`` trees P and
     D + 1 are used: ``linear_in.weight`` (P*N, input_width), ``linear_in.bias`` (P*N,), ``linear_out.weight`` (output_width, P*N).
 
-    With ``leaf_width`` W the nodes only decide and the leaves are small networks ("Fast Feedforward Networks", 2023, section 3; reference:
-    ``FFF`` in the package fastfeedforward). 2**D - 1 nodes and 2**D leaves are stored, D and 1 used: ``depth`` (), which the reference
-    keeps as a frozen parameter; ``node_weights`` (2**D - 1, input_width), ``node_biases`` (2**D - 1, 1), ``w1s`` (2**D, input_width, W),
-    ``b1s`` (2**D, W), ``w2s`` (2**D, W, output_width), ``b2s`` (2**D, output_width); and, frozen, with ``track_usage`` ``node_usage``
+    With ``leaf_width`` W the nodes only choose the path, and the leaves are small networks ("Fast Feedforward Networks", 2023, section 3;
+    reference: ``FFF`` in the package fastfeedforward). 2**D - 1 nodes and 2**D leaves are stored, D and 1 used: ``depth`` (), which the
+    reference keeps as a frozen parameter; ``node_weights`` (2**D - 1, input_width), ``node_biases`` (2**D - 1, 1), ``w1s`` (2**D,
+    input_width, W), ``b1s`` (2**D, W), ``w2s`` (2**D, W, output_width), ``b2s`` (2**D, output_width); and, frozen, with ``track_usage``
+    ``node_usage``
     (2**D - 1,) and ``leaf_usage`` (2**D,).
 
-    ``.params`` counts what is stored, ``.active`` what a token uses. The depth may be a symbol.
+    ``.params`` counts the stored parameters, ``.active`` those that a token uses. The depth may be a symbol.
 
     Raises:
-        SizeError: a depth beyond any memory, or no node to decide with.
+        SizeError: a depth that fits into no memory, or a tree without nodes.
         ArgumentError: several trees of leaves, or usage tracked without leaves.
 
     >>> from paramsym import D, H
@@ -53,7 +54,7 @@ class FastFeedForward(Layer):
     track_usage: bool = False
 
     def conditions(self) -> None:
-        """The tree fits somewhere, and the arguments describe one of the two references."""
+        """The tree has a possible size, and the arguments describe one of the two references."""
         if not within(self.depth, _DEEPEST):
             message = f"depth is {self.depth}; a tree of depth {_DEEPEST} already has 2**{_DEEPEST + 1} nodes."
             raise SizeError(message)
@@ -70,7 +71,7 @@ class FastFeedForward(Layer):
             raise ArgumentError(message)
 
     def tensors(self) -> Iterator[Tensor]:
-        """Nodes and leaves, where leaves are networks of their own."""
+        """Nodes and leaves, if the leaves are networks."""
         if self.leaf_width is None:
             return
         all_leaves = canonical(2**self.depth)
@@ -87,7 +88,7 @@ class FastFeedForward(Layer):
             yield Tensor("leaf_usage", (leaves,), role="statistic", trainable=False)
 
     def parts(self) -> Iterator[Part]:
-        """Into the neurons and out of them, where every node is one."""
+        """The input and output weights of the neurons, if every node is a neuron."""
         if self.leaf_width is not None:
             return
         nodes = (self.parallel_size, stack(canonical(2 ** (self.depth + 1) - 1), used=canonical(self.depth + 1)))
@@ -95,10 +96,10 @@ class FastFeedForward(Layer):
         yield Part("linear_out", Dense(nodes, self.output_width, bias=False))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The path of every position: in each node the sign of its score says which child comes next.
+        """The path of every position: the sign of a node's score chooses the next child.
 
-        That is what evaluation computes, and the work of a path is always the same. The references train otherwise: without leaf networks
-        all nodes are computed and those beside the path are masked, with them all leaves are mixed by the nodes' sigmoids.
+        This is the computation of evaluation, and every path has the same work. In training the references differ: without leaf networks
+        all nodes are computed and those outside the path are masked; with leaf networks all leaves are mixed by the nodes' sigmoids.
         """
         if self.leaf_width is not None:
             return self._leaf(own, features(x, self.input_width))
@@ -136,7 +137,7 @@ def _product(x: Value, weights: Value) -> Value:
 
 
 def _child(node: Value, score: Value) -> Value:
-    """Return the left child of a node, or the right one where the score is positive."""
+    """Return the left child of a node, or the right one if the score is positive."""
     return node * 2 + 1 + where(compare(score, "greater", 0), node * 0 + 1, node * 0)
 
 

@@ -41,7 +41,7 @@ class FeedForward(Layer):
 
 @dataclass(frozen=True)
 class GatedFeedForward(Layer):
-    """Two dense layers up, multiplied, and one down: SwiGLU, GeGLU and their kin (Shazeer 2020, section 2).
+    """Two dense layers up, multiplied, and one down: SwiGLU, GeGLU and others (Shazeer 2020, section 2).
 
     ``gate_proj.weight`` (F, H), ``up_proj.weight`` (F, H), ``down_proj.weight`` (H, F), where H is ``d_model`` and F is
     ``dim_feedforward``; with ``fused``, gate and up in one ``gate_up_proj.weight`` (2F, H). ``down_bias``: None follows ``bias``. The
@@ -69,6 +69,6 @@ class GatedFeedForward(Layer):
         yield Part("down_proj", Dense(self.dim_feedforward, self.d_model, self.bias if self.down_bias is None else self.down_bias))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The activated gate times the other way up, then down."""
+        """The activated gate times the up projection, then down."""
         gate, up = segments(own.gate_up_proj(x)) if self.fused else (own.gate_proj(x), own.up_proj(x))
         return own.down_proj(apply(self.activation, gate) * up)

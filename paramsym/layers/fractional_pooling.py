@@ -1,4 +1,4 @@
-"""Fractional pooling: windows that tile the input in random steps, so many as are wanted. It stores nothing."""
+"""Fractional pooling: a given number of windows that tile the input in random steps. It stores nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from paramsym.program.windows import along_each
 
 @dataclass(frozen=True)
 class _FractionalMaxPool(Sibling):
-    """What fractional pooling shares."""
+    """The common base of fractional pooling."""
 
     rank: ClassVar[int]
 
@@ -37,7 +37,7 @@ class _FractionalMaxPool(Sibling):
             raise ArgumentError(message)
 
     def forward(self, own: Own, x: Value) -> Any:  # noqa: ARG002 - it stores nothing
-        """As many windows as are wanted; they overlap by less than a window."""
+        """The given number of windows, which overlap by less than a window."""
         x, restored = spatial(x, self.rank)
         not_empty(x.sizes[1:], "the axes")
         wanted = per_axis(self.output_size if self.output_ratio is None else self.output_ratio, self.rank, "output_size")
@@ -47,7 +47,7 @@ class _FractionalMaxPool(Sibling):
 
 
 def _windows(length: Count, kernel: Dim, wanted: Dim | float) -> Count:
-    """Return the number of windows, which must fit side by side."""
+    """Return the number of windows, which must fit into the input."""
     found = scaled_length(length, wanted, "output_ratio") if isinstance(wanted, float) else wanted
     if isinstance(length, int) and isinstance(kernel, int) and isinstance(found, int) and found + kernel - 1 > length:
         message = f"{found} windows of {kernel} are too large for a length of {length}."

@@ -1,4 +1,4 @@
-"""Multi-head latent attention: keys and values are rebuilt from one small vector per token."""
+"""Multi-head latent attention: keys and values are computed from one small vector per token."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LatentAttention(Layer):
     - ``o_proj.weight`` (H, A*v).
 
     ``attention_bias`` gives a bias to ``q_a_proj``, ``kv_a_proj_with_mqa`` and ``o_proj``. ``interleaved`` rotates neighbouring features
-    together, else the halves; ``scale`` takes the place of 1/sqrt(nope + rope). References in transformers: ``DeepseekV2Attention`` and
+    together instead of the halves; ``scale`` replaces 1/sqrt(nope + rope). References in transformers: ``DeepseekV2Attention`` and
     ``DeepseekV3Attention``.
 
     >>> from paramsym import A, D, H, R, dims
@@ -70,9 +70,9 @@ class LatentAttention(Layer):
         yield Part("o_proj", Dense((heads, self.v_head_dim), self.hidden_size, self.attention_bias))
 
     def forward(self, own: Own, x: Value, *turn: Value) -> Value:
-        """Causal attention; the cache holds the latent vectors and the rotary key. ``turn`` are cosines and sines that a model shares.
+        """Causal attention; the cache holds the latent vectors and the rotary key. ``turn`` are the model's shared cosines and sines.
 
-        One array of both is one of complex numbers: every angle once, real parts before the others.
+        A single array contains complex numbers: every angle once, real parts before imaginary ones.
         """
         query = own.q_proj(x) if self.q_lora_rank is None else own.q_b_proj(own.q_a_layernorm(own.q_a_proj(x)))
         plain, rotary = segments(heads(query))
@@ -88,11 +88,11 @@ class LatentAttention(Layer):
         return own.o_proj(attend(query, key, value, mask=Mask(causal=True), scale=self.scale, dropout=self.dropout))
 
     def _turned(self, x: Value, cos: Value, sin: Value, *, halves: bool) -> Value:
-        """Rotate pairs of neighbours, or the halves against each other; neighbours come out as halves."""
+        """Rotate pairs of neighbours, or the halves against each other; rotated neighbours are returned as halves."""
         return rotate(rearrange(x, "b s a (p two) -> b s a (two p)", two=2) if self.interleaved else x, cos, sin, halves=halves)
 
 
 def beside(one: Value, other: Value) -> Value:
-    """Join the features of (batch, positions, heads, width), laid with the heads before the positions, as references do it."""
+    """Join the features of (batch, positions, heads, width), with the heads before the positions in memory, as in the references."""
     joined = join(*(rearrange(x, "b s a d -> b a s d") for x in (one, other)))
     return rearrange(joined, "b a s d -> b s a d")

@@ -1,4 +1,4 @@
-"""A dense layer whose input width follows from the shape that reaches it."""
+"""A dense layer whose input width follows from its input shape."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from paramsym.layers.dense import Dense
 from paramsym.program import Own, Value
 
 OPEN = Symbol("in_features", integer=True, positive=True)
-"""The width of a lazy layer until a shape reaches it; the second of a model has ``in_features_2``."""
+"""The letter for the unknown width of a lazy layer; the second lazy layer of a model has ``in_features_2``."""
 _OPEN = re.compile(rf"{OPEN.name}(_\d+)?")
 
 
 @dataclass(frozen=True)
 class LazyDense(Layer):
-    r"""A fully connected layer whose ``in_features`` is open: a letter, until ``infer(layer, input_shape)`` puts the arriving width in.
+    r"""A fully connected layer whose ``in_features`` is open: a letter, until ``infer(layer, input_shape)`` puts the input's width in.
 
-    It takes whatever width arrives. Parameters: in_features*out + out, with ``in_features`` as a letter. Each lazy layer of a model has a
-    letter of its own, ``in_features_2`` for the second, because two unknown widths need not be equal; where they are,
-    ``in_features=dims("n")`` says so. Tensors are those of ``Dense``.
+    It takes inputs of any width. Parameters: in_features*out + out, with ``in_features`` as a letter. Each lazy layer of a model has a
+    separate letter, ``in_features_2`` for the second, because two unknown widths may differ; for equal widths give one letter,
+    ``in_features=dims("n")``. Tensors are those of ``Dense``.
 
     Raises:
         SizeError: a width that cannot be a positive integer.
@@ -51,7 +51,7 @@ class LazyDense(Layer):
 
     @cached_property
     def open_letters(self) -> frozenset[Symbol]:
-        """The width, while no shape has reached the layer and nobody gave another letter."""
+        """The letter of the width, unless another one was given."""
         width = self.in_features
         return frozenset({width} if isinstance(width, Symbol) and _OPEN.fullmatch(width.name) else ())
 
@@ -63,13 +63,13 @@ class LazyDense(Layer):
         return Dense(in_features, self.out_features, self.bias, dialect=self.dialect)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """What the dense layer computes, whatever width arrives."""
+        """The dense layer for the width of the input."""
         self.width(x.sizes)
         return self.built(self.in_features).forward(own, x)
 
     @staticmethod
     def width(input_shape: Shape) -> Dim:
-        """Return the width that arrives.
+        """Return the width of the input.
 
         Raises:
             ShapeError: no axis, an empty one, or one of unknown extent.

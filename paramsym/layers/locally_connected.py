@@ -1,4 +1,4 @@
-"""Locally connected layers: a window slides as in a convolution, but every place has weights of its own."""
+"""Locally connected layers: a window slides as in a convolution, but every position has separate weights."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from paramsym.program import Own, Value, contract, known, rearrange, unfold
 
 @dataclass(frozen=True)
 class _LocallyConnected(Sibling):
-    """The one statement behind the three classes: a kernel and a bias for every place of the window."""
+    """The common base of the three classes: a kernel and a bias for every position of the window."""
 
     rank: ClassVar[int]
 
@@ -38,13 +38,13 @@ class _LocallyConnected(Sibling):
 
     @property
     def places(self) -> tuple[Dim, ...]:
-        """At how many places the window stands, along each axis."""
+        """The number of window positions along each axis."""
         names = ("input_size", "kernel_size", "stride", "padding")
         fields = (per_axis(getattr(self, name), self.rank, name) for name in names)
         return tuple(window_count(length, kernel, stride, 2 * padding) for length, kernel, stride, padding in zip(*fields, strict=True))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The kernel of every place times what the window sees there, and its bias; channels last, as Keras has them."""
+        """The kernel of every position times its window, and its bias; channels last, as in Keras."""
         x, _ = spatial(x, self.rank, "channels_last", channels=self.in_channels)
         x = self._as_made_for(x)
         kernel, stride, padding = (per_axis(one, self.rank, "") for one in (self.kernel_size, self.stride, self.padding))
@@ -56,14 +56,14 @@ class _LocallyConnected(Sibling):
         return y + own.bias if self.bias else y
 
     def _as_made_for(self, x: Value) -> Value:
-        """Return the input with the size that the weights were made for.
+        """Return the input, which must have the size of the weights.
 
         Raises:
             ShapeError: another size.
         """
         wanted = per_axis(self.input_size, self.rank, "input_size")
         if any(map(differ, x.sizes[2:], wanted)):
-            message = f"the input is {text(x.sizes[2:])}; the weights were made for {text(self.input_size)}."
+            message = f"the input is {text(x.sizes[2:])}; wanted {text(self.input_size)}, because every position has its own weights."
             raise ShapeError(message)
         return known(x, *x.shape[:2], *wanted)
 
@@ -78,9 +78,9 @@ class _LocallyConnected(Sibling):
 
 @dataclass(frozen=True)
 class LocallyConnected1d(_LocallyConnected, rank=1):
-    r"""An unshared convolution over sequences: every place of the window has a kernel and a bias of its own.
+    r"""An unshared convolution over sequences: every position of the window has a separate kernel and bias.
 
-    With p = floor((length + 2*padding - kernel)/stride) + 1 places, ``kernel`` is (p, kernel*in_channels, out_channels) and ``bias``,
+    With p = floor((length + 2*padding - kernel)/stride) + 1 positions, ``kernel`` is (p, kernel*in_channels, out_channels) and ``bias``,
     if present, is (p, out_channels). Parameters: p*out*(k*in + 1); they depend on the length of the input, so ``input_size`` is a
     field.
 
@@ -99,7 +99,7 @@ class LocallyConnected1d(_LocallyConnected, rank=1):
 
 @dataclass(frozen=True)
 class LocallyConnected2d(_LocallyConnected, rank=2):
-    r"""As ``LocallyConnected1d``, over images, with p and q places along the two axes.
+    r"""As ``LocallyConnected1d``, over images, with p and q positions along the two axes.
 
     ``kernel`` is (p*q, height*width*in_channels, out_channels), with ``dialect="flax"`` (p, q, height*width*in_channels, out_channels),
     and ``bias`` (p, q, out_channels). Parameters: p*q*out*(k*k*in + 1).
@@ -115,7 +115,7 @@ class LocallyConnected2d(_LocallyConnected, rank=2):
 
 @dataclass(frozen=True)
 class LocallyConnected3d(_LocallyConnected, rank=3):
-    r"""As ``LocallyConnected1d``, over volumes; it is stored as the other two are. Parameters: p*q*r*out*(k*k*k*in + 1).
+    r"""As ``LocallyConnected1d``, over volumes, with the same storage. Parameters: p*q*r*out*(k*k*k*in + 1).
 
     >>> LocallyConnected3d(1, 2, 3, input_size=(5, 5, 4)).params
     1008

@@ -1,4 +1,4 @@
-"""Low-rank adaptation: a frozen layer and the product of two narrow ones beside it."""
+"""Low-rank adaptation: a frozen layer plus the product of two narrow ones."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class LoRA(Layer):
     ================== ============================================ ==========================================================
 
     Trained around a dense layer or an embedding: r*(in + out). The options are those of PEFT's ``LoraConfig``: ``bias="all"`` or
-    ``"lora_only"`` trains the base's own bias as well, ``lora_bias`` gives the second factor a bias, ``use_dora`` adds a magnitude per
-    output (Liu et al. 2024, section 4.1), ``lora_magnitude_vector.default.weight``; ``lora_alpha`` (None: the rank), ``lora_dropout`` and
-    ``use_rslora`` change no count. Around a base in Keras' dialect names and freezing are Keras': the bias stays trained, and those options
-    do not exist. Around one in Flax' dialect names are those of ``nnx.LoRALinear``, which keeps the base's own tensors beside ``lora`` and
-    leaves it to the optimiser to train the factors alone.
+    ``"lora_only"`` also trains the base's bias, ``lora_bias`` gives the second factor a bias, ``use_dora`` adds a magnitude per output (Liu
+    et al. 2024, section 4.1), ``lora_magnitude_vector.default.weight``; ``lora_alpha`` (None: the rank), ``lora_dropout`` and
+    ``use_rslora`` do not change the count. For a base in Keras' dialect, names and freezing are Keras': the bias stays trained, and those
+    options do not exist. For a base in Flax' dialect, names are those of ``nnx.LoRALinear``, which keeps the base's tensors beside ``lora``
+    and freezes none: the optimiser must be told to train only the factors.
 
     Raises:
         ArgumentError: a base that the reference does not adapt; ``lora_bias`` around an embedding or with ``use_dora``; an option that
@@ -75,7 +75,7 @@ class LoRA(Layer):
     adapter: str = "default"
 
     def conditions(self) -> None:
-        """The base is one that can be adapted, in the way asked for; what of it is trained is said here, so it may have been frozen."""
+        """The base can be adapted with the given options; it may be frozen, because this layer decides which of its tensors are trained."""
         object.__setattr__(self, "base", thawed(self.base))
         if isinstance(self.base, Conv1d | Conv2d | Conv3d):
             if self.base.dialect == "torch":
@@ -94,7 +94,7 @@ class LoRA(Layer):
             message = f"base is a {type(self.base).__name__} in Flax' dialect, where only a dense layer is adapted (nnx.LoRALinear)."
             raise ArgumentError(message)
         if isinstance(self.base, ReversibleEmbedding) and not self.base.tie_weights:
-            message = "base is a ReversibleEmbedding with tie_weights=False; Keras adapts a tied table only."
+            message = "base is a ReversibleEmbedding with tie_weights=False; Keras adapts only a tied table."
             raise ArgumentError(message)
         if self.lora_bias and self.use_dora:
             message = "lora_bias=True together with use_dora=True; the reference takes one of them, not both."
@@ -105,11 +105,11 @@ class LoRA(Layer):
 
     @property
     def computed_as(self) -> Layer:
-        """The base, whose inputs this one takes."""
+        """The base, which defines the inputs."""
         return self.base.computed_as
 
     def forward(self, own: Own, x: Value, *more: Value) -> Any:
-        """The base and, beside it, the two factors in turn; Keras adds their product to the kernel."""
+        """The base plus the product of the two factors; Keras adds the product to the kernel."""
         if self._in_keras:
             name = self.base.own_tensors[0].name
             factor = "lora_embeddings" if isinstance(self.base, Embedding | ReversibleEmbedding) else "lora_kernel"
@@ -124,7 +124,7 @@ class LoRA(Layer):
 
     @property
     def _scale(self) -> float | Expr:
-        """What the product of the factors is multiplied by."""
+        """The factor of the product."""
         return 1.0 if self.lora_alpha is None else self.lora_alpha / (sqrt(self.r) if self.use_rslora else self.r)
 
     def _beside(self, own: Own, x: Value) -> Value:
@@ -136,7 +136,7 @@ class LoRA(Layer):
         return beside
 
     def _stretched(self, own: Own, base: Value, beside: Value) -> Value:
-        """Give every output of the adapted matrix a length of its own; the bias of the base is left as it is (DoRA)."""
+        """Rescale every output of the adapted matrix to its own magnitude, without the base's bias (DoRA)."""
         weight, biased = own["base_layer.weight"], "base_layer.bias" in own
         rank = len(weight.shape)
         behind = " ()" * (rank - 2)
@@ -197,16 +197,16 @@ class LoRA(Layer):
         return getattr(self.base, "dialect", "torch") == "flax"
 
     def _named(self, name: str, layer: Layer, *, bare: bool = False) -> Part:
-        """Put a factor under its adapter's name; a bare tensor bears that name itself."""
+        """Put a factor under its adapter's name; a bare tensor has this name itself."""
         return Part(name, layer if bare else Block({self.adapter: layer}))
 
     def _factors_of_convolution(self, base: _Convolution) -> Iterator[Part]:
-        """The first factor sees the whole window and all groups; the second mixes channels within groups."""
+        """The first factor spans the whole window and all groups; the second mixes channels within groups."""
         yield self._named("lora_A", replace(base, out_channels=self.r, dilation=1, groups=1, bias=False, padding_mode="zeros"))
         yield self._named("lora_B", type(base)(self.r, base.out_channels, 1, groups=base.groups, bias=self.lora_bias))
 
     def _keras_parts(self) -> Iterator[Part]:
-        """Keras freezes the kernel alone and factors it between its last axis and all others."""
+        """Keras freezes only the kernel, and factors it between its last axis and all others."""
         kernel = self.base.own_tensors[0]
         factor = "lora_embeddings" if isinstance(self.base, Embedding | ReversibleEmbedding) else "lora_kernel"
         yield Part("", self.base.freeze(kernel.name))

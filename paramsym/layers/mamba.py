@@ -39,7 +39,7 @@ from paramsym.program import (
 
 
 class _Mixer(Layer):
-    """What both kinds share: a sequence of positions of one width."""
+    """The common base: a sequence of positions of one width."""
 
     hidden_size: Dim
 
@@ -79,7 +79,7 @@ class Mamba(_Mixer):
     hidden_act: str = "silu"
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Return (batch, positions, hidden size): a short convolution, then a linear recurrence whose rates depend on the input."""
+        """Return (batch, positions, hidden size): a short convolution, then a linear recurrence with input-dependent rates."""
         x, gate = segments(own.in_proj(features(x, self.hidden_size)))
         x = rearrange(activated(own, self.hidden_act, own.conv1d(rearrange(x, "b s c -> b c s"))), "b c s -> b s c")
         rate, write, read = segments(own.x_proj(x))
@@ -97,7 +97,7 @@ class Mamba(_Mixer):
         return own.out_proj((y + x * own.D) * apply("silu", gate))
 
     def tensors(self) -> Iterator[Tensor]:
-        """The state's own matrices."""
+        """The matrices of the state."""
         yield Tensor("A_log", (self._inner, self.state_size))
         yield Tensor("D", (self._inner,))
 
@@ -161,13 +161,13 @@ class Mamba2(_Mixer):
         """Return (batch, positions, hidden size): a short convolution, then the recurrence in chunks (Dao & Gu 2024, section 6).
 
         Raises:
-            NotYetError: several positions after earlier ones; one position is a step, which the reference computes without chunks.
+            NotYetError: several positions after earlier ones; a single position is a step, which the reference computes without chunks.
         """
         if past() != 0 and x.sizes[1] != 1:
-            message = f"{x.sizes[1]} positions of Mamba-2 after earlier ones are not stated yet; give one position, which is a step."
+            message = f"{x.sizes[1]} positions of Mamba-2 after earlier ones are not supported yet; give one position, which is a step."
             raise NotYetError(message)
         inner, state = self._inner(), (self.n_groups, self.state_size)
-        together = cat(x=inner, B=state, C=state)  # one piece, so that the convolution reads it where it lies
+        together = cat(x=inner, B=state, C=state)  # one piece, so that the convolution reads it without a copy
         gate, mixed, rate = segments(own.in_proj(features(x, self.hidden_size)), inner, together, self.num_heads)
         mixed = activated(own, self.hidden_act, own.conv1d(rearrange(mixed, "b s c -> b c s")))
         x, write, read = segments(rearrange(mixed, "b c s -> b s c"))
@@ -196,17 +196,17 @@ class Mamba2(_Mixer):
         return pad(x, ((0, canonical(chunks * self.chunk_size - x.sizes[1])), *((0, 0),) * (x.rank - 2)))
 
     def _step(self, x: Value, rate: Value, write: Value, read: Value, decay: Value) -> Value:
-        """Return what one position reads from the state, which decays and to which it adds; the reference does not limit the rate here."""
+        """Return the output of one position, after the state decayed and got the position; the reference does not limit the rate here."""
         x, write, read = (rearrange(one, "b () a n -> b a n") for one in (x, write, read))
         rate = rearrange(rate, "b () a -> b a ()")
-        before = constant("zeros", (*x.sizes, self.state_size))  # stands for the state that was kept
+        before = constant("zeros", (*x.sizes, self.state_size))  # in place of the kept state
         kept = rearrange(apply("exp", rate * rearrange(decay * -1, "a -> a ()")), "b a () -> b a () ()")
         added = rearrange(rate * write, "b a n -> b a () n") * rearrange(x, "b a d -> b a d ()")
         state = remember("recurrent", before * kept + added)
         return rearrange(contract("b a d n, b a n -> b a d", state, read), "b a d -> b () a d")
 
     def _recurrence(self, x: Value, decay: Value, write: Value, read: Value) -> Value:
-        """Return what the states give: within the chunks by pairs of positions, and from chunk to chunk by their last states."""
+        """Return the output of the states: within chunks by pairs of positions, and between chunks by their last states."""
         total = cumulate(rearrange(decay, "b c l a -> b a c l"))
         scores = contract("b c l a n, b c s a n -> b a c l s", read, write) * between(total)
         inside = contract("b a c l s, b c s a d -> b c l a d", scores, x)
@@ -223,7 +223,7 @@ class Mamba2(_Mixer):
         return inside + before * rearrange(apply("exp", total), "b a c l -> b c l a ()")
 
     def conditions(self) -> None:
-        """The heads divide the inner width between them."""
+        """The heads divide the inner width."""
         self._inner()
         if self.head_dim is not None:
             heads, inner = canonical(self.num_heads * self.head_dim), canonical(self.expand * self.hidden_size)
@@ -232,7 +232,7 @@ class Mamba2(_Mixer):
                 raise SizeError(message)
 
     def tensors(self) -> Iterator[Tensor]:
-        """One number per head, three times."""
+        """Three vectors with one number per head."""
         yield Tensor("dt_bias", (self.num_heads,), role="bias")
         yield Tensor("A_log", (self.num_heads,))
         yield Tensor("D", (self.num_heads,))
@@ -268,9 +268,9 @@ class CausalConv1d(Layer):
             yield Tensor("bias", (self.channels,), role="bias")
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Return (batch, channels, positions): every position sees itself and the ``kernel_size - 1`` before it.
+        """Return (batch, channels, positions): every position depends on itself and the ``kernel_size - 1`` before it.
 
-        As the reference, it convolves with a margin on both sides and takes the first positions; a step after others has them cached.
+        Like the reference, it pads both sides and takes the first positions; a later step has the earlier positions cached.
         """
         x, _ = axes(x, "batch channels positions", channels=extent(self.channels))
         length, margin = x.sizes[2], canonical(self.kernel_size - 1)
@@ -283,7 +283,7 @@ class CausalConv1d(Layer):
 
 @dataclass(frozen=True)
 class GatedGroupNorm(Layer):
-    """A root mean square norm over groups of features, after a gate: ``weight`` (features,).
+    """An RMSNorm over groups of features, after a gate: ``weight`` (features,).
 
     Reference: ``MambaRMSNormGated`` in transformers.
 
@@ -300,14 +300,14 @@ class GatedGroupNorm(Layer):
         yield Tensor("weight", (self.features,), role="scale")
 
     def forward(self, own: Own, x: Value, gate: Value | None = None) -> Value:
-        """Return the features, times the gate's SiLU where there is a gate, normalised in every group, and scaled."""
+        """Return the features, multiplied by the SiLU of the gate if there is one, normalised in every group, and scaled."""
         x = x if gate is None else x * apply("silu", gate)
         x = rearrange(features(x, self.features), "... (g d) -> ... g d", g=self.groups)
         return rearrange(normalise(x, "rms", -1, eps=self.eps), "... g d -> ... (g d)") * own.weight
 
 
 def activated(own: Own, function: str, x: Value) -> Value:
-    """Apply the part ``act`` if present, else the function of that name."""
+    """Apply the part ``act`` if present, otherwise the named function."""
     return own.act(x) if "act" in own else apply(function, x)
 
 
@@ -315,6 +315,6 @@ def between(total: Value) -> Value:
     """Return exp(total_l - total_s) for pairs of positions (..., l, s), zero where s comes after l."""
     later, earlier = rearrange(total, "... l -> ... l ()"), rearrange(total, "... s -> ... () s")
     apart, pairs = later - earlier, (total.sizes[-1], total.sizes[-1])
-    for hidden in (0.0, -inf):  # the reference hides twice, around a sum
+    for hidden in (0.0, -inf):  # the reference masks twice, before and after a sum
         apart = where(constant("earlier", pairs, kind="truth"), apart, hidden)
     return apply("exp", apart)

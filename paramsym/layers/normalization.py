@@ -18,25 +18,25 @@ from paramsym.program import Own, Value, apply, axes, features, heads, normalise
 
 
 class ChannelNorm(Layer):
-    """What normalises channels: torch has them on axis 1, Keras and Flax on the last one unless ``axis`` names another."""
+    """The base of norms of channels, which are on axis 1 in torch, and by default on the last axis in Keras and Flax."""
 
     ranks: ClassVar[tuple[int, ...]] = ()
-    """How many axes torch takes; any from 2 on where this is empty."""
+    """The numbers of axes that torch takes; if empty, any from 2."""
     alone: ClassVar[bool] = False
-    """Whether torch takes one example without a batch axis, too; it has the first of the ranks."""
+    """Whether torch also takes one example without a batch axis; it then has the first of the ranks."""
 
     @property
     def channels(self) -> Dim:
-        """How many channels are normalised."""
+        """The number of normalised channels."""
         return extent(self.num_features)  # type: ignore[attr-defined]
 
     @property
     def checked(self) -> bool:
-        """Whether the number of channels matters."""
+        """Whether the number of channels is checked."""
         return True
 
     def arranged(self, x: Value) -> tuple[Value, int, Callable[[Value], Value]]:
-        """Return an input with a batch axis, the axis of its channels, and the function that takes an added batch axis away again."""
+        """Return an input with a batch axis, the axis of its channels, and the function that removes an added batch axis."""
         dialect = getattr(self, "dialect", "torch")
         if dialect == "torch" and (x.rank not in self.ranks if self.ranks else x.rank < 2):
             wanted = " or ".join(map(str, self.ranks)) or "at least 2"
@@ -52,24 +52,24 @@ class ChannelNorm(Layer):
 
 
 def affine(own: Own, dialect: str, behind: int) -> Iterator[Value | None]:
-    """Yield scale and shift of channels, ready for so many axes behind that of the channels; None for what is not stored."""
+    """Yield scale and shift of channels, reshaped for the axes after the channels; None if not stored."""
     for name in AFFINE[dialect]:
         yield per_channel(own[name], behind) if name in own else None
 
 
 class FeatureNorm(Layer):
-    """What normalises the last axes; in Keras ``axis`` may name others, in the order of ``normalized_shape``."""
+    """The base of norms over the last axes; in Keras ``axis`` may name others, in the order of ``normalized_shape``."""
 
     normalized_shape: Dim | tuple[Dim, ...]
     axis: tuple[int, ...] | None
 
     def conditions(self) -> None:
         if self.axis is not None and (self.dialect != "keras" or len(self.axis) != len(_as_shape(self.normalized_shape))):  # type: ignore[attr-defined]
-            message = f"axis is {quoted(self.axis)}; it is Keras' (dialect='keras') and names one axis for every size of normalized_shape."
+            message = f"axis is {quoted(self.axis)}; it needs dialect='keras', and one axis for every size of normalized_shape."
             raise ArgumentError(message)
 
     def over(self, x: Value) -> tuple[Value, tuple[int, ...]]:
-        """Return the input, checked, and the axes that are normalised."""
+        """Return the checked input and the normalised axes."""
         shape = _as_shape(self.normalized_shape)
         if self.axis is None:
             return features(x, *shape), tuple(range(-len(shape), 0))
@@ -81,7 +81,7 @@ class FeatureNorm(Layer):
         return x, found
 
     def fitted(self, own: Own, name: str, x: Value, over: tuple[int, ...]) -> Value | None:
-        """Return a tensor so that it fits the input; Keras reads the entries in the order of the input's axes, as a reshape does."""
+        """Reshape a tensor for the input; Keras reads the entries in the order of the input's axes, as a reshape does."""
         if name not in own:
             return None
         if self.axis is None:
@@ -102,7 +102,7 @@ class LayerNorm(FeatureNorm):
 
     ``weight`` and ``bias`` have ``normalized_shape``, one size or a tuple; with ``dialect="keras"`` they are ``gamma`` and ``beta``, with
     ``"flax"`` ``scale`` and ``bias``. ``elementwise_affine=False`` leaves both out, ``bias=False`` the shift, ``scale=False`` (not in
-    torch) the scale. ``axis`` and ``rms_scaling`` are Keras'. Parameters: twice the product of the shape.
+    torch) the scale. ``axis`` and ``rms_scaling`` are arguments of Keras. Parameters: twice the product of the shape.
 
     Raises:
         ArgumentError: ``scale=False`` in torch's dialect.
@@ -125,7 +125,7 @@ class LayerNorm(FeatureNorm):
     rms_scaling: bool = False
 
     def tensors(self) -> Iterator[Tensor]:
-        scale, shift = (self.scale or self.rms_scaling, self.bias and not self.rms_scaling)  # Keras scales then, and does not shift
+        scale, shift = (self.scale or self.rms_scaling, self.bias and not self.rms_scaling)  # then Keras does not shift
         kept = self.elementwise_affine
         yield from affine_tensors(_as_shape(self.normalized_shape), self.dialect, scale=kept and scale, shift=kept and shift)
 
@@ -134,7 +134,7 @@ class LayerNorm(FeatureNorm):
         check_scale(self.scale, self.dialect)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The difference from the mean over the deviation, scaled and shifted; with ``rms_scaling`` the input over the deviation."""
+        """The difference from the mean divided by the deviation, scaled and shifted; ``rms_scaling`` keeps the mean."""
         x, over = self.over(x)
         scale, shift = (self.fitted(own, name, x, over) for name in AFFINE[self.dialect])
         if self.rms_scaling:
@@ -166,7 +166,7 @@ class RMSNorm(FeatureNorm):
             yield Tensor("weight" if self.dialect == "torch" else "scale", _as_shape(self.normalized_shape), role="scale")
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The input over its root mean square, scaled."""
+        """The input divided by its root mean square, scaled."""
         x, over = self.over(x)
         scale = self.fitted(own, "weight" if self.dialect == "torch" else "scale", x, over)
         return normalise(x, "rms", *over, eps=self.eps, scale=scale)
@@ -174,7 +174,7 @@ class RMSNorm(FeatureNorm):
 
 @dataclass(frozen=True)
 class GroupNorm(ChannelNorm):
-    """Normalisation over groups of channels (Wu and He 2018, section 3); scale and shift are per channel, so groups cancel.
+    """Normalisation over groups of channels (Wu and He 2018, section 3); scale and shift are per channel, so the number of groups cancels.
 
     ``weight`` and ``bias`` are (num_channels,), as ``num_groups`` groups of num_channels/num_groups; with ``dialect="keras"`` they are
     ``gamma`` and ``beta``, with ``"flax"`` ``scale`` and ``bias``. ``affine=False`` leaves both out, ``bias=False`` the shift,
@@ -207,13 +207,13 @@ class GroupNorm(ChannelNorm):
         yield from affine_tensors((channels,), self.dialect, scale=self.affine and self.scale, shift=self.affine and self.bias)
 
     def conditions(self) -> None:
-        """Groups divide the channels, also where nothing is stored per channel."""
+        """Groups divide the channels, even if nothing is stored per channel."""
         divides(self.num_groups, self.num_channels, "num_groups", "num_channels")
         check_scale(self.scale, self.dialect)
 
     @property
     def channels(self) -> Dim:
-        """How many channels are normalised."""
+        """The number of normalised channels."""
         return self.num_channels
 
     def forward(self, own: Own, x: Value) -> Value:
@@ -242,7 +242,7 @@ class LocalResponseNorm(Layer):
     k: float = 1.0
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The input over a power of the mean square of its neighbours among the channels."""
+        """The input divided by a power of the mean square of neighbouring channels."""
         if x.rank < 3:
             message = f"wanted at least 3 axes, (batch, channels, ...); found {x.rank}, {text(x.sizes)}."
             raise RankError(message)
@@ -258,9 +258,9 @@ class LocalResponseNorm(Layer):
 class Normalization(Layer):
     """Standardisation of inputs by statistics taken from data beforehand. It has no parameters.
 
-    ``shape`` is that of the axes that keep statistics of their own; () where one mean serves all. The buffers are ``mean`` and
+    ``shape`` is the shape of the axes with separate statistics; () for one mean of everything. The buffers are ``mean`` and
     ``variance``, both of that shape, and the scalar ``count``; ``given=True`` is for statistics passed to the constructor, which are not
-    stored. ``axis`` names these axes where they are not the last ones. Reference: Keras ``Normalization``.
+    stored. ``axis`` names these axes if they are not the last ones. Reference: Keras ``Normalization``.
 
     >>> from paramsym import C
     >>> Normalization((C,)).params, Normalization((C,)).shapes(buffers=True)
@@ -273,14 +273,14 @@ class Normalization(Layer):
     axis: tuple[int, ...] | None = None
 
     def tensors(self) -> Iterator[Tensor]:
-        """The statistics, then how many examples they come from."""
+        """The statistics, then the number of their examples."""
         if not self.given:
             yield Tensor("mean", self.shape, role="statistic", buffer=True)
             yield Tensor("variance", self.shape, role="statistic", buffer=True)
             yield Tensor("count", (), role="statistic", buffer=True)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The difference from the mean over the deviation, or the way back; statistics that are not stored cannot be used."""
+        """The difference from the mean divided by the deviation, or the inverse; statistics that are not stored cannot be used."""
         if self.given:
             return unknown("standardise", x)
         kept = range(-len(self.shape), 0) if self.axis is None else self.axis
@@ -303,6 +303,6 @@ class UnitNormalization(Layer):
     axis: int | tuple[int, ...] = -1
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The input over its length."""
+        """The input divided by its length."""
         over = tuple(axis_of(axis, x.sizes, "axis") for axis in (self.axis if isinstance(self.axis, tuple) else (self.axis,)))
         return x * apply("clip", apply("rsqrt", reduce("sum", x * x, *over, keep=True)), 0.0, 1e12)

@@ -1,7 +1,7 @@
 """Padding and cropping. They store nothing.
 
-A torch padding is one number for every side, or the numbers of the last axis first: ``(left, right, top, bottom, front, back)``. A
-negative one cuts off.
+A padding of torch is one number for every side, or two numbers per axis, the last axis first: ``(left, right, top, bottom, front, back)``.
+A negative number cuts off.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ Sides: TypeAlias = int | Expr | tuple[int | Expr, ...]
 
 @dataclass(frozen=True)
 class _Padding(Sibling):
-    """What the classes share: two numbers per spatial axis."""
+    """The common base: two numbers per spatial axis."""
 
     rank: ClassVar[int]
 
     padding: Sides
 
     def _pairs(self) -> tuple[tuple[Count, Count], ...]:
-        """Return what comes before and after, the first spatial axis first."""
+        """Return the margins before and after, the first spatial axis first."""
         if not isinstance(self.padding, tuple):
             return ((self.padding, self.padding),) * self.rank
         return tuple(zip(self.padding[-2::-2], self.padding[::-2], strict=True))
@@ -44,10 +44,10 @@ class _Padding(Sibling):
 
 
 class _Filled(_Padding):
-    """Padding with a constant. It takes any axes in front of the spatial ones; with the channels last, batch and channels."""
+    """Padding with a constant. Any axes may precede the spatial ones; with the channels last, these are batch and channels."""
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """Each spatial axis grows by what stands before and after, or is cut where that is negative."""
+        """Each spatial axis grows by its margins, or is cut by negative ones."""
         value = getattr(self, "value", 0.0)
         if getattr(self, "data_format", "channels_first") == "channels_last":
             x, restored = spatial(x, self.rank, "channels_last")
@@ -59,12 +59,12 @@ class _Filled(_Padding):
 
 
 class _Copying(_Padding):
-    """Padding with the input's own entries: there must be some, and a batch axis and channels in front, or channels alone."""
+    """Padding with entries of the input, which must not be empty; batch and channels, or only channels, precede the spatial axes."""
 
     mode: ClassVar[Literal["reflect", "replicate", "circular"]]
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """Each spatial axis grows by what stands before and after, or is cut where that is negative."""
+        """Each spatial axis grows by its margins, or is cut by negative ones."""
         x, restored = spatial(x, self.rank)
         check_copied(self.mode, x.sizes[2:], self._pairs())
         y = pad(x, self._pairs(), self.mode)
@@ -78,7 +78,7 @@ class _Copying(_Padding):
 
 @dataclass(frozen=True)
 class _Zeros(_Filled):
-    """Padding with zeros, which Keras has, too."""
+    """Padding with zeros, in torch and Keras."""
 
     _: KW_ONLY
     data_format: DataFormat = "channels_first"
@@ -96,7 +96,7 @@ class ZeroPad1d(_Zeros, rank=1):
     """Zeros around a sequence. Reference: ``torch.nn.ZeroPad1d``.
 
     Raises:
-        ArgumentError: a tuple that has not two numbers per spatial axis; likewise for the others below.
+        ArgumentError: a tuple without two numbers per spatial axis; the same holds for the classes below.
     """
 
 
@@ -178,7 +178,7 @@ class Cropping(Layer):
     data_format: DataFormat = "channels_first"
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """Each spatial axis loses what is cut off before and after; something must be left."""
+        """Each spatial axis is cut before and after; at least one entry must be left."""
         x, restored = spatial(x, len(self.cropping), self.data_format, batched=True)
         y = pad(x, tuple((canonical(-before), canonical(-after)) for before, after in self.cropping))
         for left, length, sides in zip(y.sizes[2:], x.sizes[2:], self.cropping, strict=True):

@@ -14,7 +14,7 @@ from paramsym.program import Own, Value
 class Parameter(Layer):
     """One learned tensor that belongs to no layer: a gate, a class token, a table of positions.
 
-    ``shape`` is its shape, axis by axis, or one size; ``name`` how its owner calls it; ``role`` a word for readers (weight, bias, scale,
+    ``shape`` is its shape, axis by axis, or one size; ``name`` its name in the owner; ``role`` a word for readers (weight, bias, scale,
     table). A ``frozen`` one is stored and counted, but not trained. Parameters: the product of the axes. Reference: ``torch.nn.Parameter``.
 
     >>> from paramsym import Dense, H, P
@@ -34,6 +34,6 @@ class Parameter(Layer):
         yield Tensor(self.name, shape, role=self.role, trainable=not self.frozen)
 
     def forward(self, own: Own) -> Value:
-        """The tensor itself; nothing goes in."""
+        """The tensor itself, without an input."""
         value: Value = own[self.name]
         return value

@@ -20,7 +20,7 @@ class PatchEmbedding(Layer):
     """A linear map of every square patch of an image to a vector (Dosovitskiy et al. 2021, section 3.1), written as a strided convolution.
 
     ``projection.weight`` is (hidden_size, num_channels, patch height, patch width); ``projection.bias``, if present,
-    (hidden_size,). Parameters: hidden*channels*patch**2 + hidden; the size of the image enters ``num_patches`` only. A class token and the
+    (hidden_size,). Parameters: hidden*channels*patch**2 + hidden; the size of the image changes only ``num_patches``. A class token and the
     positions belong to the model. ``name`` renames the projection (``conv_proj`` in torchvision, ``proj`` in timm).
 
     Raises:
@@ -46,7 +46,7 @@ class PatchEmbedding(Layer):
 
     @property
     def num_patches(self) -> Dim:
-        """How many patches tile the image: rows of patches times columns."""
+        """The number of patches in the image: rows of patches times columns."""
         rows, columns = self._tiles()
         return canonical(rows * columns)
 
@@ -58,7 +58,7 @@ class PatchEmbedding(Layer):
         yield Part(self.name, Conv2d(self.num_channels, self.hidden_size, patch, stride=patch, bias=self.bias))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The projection sees the whole image; its output is then laid out in a row: (batch, patches, width)."""
+        """The projection of the whole image, flattened to (batch, patches, width)."""
         x, _ = spatial(x, 2, channels=self.num_channels, batched=True)
         if any(map(differ, x.sizes[2:], per_axis(self.image_size, 2, "image_size"))):
             message = f"the image is {text(x.sizes[2:])}; wanted {text(self.image_size)}."

@@ -1,7 +1,6 @@
 """Pooling: one number for each window. It stores nothing.
 
-``stride=None`` is the window itself. Keras' ``padding="valid"`` and ``"same"`` are taken where torch takes numbers; ``data_format`` says
-on which axis the channels are.
+``stride=None`` is the window itself. ``padding`` also takes Keras' ``"valid"`` and ``"same"``; ``data_format`` is the axis of the channels.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from paramsym.program import Own, Value, apply, pad, pool
 from paramsym.program.windows import Margins, margins_of
 
 Padding: TypeAlias = Margin | Literal["valid", "same"]
-"""Numbers as in torch, or one of Keras' words."""
+"""Numbers as in torch, or a name as in Keras."""
 
 
 def check_padding(padding: Padding, kernel_size: Extents, rank: int) -> None:
-    """Raise ``SizeError`` where padding is more than half of a window, its dilation aside, which torch refuses when the layer is called."""
+    """Raise ``SizeError`` for padding of more than half a window (without dilation), which torch refuses when the layer is called."""
     kernels = per_axis(kernel_size, rank, "kernel_size")
     if isinstance(padding, str):
         return
@@ -33,7 +32,7 @@ def check_padding(padding: Padding, kernel_size: Extents, rank: int) -> None:
 
 
 class _Windows(Sibling):
-    """What every pooling by windows shares: positions, as torch counts them with numbers for the padding, or Keras with words."""
+    """The common base of pooling by windows: positions as in torch, with numbers for the padding, or as in Keras, with names."""
 
     rank: ClassVar[int]
 
@@ -45,7 +44,7 @@ class _Windows(Sibling):
         return tuple(map(restored, pooled)) if isinstance(pooled, tuple) else restored(pooled)
 
     def _pooled(self, x: Value) -> Any:
-        """Return what comes of (batch, channels, *spatial)."""
+        """Return the result for (batch, channels, *spatial)."""
         raise NotImplementedError
 
     @property
@@ -62,7 +61,7 @@ class _Windows(Sibling):
         return kernel, stride, tuple((margin, margin) for margin in margins)
 
     def _means(self, x: Value, margins: Margins, **more: Any) -> Value:
-        """Return the mean of every window; over volumes torch wants the input, without its padding, to be as large as the window."""
+        """Return the mean of every window; for volumes torch requires an input, without its padding, of at least the window's size."""
         kernel, stride, _ = self._settings()
         for length, size in zip(x.sizes[2:], kernel, strict=True):
             if self.rank == 3 and isinstance(length, int) and isinstance(size, int) and length < size:
@@ -74,7 +73,7 @@ class _Windows(Sibling):
 
 @dataclass(frozen=True)
 class _AvgPool(_Windows):
-    """What pooling by means shares."""
+    """The common base of pooling by means."""
 
     rank: ClassVar[int]
 
@@ -98,14 +97,14 @@ class _AvgPool(_Windows):
         sizes = (x.sizes[2:], kernel, stride)
         if all(isinstance(size, int) for one in sizes for size in one):
             margins = margins_of(*sizes, "same", (1,) * self.rank)
-            if any(before != after for before, after in margins):  # Keras on torch then repeats the edge, else leaves the padding out
+            if any(before != after for before, after in margins):  # Keras on torch then repeats the edge, otherwise leaves padding out
                 return self._means(pad(x, margins, "replicate"), ((0, 0),) * self.rank)
         return self._means(x, "same", whole=False)
 
 
 @dataclass(frozen=True)
 class _MaxPool(_Windows):
-    """What pooling by maximum shares."""
+    """The common base of pooling by maximum."""
 
     rank: ClassVar[int]
 
@@ -133,8 +132,8 @@ class MaxPool1d(_MaxPool, rank=1):
     """The largest entry of each window of a sequence. Reference: ``torch.nn.MaxPool1d``; Keras: ``MaxPooling1D``.
 
     Raises:
-        ArgumentError: a tuple that has not one entry per spatial axis; likewise for the others below.
-        SizeError: padding of more than half of a window, which torch refuses when the layer is called; likewise.
+        ArgumentError: a tuple without one entry per spatial axis; the same holds for the classes below.
+        SizeError: padding of more than half of a window, which torch refuses when the layer is called.
     """
 
 
@@ -169,7 +168,7 @@ class AvgPool3d(_AvgPool, rank=3):
 
 @dataclass(frozen=True)
 class _LPPool(_Windows):
-    """What pooling by a power mean shares."""
+    """The common base of pooling by a power mean."""
 
     rank: ClassVar[int]
 
@@ -190,14 +189,14 @@ class _LPPool(_Windows):
 
 @dataclass(frozen=True)
 class LPPool1d(_LPPool, rank=1):
-    """The p-norm of each window of a sequence, p being ``norm_type``. Reference: ``torch.nn.LPPool1d``."""
+    """The p-norm of each window of a sequence, with p = ``norm_type``. Reference: ``torch.nn.LPPool1d``."""
 
 
 @dataclass(frozen=True)
 class LPPool2d(_LPPool, rank=2):
-    """The p-norm of each window of an image, p being ``norm_type``. Reference: ``torch.nn.LPPool2d``."""
+    """The p-norm of each window of an image, with p = ``norm_type``. Reference: ``torch.nn.LPPool2d``."""
 
 
 @dataclass(frozen=True)
 class LPPool3d(_LPPool, rank=3):
-    """The p-norm of each window of a volume, p being ``norm_type``. Reference: ``torch.nn.LPPool3d``."""
+    """The p-norm of each window of a volume, with p = ``norm_type``. Reference: ``torch.nn.LPPool3d``."""

@@ -29,16 +29,16 @@ from paramsym.program import (
 )
 
 Counting: TypeAlias = Literal["once", "buffer", "each"]
-"""How a reference gets the numbers of positions: once for all examples, from a buffer, or for each example."""
+"""How a reference creates position numbers: once for all examples, from a buffer, or for each example."""
 
 
 class _Added(Layer):
-    """What is added to the vectors of a sequence: (batch, positions, width)."""
+    """The base of layers that add to the vectors of a sequence: (batch, positions, width)."""
 
     embedding_dim: Width
 
     def checked(self, x: Value) -> Value:
-        """Return an input that has an axis of positions and the width.
+        """Return an input after checking its positions and width.
 
         Raises:
             ShapeError: another width, or no positions.
@@ -50,14 +50,14 @@ class _Added(Layer):
 
 
 class _Positions(_Added):
-    """What is added by the number of the position; there must be a row for every position."""
+    """The base of position tables, which need a row for every position."""
 
     num_positions: Dim
     offset: Count
     counted: Counting = "once"
 
     def index(self, x: Value) -> Value:
-        """Return the row of every position; those of a cache come before."""
+        """Return the row of every position, after those of a cache."""
         check_positions(self.checked(x).sizes[:-1], self.num_positions)
         return self.counted_from(canonical(self.offset + past()), x)
 
@@ -68,7 +68,7 @@ class _Positions(_Added):
 
 
 def check_positions(places: Shape, rows: Count) -> None:
-    """Raise ``ShapeError`` where the last axis of (batch, positions) is longer than a table of so many rows reaches."""
+    """Raise ``ShapeError`` if the last axis of (batch, positions) is longer than the table."""
     last = places[-1] if places else 1
     if isinstance(last, int) and isinstance(rows, int) and last > rows:
         message = f"{last} positions, but the table has rows for {rows}; found {text(places)}."
@@ -77,7 +77,7 @@ def check_positions(places: Shape, rows: Count) -> None:
 
 @dataclass(frozen=True)
 class TokenTypes(_Added):
-    """A table with one learned vector per kind of token, which is added (Devlin et al. 2019, figure 2): ``weight`` (num_types, width).
+    """A table with one learned vector per token type, added to the input (Devlin et al. 2019, figure 2): ``weight`` (num_types, width).
 
     >>> from paramsym import H, T
     >>> TokenTypes(T, H).params
@@ -92,7 +92,7 @@ class TokenTypes(_Added):
         yield Tensor("weight", (self.num_types, self.embedding_dim), role="table")
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The vector of the first kind, which references take where no kinds are given."""
+        """The vector of the first type, which references use by default."""
         shape = self.checked(x).sizes[-2 if self.counted == "once" else 0 : -1]
         return x + lookup(own.weight, constant("index zeros", shape, kind="index"))
 
@@ -101,9 +101,9 @@ class TokenTypes(_Added):
 class LearnedPositions(_Positions):
     """A table with one learned vector per position (Gehring et al. 2017, section 3.1; Devlin et al. 2019).
 
-    ``weight`` is (num_positions + offset, embedding_dim); some references keep ``offset`` rows in front that no position uses (2 in OPT and
-    BART). ``counted`` says what training keeps of the numbers of the positions: references count them ``"once"``, for ``"each"`` example,
-    or have them in a ``"buffer"``. Parameters: (positions + offset)*width. Reference: ``torch.nn.Embedding`` under the model's name for it.
+    ``weight`` is (num_positions + offset, embedding_dim); some references have ``offset`` rows in front that no position uses (2 in OPT and
+    BART). ``counted`` says how references create position numbers, which training keeps: ``"once"``, for ``"each"`` example, or from a
+    ``"buffer"``. Parameters: (positions + offset)*width. Reference: ``torch.nn.Embedding`` under the model's name.
 
     >>> from paramsym import H, P
     >>> LearnedPositions(P, H).params, LearnedPositions(P, H, offset=2).params
@@ -127,12 +127,12 @@ class LearnedPositions(_Positions):
 class SinusoidalPositions(_Positions):
     """Fixed sines and cosines of the position (Vaswani et al. 2017, section 3.5).
 
-    They follow from a formula, and references differ in what they keep: ``stored="computed"`` keeps nothing; ``"frozen"`` a table
+    They follow from a formula, and references store them differently: ``stored="computed"`` stores nothing; ``"frozen"`` a table
     ``weight``, (num_positions + offset, embedding_dim), counted but not trained (Whisper's encoder); ``"buffer"`` the same
-    table as a buffer, which is no parameter, and not in the state dict where ``persistent=False`` (M2M-100). ``name`` renames the table.
+    table as a buffer, which is not a parameter, and with ``persistent=False`` not in the state dict (M2M-100). ``name`` renames the table.
 
     Raises:
-        ArgumentError: an unknown way to store it.
+        ArgumentError: an unknown storage.
 
     >>> from paramsym import H, P
     >>> [SinusoidalPositions(P, H, stored=way).params for way in ("computed", "frozen", "buffer")]
@@ -147,7 +147,7 @@ class SinusoidalPositions(_Positions):
     name: str = "weight"
 
     def tensors(self) -> Iterator[Tensor]:
-        """The table, where one is stored."""
+        """The table, if it is stored."""
         shape = (canonical(self.num_positions + self.offset), self.embedding_dim)
         if self.stored == "frozen":
             yield Tensor(self.name, shape, role="table", trainable=False)
@@ -166,8 +166,8 @@ class SinusoidalPositions(_Positions):
 class RotaryPositions(Layer):
     """Rotations of pairs of features by the position (Su et al. 2021, section 3.2.2). It has no parameters.
 
-    ``dim`` is how many features of a head are rotated, an even number. ``inv_freq``, (dim/2,), is a buffer that is not in the state dict
-    (LLaMA in transformers); ``stored="persistent"`` puts it there, ``"computed"`` keeps nothing.
+    ``dim`` is the number of rotated features of a head, an even number. ``inv_freq``, (dim/2,), is a buffer that is not in the state dict
+    (LLaMA in transformers); ``stored="persistent"`` puts it there, ``"computed"`` stores nothing.
 
     Raises:
         DivisibilityError: an odd ``dim``.
@@ -183,13 +183,13 @@ class RotaryPositions(Layer):
     stored: Literal["buffer", "persistent", "computed"] = "buffer"
 
     def tensors(self) -> Iterator[Tensor]:
-        """The frequencies, where they are kept."""
+        """The frequencies, if they are stored."""
         if self.stored != "computed":
             persistent = self.stored == "persistent"
             yield Tensor("inv_freq", (divides(2, self.dim, "2", "dim"),), role="table", buffer=True, persistent=persistent)
 
     def conditions(self) -> None:
-        """Features are rotated in pairs, also where nothing is kept."""
+        """Features are rotated in pairs, even if nothing is stored."""
         divides(2, self.dim, "2", "dim")
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - the frequencies follow from the base
@@ -207,7 +207,7 @@ class RotaryPositions(Layer):
 
 @dataclass(frozen=True)
 class RelativeBias(Layer):
-    """What each head adds to its scores by the distance between two tokens.
+    """A bias for each head's scores by the distance between two tokens.
 
     =========== ============================================================= ==========================================
     kind        stored                                                        source
@@ -257,7 +257,7 @@ class RelativeBias(Layer):
             yield Part("relative_attention_bias", Distances(self.num_buckets, self.num_heads))
 
     def forward(self, own: Own, scores: Value) -> Value:
-        """The scores, (batch, heads, queries, keys), with what the distance adds to each."""
+        """The scores, (batch, heads, queries, keys), plus the biases."""
         scores, _ = axes(scores, "batch heads queries keys", heads=self.num_heads)
         queries, keys = scores.sizes[2:]
         if self.kind == "alibi":
@@ -274,7 +274,7 @@ class RelativeBias(Layer):
 
 @dataclass(frozen=True)
 class Distances(Layer):
-    """A table with one learned number per head and bucket of distances, looked up for every two positions: ``weight`` (buckets, heads).
+    """A table with one learned number per head and bucket of distances, looked up for every pair of positions: ``weight`` (buckets, heads).
 
     >>> from paramsym import A
     >>> Distances(32, A).params

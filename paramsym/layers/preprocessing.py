@@ -1,4 +1,4 @@
-"""What Keras does to inputs in front of a network with constants alone. It stores nothing."""
+"""Keras' preprocessing of inputs with constants. It stores nothing."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def _entries(value: Constant) -> float | Value:
 
 @dataclass(frozen=True)
 class Masking(Layer):
-    """Zeros in the place of every step whose entries are all ``mask_value``. Reference: Keras ``Masking``."""
+    """Zeros for every step whose entries are all ``mask_value``. Reference: Keras ``Masking``."""
 
     mask_value: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """The input where any entry along the last axis is another."""
+        """The input, except steps whose entries along the last axis are all equal to it."""
         return x * reduce("max", apply("nonzero", x - self.mask_value), -1, keep=True)

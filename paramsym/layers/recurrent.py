@@ -49,7 +49,7 @@ _PLAIN = str.maketrans("", "", "[]")
 
 @dataclass(frozen=True)
 class _Level(Layer):
-    """One layer of a stack as torch stores it, forwards and, where there is that direction, backwards."""
+    """One layer of a stack in torch's storage, forwards and optionally backwards."""
 
     inputs: Width
     gates: Width
@@ -76,7 +76,7 @@ class _Level(Layer):
                 yield Tensor(f"weight_hr_l{{}}{direction}", (self.state, self.hidden))
 
     def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
-        """Return the hidden states of all steps, both directions side by side, then the last states (directions, batch, width)."""
+        """Return the hidden states of all steps, both directions joined, then the last states (directions, batch, width)."""
         x, _ = axes(x, "steps batch features")
         x = drop(x, self.dropout)
         found = [self._direction(own, x, direction) for direction in ("", "_reverse")[: 2 if self.bidirectional else 1]]
@@ -113,7 +113,7 @@ def new_states(kind: str, fed: Value, kept: Value, states: tuple[Value, ...], ho
 
 
 class _Recurrent(Layer):
-    """What the recurrent layers share: torch's arguments and storage; Keras and Flax wrap one cell."""
+    """The common base of recurrent layers: torch's arguments and storage; Keras and Flax wrap one cell."""
 
     peephole = False
     cell_name = ""
@@ -146,7 +146,7 @@ class _Recurrent(Layer):
         return 0
 
     def conditions(self) -> None:
-        """What torch refuses; what one Keras or Flax layer cannot be."""
+        """Refuse what torch refuses, and what a single layer of Keras or Flax cannot be."""
         if not 0 <= self.dropout <= 1:
             message = f"dropout is {self.dropout}; it is a probability, from 0 to 1."
             raise ArgumentError(message)
@@ -161,7 +161,7 @@ class _Recurrent(Layer):
             return
         name = type(self).__name__
         if self.num_layers != 1:
-            message = f"num_layers is {self.num_layers}; a {self.dialect} layer is one layer: write Sequential of several {name}."
+            message = f"num_layers is {self.num_layers}; {self.dialect} has one layer per object; write Sequential of several {name}."
             raise ArgumentError(message)
         if self.bidirectional:
             message = f"bidirectional is True; in {self.dialect} that is a wrapper: write Bidirectional({name}(...))."
@@ -182,9 +182,9 @@ class _Recurrent(Layer):
     def forward(self, own: Own, x: Value) -> Any:
         """Return the hidden states of all steps, or the last one; with ``return_state`` the last states after it.
 
-        In torch the steps come first unless ``batch_first``, a batch axis may be missing, and all steps come out; the states are
-        (layers*directions, batch, width). In Keras the last step comes out unless ``return_sequences``; the states are (batch, width); with
-        ``go_backwards`` the last step is read first, and the states come out in the order in which they are computed.
+        In torch the steps come first unless ``batch_first``, a batch axis may be missing, and all steps are returned; the states are
+        (layers*directions, batch, width). In Keras only the last step is returned unless ``return_sequences``; the states are (batch,
+        width); with ``go_backwards`` the last step is read first, and the states are returned in the order of computation.
         """
         torch = self.dialect == "torch"
         order = "batch steps features" if not torch else "[batch] steps features" if self.batch_first else "steps [batch] features"
@@ -293,7 +293,7 @@ class RNN(_Recurrent):
 
 @dataclass(frozen=True)
 class _Gated(_Recurrent):
-    """The arguments of the layers with gates, and those of an LSTM's cell."""
+    """The arguments of layers with gates, and of an LSTM's cell."""
 
     input_size: Dim
     hidden_size: Dim
@@ -325,10 +325,10 @@ class _Gated(_Recurrent):
 
 @dataclass(frozen=True)
 class LSTM(_Gated):
-    r"""A stack of long short-term memories: input, forget, cell and output gate, one below the other in every tensor.
+    r"""A stack of long short-term memories: input, forget, cell and output gate, joined in this order in every tensor.
 
     ``weight_ih_l0`` (4*hidden, input), ``weight_hh_l0`` (4*hidden, hidden), ``bias_ih_l0`` and ``bias_hh_l0`` (4*hidden,); with
-    ``proj_size`` the state is that narrow and ``weight_hr_l0`` (proj, hidden) makes it so. Further layers ``_l1``, ... read
+    ``proj_size`` the state is projected to this size by ``weight_hr_l0`` (proj, hidden). Further layers ``_l1``, ... read
     (directions*state); the backward direction's names end in ``_reverse``. Parameters of one layer: 4*h*(i + h + 2). With
     ``dialect="keras"`` (``lstm_cell``), ``"flax"`` and ``"nnx"`` (``cell``) the layer is one ``LSTMCell`` of that dialect: 4*h*(i + h + 1).
 
@@ -360,12 +360,12 @@ class LSTM(_Gated):
 
 @dataclass(frozen=True)
 class GRU(_Gated):
-    r"""A stack of gated recurrent units: reset, update and new gate, one below the other in every tensor.
+    r"""A stack of gated recurrent units: reset, update and new gate, joined in this order in every tensor.
 
     ``weight_ih_l0`` (3*hidden, input), ``weight_hh_l0`` (3*hidden, hidden), ``bias_ih_l0`` and ``bias_hh_l0`` (3*hidden,); further layers
     ``_l1``, ... read (directions*hidden); the backward direction's names end in ``_reverse``. Parameters of one layer: 3*h*(i + h + 2).
     With ``dialect="keras"`` (``gru_cell``), ``"flax"`` and ``"nnx"`` (``cell``) the layer is one ``GRUCell`` of that dialect;
-    ``reset_after=False`` is Keras' choice of one bias instead of two.
+    ``reset_after=False`` is Keras' variant with one bias instead of two.
 
     Raises:
         ArgumentError: dropout outside 0 to 1; several layers or both directions in Keras' or Flax' dialect; ``reset_after=False`` outside
@@ -401,9 +401,9 @@ class GRU(_Gated):
 
 @dataclass(frozen=True)
 class PeepholeLSTM(_Gated):
-    r"""A stack of LSTMs whose gates see the cell state, each through a diagonal matrix: 3*h parameters more per layer and direction.
+    r"""A stack of LSTMs whose gates also read the cell state, each through a diagonal matrix: 3*h parameters more per layer and direction.
 
-    Stored as ``LSTM`` is, with ``weight_ch_l0`` (3*hidden,) after the biases. torch has no such layer; ``dialect="keras"`` is a recurrent
+    Stored like ``LSTM``, with ``weight_ch_l0`` (3*hidden,) after the biases. torch has no such layer; ``dialect="keras"`` is a recurrent
     layer around the ``PeepholeLSTMCell`` of that dialect (``peephole_lstm_cell``).
 
     Raises:

@@ -1,4 +1,4 @@
-"""Layers whose matrix is stored as something else and worked out before every use."""
+"""Layers whose matrix is stored in another form and computed before every use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paramsym.program import Lent, Own, Value, apply, contract, normalise, rearr
 
 
 class _Reparametrized(Layer):
-    """What both ways share: one tensor of a layer without parts is stored otherwise, the others as they are."""
+    """The common base: one tensor of a layer without parts is stored in another form, the others unchanged."""
 
     knows: ClassVar[tuple[str, ...]]
 
@@ -23,7 +23,7 @@ class _Reparametrized(Layer):
     name: str
 
     def conditions(self) -> None:
-        """The layer stores its tensors itself, one of that name among them, and its framework has such a wrapper."""
+        """The layer stores the named tensor itself, and its framework has such a wrapper."""
         if self.layer.own_parts or not self.layer.own_tensors:
             message = f"layer is a {type(self.layer).__name__}; wanted one that stores its tensors itself, such as Dense or Conv2d."
             raise ArgumentError(message)
@@ -34,21 +34,21 @@ class _Reparametrized(Layer):
 
     @property
     def computed_as(self) -> Layer:
-        """The layer inside, whose inputs this one takes."""
+        """The layer inside, which defines the inputs."""
         return self.layer.computed_as
 
     def forward(self, own: Own, *inputs: Value) -> Any:
-        """What the layer computes with the tensor that is worked out."""
+        """The layer's forward pass with the computed tensor."""
         values = {tensor.name: own[f"{self._above}{tensor.name}"] for tensor in self._others}
         return self.layer.forward(Lent(self.layer, {**values, **self._worked_out(own)}), *inputs)
 
     @property
     def _above(self) -> str:
-        """What comes before the names of the layer's other tensors."""
+        """The prefix of the layer's other tensors."""
         return "layer_instance." if self._dialect == "flax" else ""
 
     def _worked_out(self, own: Own) -> dict[str, Value]:
-        """Return the tensors that are not used as they are stored."""
+        """Return the tensors that are not used directly."""
         raise NotImplementedError
 
     @property
@@ -78,15 +78,15 @@ class _Reparametrized(Layer):
 
 @dataclass(frozen=True)
 class WeightNorm(_Reparametrized):
-    r"""A layer whose matrix is kept as lengths and directions, :math:`w = g \cdot v/\lVert v \rVert` (Salimans and Kingma 2016, section 2).
+    r"""A layer with a matrix stored as lengths and directions, :math:`w = g \cdot v/\lVert v \rVert` (Salimans and Kingma 2016, section 2).
 
     ``name`` is the tensor, by default the layer's first. In torch it becomes ``parametrizations.weight.original0``, g, of its rank with 1
-    on all axes but ``dim``, and ``parametrizations.weight.original1``, v, of its shape; ``dim=None``, or -1, takes one length for all,
-    a scalar. Around a layer in Flax' dialect everything of the layer is under ``layer_instance``, and
-    ``layer_instance.kernel.scale`` has the last axis. Parameters: those of the layer, and one length per output.
+    on all axes but ``dim``, and ``parametrizations.weight.original1``, v, of its shape; ``dim=None``, or -1, has one length for all,
+    a scalar. For a layer in Flax' dialect all tensors of the layer are under ``layer_instance``, and ``layer_instance.kernel.scale`` has
+    the last axis. Parameters: those of the layer, and one length per output.
 
     Raises:
-        ArgumentError: a layer with parts, or of Keras, which has no such wrapper; an axis that is not there.
+        ArgumentError: a layer with parts, or of Keras, which has no such wrapper; an impossible axis.
         UnknownNameError: a tensor that the layer does not have.
 
     Reference: ``torch.nn.utils.parametrizations.weight_norm``; Flax: ``linen.WeightNorm``.
@@ -108,11 +108,11 @@ class WeightNorm(_Reparametrized):
         super().conditions()
         self._kept  # noqa: B018 - looking it up is the check
         if self._dialect == "flax" and self.dim != 0:
-            message = f"dim is {self.dim}, which is torch's; around a layer of Flax the lengths are those of the last axis."
+            message = f"dim is {self.dim}, which needs dialect='torch'; for a layer of Flax the lengths are those of the last axis."
             raise ArgumentError(message)
 
     def tensors(self) -> Iterator[Tensor]:
-        """What is left as it is, then lengths and directions; in Flax the lengths come last."""
+        """The unchanged tensors, then lengths and directions; in Flax the lengths come last."""
         tensor = self._tensor
         if self._dialect == "flax":
             yield from (replace(one, name=f"layer_instance.{one.name}") for one in self.layer.own_tensors)
@@ -125,7 +125,7 @@ class WeightNorm(_Reparametrized):
         yield replace(tensor, name=f"parametrizations.{tensor.name}.original1")
 
     def _worked_out(self, own: Own) -> dict[str, Value]:
-        """The directions times the lengths over their own; in Flax the axis of the lengths is the last one."""
+        """The directions scaled to the stored lengths; in Flax the axis of the lengths is the last one."""
         tensor = self._tensor
         rank = len(tensor.shape)
         flax = self._dialect == "flax"
@@ -145,12 +145,12 @@ class SpectralNorm(_Reparametrized):
 
     No parameter is added: the vectors of the iteration are buffers. In torch ``parametrizations.weight.original`` has the tensor's shape,
     and ``parametrizations.weight.0._u`` and ``._v`` are as long as axis ``dim`` and all others together; ``dim=None`` is torch's default,
-    0, or 1 for transposed convolutions. Around a layer in Keras' dialect there is ``vector_u`` (1, last axis); in Flax' everything of the
-    layer is under ``layer_instance``, and every tensor of two or more axes has ``layer_instance.kernel.u`` (1, last axis) and the
-    scalar ``layer_instance.kernel.sigma``. Parameters: those of the layer.
+    0, or 1 for transposed convolutions. Around a layer in Keras' dialect there is ``vector_u`` (1, last axis); in Flax' all tensors of the
+    layer are under ``layer_instance``, and every tensor of two or more axes has ``layer_instance.kernel.u`` (1, last axis) and the scalar
+    ``layer_instance.kernel.sigma``. Parameters: those of the layer.
 
     Raises:
-        ArgumentError: a layer with parts; an axis that is not there.
+        ArgumentError: a layer with parts; an impossible axis.
         UnknownNameError: a tensor that the layer does not have.
 
     Reference: ``torch.nn.utils.parametrizations.spectral_norm``; Keras: ``SpectralNormalization``; Flax: ``linen.SpectralNorm``.
@@ -167,32 +167,32 @@ class SpectralNorm(_Reparametrized):
     dim: int | None = None
     _: KW_ONLY
     called: str = ""
-    """What Keras calls the layer inside, where that is not what it would call it itself."""
+    """Keras' name of the layer inside, if it differs from the default."""
 
     def conditions(self) -> None:
-        """The axis is torch's choice; in Keras and Flax it is the last one."""
+        """Only torch has a choice of the axis; in Keras and Flax it is the last one."""
         super().conditions()
         if self._dialect != "torch" and self.dim is not None:
-            message = f"dim is {self.dim}, which is torch's; around a layer of {self._dialect} the last axis is taken."
+            message = f"dim is {self.dim}, which needs dialect='torch'; for a layer of {self._dialect} the last axis is used."
             raise ArgumentError(message)
         if self.called and self._dialect != "keras":
-            message = f"called is {self.called!r}; only in Keras the layer inside has a name of its own."
+            message = f"called is {self.called!r}; only in Keras the layer inside has a name."
             raise ArgumentError(message)
         if self.dim is not None:
             self._axis(self.dim)
 
     def tensors(self) -> Iterator[Tensor]:
-        """The tensors, with what the iteration keeps beside them."""
+        """The tensors and the vectors of the iteration."""
         yield from {"torch": self._torch, "keras": self._keras, "flax": self._flax}[self._dialect]()
 
     @property
     def _above(self) -> str:
-        """What comes before the names of the layer's other tensors."""
+        """The prefix of the layer's other tensors."""
         return f"{self._inside}." if self._dialect == "keras" else super()._above
 
     @property
     def _inside(self) -> str:
-        """What Keras calls the layer inside."""
+        """Keras' name of the layer inside."""
         return self.called or keras_name(self.layer)
 
     @property
@@ -202,7 +202,7 @@ class SpectralNorm(_Reparametrized):
         return self._axis(usual if self.dim is None else self.dim)
 
     def _worked_out(self, own: Own) -> dict[str, Value]:
-        """The tensor over the largest singular value by the stored vectors; Keras stores it divided, and Flax iterates once more."""
+        """The tensor divided by its largest singular value; Keras stores the divided tensor, and Flax iterates once more."""
         tensor = self._tensor
         if self._dialect == "keras":
             return {tensor.name: own[f"{self._inside}.{tensor.name}"]}

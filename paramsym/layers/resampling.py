@@ -1,4 +1,4 @@
-"""Layers that move entries between resolution and channels, or make more of them. They store nothing."""
+"""Layers that move entries between resolution and channels, or enlarge the input. They store nothing."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from paramsym.program import Own, Value, fold, pool_to, rearrange, resample, unf
 from paramsym.program.windows import along_each, lengths
 
 Factors: TypeAlias = Dim | float | tuple[Dim | float, ...]
-"""By how much each spatial axis grows: whole numbers stay exact, torch also takes fractions."""
+"""The factors of the spatial axes: whole numbers are exact, torch also takes fractions."""
 
 
 @dataclass(frozen=True)
 class _Upsample(Layer):
-    """What upsampling shares: a target, or factors."""
+    """The common base of upsampling: a target size, or factors."""
 
     size: Extents | None = None
     scale_factor: Factors | None = None
@@ -36,7 +36,7 @@ class _Upsample(Layer):
             raise ArgumentError(message)
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """Batch and channels are kept; each spatial axis takes the size that is wanted, or grows by its factor, rounded down."""
+        """Batch and channels are kept; each spatial axis gets the target size, or grows by its factor, rounded down."""
         mode, rank = self._mode, self._checked(x)
         x, restored = spatial(x, rank, getattr(self, "data_format", "channels_first"), batched=True)
         not_empty(x.sizes[1:], "the axes")
@@ -58,7 +58,7 @@ class _Upsample(Layer):
         """Return the number of spatial axes.
 
         Raises:
-            ShapeError: axes that the mode or the given sizes are not for, or corners to align where the mode has none.
+            ShapeError: a number of axes that does not fit the mode or the given sizes, or ``align_corners`` for a mode without it.
         """
         rank, mode, given = x.rank - 2, self._mode, self.scale_factor if self.size is None else self.size
         allowed = _RANKS.get(mode, (1, 2, 3))
@@ -77,7 +77,7 @@ class _Upsample(Layer):
 
 _RANKS = {"linear": (1,), "bilinear": (2,), "bicubic": (2,), "lanczos3": (2,), "lanczos5": (2,), "trilinear": (3,)}
 _MODES: dict[str, Any] = {"linear": "linear", "bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
-"""The modes that torch ties to a number of spatial axes; those that can align corners, with what they do along each axis."""
+"""The modes that torch limits to a number of spatial axes; the modes that can align corners, with their computation along each axis."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class PixelShuffle(Layer):
     upscale_factor: Dim
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """The channels fall by the factor's square, height and width rise by the factor; any axes may stand in front."""
+        """The channels are divided by the factor's square, height and width multiplied by the factor; any axes may precede them."""
         x, r = named(x, 2), self.upscale_factor
         exactly(x.sizes[-3], canonical(r**2), "the channels")
         return rearrange(x, "... (c y x) h w -> ... c (h y) (w x)", y=r, x=r)
@@ -133,7 +133,7 @@ class PixelUnshuffle(Layer):
     downscale_factor: Dim
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """Height and width fall by the factor, the channels rise by its square."""
+        """Height and width are divided by the factor, the channels multiplied by its square."""
         x, r = named(x, 2), self.downscale_factor
         for length in x.sizes[-2:]:
             exactly(length, r, "the entries")
@@ -156,7 +156,7 @@ class ChannelShuffle(Layer):
 
 
 class _Columns(Layer):
-    """What windows as columns share."""
+    """The common base of windows as columns."""
 
     kernel_size: Extents
     dilation: Extents
@@ -200,7 +200,7 @@ class Fold(_Columns):
     stride: Extents = 1
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """(batch, channels, height, width) from (batch, channels*window, places); the batch axis may be missing."""
+        """(batch, channels, height, width) from (batch, channels*window, positions); the batch axis may be missing."""
         x, restored = spatial(x, 1)
         not_empty(x.sizes[1:], "the axes")
         size, (kernel, stride, margins, dilation) = per_axis(self.output_size, 2, "output_size"), self._settings()

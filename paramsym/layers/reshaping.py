@@ -1,4 +1,4 @@
-"""Layers that only arrange entries anew. They store nothing."""
+"""Layers that only rearrange entries. They store nothing."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from paramsym.program import Own, Value, copies, known, rearrange
 
 @dataclass(frozen=True, init=False)
 class Identity(Layer):
-    """What comes in goes out. It takes any arguments and ignores them, so that it can stand for any layer.
+    """The identity. It takes any arguments and ignores them, so that it can replace any layer.
 
     Reference: ``torch.nn.Identity``.
     """
 
     def __init__(self, *_args: object, **_kwargs: object) -> None:
-        """Ignore everything."""
+        """Ignore all arguments."""
         self.__post_init__()
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
@@ -32,13 +32,13 @@ class Identity(Layer):
 
 @dataclass(frozen=True)
 class Flatten(Layer):
-    """The axes ``start_dim`` to ``end_dim`` in one. Reference: ``torch.nn.Flatten``; Keras: ``Flatten``."""
+    """The axes ``start_dim`` to ``end_dim`` merged into one. Reference: ``torch.nn.Flatten``; Keras: ``Flatten``."""
 
     start_dim: int = 1
     end_dim: int = -1
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """The product of the axes from ``start_dim`` to ``end_dim`` in their place."""
+        """The axes from ``start_dim`` to ``end_dim`` replaced by their product."""
         if x.rank == 0:
             return rearrange(x, " -> ()")
         first, last = axis_of(self.start_dim, x.sizes, "start_dim"), axis_of(self.end_dim, x.sizes, "end_dim")
@@ -49,14 +49,14 @@ class Flatten(Layer):
 
 
 def _merged(x: Value, first: int, end: int) -> Value:
-    """Return the axes from ``first`` up to ``end`` in one."""
+    """Return the array with the axes from ``first`` up to ``end`` merged."""
     words = [f"a{n}" for n in range(x.rank)]
     left, inside, right = (" ".join(words[part]) for part in (slice(first), slice(first, end), slice(end, None)))
     return rearrange(x, f"{left} {inside} {right} -> {left} ({inside}) {right}")
 
 
 def _split(x: Value, position: int, extents: tuple[Count, ...]) -> Value:
-    """Return one axis in several; -1 stands for the extent that follows from the others."""
+    """Split one axis; -1 means the extent that follows from the others."""
     total, stated = x.sizes[position], product(extent for extent in extents if extent != -1)
     if -1 in extents:
         rest = exactly(total, stated, "the entries")
@@ -73,7 +73,7 @@ def _split(x: Value, position: int, extents: tuple[Count, ...]) -> Value:
 
 
 def _check_open_extents(shape: tuple[int | Expr, ...], name: str) -> None:
-    """Allow -1, once, for the extent that follows from the others."""
+    """Check that at most one extent is -1, which follows from the others."""
     extents = [extent for extent in shape if extent != -1]
     for position, extent in enumerate(extents):
         size(extent, f"{name}[{position}]")
@@ -84,11 +84,11 @@ def _check_open_extents(shape: tuple[int | Expr, ...], name: str) -> None:
 
 @dataclass(frozen=True)
 class Unflatten(Layer):
-    """One axis in several; -1 stands for the extent that follows from the others. Reference: ``torch.nn.Unflatten``.
+    """One axis split into several; -1 means the extent that follows from the others. Reference: ``torch.nn.Unflatten``.
 
     Raises:
         ArgumentError: more than one -1, or no extents.
-        SizeError: an extent that cannot be one.
+        SizeError: an impossible extent.
     """
 
     dim: int
@@ -101,19 +101,19 @@ class Unflatten(Layer):
         _check_open_extents(self.unflattened_size, "unflattened_size")
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """The axis ``dim`` in several; their product must be its extent."""
+        """The axis ``dim`` split; the product of the new axes must be its extent."""
         return _split(x, axis_of(self.dim, x.sizes), self.unflattened_size)
 
 
 @dataclass(frozen=True)
 class Reshape(Layer):
-    """Everything but the batch axis in ``target_shape``; -1 stands for the extent that follows from the others.
+    """All axes but the batch reshaped to ``target_shape``; -1 means the extent that follows from the others.
 
     Reference: Keras ``Reshape``.
 
     Raises:
         ArgumentError: more than one -1.
-        SizeError: an extent that cannot be one.
+        SizeError: an impossible extent.
     """
 
     target_shape: tuple[int | Expr, ...]
@@ -141,7 +141,7 @@ class Permute(Layer):
 
     def conditions(self) -> None:
         if sorted(self.order) != list(range(1, len(self.order) + 1)):
-            message = f"order is {self.order}; wanted each of 1 to {len(self.order)} once, the batch axis left out."
+            message = f"order is {self.order}; wanted each of 1 to {len(self.order)} once, without the batch axis."
             raise ArgumentError(message)
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing

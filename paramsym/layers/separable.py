@@ -1,4 +1,4 @@
-"""Depthwise and depthwise-separable convolutions: filter every channel on its own, then mix the channels."""
+"""Depthwise and depthwise-separable convolutions: filter every channel separately, then mix the channels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from paramsym.layers.windowed import Sliding, data_format_of
 from paramsym.program import Own, Value, convolve
 
 Dialect: TypeAlias = Literal["torch", "keras"]
-"""Flax has neither layer."""
+"""The dialects; Flax has neither layer."""
 
 
 class _Filtering(Sibling):
@@ -36,16 +36,16 @@ class _Filtering(Sibling):
     data_format: DataFormat | None
 
     def conditions(self) -> None:
-        """Tuples have one entry per axis; what the framework refuses is refused here."""
+        """Tuples have one entry per axis; arguments that the framework refuses are refused."""
         per_axis(self.kernel_size, self.rank, "kernel_size")
         per_axis(self.dilation, self.rank, "dilation")
         check_padding(self.padding, per_axis(self.stride, self.rank, "stride"), self.padding_mode, self.rank, self.dialect)
         if self.dialect == "torch" and self.data_format == "channels_last":
-            message = "data_format is 'channels_last', which is Keras' (dialect='keras'); torch's convolutions take the channels first."
+            message = "data_format is 'channels_last', which needs dialect='keras'; torch's convolutions take the channels first."
             raise ArgumentError(message)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Every channel filtered on its own, then what the layer does with the channels, and the bias."""
+        """Every channel filtered separately, then the layer's mixing of channels, and the bias."""
         data_format = data_format_of(self.data_format, self.dialect)
         x, restored = spatial(x, self.rank, data_format, channels=self.in_channels, batched=self.dialect != "torch")
         sliding = Sliding.of(self.rank, self.kernel_size, self.stride, self.dilation, self.padding, self.padding_mode, self.dialect)
@@ -62,7 +62,7 @@ class _Filtering(Sibling):
 
 @dataclass(frozen=True)
 class _Depthwise(_Filtering):
-    """The one statement behind the three classes: ``depth_multiplier`` kernels for every channel."""
+    """The common base of the three classes: ``depth_multiplier`` kernels for every channel."""
 
     in_channels: Dim
     kernel_size: Extents
@@ -91,7 +91,7 @@ class _Depthwise(_Filtering):
 
 @dataclass(frozen=True)
 class _Separable(_Filtering):
-    """The one statement behind the three classes: a depthwise convolution, then one of kernel size 1 over all channels."""
+    """The common base of the three classes: a depthwise convolution, then one of kernel size 1 over all channels."""
 
     rank: ClassVar[int]
     layers: ClassVar[tuple[type, type]]
@@ -124,7 +124,7 @@ class _Separable(_Filtering):
     def conditions(self) -> None:
         super().conditions()
         if self.dialect == "keras" and self.depthwise_bias:
-            message = "depthwise_bias is True; Keras' separable convolutions have one bias, behind both steps."
+            message = "depthwise_bias is True; Keras' separable convolutions have one bias, after both steps."
             raise ArgumentError(message)
 
     def tensors(self) -> Iterator[Tensor]:
@@ -158,7 +158,7 @@ class _Separable(_Filtering):
 
 
 def check_padding(padding: object, stride: tuple[Dim, ...], padding_mode: PaddingMode, rank: int, dialect: str) -> None:
-    """Raise ``ArgumentError`` where a framework does not pad so: "same" with a stride in torch, anything but zeros in Keras."""
+    """Raise ``ArgumentError`` for padding that a framework does not have: "same" with a stride in torch, anything but zeros in Keras."""
     if not isinstance(padding, str):
         per_axis(padding, rank, "padding")
     if dialect == "torch" and padding == "same" and any(step != 1 for step in stride):
@@ -171,7 +171,7 @@ def check_padding(padding: object, stride: tuple[Dim, ...], padding_mode: Paddin
 
 @dataclass(frozen=True)
 class DepthwiseConv1d(_Depthwise, rank=1):
-    r"""A convolution over sequences that filters every channel on its own, with ``depth_multiplier`` kernels each.
+    r"""A convolution over sequences that filters every channel separately, with ``depth_multiplier`` kernels each.
 
     ``weight`` is (in_channels*multiplier, 1, kernel), as ``torch.nn.Conv1d(in, in*multiplier, kernel, groups=in)`` stores it; ``bias``,
     if present, is (in_channels*multiplier,). With ``dialect="keras"`` the first is ``kernel``, (kernel, in_channels, multiplier).
@@ -202,7 +202,7 @@ class DepthwiseConv2d(_Depthwise, rank=2):
 
 @dataclass(frozen=True)
 class DepthwiseConv3d(_Depthwise, rank=3):
-    r"""As ``DepthwiseConv1d``, over volumes; Keras has no such class, it is stored here as the other two are.
+    r"""As ``DepthwiseConv1d``, over volumes; Keras has no such class; the storage is that of the other two.
 
     >>> from paramsym import C, K
     >>> DepthwiseConv3d(C, K).params
@@ -216,7 +216,7 @@ class SeparableConv1d(_Separable, rank=1, layers=(DepthwiseConv1d, Conv1d)):
 
     In torch the parts ``depthwise`` (a ``DepthwiseConv1d``, without bias unless ``depthwise_bias``) and ``pointwise`` (a ``Conv1d``). With
     ``dialect="keras"``: ``depthwise_kernel`` (kernel, in_channels, multiplier), ``pointwise_kernel`` (1, in_channels*multiplier,
-    out_channels), ``bias`` (out_channels,). Parameters, m being the multiplier: in*m*k + in*m*out + out.
+    out_channels), ``bias`` (out_channels,). Parameters, with multiplier m: in*m*k + in*m*out + out.
 
     Raises:
         ArgumentError: a tuple of another length than there are axes; ``padding="same"`` with a stride in torch.
@@ -243,7 +243,7 @@ class SeparableConv2d(_Separable, rank=2, layers=(DepthwiseConv2d, Conv2d)):
 
 @dataclass(frozen=True)
 class SeparableConv3d(_Separable, rank=3, layers=(DepthwiseConv3d, Conv3d)):
-    r"""As ``SeparableConv1d``, over volumes; Keras has no such class, it is stored here as the other two are.
+    r"""As ``SeparableConv1d``, over volumes; Keras has no such class; the storage is that of the other two.
 
     >>> from paramsym import C, F, K
     >>> SeparableConv3d(C, F, K).params

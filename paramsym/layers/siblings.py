@@ -1,4 +1,4 @@
-"""Layers that are one thing in several forms: 1d, 2d and 3d, a mean and a maximum."""
+"""Layers that exist in several variants: 1d, 2d and 3d, mean and maximum."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from paramsym.core.layer import Layer
 
 
 class Sibling(Layer):
-    """A layer whose class says in its first line what tells it from its siblings, as in ``class MaxPool2d(_MaxPool, rank=2)``."""
+    """A layer whose class arguments state its differences from its siblings, as in ``class MaxPool2d(_MaxPool, rank=2)``."""
 
     def __init_subclass__(cls, **told: Any) -> None:
-        """Keep what is told as attributes of the class."""
+        """Store the class arguments as attributes of the class."""
         super().__init_subclass__()
         for name, value in told.items():
             setattr(cls, name, value)

@@ -1,4 +1,4 @@
-"""A skip connection that puts the input beside the result, as in a U-Net."""
+"""A skip connection that joins the input with the result, as in a U-Net."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from paramsym.program import Own, Value, join
 class SkipConnection(Layer):
     """The input and ``submodule(input)``, joined along ``axis``; ``Residual`` adds them instead.
 
-    With channels on axis 1, an input of C channels and a submodule with D channels out give C + D channels. All other axes agree. A U-Net
-    is one of these inside another: each holds a pooling, the next level, and an upsampling.
+    With channels on axis 1, an input of C channels and a submodule with D output channels give C + D channels. All other axes agree. A
+    U-Net is one of these inside another: each holds a pooling, the next level, and an upsampling.
 
     Source: Ronneberger et al. 2015, "U-Net", section 2. Reference: ``monai.networks.layers.SkipConnection`` with ``mode="cat"``.
 
     Raises:
-        ShapeError: asked for what comes out, where another axis than ``axis`` differs.
+        ShapeError: for the output shape, if an axis other than ``axis`` differs.
 
     >>> from paramsym import B, C, Conv2d, F, W, output_shape
     >>> skip = SkipConnection(Conv2d(C, F, 3, padding=1))
@@ -35,5 +35,5 @@ class SkipConnection(Layer):
         yield Part("submodule", self.submodule)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The input first, then what the submodule makes of it."""
+        """The input, then the result of the submodule."""
         return join(x, own.submodule(x), axis=self.axis)

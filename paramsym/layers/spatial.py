@@ -1,4 +1,4 @@
-"""What layers over spatial axes share: one entry per axis."""
+"""Arguments of layers over spatial axes: one entry per axis."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from paramsym.errors import ArgumentError
 Extents: TypeAlias = Dim | tuple[Dim, ...]
 """One size for every spatial axis, or one per axis."""
 Margin: TypeAlias = Count | tuple[Count, ...]
-"""The same for what may be zero."""
+"""The same for numbers that may be zero."""
 Padding: TypeAlias = Margin | Literal["same", "valid", "causal"]
-"""A margin on both sides, or a word; "causal" is Keras' and for one axis only."""
+"""A margin on both sides, or a name; "causal" exists only in Keras and for one axis."""
 PaddingMode: TypeAlias = Literal["zeros", "reflect", "replicate", "circular"]
 
 
 def per_axis(value: Any, rank: int, where: str) -> tuple[Any, ...]:
-    """Return one entry per spatial axis: a tuple as it is, anything else ``rank`` times.
+    """Return one entry per spatial axis: a tuple unchanged, anything else ``rank`` times.
 
     Raises:
         ArgumentError: a tuple of another length.
@@ -36,7 +36,7 @@ def per_axis(value: Any, rank: int, where: str) -> tuple[Any, ...]:
 
 
 def exclude(stride: tuple[Dim, ...], dilation: tuple[Dim, ...]) -> None:
-    """Raise ``ArgumentError`` where both are above one, which Keras does not take; symbols are checked once numbers arrive."""
+    """Raise ``ArgumentError`` if both are above one, which Keras refuses; symbols are checked when numbers are put in."""
     if not within(canonical(Min(Max(*stride), Max(*dilation))), 1):
         shown = [text(one[0] if len(set(one)) == 1 else one) for one in (stride, dilation)]
         message = f"stride {shown[0]} together with dilation {shown[1]}: Keras takes one of them above 1, not both."

@@ -19,7 +19,7 @@ from paramsym.program import Own, Value, apply, drop, is_known, unknown
 
 @dataclass(frozen=True)
 class _Layer(Layer):
-    """What the two layers share: torch's arguments, and a feed-forward network."""
+    """The common base of the two layers: torch's arguments, and a feed-forward network."""
 
     d_model: Dim
     nhead: Dim
@@ -51,8 +51,8 @@ class TransformerEncoderLayer(_Layer):
     """Self-attention and a feed-forward network, each with a LayerNorm (Vaswani et al. 2017, section 3.1).
 
     ``self_attn``, ``linear1``, ``linear2``, ``norm1``, ``norm2``, in this order; shapes as in ``MultiHeadAttention``, ``FeedForward`` and
-    ``LayerNorm``. ``activation`` is "relu", "gelu", a function, or a layer with parameters of its own (``PReLU()``).
-    Reference: ``torch.nn.TransformerEncoderLayer``.
+    ``LayerNorm``. ``activation`` is "relu", "gelu", a function, or a layer with parameters (``PReLU()``). Reference:
+    ``torch.nn.TransformerEncoderLayer``.
 
     Raises:
         DivisibilityError: ``nhead`` does not divide ``d_model``.
@@ -67,7 +67,7 @@ class TransformerEncoderLayer(_Layer):
         yield from _rest(self, norms=2)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Self-attention and the feed-forward network, the norms before or after what they are added to."""
+        """Self-attention and the feed-forward network, with the norms before the sub-layers or after the residual additions."""
         for norm, body in (("norm1", lambda x: drop(own.self_attn(x), self.dropout)), ("norm2", self._inner(own))):
             x = x + body(own[norm](x)) if self.norm_first else own[norm](x + body(x))
         return x
@@ -94,7 +94,7 @@ class TransformerDecoderLayer(_Layer):
         yield from _rest(self, norms=3)
 
     def forward(self, own: Own, x: Value, memory: Value | None = None) -> Value:
-        """Self-attention, attention to the memory and the feed-forward network; without a memory the target is attended to."""
+        """Self-attention, attention to the memory and the feed-forward network; without a memory, attention is to the target."""
         memory = x if memory is None else memory
 
         def within(x: Value) -> Value:
@@ -161,7 +161,7 @@ class Transformer(Layer):
     """An encoder and a decoder stack with a LayerNorm at the end of each; embeddings are not part of it.
 
     ``encoder.layers.0`` ... ``encoder.norm``, ``decoder.layers.0`` ... ``decoder.norm``. ``custom_encoder`` and ``custom_decoder`` are
-    layers that stand in for the stacks. Reference: ``torch.nn.Transformer``, with torch's defaults: the base model of Vaswani et al. 2017.
+    layers that replace the stacks. Reference: ``torch.nn.Transformer``, with torch's defaults: the base model of Vaswani et al. 2017.
 
     >>> from paramsym import A, F, H, L
     >>> Transformer(H, A, L, L, F).params
@@ -200,7 +200,7 @@ class Transformer(Layer):
         yield Part("decoder", decoder)
 
     def forward(self, own: Own, source: Value, target: Value | None = None) -> Value:
-        """The target, which attends to what the encoder makes of the source; one input serves as both."""
+        """The decoded target, which attends to the encoded source; a single input is used for both."""
         return own.decoder(source if target is None else target, own.encoder(source))
 
 
@@ -213,7 +213,7 @@ def _norm(layer: TransformerEncoderLayer | TransformerDecoderLayer | Transformer
 
 
 def _rest(layer: TransformerEncoderLayer | TransformerDecoderLayer, norms: int) -> Iterator[Part]:
-    """Yield what follows the attentions; an activation that is a layer comes last, as in torch."""
+    """Yield the parts after the attentions; an activation that is a layer comes last, as in torch."""
     yield Part("", FeedForward(layer.d_model, layer.dim_feedforward, layer.bias))
     for number in range(1, norms + 1):
         yield Part(f"norm{number}", _norm(layer))
@@ -223,7 +223,7 @@ def _rest(layer: TransformerEncoderLayer | TransformerDecoderLayer, norms: int) 
 
 def _check(dropout: float, activation: object) -> None:
     if not 0 <= dropout <= 1:
-        message = f"dropout is {dropout}; a probability lies between 0 and 1."
+        message = f"dropout is {dropout}; wanted a probability between 0 and 1."
         raise ArgumentError(message)
     if isinstance(activation, Layer) or (isinstance(activation, str) and activation in {"relu", "gelu"}):
         return
@@ -235,5 +235,5 @@ def _check(dropout: float, activation: object) -> None:
         raise ArgumentError(message)
     parameters = getattr(activation, "parameters", None)
     if callable(parameters) and any(True for _ in cast("Iterable[object]", parameters())):
-        message = f"activation {quoted(activation)} has parameters of its own; give the layer that states them, such as PReLU()."
+        message = f"activation {quoted(activation)} has parameters; give the layer that states them, such as PReLU()."
         raise ArgumentError(message)

@@ -1,4 +1,4 @@
-"""Unpooling: the maxima of a pooling put back in their places. It stores nothing."""
+"""Unpooling: the maxima of a pooling put back at their positions. It stores nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paramsym.program.windows import transposed_lengths
 
 @dataclass(frozen=True)
 class _MaxUnpool(Sibling):
-    """What undoing a pooling by maximum shares."""
+    """The common base of unpooling."""
 
     rank: ClassVar[int]
 
@@ -45,14 +45,14 @@ class _MaxUnpool(Sibling):
 
 @dataclass(frozen=True)
 class MaxUnpool1d(_MaxUnpool, rank=1):
-    """The maxima of a sequence put back in their places, zeros elsewhere. Reference: ``torch.nn.MaxUnpool1d``."""
+    """The maxima of a sequence put back at their positions, with zeros elsewhere. Reference: ``torch.nn.MaxUnpool1d``."""
 
 
 @dataclass(frozen=True)
 class MaxUnpool2d(_MaxUnpool, rank=2):
-    """The maxima of an image put back in their places, zeros elsewhere. Reference: ``torch.nn.MaxUnpool2d``."""
+    """The maxima of an image put back at their positions, with zeros elsewhere. Reference: ``torch.nn.MaxUnpool2d``."""
 
 
 @dataclass(frozen=True)
 class MaxUnpool3d(_MaxUnpool, rank=3):
-    """The maxima of a volume put back in their places, zeros elsewhere. Reference: ``torch.nn.MaxUnpool3d``."""
+    """The maxima of a volume put back at their positions, with zeros elsewhere. Reference: ``torch.nn.MaxUnpool3d``."""

@@ -1,4 +1,4 @@
-"""What shape comes out where a kernel slides over spatial axes, or is spread over them, in torch, Keras and Flax."""
+"""Output shapes of convolutions and transposed convolutions in torch, Keras and Flax."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paramsym.program.windows import along_each
 
 
 def data_format_of(data_format: DataFormat | None, dialect: str) -> DataFormat:
-    """Return on which axis the channels are: first in torch, last in Keras and Flax unless told otherwise."""
+    """Return the axis of the channels: first in torch, by default last in Keras and Flax."""
     if data_format is not None:
         return data_format
     return "channels_first" if dialect == "torch" else "channels_last"
@@ -27,7 +27,7 @@ def data_format_of(data_format: DataFormat | None, dialect: str) -> DataFormat:
 
 @dataclass(frozen=True)
 class Sliding:
-    """How a kernel slides over the spatial axes; every setting has one entry per axis."""
+    """The settings of a convolution, with one entry per spatial axis."""
 
     kernel: tuple[Dim, ...]
     stride: tuple[Dim, ...]
@@ -47,7 +47,7 @@ class Sliding:
         padding_mode: PaddingMode = "zeros",
         dialect: str = "torch",
     ) -> Sliding:
-        """Read the settings as a layer takes them: one number stands for every axis."""
+        """Read the settings of a layer, in which one number applies to every axis."""
         margins = padding if isinstance(padding, str) else per_axis(padding, rank, "padding")
         settings = (per_axis(kernel, rank, "kernel_size"), per_axis(stride, rank, "stride"), per_axis(dilation, rank, "dilation"))
         return cls(*settings, margins, padding_mode, dialect)
@@ -56,9 +56,9 @@ class Sliding:
         """Slide a kernel (out, in/groups, *extents) over (batch, in, *spatial).
 
         Raises:
-            ShapeError: an empty axis, a kernel that does not fit, or a padding that copies more than there is.
+            ShapeError: an empty axis, a kernel that does not fit, or a padding that copies more entries than there are.
         """
-        if x.sizes[0] != 0 or self.padding_mode != "zeros" or self.padding == "same":  # else torch takes an empty batch of anything
+        if x.sizes[0] != 0 or self.padding_mode != "zeros" or self.padding == "same":  # otherwise torch takes an empty batch of any shape
             not_empty(x.sizes[2:], "the axes")
         if self.padding == "same" and self.padding_mode == "zeros":
             margins = self._margins()
@@ -69,7 +69,7 @@ class Sliding:
         margins = self._margins()
         if self.padding_mode == "zeros":
             return convolve(x, kernel, self.stride, margins, self.dilation, groups)
-        if self.dialect == "torch":  # Flax continues an input as often as it takes
+        if self.dialect == "torch":  # Flax repeats an input several times if necessary
             check_copied(self.padding_mode, x.sizes[2:], margins)
         padded = pad(x, margins, self.padding_mode)
         return convolve(padded, kernel, self.stride, ((0, 0),) * len(margins), self.dilation, groups)
@@ -87,7 +87,7 @@ class Sliding:
 
 
 def check_copied(padding_mode: str, extents: Sequence[Count], margins: Sequence[tuple[Any, Any]]) -> None:
-    """Raise ``ShapeError`` where more is to be mirrored or continued than an axis holds."""
+    """Raise ``ShapeError`` for a reflection or a circular padding by more than an axis has."""
     for length, sides in zip(extents, margins, strict=True):
         widest = max((side for side in sides if isinstance(side, int)), default=0)
         if isinstance(length, int) and padding_mode == "reflect" and widest >= length:
@@ -100,7 +100,7 @@ def check_copied(padding_mode: str, extents: Sequence[Count], margins: Sequence[
 
 @dataclass(frozen=True)
 class Spreading:
-    """How a transposed convolution spreads its input; every setting has one entry per axis."""
+    """The settings of a transposed convolution, with one entry per spatial axis."""
 
     kernel: tuple[Dim, ...]
     stride: tuple[Dim, ...]
@@ -120,7 +120,7 @@ class Spreading:
         output_padding: Margin | None,
         dialect: Dialect,
     ) -> Spreading:
-        """Read the settings as a layer takes them: one number stands for every axis."""
+        """Read the settings of a layer, in which one number applies to every axis."""
         margins = padding if isinstance(padding, str) else per_axis(padding, rank, "padding")
         settings = (per_axis(kernel, rank, "kernel_size"), per_axis(stride, rank, "stride"), per_axis(dilation, rank, "dilation"))
         return cls(*settings, margins, per_axis(output_padding, rank, "output_padding"), dialect)
@@ -131,7 +131,7 @@ class Spreading:
         Raises:
             ShapeError: an empty axis, an output padding that is smaller than neither stride nor dilation, or more padding than output.
         """
-        if x.sizes[0] != 0 or self.dialect != "torch":  # torch takes an empty batch whatever the other axes are
+        if x.sizes[0] != 0 or self.dialect != "torch":  # torch takes an empty batch with any other axes
             not_empty(x.sizes[2:], "the axes")
             self._check_output_padding()
         spread_over = self._by_word if isinstance(self.padding, str) else self._by_number
@@ -142,7 +142,7 @@ class Spreading:
         return convolve_transposed(x, kernel, self.stride, before, self.dilation, lengths, groups)
 
     def around(self, x: Value, kernel: Value, *, odd_before: bool) -> Value:
-        """Likewise in circles, each ``stride`` times as long as the axis: what reaches beyond the end goes on at the start, as in Flax."""
+        """The same on circles, each ``stride`` times as long as the axis: entries beyond the end continue at the start, as in Flax."""
         circles = [canonical(length * stride) for length, stride in zip(x.sizes[2:], self.stride, strict=True)]
         y = self.convolve(x, kernel)
         for axis, (length, circle) in enumerate(zip(y.sizes[2:], circles, strict=True), 2):
@@ -150,7 +150,7 @@ class Spreading:
         return y
 
     def _by_number(self, length: Count, kernel: Dim, stride: Dim, dilation: Dim, margin: Count, extra: Count | None) -> tuple[Count, Count]:
-        """Return the length that comes out and what is cut off in front; Flax pads the spread input instead of cutting the output."""
+        """Return the output length and the entries cut off in front; Flax pads the spread input instead of cutting the output."""
         if self.dialect != "flax":
             return transposed_length(length, kernel, stride, canonical(2 * margin), dilation, extra or 0), margin
         total = canonical(2 * margin)
@@ -158,7 +158,7 @@ class Spreading:
         return window_count(canonical((length - 1) * stride + 1), kernel, 1, total, dilation), before
 
     def _by_word(self, length: Count, kernel: Dim, stride: Dim, dilation: Dim, word: str, extra: Count | None) -> tuple[Count, Count]:
-        """Return the length that comes out and what is cut off in front (``keras.src.backend.common.backend_utils``)."""
+        """Return the output length and the entries cut off in front (``keras.src.backend.common.backend_utils``)."""
         if word != "same":
             return transposed_length_by_word(length, kernel, stride, word, dilation, extra), 0
         width = effective_kernel(kernel, dilation)
@@ -177,7 +177,7 @@ class Spreading:
 
 
 def wrapped(y: Value, axis: int, beyond: Count, circle: Dim, *, odd_before: bool) -> Value:
-    """Return an axis, ``beyond`` entries longer than a circle, laid around it and added up; entries before its middle go backwards."""
+    """Add up an axis, ``beyond`` entries longer than a circle, around the circle; entries before its middle are in reverse order."""
     twice = canonical(2 * circle)
     short = -beyond % twice if isinstance(beyond, int) and isinstance(twice, int) else Mod(-beyond, twice)
     half = over(short, 2)

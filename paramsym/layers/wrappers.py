@@ -16,7 +16,7 @@ from paramsym.program.tracing import each
 
 
 def keras_name(layer: Layer | str) -> str:
-    """Return the name that Keras gives to a layer, from its class or from Keras' own spelling.
+    """Return Keras' name of a layer, from its class or from Keras' own spelling.
 
     >>> from paramsym import H, LSTM, RNN
     >>> keras_name("Conv2DTranspose"), keras_name(LSTM(H, H)), keras_name(RNN(H, H, dialect="keras"))
@@ -38,14 +38,14 @@ def _goes_backwards(layer: Layer) -> bool:
 
 @dataclass(frozen=True)
 class Bidirectional(Layer):
-    r"""A recurrent layer and its twin that reads the sequence backwards, each with weights of its own.
+    r"""A recurrent layer and a copy that reads the sequence backwards, with separate weights.
 
-    The two are under ``forward_<name>`` and ``backward_<name>``; ``name`` is what Keras would call the layer (``lstm``), or ``rnn`` in
-    Flax' dialect. ``backward_layer`` is a backward direction that differs; it keeps its own name, or ``backward_name``. ``merge_mode`` says
-    how the two outputs are merged and changes no count. Parameters: twice those of the layer.
+    The two are under ``forward_<name>`` and ``backward_<name>``; ``name`` is Keras' name of the layer (``lstm``), or ``rnn`` in Flax'
+    dialect. ``backward_layer`` is a different layer for the backward direction; it has its own name, or ``backward_name``. ``merge_mode``
+    says how the two outputs are merged and does not change the count. Parameters: twice those of the layer.
 
     Raises:
-        StructureError: around a layer of torch's that already has both directions.
+        StructureError: a layer of torch that already has both directions.
 
     Reference: Keras: ``Bidirectional``; Flax: ``linen.Bidirectional``. Schuster and Paliwal 1997.
 
@@ -78,9 +78,9 @@ class Bidirectional(Layer):
         yield Part(backward, self.layer if self.backward_layer is None else self.backward_layer)
 
     def forward(self, own: Own, x: Value) -> Any:
-        """Both directions read the same sequence, the backward one from its end; outputs are put side by side or merged, states follow.
+        """Both directions read the same sequence, the backward one from its end; outputs are joined or merged, and states follow.
 
-        A backward layer that goes backwards by itself, as Keras wants it, reads the sequence as it is.
+        A given backward layer, which has ``go_backwards`` as in Keras, reads the sequence unchanged.
         """
         forward, backward = self.own_parts
         alone = _goes_backwards(forward.layer) != _goes_backwards(backward.layer)
@@ -98,7 +98,7 @@ class Bidirectional(Layer):
 class TimeDistributed(Layer):
     r"""One layer applied to every step in time; its weights are stored once.
 
-    The layer is under ``name``, by default what Keras would call it (``dense``). Parameters: those of the layer.
+    The layer is under ``name``, by default Keras' name of it (``dense``). Parameters: those of the layer.
 
     Reference: Keras: ``TimeDistributed``.
 

@@ -26,10 +26,10 @@ Recompute: TypeAlias = Literal["none", "selective", "full"]
 
 @dataclass(frozen=True)
 class Memory:
-    """A convention for what is kept: the source, how attention is computed, the default format, and the bytes of what is no number.
+    """A convention for kept arrays: its source, how attention is computed, the default format, and the bytes of masks and statistics.
 
-    A ``mask`` or ``statistic`` of None takes as many bytes as a number. With ``copies`` those in float32 count that references make of
-    narrower numbers; with ``drops`` the fused attention has a dropout; with ``buffers`` arrays count that kernels keep on a CPU alone.
+    A ``mask`` or ``statistic`` of None takes the bytes of a number. With ``copies`` the float32 copies that references make of narrower
+    numbers count; with ``drops`` the fused attention supports dropout; with ``buffers`` the arrays that only kernels for a CPU keep count.
     """
 
     name: str
@@ -42,19 +42,17 @@ class Memory:
     copies: bool = True
     drops: bool = True
     buffers: bool = False
-    wrong: str = (
-        "what kernels hold for a moment, and the caching of the allocator, are left out; autocast keeps a copy of every weight more"
-    )
+    wrong: str = "temporary arrays of kernels and the cache of the allocator are left out; autocast also keeps a copy of every weight"
 
 
 _CPU = "torch's autograd on a CPU, which keeps masks and the statistics of kernels in the format of the numbers"
-_NATIVE = "the same with torch's native dropout, whose masks are of a byte"
-_PLAIN = "fused attention where it has no dropout"
+_NATIVE = "the same with torch's native dropout, whose masks take one byte"
+_PLAIN = "fused attention if there is no dropout"
 _KORTHIKANTI = "Korthikanti et al. 2022, arXiv:2205.05198, section 4.1: 2 bytes per number, 1 per entry of a mask, no statistics of norms"
 MEMORY: Mapping[str, Memory] = {
     one.name: one
     for one in (
-        Memory("torch-eager", "torch's autograd on plain operations, as saved_tensors_hooks shows it; masks of a byte"),
+        Memory("torch-eager", "torch's autograd on plain operations, as saved_tensors_hooks shows it; masks of one byte"),
         Memory("torch-sdpa", "the same with the fused attention of torch.nn.functional.scaled_dot_product_attention", "fused"),
         Memory("torch-eager-cpu", _CPU, statistic=None, mask=None, buffers=True),
         Memory("torch-sdpa-cpu", f"{_CPU}; {_PLAIN}", "fused", statistic=None, mask=None, drops=False, buffers=True),
@@ -75,25 +73,25 @@ MEMORY: Mapping[str, Memory] = {
 
 RECOMPUTE: Mapping[Recompute, str] = {
     "none": "everything is kept",
-    "selective": "what lies between queries, keys, values and the attention's result is computed again (Korthikanti 2022)",
-    "full": "of every repeated block its inputs are kept, and the block is computed again (Chen et al. 2016, arXiv:1604.06174)",
+    "selective": "the arrays between queries, keys, values and the attention's result are computed again (Korthikanti 2022)",
+    "full": "only the inputs of every repeated block are kept, and the block is computed again (Chen et al. 2016, arXiv:1604.06174)",
 }
-"""What is computed a second time on the way back rather than kept."""
+"""What the backward pass computes again instead of keeping it."""
 
 
 @dataclass(frozen=True)
 class Shares:
-    """How training is shared over devices, each a number of devices.
+    """The sharing of a model over devices in training; each field is a number of devices.
 
-    ``tensor`` splits matrices, and what lies between two of them (Shoeybi et al. 2019, section 3); with ``sequence`` what lies outside
-    is split as well, along the positions (Korthikanti et al. 2022, section 4.2.2). ``context`` splits everything along the positions.
-    ``pipeline`` cuts the repeated blocks into stages, of which the first one holds most: as many examples are under way as there are
-    stages; ``interleaved`` stages hold ``1 + (pipeline - 1)/(pipeline*interleaved)`` of that (section 4.2.3). What is not repeated counts
-    whole.
+    ``tensor`` splits matrices and the arrays between two of them (Shoeybi et al. 2019, section 3); with ``sequence`` the other arrays are
+    split along the positions as well (Korthikanti et al. 2022, section 4.2.2). ``context`` splits all arrays along the positions.
+    ``pipeline`` cuts the repeated blocks into stages, of which the first holds the most: it has one example in progress for each stage;
+    ``interleaved`` stages hold ``1 + (pipeline - 1)/(pipeline*interleaved)`` of that (section 4.2.3). Parts that are not repeated count
+    fully.
 
     Raises:
-        SizeError: what is no number of devices.
-        ArgumentError: interleaved stages of one stage.
+        SizeError: an impossible number of devices.
+        ArgumentError: interleaved stages without a pipeline.
     """
 
     tensor: Dim = 1
@@ -107,11 +105,11 @@ class Shares:
         for name in ("tensor", "context", "pipeline", "interleaved"):
             size(getattr(self, name), name)
         if self.interleaved != 1 and self.pipeline == 1:
-            message = f"interleaved is {self.interleaved}, and there is one stage; give pipeline as well."
+            message = f"interleaved is {self.interleaved}, but there is only one stage; give pipeline as well."
             raise ArgumentError(message)
 
     def factors(self, line: Line) -> Iterator[Dim]:
-        """Yield what a line is multiplied by on one device."""
+        """Yield the factors of a line on one device."""
         if self.tensor != 1 and (self.sequence or line.role.startswith("split ")):
             yield _share(self.tensor)
         if self.context != 1:
@@ -139,19 +137,19 @@ def activations(
     input_gradients: bool = False,
     **named: Any,
 ) -> Cost:
-    """Return the bytes that a forward pass in training keeps for the backward pass, arrays that share storage once.
+    """Return the bytes that a forward pass in training keeps for the backward pass, counting arrays that share storage once.
 
-    Stored tensors and the inputs themselves are left out. Numbers take the bytes of ``dtype``, which the convention chooses where it is
-    None; statistics of norms take 4, indices 8 and masks 1, unless the convention says otherwise. ``recompute`` says what is computed again
-    rather than kept. Of a model that is shared over devices one device is counted: ``tensor``, ``sequence``, ``context``, ``pipeline`` and
-    ``interleaved`` are those of ``Shares``. Inputs need no gradient unless ``input_gradients``. Copies in float32 that a reference
-    makes of narrower numbers count: those of Llama's norms and softmax.
+    Stored tensors and the inputs themselves are left out. Numbers take the bytes of ``dtype``; if it is None, the convention chooses it.
+    Statistics of norms take 4 bytes, indices 8 and masks 1, unless the convention says otherwise. ``recompute`` is what the backward pass
+    computes again instead of keeping it. For a model that is shared over devices, one device is counted: ``tensor``, ``sequence``,
+    ``context``, ``pipeline`` and ``interleaved`` are those of ``Shares``. Inputs need no gradient unless ``input_gradients``. Copies in
+    float32 that a reference makes of narrower numbers count: those of Llama's norms and softmax.
 
     Raises:
         ShapeError: inputs that the layer cannot take.
-        NotYetError: a part that does not say what it computes; tensor sharing of what is not cut between pairs of matrices.
+        NotYetError: a part without a forward pass; tensor sharing of a model that is not split between pairs of matrices.
         ArgumentError: an unknown convention, ``dtype`` or ``recompute``.
-        SizeError: what is no number of devices.
+        SizeError: an impossible number of devices.
 
     >>> from paramsym import B, Dense, F, H, S, Sequential
     >>> activations(Sequential(Dense(H, F), Dense(F, H)), (B, S, H)).total
@@ -197,8 +195,8 @@ def _kept(program: Program, way: Way, shares: Shares, *, input_gradients: bool) 
     kept = keeping(program, tuple(input_gradients and one.kind == "float" for one in program.input_types), way)
     if kept.mixed and shares.tensor != 1:
         message = (
-            "something that is split over devices is added to something whole: tensor sharing is stated for blocks in which a matrix that"
-            " is given something whole is followed by one that sums over what it gives."
+            "an array that is split over devices is added to a whole array: tensor sharing is defined for blocks in which a matrix with a"
+            " whole input is followed by one that sums over its output."
         )
         raise NotYetError(message)
     yield from kept.lines
@@ -215,9 +213,9 @@ def _counted(lines: Iterator[Line], widths: Mapping[str, Dim], shares: Shares) -
 
 
 def one_block(cost: Cost, kept: Cost) -> tuple[Line, ...]:
-    """Return what one repeated block holds in the first of two accounts and not in the second: what is computed again at once.
+    """Return the bytes of one repeated block that the first of two lists has and the second has not: those computed again at once.
 
-    Of several kinds of blocks it is the one that holds most; for sizes in letters the last one that is not known to hold less.
+    If there are several kinds of blocks, take the largest; for sizes in letters, the last that is not known to be smaller.
     """
     rest = list(kept.ledger)
     groups: dict[str, list[Line]] = {}

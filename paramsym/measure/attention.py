@@ -18,16 +18,16 @@ from paramsym.program.types import ArrayType
 
 
 def runs_fused(way: Way, body: Program, needs: tuple[bool, ...]) -> bool:
-    """Return whether a fused kernel takes an attention: it gives no gradient to a bias, and wants keys and values of one width."""
+    """Return whether a fused kernel can compute an attention: it gives no gradient to a bias, and needs keys and values of one width."""
     _, key, value, *_ = body.input_types
     dropped = any(isinstance(step.operation, Drop) for step in body.steps)
     return way.attention == "fused" and not any(needs[3:]) and not differ(key.sizes[-1], value.sizes[-1]) and (way.drops or not dropped)
 
 
 def by_steps(body: Program, kept: Keeping, *, biased: bool, narrow: bool) -> Keeping:
-    """What the same function keeps where no fused kernel takes it, from what its steps keep.
+    """The kept arrays of the same function if no fused kernel can compute it, from those of its steps.
 
-    A causal mask is written out for a ``biased`` attention. With ``narrow`` numbers everything is worked out in float32, from copies.
+    A ``biased`` attention has its causal mask as an array. With ``narrow`` numbers all of it is computed in float32, from copies.
     """
     lines = kept.lines
     if biased and any(one.causal for one in masks(body)):
@@ -45,11 +45,11 @@ def is_scores(operation: Any) -> bool:
 
 
 def fused(body: Program, layouts: tuple[Layout, ...], *, split: bool) -> Keeping:
-    """What a fused attention keeps: what goes in and comes out, and the logarithm of every query's sum of exponentials.
+    """The kept arrays of a fused attention: its inputs, its output, and the logarithm of every query's sum of exponentials.
 
-    The kernel takes a causal mask as a flag. A window makes a mask of four bytes per pair, and a bias is one: given for every pair it is
-    taken as it is. Keys and values are copied for each head then, unless one copy can be stretched. The result lies as the queries do: laid
-    otherwise than by position, it is copied to merge the heads, and the copy is what comes out.
+    The kernel takes a causal mask as a flag. A window needs a mask of four bytes per pair. A bias is such a mask, and is used directly if
+    it is given for every pair. Keys and values are then copied for each head, unless one copy can be stretched. The result has the layout
+    of the queries: if its heads cannot be merged in that, it is copied to merge them, and the copy is the output.
     """
     query, key, value, *bias = body.input_types
     batch, queries, heads, _ = query.sizes
@@ -76,7 +76,7 @@ def fused(body: Program, layouts: tuple[Layout, ...], *, split: bool) -> Keeping
 
 
 def _written(body: Program, key: ArrayType) -> bool:
-    """Whether an attention has a mask that is written out, as it is for a window that is no longer than the keys."""
+    """Whether an attention has a mask as an array, as for a window that is not longer than the keys."""
     found = masks(body)
     windows = [mask.window for mask in found if mask.window is not None]
     return any(mask.written for mask in found) or any(

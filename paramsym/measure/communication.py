@@ -1,4 +1,4 @@
-"""Bytes that each device sends in one training step, by how the model is shared out."""
+"""Bytes that each device sends in one training step, by the way in which the model is shared."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Travels: TypeAlias = Literal["weights", "stream", "boundary", "keys"]
 
 @dataclass(frozen=True)
 class Sharing:
-    """A way to share a model out: what travels, and how often in a step.
+    """A way to share a model: what is sent, and how often per step.
 
-    Of ``n`` devices in a ring each sends (n-1)/n of what all hold together for one collective; an all-reduce is two of them. ``frozen`` is
-    how often weights travel that are not trained.
+    For one collective in a ring of ``n`` devices, each device sends (n-1)/n of the whole array; an all-reduce is two collectives.
+    ``frozen`` is how often frozen weights are sent.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Sharing:
     times: int
     words: str
     frozen: int = 0
-    wrong: str = "buckets that are filled up, and what crosses slower links between machines, are not told apart"
+    wrong: str = "the padding of buckets is left out, and slower links between machines are not treated separately"
 
 
 SHARINGS: Mapping[str, Sharing] = {
@@ -55,26 +55,26 @@ SHARINGS: Mapping[str, Sharing] = {
         ),
     )
 }
-"""Ways to share a model out, by name."""
+"""Ways to share a model, by name."""
 
 
 def communication(layer: Layer, *inputs: Any, sharing: str = "data", devices: Any, dtype: str = "bfloat16", **named: Any) -> Cost:
     """Return the bytes that each device sends in one training step.
 
-    ``sharing`` is data, zero-1, zero-2, zero-3, fsdp, tensor, sequence, pipeline or context; ``devices`` is how many share, a number or a
-    letter. The inputs are those of one device, but for tensor, sequence and context, whose devices work on them together. Weights and
-    gradients travel in ``dtype``, frozen weights have no gradient. What travels for tensors and sequences is the residual stream, once for
-    every addition to it; a pipeline sends it over one boundary, in the middle; rings of attention send keys and values. Overlap with
-    arithmetic, and gathering the input again on the way back, are left out.
+    ``sharing`` is data, zero-1, zero-2, zero-3, fsdp, tensor, sequence, pipeline or context; ``devices`` is the number of devices, a number
+    or a letter. The inputs are those of one device, except for tensor, sequence and context, whose devices work on them together. Weights
+    and gradients are sent in ``dtype``; frozen weights have no gradient. For tensor and sequence the residual stream is sent, once for
+    every addition to it; a pipeline sends it over one boundary, in the middle; context sends keys and values. Overlap with arithmetic, and
+    gathering the input again in the backward pass, are left out.
 
     Raises:
         ShapeError, NotYetError: as ``flops``.
         ArgumentError: an unknown sharing or ``dtype``.
-        SizeError: what is no number of devices.
+        SizeError: what is not a number of devices.
 
     >>> from paramsym import Dense, F, H, B, dims
     >>> n = dims("n")
-    >>> communication(Dense(H, F, bias=False), (B, H), devices=n).total  # an all-reduce sends nearly twice what there is
+    >>> communication(Dense(H, F, bias=False), (B, H), devices=n).total  # an all-reduce sends nearly twice the size of the weights
     4*F*H - 4*F*H/n
     """
     check_word("sharing", sharing, SHARINGS)
@@ -98,7 +98,7 @@ def communication(layer: Layer, *inputs: Any, sharing: str = "data", devices: An
 
 
 def _travelling(layer: Layer, program: Program, shared: Sharing) -> Iterator[tuple[Line, int]]:
-    """Yield what travels, with how often: gradients of frozen weights never do."""
+    """Yield the sent arrays with their number per step, without gradients of frozen weights."""
     if shared.travels == "weights":
         for line in layer.ledger():
             often = shared.times if line.trainable else shared.frozen
@@ -112,7 +112,7 @@ def _travelling(layer: Layer, program: Program, shared: Sharing) -> Iterator[tup
 
 
 def _stream(program: Program) -> Any:
-    """Return what finds the additions to the residual stream: of two arrays of one shape, with as many axes as the result."""
+    """Return a function that finds the additions to the residual stream: sums of two arrays of one shape, with the axes of the result."""
     ranks = {len(one.shape) for one in program.output_types if one.kind == "float"}
 
     def added(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> Iterator[Line]:

@@ -1,4 +1,4 @@
-"""What a layer costs for an input, as a value: a ledger with a unit, a convention and the question that it answers."""
+"""The cost of a layer for an input, as a value: a ledger with a unit, a convention and the function that made it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ from paramsym.render.table import Cell, Printed, Table, percent
 class Cost(Printed):
     """The cost of a layer for inputs of certain shapes: lines of products, in a unit, counted by a convention.
 
-    ``ask(layer, *shapes, **chosen)`` asks the same of another layer or of other inputs, or with other choices; ``chosen`` are those made.
+    ``ask(layer, *shapes, **chosen)`` computes the same cost for another layer, other inputs or other options; ``chosen`` are the options of
+    this one.
 
     >>> from paramsym import A, B, H, MultiHeadAttention, S, flops
     >>> cost = flops(MultiHeadAttention(H, A, batch_first=True), (B, S, H))
@@ -46,7 +47,7 @@ class Cost(Printed):
     chosen: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
-        """A cost counts uses: a copy that is stored and not used costs nothing."""
+        """A cost counts uses: a stored copy that is not used costs nothing."""
         if any(line.stored != line.used for line in self.ledger):
             object.__setattr__(self, "ledger", Ledger(tuple(line.but(stored=line.used) for line in self.ledger)))
 
@@ -65,7 +66,7 @@ class Cost(Printed):
         """The total as an int.
 
         Raises:
-            SizeError: while symbols are left, or where the total is a fraction.
+            SizeError: symbols are left, or the total is a fraction.
         """
         if not isinstance(self.total, Integer):
             left = ", ".join(sorted(symbol.name for symbol in symbols_in(self.total)))
@@ -81,12 +82,12 @@ class Cost(Printed):
 
     @cached_property
     def symbols(self) -> frozenset[Symbol]:
-        """The symbols of the layer, of its inputs, and of what was chosen, such as the positions before a step."""
+        """The symbols of the layer, of its inputs and of the options, such as the positions before a step."""
         return frozenset({*self.layer.symbols, *symbols_in((self.inputs, tuple(self.chosen.values())))})
 
     @property
     def formula(self) -> Expr:
-        """The total before sizes were put in; where none were, ``total``."""
+        """The total before sizes were put in; without sizes, ``total``."""
         return self.origin[0].total
 
     @property
@@ -98,8 +99,9 @@ class Cost(Printed):
     def origin(self) -> tuple[Cost, dict[Symbol, Dim]]:
         """The cost before sizes were put in, and the sizes.
 
-        Of a layer with sizes and inputs in numbers, it is that of the layer's formula: the inputs are written in the letters that the model
-        states for them, other extents in the layer's letter of that size. Where that is another cost, it is this one, without sizes.
+        For a layer with sizes and inputs in numbers, it is the cost of the layer's formula: the inputs are written in the letters that the
+        model states for them, other extents in the layer's letter of that size. If the result differs from this cost, this cost is
+        returned, without sizes.
         """
         root, before = self.layer.origin
         try:
@@ -124,8 +126,8 @@ class Cost(Printed):
     def at(self, sizes: Mapping[Any, Any] | str | None = None, /, **named: Dim) -> Cost:
         """Return the same cost with sizes or expressions put in, by symbol, by name, or by a published size of the model.
 
-        They go into the layer and the inputs at once. A size that was put in before is changed, the others stay; ``formula`` and
-        ``sizes`` say what was put in.
+        They are put into the layer and the inputs. A size that was put in before is changed, the others stay; ``formula`` and ``sizes``
+        show the sizes.
 
         Raises:
             UnknownNameError: a symbol that neither the layer nor the inputs have.
@@ -150,17 +152,17 @@ class Cost(Printed):
         return found
 
     def substituted(self, mapping: Mapping[Symbol, Any]) -> Cost:
-        """Return the cost of the layer built anew with values for symbols, so that every size passes its gate again."""
+        """Return the cost of the layer built again with values for symbols, so that every size is checked again."""
         values = _placed(mapping)
         changed = {name: substitute(value, values) for name, value in self.chosen.items() if symbols_in((value,))}
         return self.ask(self.layer.substituted(values), *substitute(self.inputs, values), **changed)
 
     def of(self, layer: Layer) -> Cost:
-        """Return the same question about another layer."""
+        """Return the same cost of another layer."""
         return self.ask(layer, *self.inputs)
 
     def table(self, depth: int | None = None, *, letters: Lettering = None) -> Table:
-        """Return what every operation costs, or every part down to a depth."""
+        """Return a table of the cost of every operation, or of every part down to a depth."""
         check_depth(depth)
         sums: dict[str, list[Polynomial]] = {}
         for line in self.ledger:
@@ -189,12 +191,12 @@ class Cost(Printed):
         >>> flops(Dense(H, F), (B, H)).at(H=8, F=4, B=2).to_latex("steps").splitlines()[2]
         '&= 2 \\cdot 4 \\cdot 8 \\cdot 2 \\\\'
         """
-        written: Any = self  # it has the lines, letters and sizes that are written, as a layer has
+        written: Any = self  # it has lines, letters and sizes, as a layer has
         return to_latex(written, form, letters=letters, by=by, depth=depth, width=width, standalone=standalone, unit=self.unit)
 
     @property
     def subject(self) -> str:
-        """What it is the cost of: the class and the inputs."""
+        """The subject of the cost: the class and the inputs."""
         shapes = ", ".join(str(shape) for shape in self.inputs)
         return f"{class_name(self.layer)} for {shapes}"
 
@@ -214,21 +216,21 @@ class Cost(Printed):
 
 
 def check_word(what: str, value: object, known: Iterable[str], more: str = "") -> None:
-    """Raise ``ArgumentError`` where a word is none of the known ones.
+    """Raise ``ArgumentError`` for an unknown word.
 
     >>> check_word("dtype", "float31", ("float32", "float16"))
     Traceback (most recent call last):
         ...
-    paramsym.errors.ArgumentError: dtype is 'float31' (str); known are float32, float16.
+    paramsym.errors.ArgumentError: dtype is 'float31' (str); wanted one of float32, float16.
     """
     words = tuple(known)
     if value not in words:
-        message = f"{what} is {described(value)}; known are {', '.join(words)}{more}."
+        message = f"{what} is {described(value)}; wanted one of {', '.join(words)}{more}."
         raise ArgumentError(message)
 
 
 def _in_letters(root: Layer, sizes: Mapping[Symbol, Dim], inputs: tuple[tuple[Dim, ...], ...]) -> tuple[tuple[Dim, ...], ...]:
-    """Write inputs in numbers with the letters that the model states for them; else with the layer's only letter of that size."""
+    """Replace the numbers of inputs by the letters that the model states for them, or by the layer's only letter of that size."""
     stated: Any = getattr(root.computed_as, "inputs", None)
     shapes = tuple(tuple(shape) for shape in stated.values())[: len(inputs)] if isinstance(stated, Mapping) else ()
     if tuple(map(len, shapes)) == tuple(map(len, inputs)):
@@ -250,7 +252,7 @@ def _only(letters: list[Symbol], extent: Dim) -> Dim:
     """Return the letter of an extent.
 
     Raises:
-        ArgumentError: several letters of one size, of which nobody can tell which is meant.
+        ArgumentError: several letters with this size.
     """
     if not letters or not isinstance(extent, int):
         return extent
@@ -261,7 +263,7 @@ def _only(letters: list[Symbol], extent: Dim) -> Dim:
 
 
 def _name(line: Line, depth: int | None) -> str:
-    """Return the part that a line belongs to, at most ``depth`` levels down; without a depth the operation itself."""
+    """Return the part of a line, at most ``depth`` levels down; without a depth the operation itself."""
     path = line.path if depth is None else line.path[:-1][:depth]
     return ".".join(map(str, path)) or "(itself)"
 

@@ -1,4 +1,4 @@
-"""Conventions of counting work, as data: what each counts, where it is written, and where it departs from what is computed."""
+"""Conventions of counting work, as data: what each counts, its source, and where it differs from the computation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paramsym.core.ledger import Line
 from paramsym.program.graph import MULTIPLY_ADD
 
 LOOKUP = "lookup"
-"""The unit of a row that is looked up; as a product with a one-hot vector it is a multiply-add for each row of the table."""
+"""The unit of a looked-up row; counted as a product with a one-hot vector, it is one multiply-add for each row of the table."""
 _POSITIONS = frozenset({"wpe", "pos_embed", "pos_embedding", "pos_emb", "pos_table"})
 _ONCE: Mapping[str, int] = {MULTIPLY_ADD: 1}
 _TWICE: Mapping[str, int] = {MULTIPLY_ADD: 2}
@@ -29,11 +29,11 @@ Parameters: TypeAlias = Literal["none", "all", "no positions", "no tables"]
 class Counting:
     """A convention of counting operations.
 
-    ``units`` says how many operations one unit of work is; what is not listed counts nothing. ``pairs`` says whether attention computes all
-    pairs of queries and keys, half of them, or those that its mask shows. ``backward`` is derived, product by product, or twice the
-    forward pass; ``recomputed`` repeats the forward pass of the repeated blocks before it. ``blocks`` leaves out what is not repeated.
-    ``parameters`` counts, in place of the products with weights, 2 for each parameter and position: all of them, or those that are no
-    positions, or no tables.
+    ``units`` is the number of operations of each unit of work; units that are not listed count nothing. ``pairs`` says whether attention
+    counts all pairs of queries and keys, half of them, or the visible ones. ``backward`` is derived, product by product, or twice the
+    forward pass; ``recomputed`` repeats the forward pass of the repeated blocks before it. ``blocks`` counts only repeated blocks.
+    ``parameters`` replaces the products with weights by 2 for each parameter and position: of all parameters, of all but positions, or of
+    all but tables.
     """
 
     name: str
@@ -56,23 +56,23 @@ CONVENTIONS: Mapping[str, Counting] = {
             "matmul",
             "torch.utils.flop_counter.FlopCounterMode",
             "2 for each multiply-add of products and convolutions, all pairs in attention, the backward pass product by product",
-            "the counter itself sees nothing in torch's fused fast paths, Bilinear and LSTM on a CPU, and counts the weight gradient of a"
-            " grouped convolution as often as there are groups",
+            "torch's counter itself counts nothing in fused fast paths, Bilinear and LSTM on a CPU, and multiplies the weight gradient of a"
+            " grouped convolution by the number of groups",
             _TWICE,
         ),
         Counting(
             "multiply-adds",
             "the same, each multiply-add once; many model cards call these FLOPs",
             "1 for each multiply-add of products and convolutions",
-            "half of what a device is rated in",
+            "half of the FLOPs in which a device's speed is given",
             _ONCE,
             "MACs",
         ),
         Counting(
             "causal",
             "the masks themselves: S*(S + 1)/2 pairs of S positions; Dao 2023, arXiv:2307.08691, section 4.1, writes S**2/2 for it",
-            "2 for each multiply-add; in attention the pairs that the mask shows, with a window or without",
-            "plain products compute all pairs and hide some afterwards, and kernels that skip the hidden ones work in whole tiles",
+            "2 for each multiply-add; in attention only the visible pairs, with a window or without",
+            "plain products compute all pairs and hide some afterwards; kernels that skip hidden pairs compute whole tiles",
             _TWICE,
             pairs="seen",
         ),
@@ -80,7 +80,7 @@ CONVENTIONS: Mapping[str, Counting] = {
             "megatron",
             "Narayanan et al. 2021, arXiv:2104.04473, equation 3 and appendix",
             "2 for each multiply-add; with the backward pass the blocks' forward pass twice, because activations are recomputed",
-            "a run without recomputation does a quarter less in the blocks; softmax, norms and activations are left out",
+            "without recomputation, the blocks need a quarter less; softmax, norms and activations are left out",
             _TWICE,
             backward="twice",
             recomputed=True,
@@ -100,7 +100,7 @@ CONVENTIONS: Mapping[str, Counting] = {
             "Hoffmann et al. 2022, arXiv:2203.15556, appendix F",
             "2 for each multiply-add, 3 for each score in a softmax, looked-up tokens as products with one-hot vectors, backward twice"
             " forward",
-            "nobody multiplies with one-hot vectors; table A4 leaves them and the logits out",
+            "implementations look the rows up instead; table A4 leaves these products and the logits out",
             {MULTIPLY_ADD: 2, "softmax": 3, LOOKUP: 2},
             backward="twice",
         ),
@@ -108,7 +108,7 @@ CONVENTIONS: Mapping[str, Counting] = {
             "palm",
             "Chowdhery et al. 2022, arXiv:2204.02311, appendix B",
             "2 for each parameter and position, and 4*L*A*D for each position and key of attention; backward twice forward",
-            "gains of norms, biases and tables that are only looked up count as matrices; a tied table counts once",
+            "weights of norms, biases and embeddings that are only looked up count as matrices; a tied embedding counts once",
             _TWICE,
             backward="twice",
             parameters="all",
@@ -116,8 +116,8 @@ CONVENTIONS: Mapping[str, Counting] = {
         Counting(
             "nanogpt",
             "nanoGPT, model.py, estimate_mfu",
-            "as PaLM, without the table of positions",
-            "as PaLM: gains of norms and biases count as matrices",
+            "as PaLM, without the position embedding",
+            "as PaLM: weights of norms and biases count as matrices",
             _TWICE,
             backward="twice",
             parameters="no positions",
@@ -125,8 +125,8 @@ CONVENTIONS: Mapping[str, Counting] = {
         Counting(
             "torchtitan",
             "torchtitan, models/utils.py",
-            "as PaLM, without the tables that are only looked up",
-            "as PaLM: gains of norms and biases count as matrices",
+            "as PaLM, without the embeddings that are only looked up",
+            "as PaLM: weights of norms and biases count as matrices",
             _TWICE,
             backward="twice",
             parameters="no tables",
@@ -135,7 +135,7 @@ CONVENTIONS: Mapping[str, Counting] = {
             "scaling-book",
             "Austin et al. 2025, How to Scale Your Model, part 4, table at the end",
             "2 for each multiply-add, looked-up tokens as products with one-hot vectors (12BTDV with the logits), backward twice forward",
-            "looking up costs no multiply-add, so that 6BTDV of the 12 are computed",
+            "a look-up needs no multiply-add, so only 6BTDV of the 12 are computed",
             {MULTIPLY_ADD: 2, LOOKUP: 2},
             backward="twice",
         ),
@@ -143,7 +143,7 @@ CONVENTIONS: Mapping[str, Counting] = {
             "cookbook",
             "EleutherAI/cookbook, calc/calc_transformer_flops.py",
             "2 for each multiply-add; with the backward pass the blocks' forward pass twice, as activations are recomputed by default",
-            "the script takes a network of two matrices and 4H for granted, and of the router leaves the tokens out",
+            "the script assumes a feed-forward network of two matrices and width 4H, and forgets the tokens in the router's work",
             _TWICE,
             backward="twice",
             recomputed=True,
@@ -152,9 +152,9 @@ CONVENTIONS: Mapping[str, Counting] = {
             "fvcore",
             "fvcore 0.1.5, fvcore/nn/jit_handles.py",
             "1 for each multiply-add, 5 for each entry of a scaled norm (2 in batch normalisation), 1 for each entry pooled to several"
-            " places",
-            "the tool sees no fused attention, no convolution with padding='same', no LSTM; it calls multiply-adds flops, and counts"
-            " pooling to one place, an entry each, where it is a layer and not where it is a mean: left out here",
+            " positions",
+            "the tool does not see fused attention, convolutions with padding='same' and LSTMs; it calls multiply-adds flops, and counts"
+            " pooling to one position only if it is a layer, not if it is a mean: left out here",
             _FVCORE,
             "MACs",
         ),
@@ -162,7 +162,7 @@ CONVENTIONS: Mapping[str, Counting] = {
             "torchvision",
             "torchvision, the field _ops of the weights' meta data",
             "1 for each multiply-add of products and convolutions, in units of 10**9, called GFLOPS",
-            "half of what its name says; segmentation models count their auxiliary head",
+            "half of the FLOPs; segmentation models count their auxiliary head",
             _ONCE,
             "MACs",
         ),
@@ -170,7 +170,7 @@ CONVENTIONS: Mapping[str, Counting] = {
             "timm",
             "timm, results/*.csv, the column gmacs",
             "what fvcore counts",
-            "files made with fused attention lack its products (ViT-B/16: 16.87 in place of 17.58)",
+            "files made with fused attention lack its products (ViT-B/16: 16.87 instead of 17.58)",
             _FVCORE,
             "MACs",
         ),
@@ -180,7 +180,7 @@ CONVENTIONS: Mapping[str, Counting] = {
 
 
 def is_position(line: Line) -> bool:
-    """Whether a table is one of positions, going by its name: nothing else in a checkpoint says so."""
+    """Whether a table is a position embedding, judged by its name, because a checkpoint has no other sign."""
     return line.role == "table" and names_positions(line)
 
 

@@ -1,4 +1,4 @@
-"""What one output entry sees of the input along each spatial axis, followed through the program."""
+"""The receptive field of one output entry along each spatial axis, followed through the program."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _NOT_SPATIAL = {"batch", "one", "channels", "features"}
 
 @dataclass(frozen=True)
 class Dependence:
-    """One axis of a value: the axis of the input that it comes from, and the view of its entries; None is a view of everything.
+    """One axis of a value: the input axis that it comes from, and the receptive field of its entries; None is the whole axis.
 
-    ``spatial`` means that a window slid along it, or that a layer calls it spatial; ``slid`` that a window did. ``mixed`` is the layer
-    through which it sees everything, or will where a window slides along it.
+    ``spatial`` means that a window slid along it, or that a layer calls it spatial; ``slid`` means that a window did. ``mixed`` is the
+    layer that makes it depend on the whole axis, at once or when a window slides along it.
     """
 
     source: int
@@ -46,26 +46,26 @@ class Dependence:
 
 @dataclass(frozen=True)
 class Field:
-    """What the entries of a value see: one ``Dependence`` per axis, None for an axis that does not come from the input.
+    """The receptive field of a value: one ``Dependence`` per axis, None for an axis that does not come from the input.
 
-    ``gathered`` are the spatial axes that were made one number, or merged with others, as they were seen before.
+    ``gathered`` are the spatial axes that were reduced or merged with others, as they were before.
     """
 
     axes: tuple[Dependence | None, ...]
     gathered: Mapping[int, Dependence] = field(default_factory=dict)
 
     def gather(self, gone: Iterable[Dependence | None], axes: Iterable[Dependence | None]) -> Field:
-        """Return the field with other axes; spatial ones among those that are gone are remembered once."""
-        # What no window slid along before it was gathered sees everything.
+        """Return the field with other axes; removed spatial axes are remembered once."""
+        # An axis that was gathered before any window slid along it depends on the whole axis.
         lost = {one.source: replace(one, view=None if one.view == View() else one.view) for one in gone if one is not None and one.spatial}
         return Field(tuple(axes), {**lost, **self.gathered})
 
 
 def views(layer: Layer) -> tuple[View, ...]:
-    """Return the view of an output entry along every spatial axis of the input; () where it sees its own entry alone.
+    """Return the receptive field of an output entry along every spatial axis of the input; () if it depends on one position only.
 
     Raises:
-        NotYetError: outputs that do not all see the same, or that see everything.
+        NotYetError: outputs with different receptive fields, or with the whole input.
         StructureError: a symbolic number of blocks with a stride.
     """
     error: RankError | None = None
@@ -79,7 +79,7 @@ def views(layer: Layer) -> tuple[View, ...]:
             raise StructureError(str(found)) from None
         else:
             return _views(layer, followed(program, [Field(tuple(Dependence(number) for number in range(rank)))])[0])
-    message = f"{type(layer).__name__} takes no input of at most three spatial axes: {error}"
+    message = f"{type(layer).__name__} takes no input with at most three spatial axes: {error}"
     raise NotYetError(message)
 
 
@@ -89,7 +89,7 @@ def _views(layer: Layer, seen: Field) -> tuple[View, ...]:
     everything = [one for one in (*seen.axes, *found.values()) if one is not None and one.view is None]
     if everything:
         through = next((one.mixed for one in everything if one.mixed), type(layer).__name__)
-        message = f"an output of {through} sees everything along an axis, and so sees every other one."
+        message = f"an output of {through} depends on a whole axis."
         raise NotYetError(message)
     if not any(one.slid for one in found.values()):
         return ()
@@ -97,7 +97,7 @@ def _views(layer: Layer, seen: Field) -> tuple[View, ...]:
 
 
 def followed(program: Program, inputs: list[Field], owner: str = "") -> list[Field]:
-    """Return what the outputs of a program see, for what its inputs see; ``owner`` is the layer that a region belongs to."""
+    """Return the fields of a program's outputs from those of its inputs; ``owner`` is the layer that a region belongs to."""
     owner = owner if program.layer is None else type(program.layer).__name__
     at = dict(zip(program.inputs, inputs, strict=True))
     for step in program.steps:
@@ -108,7 +108,7 @@ def followed(program: Program, inputs: list[Field], owner: str = "") -> list[Fie
 
 
 def _mixed(seen: Field, owner: str) -> Field:
-    """Return the field in which every axis that sees everything names the layer that made it so."""
+    """Return the field in which every whole axis names the layer that caused it."""
     if all(one is None or one.view is not None or one.mixed for one in seen.axes):
         return seen
     return replace(
@@ -121,7 +121,7 @@ def _step(  # noqa: C901, PLR0912, PLR0915 - one case for each kind of operation
 ) -> list[Field]:
     match operation:
         case Region(name="attention") if any(one.gathered for one in taken):
-            raise _everything(owner)  # places of a map in a row attend to each other
+            raise _everything(owner)  # all positions of a flattened map attend to each other
         case Call(body=body) | Region(body=body):
             return followed(body, taken, owner)
         case Loop():
@@ -136,7 +136,7 @@ def _step(  # noqa: C901, PLR0912, PLR0915 - one case for each kind of operation
             kernel = types[1].sizes[2:]
             slid = [View(effective_kernel(k, d), s) for k, d, s in zip(kernel, operation.dilation, operation.stride, strict=True)]
             if any(one is None and view != View() for one, view in zip(taken[0].axes[2:], slid, strict=True)):
-                message = "a kernel slides along channels, or along an axis of which every entry sees everything."
+                message = "a kernel slides along channels, or along an axis whose entries depend on the whole axis."
                 raise NotYetError(message)
             return [_slid(taken[0], slid, len(given[0].shape))]
         case Pool() | Unfold():
@@ -145,7 +145,7 @@ def _step(  # noqa: C901, PLR0912, PLR0915 - one case for each kind of operation
             one = _slid(taken[0], slid, len(types[0].shape))
             return [replace(one, axes=(*one.axes, *more))] * len(given)
         case ConvolveTransposed() | Fold() | PoolTo() | Put() | Resample():
-            message = f"the outputs of {operation} do not all see equally many entries."
+            message = f"the outputs of {operation} depend on different numbers of entries."
             raise NotYetError(message)
         case Named(words=words):
             named = zip(words, taken[0].axes, strict=True)
@@ -180,13 +180,13 @@ def _step(  # noqa: C901, PLR0912, PLR0915 - one case for each kind of operation
         case Roll(over=over):
             return [_blurred(taken[0], {types[0].axis(axis) for axis in over}, owner)]
         case Copies(axis=axis):
-            message = f"copies along an axis: outputs of {operation} do not all see the same."
+            message = f"copies along an axis: outputs of {operation} have different receptive fields."
             position = types[0].axis(axis)
             if taken[0].axes[position] is not None and types[0].sizes[position] != 1:
                 raise NotYetError(message)
             return [taken[0]]
         case Combine() if any(source in _places(other) for one in taken for source in one.gathered for other in taken):
-            raise _everything(owner)  # a mean of all places meets these places again, as squeeze-and-excitation has it
+            raise _everything(owner)  # a mean over all positions is combined with the positions, as in squeeze-and-excitation
         case Combine() | Where() | Join() | Pick():
             return [_merged(taken, len(given[0].shape))]
         case Segments() | Pad() | Best():
@@ -199,7 +199,7 @@ def _step(  # noqa: C901, PLR0912, PLR0915 - one case for each kind of operation
 
 
 def _everything(owner: str) -> NotYetError:
-    return NotYetError(f"an output of {owner} sees everything along an axis, and so sees every other one.")
+    return NotYetError(f"an output of {owner} depends on a whole axis.")
 
 
 def _places(seen: Field) -> set[int]:
@@ -222,7 +222,7 @@ def _at_axis(seen: Field, position: int, view: View) -> Field:
 
 
 def _slid(seen: Field, slid: Iterable[View], rank: int) -> Field:
-    """Return the field behind windows over the last axes; channels are mixed and come from no axis of the input."""
+    """Return the field after windows over the last axes; channels are mixed and come from no axis of the input."""
     windows = list(slid)
     if not windows:
         return replace(seen, axes=(*seen.axes, *(None,) * rank)[:rank])
@@ -232,7 +232,7 @@ def _slid(seen: Field, slid: Iterable[View], rank: int) -> Field:
 
 
 def _scanned(taken: list[Field], axis: int, last: bool, rank: int, owner: str) -> Field:
-    """Return the field of a state or of an output of a scan: it sees everything along the axis that the scan goes along."""
+    """Return the field of a state or an output of a scan: it depends on the whole scanned axis."""
     seen = next((one for one in reversed(taken) if len(one.axes) > axis and one.axes[axis] is not None), taken[0])
     blurred = [None if one is None else replace(one, view=None, mixed=one.mixed or owner) for one in seen.axes[axis : axis + 1]]
     behind = seen.axes[:axis] if last else (*seen.axes[:axis], *blurred)
@@ -240,18 +240,18 @@ def _scanned(taken: list[Field], axis: int, last: bool, rank: int, owner: str) -
 
 
 def _opaque(layer: Layer, seen: Field, before: int, rank: int) -> Field:
-    """Return the field behind a layer that says itself what its outputs see."""
+    """Return the field after a layer that states its own receptive field."""
     if seen.gathered and not any(one is not None and one.spatial for one in seen.axes):
-        return Field((*seen.axes[:1], *(None,) * rank)[:rank], seen.gathered)  # behind a flattened map everything is seen
+        return Field((*seen.axes[:1], *(None,) * rank)[:rank], seen.gathered)  # after a flattened map, outputs depend on the whole map
     slid = layer.views()
     places = [n for n, one in enumerate(seen.axes) if one is not None and one.spatial]
-    if len(places) == len(slid) and rank == before:  # its spatial axes are those that were spatial before, wherever they stand
+    if len(places) == len(slid) and rank == before:  # its spatial axes are those that were spatial before, in any position
         return replace(seen, axes=tuple(_then(one, slid[places.index(n)]) if n in places else one for n, one in enumerate(seen.axes)))
     return _slid(seen, slid, rank) if slid or rank != before else seen
 
 
 def _blurred(seen: Field, over: set[int], owner: str) -> Field:
-    """Return the field in which entries along spatial axes see everything there; other axes do so once a window slides along them."""
+    """Return the field in which entries depend on whole spatial axes; other axes follow when a window slides along them."""
     axes = list(seen.axes)
     for n in over:
         one = axes[n]
@@ -268,7 +268,7 @@ def _contracted(spec: str, taken: list[Field], types: tuple[ArrayType, ...], own
     summed = [axis for word, several in where.items() if word not in output for axis in several if axis is not None]
     sources = {axis.source for axis in summed}
     axes = [_widest(where[word]) for word in output]
-    # A sum over an axis that the result still has, as over the keys of attention, sees all of it.
+    # A sum over an axis that the result still has, such as the keys of attention, depends on the whole axis.
     axes = [replace(one, view=None) if one is not None and one.source in sources else one for one in axes]
     kept = {one.source for one in axes if one is not None}
     if any(axis.spatial and axis.source not in kept for axis in summed):
@@ -277,10 +277,10 @@ def _contracted(spec: str, taken: list[Field], types: tuple[ArrayType, ...], own
 
 
 def _rearranged(pattern: str, sizes: Mapping[str, Any], seen: Field) -> Field:
-    """Return the field with the axes of the right side; a spatial axis that is taken apart moves on by its inner part.
+    """Return the field with the axes of the right side; a spatial axis that is split has the stride of its inner part.
 
     Raises:
-        NotYetError: a spatial axis that is merged with a part of another axis, as when channels turn into resolution.
+        NotYetError: a spatial axis that is merged with a part of another axis, as when channels become resolution.
     """
     before, behind = groups(pattern)
     where: dict[str, Dependence | None] = {}
@@ -296,7 +296,7 @@ def _rearranged(pattern: str, sizes: Mapping[str, Any], seen: Field) -> Field:
         axes.append(where[words[0]] if len(words) == 1 else None)
         merged = [where[word] for word in words] if len(words) > 1 else []
         if parts.intersection(words) and any(one is not None and one.spatial for one in merged):
-            message = "entries that stood side by side as channels see the same."
+            message = "neighbouring entries that were channels have the same receptive field."
             raise NotYetError(message)
         gone += merged
     return seen.gather(gone, axes)
@@ -324,7 +324,7 @@ def _gathered(taken: list[Field]) -> dict[int, Dependence]:
 
 
 def _loop(loop: Loop, taken: list[Field]) -> list[Field]:
-    """Return what is seen through equal copies: what one of them adds, as often as it is applied."""
+    """Return the field through equal copies: one copy's growth, times the number of copies."""
     carried, along = taken[: loop.carry], taken[loop.carry :]
     for numbers, body in loop.bodies:
         fresh = [Field(tuple(None if one is None else replace(one, view=View()) for one in each.axes), each.gathered) for each in carried]
@@ -343,7 +343,7 @@ def _repeated(old: Dependence | None, new: Dependence | None, times: Any) -> Dep
     if old is None or new is None:
         return None
     if old.source != new.source and times != 1:
-        message = "copies that exchange axes: what is channels for one is spatial for the next."
+        message = "the copies swap axes: the channels of one are spatial for the next."
         raise NotYetError(message)
     flags = old.spatial or new.spatial, old.slid or new.slid
     if old.view is None or new.view is None:

@@ -1,4 +1,4 @@
-"""The questions about what flows through a layer, answered from the program of its forward pass."""
+"""Shapes, uses and axes of a layer, derived from the program of its forward pass."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def types_of(input_shape: Shape) -> tuple[ArrayType, ...]:
-    """Return the types of the inputs; a size of None becomes a symbol of its own."""
+    """Return the types of the inputs; a size of None becomes a new symbol."""
     shapes = each_input(input_shape)
     taken = {symbol.name for shape in shapes for size in shape if isinstance(size, Expr) for symbol in size.atoms(Open)}
     names = (name for number in count() if (name := f"open{number}") not in taken)
@@ -39,10 +39,10 @@ def types_of(input_shape: Shape) -> tuple[ArrayType, ...]:
 
 
 class Closing:
-    """How sizes that follow from those left open are written as None again."""
+    """Sizes of None as symbols, and the way back."""
 
     def __init__(self, input_shape: Shape) -> None:
-        """Open the sizes that are None."""
+        """Replace sizes of None by symbols."""
         self.types = types_of(input_shape)
         pairs = zip(self.types, each_input(input_shape), strict=True)
         self.opened = {size for type_, shape in pairs for size, given in zip(type_.sizes, shape, strict=True) if given is None}
@@ -52,24 +52,24 @@ class Closing:
         return together(*(tuple(None if self.open(size) else size for size in type_.sizes) for type_ in types))
 
     def open(self, size: Count) -> bool:
-        """Return whether a size depends on one that was left open."""
+        """Return whether a size depends on an open one."""
         return bool(self.opened) and not isinstance(size, int) and not self.opened.isdisjoint(size.free_symbols)
 
 
 def output_shape(layer: Layer, input_shape: Shape) -> Shape:
-    """Return what the layer gives."""
+    """Return the output shape of the layer."""
     shapes_of = Closing(input_shape)
     return shapes_of(trace_layer(layer, *shapes_of.types, inherited=True).output_types)
 
 
 def batch_axis(layer: Layer, input_shape: Shape) -> int | None:
-    """Return the axis that holds the examples of a batch: as the first layer that names its axes says, else the first axis."""
+    """Return the batch axis: that of the first layer that names its axes, otherwise the first axis."""
     names = named_axes(layer, input_shape) or ("batch",)
     return names.index("batch") if "batch" in names else None
 
 
 def named_axes(layer: Layer, input_shape: Shape) -> tuple[str, ...]:
-    """Return the words for the axes, as the first layer that names its axes says; none where no layer does."""
+    """Return the words for the axes, from the first layer that names its axes; none if no layer does."""
     return next(_names(trace_layer(layer, *types_of(input_shape))), ())
 
 
@@ -82,7 +82,7 @@ def _names(program: Program) -> Iterator[tuple[str, ...]]:
 
 
 def applications(layer: Layer, input_shape: Shape) -> Iterator[Application]:
-    """Yield the parts that the layer applies, with what reaches and what leaves them; equal copies are one step."""
+    """Yield the applied parts with their input and output shapes; equal copies are one step."""
     shapes_of = Closing(input_shape)
     yield from _applied(trace_layer(layer, *shapes_of.types, inherited=True), shapes_of)
 
@@ -102,7 +102,7 @@ def _applied(program: Program, shapes_of: Closing) -> Iterator[Application]:
                 yield from (replace(one, used=canonical(one.used * length)) for one in _applied(body, shapes_of))
             case Loop(bodies=bodies, shared=shared, left=left):
                 if left is not None and bodies[0][0].count != 1:
-                    message = f"{bodies[0][0]}: layers each of which is given more than the one before cannot be listed."
+                    message = f"{bodies[0][0]}: layers whose inputs grow from one to the next cannot be listed."
                     raise NotYetError(message)
                 for numbers, body in bodies:
                     if body.layer is not None:
@@ -116,7 +116,7 @@ def _applied(program: Program, shapes_of: Closing) -> Iterator[Application]:
 
 
 def uses(layer: Layer, input_shape: Shape) -> Mapping[str, Dim]:
-    """Return how often one example uses each entry of the layer's own tensors: the products and sums with data that it takes part in.
+    """Return how often one example uses each entry of the layer's own tensors: the number of products and sums with data that contain it.
 
     Raises:
         SizeError: uses that depend on a size of None.
@@ -138,7 +138,7 @@ def uses(layer: Layer, input_shape: Shape) -> Mapping[str, Dim]:
 
 
 def _collect(program: Program, owners: Mapping[int, str], times: tuple[Dim, ...], totals: dict[str, list[Polynomial]]) -> None:
-    """Add up the work in which every own tensor takes part; what is computed from tensors alone belongs to the first of them."""
+    """Add up the work with every own tensor; an array computed from tensors alone belongs to the first of them."""
     owner = dict(owners)
     for step in program.steps:
         operation = step.operation
@@ -153,7 +153,7 @@ def _collect(program: Program, owners: Mapping[int, str], times: tuple[Dim, ...]
             continue
         elif isinstance(operation, Join) and not all(held):
             for name, one in zip(held, taken, strict=True):
-                if name is not None:  # what is put beside data is used once
+                if name is not None:  # a tensor joined with data is used once
                     totals.setdefault(name, []).append(Polynomial.product((*flat(one.shape), *times)))
         elif all(held) or (operation.view and held[0]):
             owner.update(dict.fromkeys(step.gives, next(name for name in held if name)))
@@ -169,10 +169,10 @@ def _meetings(
     given: tuple[ArrayType, ...],
     times: tuple[Dim, ...],
 ) -> list[Polynomial]:
-    """Return how often entries of a tensor meet data in one operation."""
+    """Return how often one operation combines entries of a tensor with data."""
     works = [work.factors for work in operation.work(taken, given) if work.unit == MULTIPLY_ADD]
     if isinstance(operation, Join):
-        works = [flat(one.shape) for one, name in zip(taken, held, strict=True) if name]  # each entry stands once among the data
+        works = [flat(one.shape) for one, name in zip(taken, held, strict=True) if name]  # each entry occurs once in the result
     elif not works:
         shape = taken[0].shape if isinstance(operation, Normalise) else given[0].shape
         works = [flat(shape)] if isinstance(operation, Normalise | Combine) or operation.work(taken, given) else []

@@ -1,4 +1,4 @@
-"""Number formats in which weights are stored, with the scales of their blocks, and the states that optimizers keep: data with sources."""
+"""Number formats of weights, with the scales of their blocks, and the states of optimizers: data with sources."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Which: TypeAlias = Literal["all", "matrices", "repeated", "blocks", "experts"]
 
 @dataclass(frozen=True)
 class Format:
-    """How a matrix of (..., rows, columns) is stored: bytes per number with the share of its block's scales, per row, column and tensor.
+    """The storage of a matrix (..., rows, columns): bytes per number, with its share of the block's scales, and per row, column and tensor.
 
-    ``which`` says of which tensors: matrices and tables, the matrices of the repeated blocks, or stacks of experts. The others are in
-    ``rest``, or in the format of the numbers that are computed with, where it is None.
+    ``which`` names the tensors: matrices and tables, the matrices of the repeated blocks, or stacks of experts. Other tensors have the
+    format ``rest``; if it is None, the format of the computation.
     """
 
     name: str
@@ -35,9 +35,9 @@ class Format:
 
     @property
     def counts(self) -> str:
-        """What is counted, in words."""
+        """The counted bytes, in words."""
         more = [f"{size} for each {what}" for size, what in ((self.row, "row"), (self.column, "column"), (self.tensor, "tensor")) if size]
-        rest = f"; what is stored otherwise in {self.rest}" if self.rest else ""
+        rest = f"; other tensors in {self.rest}" if self.rest else ""
         return ", and ".join([f"{8 * self.number} bits per number of {_WORDS[self.which]}", *more]) + rest
 
 
@@ -51,7 +51,7 @@ _WORDS: Mapping[Which, str] = {
 
 
 def _bits(bits: int, scales: int = 0, block: int = 1) -> Dim:
-    """Return the bytes of one number of so many bits, in a block that has so many bits of scales."""
+    """Return the bytes of one number, from its bits and the bits of scales in its block."""
     return Rational(bits * block + scales, 8 * block)
 
 
@@ -71,11 +71,11 @@ _GGUF = {
 _BITSANDBYTES = "bitsandbytes, functional.quantize_4bit, blocks of 64 (Dettmers et al. 2023, QLoRA, arXiv:2305.14314, section 3)"
 _CODES = "the tables of the 16 and 256 codes are left out"
 _MIXED = (
-    "files of that name keep some matrices in other blocks: of q4_0 the output matrix in q6_k (log in llama.cpp, pull request 2398), so"
-    " that Llama-2-7B's file has 3.83 GB and not 3.79"
+    "files of that name keep some matrices in other blocks: q4_0 has the output matrix in q6_k (log in llama.cpp, pull request 2398), so"
+    " Llama-2-7B's file has 3.83 GB instead of 3.79"
 )
-_KEPT = "training keeps the weights in a wider format beside it"
-_WHOLE = "matrices whose rows do not divide into whole blocks are filled up or left as they are"
+_KEPT = "training also keeps the weights in a wider format"
+_WHOLE = "matrices whose rows do not divide into whole blocks are padded or not quantised"
 FORMATS: Mapping[str, Format] = {
     one.name: one
     for one in (
@@ -102,12 +102,12 @@ FORMATS: Mapping[str, Format] = {
         ),
         Format(
             "gptq-g128",
-            "Frantar et al. 2023, arXiv:2210.17323, as AutoGPTQ has it: scales of 16 bits, zeros of 4 for 128 numbers, an int32 per column"
+            "Frantar et al. 2023, arXiv:2210.17323, as in AutoGPTQ: scales of 16 bits, zeros of 4 for 128 numbers, an int32 per column"
             " (the buffers qweight, scales, qzeros and g_idx)",
             _bits(4, 20, 128),
             "blocks",
             column=4,
-            wrong="kernels that need no g_idx leave it out of memory; other sizes of groups have other scales",
+            wrong="kernels without g_idx do not keep it in memory; other group sizes have other scales",
         ),
         Format(
             "awq-g128",
@@ -115,11 +115,11 @@ FORMATS: Mapping[str, Format] = {
             " zero of 4",
             _bits(4, 20, 128),
             "blocks",
-            wrong="other sizes of groups have other scales",
+            wrong="other group sizes have other scales",
         ),
         Format(
             "mxfp4",
-            "OCP Microscaling Formats 1.0: 4 bits, and 8 for each block of 32; of experts, as in gpt-oss",
+            "OCP Microscaling Formats 1.0: 4 bits, and 8 for each block of 32; for experts, as in gpt-oss",
             _bits(4, 8, 32),
             "experts",
             wrong=_WHOLE,
@@ -132,7 +132,7 @@ FORMATS: Mapping[str, Format] = {
             _bits(4, 8, 16),
             "blocks",
             tensor=4,
-            wrong="with activations in 4 bits there is one more float32 for each matrix; ggml's blocks of that name have 36 bytes for 64",
+            wrong="activations in 4 bits need one more float32 for each matrix; ggml's blocks of that name have 36 bytes for 64",
         ),
         Format("fp8", "8 bits, a float32 for each tensor (Micikevicius et al. 2022, arXiv:2209.05433)", 1, "blocks", tensor=4, wrong=_KEPT),
         Format(
@@ -144,7 +144,7 @@ FORMATS: Mapping[str, Format] = {
         ),
     )
 }
-"""Formats of weights, by name; blocks are whole ones."""
+"""Formats of weights, by name; blocks are assumed to be whole."""
 
 
 @dataclass(frozen=True)
@@ -162,12 +162,12 @@ class State:
 
 @dataclass(frozen=True)
 class Optimizer:
-    """What an optimizer keeps for trained parameters: ``states`` numbers of ``bytes`` each for an entry, as ``kept`` says for each."""
+    """The states of an optimizer for trained parameters: numbers per entry, each with its bytes."""
 
     name: str
     source: str
     kept: tuple[State, ...]
-    wrong: str = "gradients, and a copy of the weights in float32, are counted beside the states and not among them"
+    wrong: str = "gradients and a float32 copy of the weights are counted separately"
 
     @property
     def states(self) -> int:
@@ -199,7 +199,7 @@ OPTIMIZERS: Mapping[str, Optimizer] = {
             "adafactor",
             "Shazeer and Stern 2018, arXiv:1804.04235, algorithm 4: sums over rows and columns",
             (State(factored=True),),
-            "with a first moment, which the paper makes optional, there is a float32 for every entry more",
+            "the first moment, optional in the paper, needs one more float32 for every entry",
         ),
         Optimizer(
             "muon",
@@ -212,7 +212,7 @@ OPTIMIZERS: Mapping[str, Optimizer] = {
 
 
 def chosen(line: Line, which: Which | Literal["others"]) -> bool:
-    """Return whether a tensor is one of a kind; "others" are those that are not "blocks"."""
+    """Return whether a tensor is of a kind; "others" are those that are not "blocks"."""
     matrix = len(line.shape) > 1
     match which:
         case "all":
@@ -230,7 +230,7 @@ def chosen(line: Line, which: Which | Literal["others"]) -> bool:
 
 
 def in_format(lines: Sequence[Line], form: Format, rest: Callable[[Line], Iterator[Line]]) -> Iterator[Line]:
-    """Yield stored tensors as bytes in a format; ``rest`` yields those that are not stored so."""
+    """Yield stored tensors as bytes in a format; ``rest`` yields tensors in other formats."""
     seen: set[str] = set()
     for line in lines:
         if not chosen(line, form.which):
@@ -263,6 +263,6 @@ def of_states(lines: Sequence[Line], optimizer: Optimizer) -> Iterator[Line]:
 
 
 def _rows_and_columns(line: Line) -> tuple[Dim, Dim]:
-    """Return how many sums over rows and over columns a tensor has: over its last axis, and over the one before."""
+    """Return the numbers of sums over rows and over columns of a tensor: over its last axis, and over the one before."""
     sizes = tuple(map(extent, line.shape))
     return product(sizes[:-1]), product((*sizes[:-2], sizes[-1]))

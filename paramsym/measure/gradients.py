@@ -1,4 +1,4 @@
-"""Which values of a program need a gradient: what depends on a trained tensor, or on an input that needs one."""
+"""The values of a program that need a gradient: those that depend on a trained tensor, or on an input that needs one."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def given_gradients(operation: Any, taken: tuple[bool, ...], given: tuple[ArrayT
 
 
 def later_gradients(operation: Loop | Scan, taken: tuple[bool, ...], *, frozen: bool) -> tuple[bool, ...]:
-    """Return the flags of the inputs from the second round on: a carried value needs a gradient once anything behind it was trained."""
+    """Return the flags of the inputs from the second copy on: a carried value needs a gradient if a copy before it trains a parameter."""
     bodies = [body for _, body in operation.bodies] if isinstance(operation, Loop) else [operation.body]
     for body in bodies:
         behind = _outputs(body, taken[: len(body.inputs)], frozen=frozen)[: operation.carry]

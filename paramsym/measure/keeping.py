@@ -14,10 +14,10 @@ Attention: TypeAlias = Literal["eager", "fused", "recomputed"]
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How things are kept: the attention's kernel, or its inputs alone; and with ``blocks`` of every repeated block its inputs alone.
+    """How arrays are kept: the kernel of attention, or only attention's inputs; with ``blocks`` only the inputs of every repeated block.
 
-    ``narrow`` numbers are narrower than float32, so that what is wide is copied. With ``drops`` the fused attention has a dropout.
-    ``apart`` holds inside of an attention that torch's function works out step by step: it scales queries and keys before their product.
+    ``narrow`` numbers are narrower than float32, so wide arrays are copies. With ``drops`` the fused attention supports dropout. ``apart``
+    is for an attention that torch's function computes step by step: it scales queries and keys before their product.
     """
 
     attention: Attention = "eager"
@@ -29,7 +29,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Result:
-    """Where an output lies: in the storage of an input, in that of a stored tensor, or in one of its own, which may be longer than it."""
+    """The storage of an output: that of an input, that of a stored tensor, or a new one, which may be larger than the output."""
 
     layout: Layout
     storage: ArrayType
@@ -41,9 +41,9 @@ class Result:
 
 @dataclass
 class Keeping:
-    """What one program keeps: inputs and outputs by position, because they belong to whoever passes them, and lines of what is inside.
+    """The kept arrays of one program: inputs and outputs by position, because they belong to the outer program, and lines for the others.
 
-    ``results`` say where the outputs lie. ``mixed`` says that something split was added to something whole.
+    ``results`` are the storages of the outputs. ``mixed`` means that a split array was added to a whole one.
     """
 
     inputs: set[int] = field(default_factory=set)

@@ -1,4 +1,4 @@
-"""What a forward pass keeps in memory for the backward pass, array by array; views of one storage count once."""
+"""The arrays that a forward pass keeps for the backward pass; views of one storage count once."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def keeping(
     layouts: tuple[Layout, ...] | None = None,
     split: tuple[bool, ...] = (),
 ) -> Keeping:
-    """Return what a program keeps; ``needs`` says which inputs need a gradient, ``stored`` which of them are stored tensors.
+    """Return the kept arrays of a program; ``needs`` marks the inputs that need a gradient, ``stored`` those that are stored tensors.
 
-    ``layouts`` say how the inputs lie in their storages; left out, they are new arrays. ``split`` says which inputs tensor sharing splits
-    over the devices: what comes out of a matrix, until the next one sums over it (Shoeybi et al. 2019, section 3).
+    ``layouts`` are the layouts of the inputs in their storages; without them, inputs are new arrays. ``split`` marks the inputs that tensor
+    sharing splits over the devices: the output of a matrix is split until the next matrix sums over it (Shoeybi et al. 2019, section 3).
 
     Raises:
-        NotYetError: a part that does not say what it computes.
+        NotYetError: a part without a forward pass.
     """
     layouts = tuple(map(plain, program.input_types)) if layouts is None else layouts
     question = ("kept", needs, way, frozen, stored, layouts, split)
@@ -48,7 +48,7 @@ def keeping(
 
 
 class _Keeper:
-    """One program with the gradients, storages, layouts and stored tensors among its values."""
+    """One program with the gradients, storages and layouts of its values."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class _Keeper:
         self.labels: dict[int, tuple[Any, ...]] = {}
 
     def found(self) -> Keeping:
-        """Collect what every step keeps, and sort it into inputs, outputs and what is inside."""
+        """Collect the kept arrays of every step, sorted into inputs, outputs and others."""
         for step in self.program.steps:
             for number in step.gives:
                 self.labels[number] = (word(step.operation),)
@@ -88,7 +88,7 @@ class _Keeper:
         return Keeping(kept, given, lines, tuple(map(self._result, self.program.outputs)), self.mixed)
 
     def keep(self, number: int, merged: tuple[tuple[int, ...], ...] = ()) -> None:
-        """Keep the storage of a value, or a copy where axes must be merged for it; stored tensors are in memory anyway."""
+        """Keep the storage of a value, or a copy if its axes must be merged; stored tensors are in memory anyway."""
         root = self.root[number]
         if root in self.stored:
             return
@@ -143,12 +143,12 @@ class _Keeper:
         return _given(body, kept, needs) if attends and way.attention == "recomputed" else kept
 
     def _new(self, step: Step) -> None:
-        """Lay the results as new arrays."""
+        """Give the results the layout of new arrays."""
         for number in step.gives:
             self.layout[number] = plain(self.program.types[number])
 
     def _lay(self, step: Step) -> None:
-        """Say where the results of an operation lie, and which are split."""
+        """Find the storages of an operation's results, and which are split."""
         operation, taken, given = step.operation, self.program.taken(step), self.program.given(step)
         self._new(step)
         self._share(step, taken)
@@ -169,7 +169,7 @@ class _Keeper:
                 self.layout[step.gives[0]] = like(given[0], *zip(taken, (self.layout[number] for number in step.takes), strict=True))
 
     def _share(self, step: Step, taken: tuple[ArrayType, ...]) -> None:
-        """Split what comes out of a matrix whose input is whole; what comes out of one whose input is split, is whole."""
+        """The output of a matrix with a whole input is split; with a split input it is whole."""
         arrays = [number for number in step.takes if self.root[number] not in self.stored]
         split = [number in self.split for number in arrays]
         if isinstance(step.operation, Contract) and len(arrays) < len(taken):
@@ -197,7 +197,7 @@ class _Keeper:
                 self.keep((step.takes if one.source == "taken" else step.gives)[one.number], one.merged)
 
     def _kept(self, step: Step, body: Program, needs: tuple[bool, ...], *, frozen: bool = False, way: Way | None = None) -> Keeping:
-        """Return what a program inside keeps, for the inputs that a step passes on."""
+        """Return the kept arrays of an inner program, for the inputs that a step passes on."""
         takes = step.takes[: len(body.inputs)]
         stored = tuple(self.root[number] in self.stored for number in takes)
         layouts = tuple(self.layout[number] for number in takes)
@@ -206,7 +206,7 @@ class _Keeper:
         return keeping(body, needs[: len(takes)], way or self.way, frozen=frozen, stored=stored, layouts=layouts, split=split)
 
     def _inside(self, step: Step, kept: Keeping, name: str | Numbers) -> None:
-        """Take over what a program inside keeps, and where its results lie."""
+        """Add the kept arrays of an inner program, and the storages of its results."""
         own: dict[int, int] = {}
         self.mixed |= kept.mixed
         for number, result in zip(step.gives, kept.results, strict=True):
@@ -228,7 +228,7 @@ class _Keeper:
         self.lines += [line.within(shown(name), None, frozen=False) if name else line for line in kept.lines]
 
     def _loop(self, step: Step, loop: Loop, needs: tuple[bool, ...]) -> None:
-        """All copies: what is carried from one to the next is kept once between them."""
+        """All copies: an array carried from one to the next is kept once."""
         for position, (numbers, body) in enumerate(loop.bodies):
             kept = self._kept(step, body, needs)
             kept = _given(body, kept, needs) if self.way.blocks else kept
@@ -236,7 +236,7 @@ class _Keeper:
             self.lines += [looped(line, numbers, loop.shared) for line in kept.lines]
             between = replace(numbers, count=canonical(numbers.count - 1)) if position == 0 else numbers
             for n in range(loop.carry):
-                same = kept.results[n].taken == n  # a copy hands on what it took, in the same storage
+                same = kept.results[n].taken == n  # a copy passes its input on, in the same storage
                 if (n in kept.inputs or n in kept.outputs) and between.count != 0 and not same:
                     self.lines.append(looped(line_of(("carried",), self.program.types[step.takes[n]]), between, loop.shared))
             self._ends(step, kept)
@@ -255,7 +255,7 @@ class _Keeper:
         self._ends(step, kept)
 
     def _route(self, step: Step, route: Route, needs: tuple[bool, ...]) -> None:
-        """All chosen copies, one after another: each takes the rows of its positions, and adds what it gives, weighted, to these."""
+        """All chosen copies, one after another: each takes the rows of its positions, and adds its weighted results to them."""
         if not self.flags[step.gives[0]]:
             return
         x, weights, _ = self.program.taken(step)
@@ -271,7 +271,7 @@ class _Keeper:
         self.lines += [line.within(route.numbers, route.used, frozen=False) for line in kept.lines]
 
     def _ends(self, step: Step, kept: Keeping) -> None:
-        """Keep what goes into the first round and comes out of the last one."""
+        """Keep the inputs of the first round and the outputs of the last one."""
         for number in kept.inputs:
             self.keep(step.takes[number])
         for number in kept.outputs:
@@ -279,7 +279,7 @@ class _Keeper:
 
 
 def _given(body: Program, kept: Keeping, needs: tuple[bool, ...]) -> Keeping:
-    """What a program keeps that is computed again on the way back: what it is given."""
+    """The kept arrays of a program that the backward pass computes again: its inputs."""
     if not any(needs) and not kept.lines and not kept.inputs:
         return kept
     taken = {n for n, one in enumerate(body.input_types) if one.kind == "float"}

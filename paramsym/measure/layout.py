@@ -1,7 +1,7 @@
-"""How the entries of an array lie in its storage: which axes can be merged without a copy, and what a view looks like.
+"""The layout of an array in its storage: which axes can be merged without a copy, and the strides of a view.
 
-Torch keeps views as they are, and copies an array where a kernel wants axes merged that do not lie behind one another. Steps from one entry
-to the next are products of sizes, so that this is known in letters as well; what is equal for some sizes only is taken for different.
+Torch keeps views as they are, and copies an array if a kernel merges axes that are not adjacent in memory. Strides are products of sizes,
+so this is known in letters as well; strides that are equal only for some sizes are taken for different.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ Stride: TypeAlias = tuple[Dim, ...]
 
 
 ENTRY_BY_ENTRY = (Apply, Combine, Drop, Hide, Where, WithNumber)
-"""Operations whose result lies as what they take."""
+"""Operations whose result has the layout of the input."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The stride of every axis, and the axes in the order in which they lie, the outermost first."""
+    """The stride of every axis, and the axes in memory order, the outermost first."""
 
     strides: tuple[Stride, ...]
     order: tuple[int, ...]
 
 
 def plain(kind: ArrayType, order: Sequence[int] | None = None) -> Layout:
-    """Return the layout of a new array whose axes lie in an order, by default their own.
+    """Return the layout of a new array with its axes in some memory order, by default their own.
 
     >>> plain(ArrayType((2, 3, 5))).strides
     ((5, 3), (5,), ())
@@ -56,20 +56,20 @@ def plain(kind: ArrayType, order: Sequence[int] | None = None) -> Layout:
 
 
 def like(kind: ArrayType, *taken: tuple[ArrayType, Layout]) -> Layout:
-    """Return the layout of a result entry by entry: the axes in the order of the first array that has them all."""
+    """Return the layout of an elementwise result: the axes in the order of the first array that has them all."""
     whole = (layout for one, layout in taken if one.sizes == kind.sizes and not any(stride == (0,) for stride in layout.strides))
     first = next(whole, None)
     return plain(kind) if first is None else plain(kind, first.order)
 
 
 def padded(kind: ArrayType, taken: Layout) -> Layout:
-    """Return the layout of a padded array: torch keeps that of images whose channels lie last, and lays all others anew."""
+    """Return the layout of a padded array: torch keeps the order of images with channels last, and gives all others a new layout."""
     last = (0, 2, 3, 1)
     return plain(kind, last) if taken.order == last else plain(kind)
 
 
 def viewed(operation: Any, taken: ArrayType, given: Sequence[ArrayType], layout: Layout) -> tuple[Layout, ...] | None:
-    """Return the layouts of the results of an operation that looks at its input's storage; None for any other, or where it must copy."""
+    """Return the layouts of the results of an operation that makes views; None for any other, or if it must copy."""
     match operation:
         case Named() | Known() | Still() | Turn() | Apply(inplace=True):
             return (layout,)
@@ -94,12 +94,12 @@ def viewed(operation: Any, taken: ArrayType, given: Sequence[ArrayType], layout:
 
 
 def mergeable(kind: ArrayType, layout: Layout, axes: Iterable[int]) -> bool:
-    """Return whether some axes, in a row, can be one without a copy."""
+    """Return whether consecutive axes can be merged without a copy."""
     return _behind([(kind.sizes[axis], layout.strides[axis], _sizes(kind.shape[axis])) for axis in axes])
 
 
 def _behind(axes: list[tuple[Dim, Stride, Stride]]) -> bool:
-    """Return whether every axis steps over exactly the next one; axes of one entry are nowhere."""
+    """Return whether the stride of every axis is the extent of the next one; axes of size 1 do not count."""
     real = [(stride, factors) for size, stride, factors in axes if size != 1]
     return all(_equal(outer, (*inner, *factors)) for (outer, _), (inner, factors) in pairwise(real))
 

@@ -24,7 +24,7 @@ class Machine:
     """A device: FLOPs per second, bytes per second to and from its memory, bytes of memory.
 
     >>> mine = Machine("mine", flops=10**14, bandwidth=10**12)
-    >>> mine.ridge  # FLOPs per byte from which it is the arithmetic that limits
+    >>> mine.ridge  # above this number of FLOPs per byte, arithmetic is the limit
     100
     """
 
@@ -33,10 +33,10 @@ class Machine:
     bandwidth: int
     memory: int = 0
     source: str = ""
-    wrong: str = "what a maker states is a peak: products and copies reach less"
+    wrong: str = "makers state peak speeds; products and copies reach less"
 
     def __post_init__(self) -> None:
-        """Refuse what is no speed."""
+        """Refuse an impossible speed."""
         for what, speed in (("flops", self.flops), ("bandwidth", self.bandwidth)):
             if type(speed) is not int or speed < 1:
                 message = f"{what} is {described(speed)}; wanted a whole number per second, such as 989 * 10**12."
@@ -44,7 +44,7 @@ class Machine:
 
     @property
     def ridge(self) -> Rational:
-        """The FLOPs per byte at which arithmetic and memory take as long (Williams et al. 2009)."""
+        """The FLOPs per byte at which arithmetic and memory take the same time (Williams et al. 2009)."""
         return quotient(self.flops, self.bandwidth)
 
 
@@ -52,13 +52,13 @@ _T, _G = 10**12, 10**9
 MACHINES: Mapping[str, Machine] = {
     one.name: one
     for one in (
-        Machine("v100", 125 * _T, 900 * _G, 32 * _G, "NVIDIA V100 data sheet, SXM2; not compared with it"),
+        Machine("v100", 125 * _T, 900 * _G, 32 * _G, "NVIDIA V100 data sheet, SXM2; not checked against it"),
         Machine("a100", 312 * _T, 2039 * _G, 80 * _G, "NVIDIA A100 data sheet, SXM, 80 GB"),
         Machine("h100", 989 * _T, 3350 * _G, 80 * _G, "NVIDIA H100 data sheet, SXM, without sparsity"),
-        Machine("h200", 989 * _T, 4800 * _G, 141 * _G, "NVIDIA H200 data sheet, SXM, without sparsity; not compared with it"),
-        Machine("tpu-v4", 275 * _T, 1228 * _G, 32 * _G, "Google Cloud, TPU v4; not compared with it"),
-        Machine("tpu-v5e", 197 * _T, 819 * _G, 16 * _G, "Google Cloud, TPU v5e; not compared with it"),
-        Machine("tpu-v5p", 459 * _T, 2765 * _G, 95 * _G, "Google Cloud, TPU v5p; not compared with it"),
+        Machine("h200", 989 * _T, 4800 * _G, 141 * _G, "NVIDIA H200 data sheet, SXM, without sparsity; not checked against it"),
+        Machine("tpu-v4", 275 * _T, 1228 * _G, 32 * _G, "Google Cloud, TPU v4; not checked against it"),
+        Machine("tpu-v5e", 197 * _T, 819 * _G, 16 * _G, "Google Cloud, TPU v5e; not checked against it"),
+        Machine("tpu-v5p", 459 * _T, 2765 * _G, 95 * _G, "Google Cloud, TPU v5p; not checked against it"),
     )
 }
 """Devices by name."""
@@ -67,7 +67,7 @@ Speed: TypeAlias = Machine | str
 
 
 def machine_of(machine: Speed) -> Machine:
-    """Return a device by its name, or as it is.
+    """Return a device by its name, or the given one.
 
     Raises:
         ArgumentError: an unknown name.
@@ -82,7 +82,7 @@ def exact_share(value: Any, what: str) -> Rational:
     """Return a share between 0 and 1 as an exact fraction: ``Rational(2, 5)``, ``"40 %"``.
 
     Raises:
-        ArgumentError: a float, or what is no share.
+        ArgumentError: a float, or something that is not a share.
 
     >>> exact_share("46.2 %", "utilisation")
     231/500

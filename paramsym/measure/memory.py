@@ -1,4 +1,4 @@
-"""Bytes of training and of inference: weights, gradients, states of the optimizer, activations, caches, the widest moment."""
+"""Bytes of training and of inference: weights, gradients, states of the optimizer, activations, caches, the largest sum of live arrays."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from paramsym.measure.trace import trace
 Use: TypeAlias = Literal["training", "inference"]
 USES: tuple[Use, ...] = ("training", "inference")
 ZERO = {
-    0: "every device holds everything",
+    0: "every device stores everything",
     1: "the states of the optimizer and the copy in float32 are shared",
     2: "gradients as well",
     3: "weights as well: FSDP's full sharding",
 }
-"""What the devices of data parallelism share: the stages of ZeRO (Rajbhandari et al. 2020, arXiv:1910.02054, section 5)."""
+"""The parts that the devices of data parallelism share: the stages of ZeRO (Rajbhandari et al. 2020, arXiv:1910.02054, section 5)."""
 
 
 def memory(
@@ -51,23 +51,22 @@ def memory(
     devices: Dim = 1,
     **named: Any,
 ) -> Cost:
-    """Return the bytes that one device holds at once in training or inference, by kind and by part.
+    """Return the memory of one device in training or inference, in bytes, by kind and by part.
 
-    Training holds the weights in ``dtype``, the gradients in ``dtype`` or in ``gradients``, the states of the optimizer, a ``master``
-    copy of the trained weights in float32 (default: where ``dtype`` is narrower), the activations by a ``convention``, and with
-    ``recompute`` one block that is computed again. Gradients and states belong to trained parameters only, so that frozen parts and
-    LoRA come out; ``weights`` is the format of what is frozen. Of a model that is shared one device is counted, as ``activations``
-    says: it holds its share of matrices and tables over ``tensor`` devices, and of the repeated blocks over ``pipeline`` stages.
-    ``zero`` is the stage of ZeRO over ``devices`` of data parallelism: 1 shares the optimizer's states and the copy in float32, 2 the
-    gradients as well, 3 the weights as well, as FSDP does.
+    Training needs the weights in ``dtype``, the gradients in ``dtype`` or in ``gradients``, the states of the optimizer, a ``master`` copy
+    of the trained weights in float32 (default: if ``dtype`` is narrower), the activations by a ``convention``, and with ``recompute`` one
+    block that is computed again. Only trained parameters have gradients and states, so frozen parts and LoRA reduce the sum; ``weights`` is
+    the format of frozen weights. For a shared model one device is counted, as in ``activations``: it has its share of matrices and tables
+    over ``tensor`` devices, and of the repeated blocks over ``pipeline`` stages. ``zero`` is the stage of ZeRO over ``devices`` of data
+    parallelism: 1 shares the optimizer's states and the copy in float32, 2 the gradients as well, 3 the weights as well, as FSDP does.
 
-    Inference holds the weights, in ``dtype`` or in a format of ``weights``; what stays for the next step, in ``dtype`` or in ``cache``; and
-    the arrays of the widest moment, with a fused attention where the convention has one. Buffers and inputs are left out of both, and of
-    training what the backward pass and communication hold for a moment.
+    Inference needs the weights, in ``dtype`` or in a format of ``weights``; the caches, in ``dtype`` or in ``cache``; and the arrays of the
+    widest moment, with fused attention if the convention has it. Buffers and inputs are left out of both. Temporary arrays of the backward
+    pass and of communication are left out of training.
 
     Raises:
         ShapeError: inputs that the layer cannot take.
-        NotYetError: a part that does not say what it computes.
+        NotYetError: a part without a forward pass.
         ArgumentError: an unknown use, format, optimizer, convention or stage.
 
     >>> from paramsym.models import Llama
@@ -92,7 +91,7 @@ def memory(
         check_word(what, value, known)
     given: Any = zero  # callers without a type checker
     if not isinstance(given, int) or zero not in ZERO:
-        message = f"zero is {zero!r}; the stages are 0 (nothing is shared), 1 (optimizer), 2 (gradients as well), 3 (weights as well)."
+        message = f"zero is {zero!r}; wanted a stage: 0 (nothing is shared), 1 (optimizer), 2 (gradients as well), 3 (weights as well)."
         raise ArgumentError(message)
     settings = {name: value for name, value in locals().items() if name in _SETTINGS}
     shares, over = Shares(tensor, sequence, context, pipeline, interleaved), 1 / _exact(size(devices, "devices"))
@@ -141,7 +140,7 @@ def _exact(number: Dim) -> Any:
 
 
 def _held(line: Line, shares: Shares) -> Line:
-    """Return what one device holds of a stored tensor, all copies of it."""
+    """Return the share of a stored tensor on one device, all its copies."""
     part = [1 / _exact(shares.tensor)] if shares.tensor != 1 and chosen(line, "matrices") else []
     part += [1 / _exact(shares.pipeline)] if shares.pipeline != 1 and chosen(line, "repeated") else []
     return line if not part and line.used == line.stored else line.but(used=line.stored, factors=(*part, *line.factors))
@@ -158,7 +157,7 @@ def _stored(lines: list[Line], dtype: str, weights: str | None) -> Iterator[Line
 
 
 def _of(kind: str, lines: Iterable[Line], *factors: Dim) -> Iterator[Line]:
-    """Yield lines of bytes under the kind that they belong to, multiplied by factors that are not 1."""
+    """Yield lines of bytes under their kind, multiplied by the factors that are not 1."""
     more = tuple(factor for factor in factors if factor != 1)
     for line in lines:
         yield line.but(path=(kind, *line.path), factors=(*more, *line.factors))

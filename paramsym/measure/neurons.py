@@ -1,4 +1,4 @@
-"""How many neurons a layer has, and how many connections its weights make."""
+"""Numbers of neurons and of connections of a layer."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from paramsym.program.signature import only_input
 
 
 def neurons(layer: Layer, input_shape: Iterable[Count | None] | None = None, *, total: bool = False, **named: Any) -> Dim:
-    """Return the number of output units for one example: every entry of the output shape but those of the batch axis.
+    """Return the number of output units for one example: the product of the output shape without the batch axis.
 
-    The depth of the input is summed over, not multiplied with. ``total=True`` adds up the units of all layers inside that store weights,
-    which is what "a network of 650,000 neurons" means.
+    A unit sums over the depth of the input, so the depth is no factor. ``total=True`` adds up the units of all layers with weights, the
+    meaning of "a network of 650,000 neurons".
 
     Raises:
         ShapeError: an input shape that the layer cannot take, or an output of unknown extent.
@@ -39,17 +39,17 @@ def neurons(layer: Layer, input_shape: Iterable[Count | None] | None = None, *, 
 
 
 def connections(layer: Layer, input_shape: Iterable[Count | None] | None = None, **named: Any) -> Dim:
-    """Return the number of connections for one example: every weight and bias, as often as it is used.
+    """Return the number of connections for one example: every weight and bias times the number of its uses.
 
-    A convolution uses each of its weights once per place; a locally connected layer, whose weights are not shared, once. A pooled or
-    normalised unit has the connections of its scale and shift. Products with entries of the padding count, as they do in the literature.
+    A convolution uses each of its weights once per output position; a locally connected layer, whose weights are not shared, once. A pooled
+    or normalised unit has the connections of its scale and shift. Products with the padding count, as in the literature.
 
     Raises:
         ShapeError: an input shape that the layer cannot take.
         NotYetError: a layer that does not say how often its weights are used.
 
     >>> from paramsym import B, Conv2d, LocallyConnected2d
-    >>> connections(Conv2d(6, 50, 5, stride=2), (B, 6, 13, 13))  # 25 places times 7550 weights; not 32,500
+    >>> connections(Conv2d(6, 50, 5, stride=2), (B, 6, 13, 13))  # 25 positions times 7550 weights; not 32,500
     188750
     >>> shared, unshared = Conv2d(3, 96, 11, stride=4), LocallyConnected2d(3, 96, 11, input_size=227, stride=4)
     >>> shared.params, unshared.params, connections(shared, (B, 3, 227, 227)) == connections(unshared, (B, 227, 227, 3))
@@ -61,12 +61,12 @@ def connections(layer: Layer, input_shape: Iterable[Count | None] | None = None,
 
 
 def kernels(layer: Layer) -> tuple[Dim, Dim]:
-    """Return the two answers to "how many kernels": the filters, and the slices that they consist of, one per input channel of a group.
+    """Return the two answers to "how many kernels": the filters, and their slices, one per input channel of a group.
 
     A convolution from C to K channels has K filters of C slices each, C*K in all; a bias belongs to a filter, not to a slice.
 
     Raises:
-        NotYetError: a layer that has no kernels.
+        NotYetError: a layer without kernels.
 
     >>> from paramsym import C, Conv2d, F
     >>> kernels(Conv2d(C, F, 3)), kernels(Conv2d(6, 50, 5)), kernels(Conv2d(8, 16, 7, groups=8))
@@ -85,14 +85,14 @@ def kernels(layer: Layer) -> tuple[Dim, Dim]:
 
 
 def connections_of(visit: Visit) -> Dim:
-    """Return the connections of one visit, all its uses together."""
+    """Return the connections of one visit with all its uses."""
     layer = visit.layer
     if layer.per_token and not visit.own:
         return canonical(product(visit.batch_first[1:-1]) * layer.active * visit.used)
     if layer.own_parts and not visit.own:
         inner = list(within(visit))
         if any(one.layer is layer and not one.own for one in inner):
-            message = f"{type(layer).__name__} does not say which shape reaches which of its parts."
+            message = f"{type(layer).__name__} does not state the input shapes of its parts; write forward(self, own, x)."
             raise NotYetError(message)
         return canonical(_sum(map(connections_of, inner)))
     uses = layer.uses(visit.batch_first)
@@ -123,7 +123,7 @@ def _batch_axis(layer: Layer, shape: Shape) -> int | None:
 def _known(shape: Shape, batch_axis: int | None) -> Dim:
     found = units(shape, batch_axis)
     if found is None:
-        message = f"the units of {shown(shape)} cannot be counted; give a size or a symbol in the place of None."
+        message = f"the units of {shown(shape)} cannot be counted; give a size or a symbol instead of None."
         raise ShapeError(message)
     return found
 

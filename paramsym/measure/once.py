@@ -1,4 +1,4 @@
-"""Answers about programs, worked out once: the layer that a program belongs to remembers them, as it remembers the program."""
+"""A cache of answers about programs, kept in the layer that a program belongs to."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ T = TypeVar("T")
 
 
 def once(program: Program, question: Hashable, answer: Callable[[], T]) -> T:
-    """Return the answer of a program to a question; the body of a scan or a region, which no layer remembers, is asked each time.
+    """Return the cached answer about a program; for the body of a scan or a region, which no layer caches, compute it each time.
 
-    An answer is shared between those who ask: it is not to be changed.
+    The answer is shared between callers, so it must not be changed.
     """
     if program.layer is None:
         return answer()
     known: dict[Any, tuple[Program, T]] = program.layer.__dict__.setdefault("_answers", {})
     place = (id(program), question)
     if place not in known:
-        known[place] = (program, answer())  # the program is held, so that no other one has its number
+        known[place] = (program, answer())  # keep the program, so that no other one gets its id
     return known[place][1]

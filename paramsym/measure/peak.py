@@ -1,4 +1,4 @@
-"""The widest moment of a forward pass without gradients: arrays that are in memory at once, beside stored tensors, inputs and caches."""
+"""The widest moment of a forward pass without gradients: the largest sum of live arrays, without stored tensors, inputs and caches."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from paramsym.program.state import Remember
 
 
 def widest(program: Program, widths: Mapping[str, Dim], *, fused: bool = False) -> Dim:
-    """Return the bytes of the widest moment; an array lives from the operation that makes it to the last one that takes it.
+    """Return the bytes of the widest moment; an array lives from the operation that makes it to the last one that uses it.
 
-    Operations make new arrays, unless they give a view. With ``fused`` an attention holds nothing of its own. Where no moment is the
-    widest for all sizes, it is the maximum of several.
+    Operations make new arrays, except for views. With ``fused`` an attention needs no temporary arrays. If no moment is the widest for all
+    sizes, the result is the maximum of several.
     """
     found = [one.as_expr() for one in _moments(program, widths, fused=fused)]
     return Max(*found, evaluate=False) if len(found) > 1 else found[0]
 
 
 def _moments(program: Program, widths: Mapping[str, Dim], *, fused: bool) -> list[Polynomial]:
-    """Return the moments of which none is as wide as another for all sizes; what a program is given is not its own."""
+    """Return the moments of which none exceeds another for all sizes; the inputs of a program belong to its caller."""
     return once(program, ("moments", tuple(widths.items()), fused), lambda: _found(program, widths, fused=fused))
 
 
@@ -63,13 +63,13 @@ def _inside(operation: Any, widths: Mapping[str, Dim], *, fused: bool) -> list[P
 
 
 def _roots(program: Program) -> list[int]:
-    """Return for every value the one in whose storage it lies."""
+    """Return for every value the one that owns its storage."""
     root = list(range(len(program.types)))
     layout = [plain(one) for one in program.types]
     for step in program.steps:
         if step.takes:
             first = step.takes[0]
-            dropped = isinstance(step.operation, Drop)  # which drops nothing without gradients
+            dropped = isinstance(step.operation, Drop)  # there is no dropout without gradients
             laid = (layout[first],) if dropped else viewed(step.operation, program.types[first], program.given(step), layout[first])
             for number, one in zip(step.gives, laid or (), strict=False):
                 root[number], layout[number] = root[first], one

@@ -1,4 +1,4 @@
-"""How an input that lacks an axis can be read: every way of putting an axis of one entry in, and what the network then is."""
+"""Readings of an input that lacks an axis: every way to insert an axis of size 1, and the network that results."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from paramsym.render.table import Printed
 
 @dataclass(frozen=True)
 class InputReading(Printed):
-    """One way to read an input: the shape with the missing axis, what it means, and what follows.
+    """One reading of an input: the shape with the missing axis, its meaning, and the resulting network.
 
-    ``layer`` is the network for this reading, its first layer made for the channels it then gets and its lazy widths inferred; where the
-    reading does not work ``layer`` is None and ``reason`` says why.
+    ``layer`` is the network for this reading, with its first layer built for the channels of the reading and its lazy widths inferred. If
+    the reading does not work, ``layer`` is None and ``reason`` says why.
     """
 
     input_shape: Shape
@@ -31,7 +31,7 @@ class InputReading(Printed):
 
     @property
     def works(self) -> bool:
-        """Whether the network can take the input so."""
+        """Whether the reading works."""
         return self.layer is not None
 
     @property
@@ -47,9 +47,9 @@ class InputReading(Printed):
 
 
 def readings(layer: Layer, input_shape: Iterable[Count | None]) -> tuple[InputReading, ...]:
-    """Return the ways to read an input that lacks an axis; empty where the layer takes it as it is, or none is missing.
+    """Return the readings of an input that lacks an axis; empty if the layer takes the input, or no axis is missing.
 
-    A net of MATLAB's that feeds 512 features to a convolution over sequences gets the two: 512 positions of one channel, or one position
+    A MATLAB network that feeds 512 features to a convolution over sequences has two readings: 512 positions of one channel, or one position
     of 512 channels.
 
     >>> from paramsym import AvgPool1d, Conv1d, Flatten, LazyDense, Sequential
@@ -70,7 +70,7 @@ than the kernel, which spans 3 entries.
 
 
 def with_readings(layer: Layer, input_shape: Shape, error: ShapeError) -> str:
-    """Return the readings as a sentence to put behind an error; empty where no axis is missing."""
+    """Return the readings as a sentence for an error; empty if no axis is missing."""
     found = _read(layer, input_shape, error)
     return f" It can be read as: {'; '.join(str(reading).rstrip('.') for reading in found)}." if found else ""
 
@@ -90,7 +90,7 @@ def _read(layer: Layer, input_shape: Shape, error: ShapeError) -> tuple[InputRea
 
 
 def _tried(layer: Layer, path: str, first: Layer, candidate: Shape, *, last: bool) -> InputReading:
-    from paramsym.measure.shapes import infer  # the door that asks for readings
+    from paramsym.measure.shapes import infer  # imported here, because shapes imports this module
 
     channels, extents = (candidate[-1], candidate[1:-1]) if last else (candidate[1], candidate[2:])
     meaning = f"{_times(extents)} of {_counted(channels, 'channel')}"

@@ -1,4 +1,4 @@
-"""What one output of a stack of layers sees of the input: its receptive field, and by how much that moves."""
+"""The receptive field of one output of a stack of layers, and its stride."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from paramsym.errors import NotYetError
 
 
 def receptive_field(layer: Layer) -> tuple[Dim, ...]:
-    """Return how many input entries one output entry depends on, along each spatial axis: 1 + sum of (k - 1) times the strides before.
+    """Return the receptive field of one output entry along each spatial axis, in entries: 1 + sum of (k - 1) times the strides before.
 
-    The first layer counts most: a stride multiplies what every later kernel adds. Where paths are added the widest counts. The input's
-    edge is left out of account. A layer that sees its own entry only gives (). In a network that flattens its last map, or pools it into
-    one number for each channel, it is an entry of that map that is asked about: what comes after it sees everything.
+    A stride multiplies the contribution of every later kernel. If paths are added, the largest field counts. The edge of the input is not
+    considered. A layer whose outputs depend on one position only gives (). If a network flattens its last map, or pools it to one number
+    per channel, the field is that of an entry of this map, because every later layer depends on the whole input.
 
     Raises:
-        NotYetError: a layer whose outputs do not all see the same, such as a transposed convolution, or see everything, as through
-            attention, statistics of the example (GroupNorm) or a mixture of all places of an axis; one that does not say.
+        NotYetError: a layer whose outputs have different fields, such as a transposed convolution, or depend on everything, as with
+            attention, statistics of the example (GroupNorm) or a mixture of all positions of an axis; a layer that states none.
         StructureError: a symbolic number of blocks with a stride; paths of different strides that are added.
 
     Source: Araujo, Norris and Sim 2019, "Computing receptive fields of convolutional neural networks", equation 2.
@@ -35,7 +35,7 @@ def receptive_field(layer: Layer) -> tuple[Dim, ...]:
 
 
 def effective_stride(layer: Layer) -> tuple[Dim, ...]:
-    """Return by how many input entries the views of neighbouring outputs differ, along each spatial axis: the product of the strides.
+    """Return the distance of neighbouring outputs' fields in input entries, along each spatial axis: the product of the strides.
 
     Raises:
         NotYetError, StructureError: as ``receptive_field``.
@@ -52,5 +52,5 @@ def _through(layer: Layer) -> tuple[View, ...]:
     try:
         return layer.views()
     except NotYetError as error:
-        message = f"{type(layer).__name__} has no one receptive field: {error}"
+        message = f"{type(layer).__name__} has no single receptive field: {error}"
         raise NotYetError(message) from None

@@ -1,4 +1,4 @@
-"""Running a program on arrays: the proof that a layer computes what its reference computes."""
+"""Running a program on arrays, to test that a layer computes the same as its reference."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from paramsym.program.types import ArrayType, Kind
 
 
 def run(layer: Layer, tensors: Mapping[str, Any], *arrays: Any, **named: Any) -> Any:
-    """Return what the layer computes from the arrays, in evaluation mode: an array, or a tuple of arrays.
+    """Compute the layer's output in evaluation mode: an array, or a tuple of arrays.
 
-    ``tensors`` are the stored tensors by their names, as NumPy arrays or anything that NumPy turns into one; buffers that the computation
-    reads are among them, others may be. Arrays are given in order or by the names of the inputs: ``input_ids=...``. The precision is that
-    of the arrays.
+    ``tensors`` are the stored tensors by their names, as NumPy arrays or anything that NumPy can convert. Buffers that the computation
+    reads must be among them, other buffers may be. Arrays are given in order or by the names of the inputs: ``input_ids=...``. The
+    precision is that of the arrays.
 
     Raises:
-        ArgumentError: a tensor that is missing, that the layer does not store, or of another shape; an input that is missing, or that the
-            layer does not have; numbers that select a row that a table does not have.
+        ArgumentError: a tensor that is missing, that the layer does not store, or with a wrong shape; a missing or unknown input; indices
+            of rows that a table does not have.
         SizeError: a layer with symbols left.
         ShapeError: arrays that the layer cannot take.
-        NotYetError: a layer that does not say what it computes.
+        NotYetError: a layer without a forward pass.
 
     With ``pip install numpy``, ``run(Dense(2, 1), {"weight": [[1.0, 2.0]], "bias": [0.5]}, [[3.0, 4.0]])`` is an array of [[11.5]].
     """
@@ -52,11 +52,11 @@ def run(layer: Layer, tensors: Mapping[str, Any], *arrays: Any, **named: Any) ->
 
 
 def _array(xp: Any, given: Any, name: str) -> Any:
-    """Return an array of numbers or truths."""
+    """Return an array of numbers or Booleans."""
     try:
         array = xp.asarray(given)
     except (TypeError, ValueError) as error:
-        message = f"{name} is no array: {error}"
+        message = f"{name} is not an array: {error}"
         raise ArgumentError(message) from None
     if array.dtype.kind not in "biufc":
         message = f"{name} is {described(given)}; wanted an array of numbers."
@@ -65,7 +65,7 @@ def _array(xp: Any, given: Any, name: str) -> Any:
 
 
 def _met(layer: Layer) -> set[Symbol] | frozenset[Symbol]:
-    """Return the letters that a run meets: those of the parts, if any; a class may lack a part that its sizes are for."""
+    """Return the letters that a run needs: those of the parts, if any; the class may have sizes for a part that it lacks."""
     if not layer.own_parts:
         return layer.symbols
     return symbols_in(tuple((part.layer, part.numbers and part.numbers.count) for part in layer.own_parts)) | symbols_in(
@@ -82,7 +82,7 @@ def _returned(program: Program, results: tuple[Any, ...]) -> Any:
 
 
 def _checked(xp: Any, layer: Layer, tensors: Mapping[str, Any]) -> Callable[[str], Any]:
-    """Return a function that gives a tensor by its name, under the first name of a tied one."""
+    """Return a function that gives a tensor by its name, under any name of a tied tensor."""
     kind = class_name(layer)
     if not isinstance(tensors, Mapping):
         message = f"the tensors are {described(tensors)}; wanted arrays by name, such as {{'weight': ...}}."  # type: ignore[unreachable]
@@ -96,7 +96,7 @@ def _checked(xp: Any, layer: Layer, tensors: Mapping[str, Any]) -> Callable[[str
     given = {tied.get(name, name) for name in tensors}
     missing = [name for name, tensor in entries.items() if not tensor.buffer and tied.get(name, name) not in given]
     if missing:
-        message = f"{kind} misses {_listed(missing)}; ps.match(layer, tensors) compares all names and shapes."
+        message = f"{kind} is not given {_listed(missing)}; ps.match(layer, tensors) compares all names and shapes."
         raise ArgumentError(message)
     known: dict[str, Any] = {}
 
@@ -105,7 +105,7 @@ def _checked(xp: Any, layer: Layer, tensors: Mapping[str, Any]) -> Callable[[str
             shape = entries[name].sizes
             first = next((one for one in (name, tied.get(name, name)) if one in tensors), None)
             if first is None:
-                message = f"the buffer {name!r} of shape {shown(shape)} is missing, which {kind} reads."
+                message = f"the buffer {name!r} of shape {shown(shape)} is missing; {kind} reads it."
                 raise ArgumentError(message)
             array = _array(xp, tensors[first], f"the tensor {name!r}")
             if tuple(array.shape) != tuple(shape):
@@ -124,7 +124,7 @@ def _listed(names: list[str], shown: int = 3) -> str:
 
 
 class _Runner:
-    """What running needs everywhere: the namespace of arrays, and the tensors by name."""
+    """The state of a run: the namespace of arrays, and the tensors by name."""
 
     def __init__(self, xp: Any, tensor: Callable[[str], Any]) -> None:
         self.xp, self.tensor = xp, tensor
@@ -132,7 +132,7 @@ class _Runner:
     def program(self, program: Program, above: str, arrays: tuple[Any, ...], number: int | None = None) -> tuple[Any, ...]:
         """Return the outputs of a program whose stored tensors have names that begin with ``above``.
 
-        ``number`` is that of a copy whose number is inside the names of its tensors, as in ``weight_ih_l{}``.
+        ``number`` is a copy's number if the tensor names contain it, as in ``weight_ih_l{}``.
         """
         at = dict(zip(program.inputs, arrays, strict=True))
         for step in program.steps:
@@ -164,7 +164,7 @@ class _Runner:
                 return self.route(operation, above, *arrays)
             case Opaque():
                 kind = type(operation.layer).__name__
-                message = f"{above.rstrip('.') or 'the layer'}, a {kind}, does not say what it computes; write forward(self, own, x)."
+                message = f"{above.rstrip('.') or 'the layer'}, a {kind}, has no forward pass; write forward(self, own, x)."
                 raise NotYetError(message)
             case _:
                 pass
@@ -211,7 +211,7 @@ class _Runner:
         return (*carried, *(self.xp.stack(stacked, axis=scan.axis) for stacked in zip(*outputs, strict=True)))
 
     def route(self, route: Route, above: str, x: Any, weights: Any, chosen: Any) -> tuple[Any, ...]:
-        """Apply every copy to all positions and add up those that were chosen, weighted."""
+        """Apply every copy to all positions and add the weighted results of the chosen ones."""
         total: Any = 0
         for number in route.numbers.values or ():
             (y,) = self.copy(route.numbers, number, route.body, above, (x,))

@@ -1,4 +1,4 @@
-"""What shape comes out of a layer, and which widths follow from it."""
+"""Output shapes of layers, and the widths that follow from them."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _SYMBOLS = re.compile(r"\{[^}]*\}")
 
 
 def output_shape(layer: Layer, input_shape: Iterable[Count | None] | None = None, **named: Any) -> Shape:
-    """Return the shape that comes out for a shape that goes in, batch first; symbols in, symbols out.
+    """Return the output shape for an input shape, batch first, in symbols or numbers.
 
-    A model's shapes are also taken by the names of its inputs, ``input_ids=(2, 16)``; without any they are its own, in letters.
-    An extent that is not known may be None, and stays None where it passes through. Layers of torch that take one example without a batch
-    axis take it here. A recurrent layer that returns its states gives a tuple of shapes, the output's first.
+    A model also takes shapes by the names of its inputs, ``input_ids=(2, 16)``; without shapes, its own input shapes in letters are used.
+    An unknown extent may be None, and stays None in the output. Layers of torch that take one example without a batch axis do so here. A
+    recurrent layer that returns its states gives a tuple of shapes, the output's first.
 
     Raises:
-        ShapeError: an input shape that the layer cannot take; the message names the part, the shape that arrived and what was wanted, and
-            where an axis is missing, the readings that would work.
-        SizeError: an extent that is no size.
-        NotYetError: a layer that does not say what comes out of it.
+        ShapeError: an input shape that the layer cannot take; the message names the part, its input shape and the wanted one, and, if an
+            axis is missing, the readings that would work.
+        SizeError: an extent that is not a size.
+        NotYetError: a layer that states no output shape.
 
     >>> from paramsym import B, Conv2d, Dense, Sequential, W
     >>> output_shape(Conv2d(3, 6, 5), (B, 3, W, W))
@@ -47,11 +47,11 @@ def output_shape(layer: Layer, input_shape: Iterable[Count | None] | None = None
 
 
 def infer(layer: Layer, input_shape: Iterable[Count | None] | None = None, **named: Any) -> Layer:
-    """Return the layer with every ``LazyDense`` built for the width that reaches it, symbolic widths included.
+    """Return the layer with every ``LazyDense`` built for the width of its input, which may be symbolic.
 
     Raises:
         ShapeError: an input shape that the layer cannot take.
-        NotYetError: a composite that does not say which shape reaches which part.
+        NotYetError: a composite that does not state the input shapes of its parts.
 
     >>> from paramsym import B, Conv2d, Flatten, LazyDense, Sequential, W
     >>> net = Sequential(Conv2d(1, 6, 5), Flatten(), LazyDense(10))
@@ -76,7 +76,7 @@ def infer(layer: Layer, input_shape: Iterable[Count | None] | None = None, **nam
 
 
 def _copies(path: str) -> Iterator[str]:
-    """Yield the path of each copy that a template such as ``blocks.{0..2}`` stands for; while the number is a symbol, that of all."""
+    """Yield the path of each copy of a template such as ``blocks.{0..2}``; for a symbolic number, the path for all."""
     found = _NUMBERS.search(path)
     if found is None:
         yield _SYMBOLS.sub("{}", path)
@@ -88,7 +88,7 @@ def _copies(path: str) -> Iterator[str]:
 
 
 def with_layer_name(layer: Layer, input_shape: Shape, error: ShapeError) -> ShapeError:
-    """Return the error with the layer's name in front, and the readings behind where an axis is missing."""
+    """Return the error with the layer's name, and with the readings if an axis is missing."""
     words = str(error)
     found = ShapeError(f"{type(layer).__name__}: {words}{with_readings(layer, input_shape, error)}")
     found.__dict__.update(error.__dict__)

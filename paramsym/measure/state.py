@@ -1,4 +1,4 @@
-"""What stays for the next step: caches of keys and values, states of recurrent layers and scans."""
+"""State kept for the next step: caches of keys and values, states of recurrent layers and scans."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ BYTES: Mapping[str, Dim] = {
     "int8": 1,
     "int4": Rational(1, 2),
 }
-"""Bytes of one number in a format; the scales of blocks are not among them."""
+"""Bytes of one number in a format; without the scales of blocks."""
 
 
 def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count = 0, **named: Any) -> Cost:
     """Return what a model keeps for its next step (its KV cache): numbers, or with a ``dtype`` their bytes.
 
-    Caches of keys and values grow with the positions, or up to a window; latent attention keeps its latent vectors, Mamba its states. The
-    inputs are shapes, in order or by name; ``past`` positions came before them.
+    Caches of keys and values grow with the positions, at most to the window; latent attention keeps its latent vectors, Mamba its states.
+    The inputs are shapes, in order or by name; ``past`` is the number of positions before them.
 
     Raises:
         ShapeError: inputs that the layer cannot take.
-        NotYetError: a layer, or a part, that does not say what it computes.
+        NotYetError: a layer or a part without a forward pass.
         ArgumentError: an unknown ``dtype``.
 
     >>> from paramsym.models import Llama
@@ -71,10 +71,10 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count =
 
 
 def states(program: Program) -> Iterator[Line]:
-    """Yield a line for every value that stays, with its path.
+    """Yield a line for every kept value, with its path.
 
     Raises:
-        NotYetError: a part that does not say what it computes.
+        NotYetError: a part without a forward pass.
     """
 
     def kept(operation: Any, taken: tuple[ArrayType, ...], _: tuple[ArrayType, ...]) -> Iterator[Line]:

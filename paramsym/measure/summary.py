@@ -1,4 +1,4 @@
-"""The table of a network for an input: what reaches each part, what leaves it, what it stores and how often that is used."""
+"""The table of a network for an input: input and output shapes, parameters, neurons and connections of each part."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def summary(
     """Return a table with input shape, output shape, parameters, neurons and connections of every part, as text, HTML, LaTeX or Markdown.
 
     ``depth`` stops at the parts of that depth; by default every layer that is applied has a row, equal copies one together. Where a layer
-    does not say how often its weights are used the connections stay open, and so does their sum. Neurons are those of layers that store
-    weights. A last row takes back what tied weights would count twice, or adds what is stored and not applied, such as classifiers that
-    only training uses.
+    does not state the uses of its weights, the cell of its connections is empty, and so is their sum. Neurons are those of layers with
+    weights. A last row subtracts tied weights that were counted twice, or adds stored layers that are not applied, such as classifiers for
+    training only.
 
-    With ``stages`` there is one row for each size of the map, as in the tables of papers about networks for images: all layers whose output
-    has this size.
+    With ``stages`` there is one row for each size of the feature map, as in papers about image networks; it contains all layers whose
+    output has this size.
 
     Raises:
         ShapeError: an input shape that the layer cannot take.
-        ArgumentError: a depth below zero; what is no layer.
+        ArgumentError: a depth below zero; something that is not a layer.
 
     >>> from paramsym import B, Conv2d, Dense, Flatten, Sequential
     >>> print(summary(Sequential(Conv2d(1, 6, 5), Flatten(), Dense(3456, 10)), (B, 1, 28, 28)))
@@ -77,10 +77,10 @@ def summary(
 
 
 def _by_size(entries: list[_Entry]) -> Iterator[tuple[Shape, list[_Entry]]]:
-    """Group neighbours that leave a map of one size.
+    """Group neighbouring layers by the size of their output map.
 
-    Padding, and layers before the first with weights, belong to the size that follows. A single position in the middle of a network, such
-    as the means of squeeze-and-excitation, is no size of its own. Branches that shrink a map are listed one after another; their layers
+    Padding, and layers before the first layer with weights, belong to the next size. A single position in the middle of a network, such as
+    the means of squeeze-and-excitation, is not a separate size. Branches that shrink a map are listed one after another; their layers
     before the stride belong to the larger size.
     """
     sizes = _sizes([entry.visit for entry in entries])
@@ -101,7 +101,7 @@ def _by_size(entries: list[_Entry]) -> Iterator[tuple[Shape, list[_Entry]]]:
 
 
 def _sizes(visited: list[Visit]) -> list[Shape]:
-    """Return the spatial extents of every layer's output; features behind a map have one position."""
+    """Return the spatial extents of every layer's output; features after a map have one position."""
     layers = [visit.layer for visit in visited]
     last = any(getattr(one, "data_format", "") == "channels_last" or getattr(one, "dialect", "torch") != "torch" for one in layers)
     left = [each_input(visit.left)[0] for visit in visited]
@@ -111,7 +111,7 @@ def _sizes(visited: list[Visit]) -> list[Shape]:
 
 
 def _staged(size: Shape, entries: list[_Entry]) -> tuple[Cell, ...]:
-    """Return the row of one size: how many layers of each kind are applied, and the sums."""
+    """Return the row of one size: the applied layers by kind, and the sums."""
     kinds: dict[str, Dim] = {}
     for entry in entries:
         if entry.named:
@@ -122,7 +122,7 @@ def _staged(size: Shape, entries: list[_Entry]) -> tuple[Cell, ...]:
 
 
 class _Entry:
-    """One row: a visit and what is counted for it."""
+    """One row: a visit and its counts."""
 
     def __init__(self, visit: Visit) -> None:
         self.visit = visit
@@ -135,7 +135,7 @@ class _Entry:
         self.neurons: Dim | None = canonical(found * visit.used) if weighs and found is not None else (None if weighs else 0)
         try:
             self.connections: Dim | None = connections_of(visit)
-        except (NotYetError, SizeError):  # a layer that does not say, or an extent that is not known
+        except (NotYetError, SizeError):  # uses that a layer does not state, or an unknown extent
             self.connections = None
 
     @property
@@ -149,7 +149,7 @@ class _Entry:
         return self.parameters != 0 or "Pool" in self.kind
 
     def row(self) -> tuple[Cell, ...]:
-        """Return the cells; layers without weights have no neurons of their own."""
+        """Return the cells; layers without weights have no neurons."""
         visit, kind = self.visit, self.kind
         shapes = (_shape(canonical_shape(visit.arrived)), _shape(canonical_shape(visit.left)))
         return (visit.path or kind, kind, *shapes, self.parameters, self.neurons or None, self.connections)

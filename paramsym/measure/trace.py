@@ -1,4 +1,4 @@
-"""The program of a layer for inputs that are given as shapes, in order or by the names of the reference."""
+"""The program of a layer for input shapes, given in order or by the names of the reference."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from paramsym.program.types import ArrayType
 def trace(layer: Layer, *inputs: Any, past: Count = 0, **named: Any) -> Program:
     """Return the program of a layer: every operation of its forward pass with the shapes of the results.
 
-    ``inputs`` are shapes, in order or by name; left out, they are the model's own, in letters. ``past`` makes it one step after ``past``
-    positions: give one position then.
+    ``inputs`` are shapes, in order or by name; by default the model's own, in letters. ``past`` is the number of positions before a
+    decoding step, whose input has one position.
 
     Raises:
         ShapeError: inputs that the layer cannot take.
-        NotYetError: a layer that does not say what it computes.
-        ArgumentError: more inputs than it takes, or a name that it does not have.
+        NotYetError: a layer without a forward pass.
+        ArgumentError: too many inputs, or an unknown name.
 
     >>> from paramsym import B, Dense, F, H
     >>> print(trace(Dense(H, F), (B, H)))
@@ -47,12 +47,12 @@ def types_for(layer: Layer, shapes: tuple[Any, ...], named: Mapping[str, Any]) -
     """Return the types of the inputs of a layer.
 
     Raises:
-        ArgumentError: more inputs than the layer takes, or a name that it does not have.
-        NotYetError: a layer that does not say what it computes.
-        ShapeError: what is no shape.
+        ArgumentError: too many inputs, or an unknown name.
+        NotYetError: a layer without a forward pass.
+        ShapeError: something that is not a shape.
     """
     if not layer.computes or layer.by_hand:
-        message = f"{type(layer).__name__} does not say what it computes; write forward(self, own, x)."
+        message = f"{type(layer).__name__} has no forward pass; write forward(self, own, x)."
         raise NotYetError(message)
     if not shapes and not named:
         named = stated_inputs(layer)
@@ -62,10 +62,10 @@ def types_for(layer: Layer, shapes: tuple[Any, ...], named: Mapping[str, Any]) -
 
 @contextmanager
 def telling(layer: Layer, shapes: Sequence[Sequence[Dim]]) -> Generator[None]:
-    """Put the layer, and its inputs by name where there are several, in front of errors about shapes.
+    """Add the layer, and its inputs by name if there are several, to errors about shapes.
 
     Raises:
-        ShapeError: the same, with more words.
+        ShapeError: the same error with more details.
     """
     try:
         yield

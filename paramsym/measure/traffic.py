@@ -1,4 +1,4 @@
-"""Bytes that a forward pass moves to and from a device's memory, and the work for each of them: arithmetic intensity."""
+"""Bytes that a forward pass moves to and from a device's memory, and the work for each byte: arithmetic intensity."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _WIDTHS = {"index": 8, "truth": 1}
 def traffic(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 0, **named: Any) -> Cost:
     """Return the bytes that the products and convolutions of a forward pass read and write.
 
-    Each reads its two factors once and writes its result once; what stands between them is taken to be fused into them. Attention is one
-    kernel, which reads queries, keys and values and writes its result, so that no score reaches the memory and shared keys are read once.
+    Each reads its two factors once and writes its result once; other operations are assumed to be fused into them. Attention is one kernel,
+    which reads queries, keys and values and writes its result, so scores are never in memory and shared keys are read once.
 
     Raises:
         ShapeError, NotYetError: as ``flops``.
@@ -72,7 +72,7 @@ def _multiplies(operation: Any, taken: tuple[ArrayType, ...], given: tuple[Array
 class Intensity(Tabular):
     """The FLOPs of a forward pass for each byte moved: ``flops`` over ``bytes``, both costs.
 
-    ``on`` a machine it says what limits: arithmetic, where the ratio is above the machine's ridge, or memory.
+    ``on`` gives the limit of a machine: arithmetic if the ratio is above the machine's ridge, otherwise memory.
     """
 
     flops: Cost
@@ -84,11 +84,11 @@ class Intensity(Tabular):
         return cancel(self.flops.total / self.bytes.total)
 
     def at(self, sizes: Any = None, /, **named: Any) -> Intensity:
-        """Return the same with sizes put in."""
+        """Return the intensity with sizes put in."""
         return Intensity(self.flops.at(sizes, **named), self.bytes.at(sizes, **named))
 
     def on(self, machine: Speed) -> Roofline:
-        """Return what limits a machine, and the seconds that the slower of both takes at least.
+        """Return the limit of a machine, and a lower bound of the seconds.
 
         Raises:
             SizeError: while symbols are left.
@@ -112,7 +112,7 @@ class Intensity(Tabular):
 
 @dataclass(frozen=True)
 class Roofline(Printed):
-    """What limits a forward pass on a machine, after Williams et al. 2009: the seconds of arithmetic, and of moving bytes."""
+    """The limit of a forward pass on a machine, after Williams et al. 2009: the seconds of arithmetic, and of moving bytes."""
 
     intensity: Intensity
     machine: str
@@ -121,12 +121,12 @@ class Roofline(Printed):
 
     @property
     def bound(self) -> str:
-        """``compute`` or ``memory``: which of both takes longer."""
+        """``compute`` or ``memory``: the one that takes longer."""
         return "compute" if self.arithmetic >= self.moving else "memory"
 
     @property
     def seconds(self) -> Rational:
-        """The least time, with both at the speed that the maker states."""
+        """The lower bound of the time, at the speeds that the maker states."""
         return max(self.arithmetic, self.moving)
 
     @property
@@ -140,7 +140,7 @@ class Roofline(Printed):
 
 
 def intensity(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 0, **named: Any) -> Intensity:
-    """Return the FLOPs of a forward pass for each byte that it moves; ``past`` makes it one decoding step.
+    """Return the FLOPs of a forward pass for each byte that it moves; ``past`` is the number of positions before a decoding step.
 
     Raises:
         ShapeError, NotYetError, ArgumentError: as ``flops`` and ``traffic``.
@@ -159,7 +159,7 @@ def intensity(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 
 
 
 def _parts(cost: Cost, operation: int) -> dict[str, Expr]:
-    """Return what each part costs, without the last steps of a path, which name the operation."""
+    """Return the cost of each part, without the last steps of a path, which name the operation."""
     sums: dict[str, list[Polynomial]] = {}
     for line in cost.ledger:
         sums.setdefault(".".join(map(str, line.path[:-operation])) or "(itself)", []).append(line.polynomial("used"))

@@ -1,4 +1,4 @@
-"""What a whole training run computes, and how long it takes: 6ND and the exact count."""
+"""The FLOPs and the time of a whole training run: 6ND and the exact count."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DAY = 86_400
 
 @dataclass(frozen=True)
 class Training(Tabular):
-    """The FLOPs of a training run, and the time that they take on ``devices`` devices at a share of their stated speed.
+    """The FLOPs of a training run, and their time on ``devices`` devices at a share of their stated speed.
 
     ``per_token`` is the cost of one token, forward and backward; ``estimate`` is 6ND, with N the parameters that a token uses.
     """
@@ -35,7 +35,7 @@ class Training(Tabular):
 
     @property
     def flops(self) -> Expr:
-        """All of it, by the convention asked for."""
+        """The FLOPs of the whole run, by the given convention."""
         return (self.per_token.total * self.tokens).expand()
 
     @property
@@ -45,7 +45,7 @@ class Training(Tabular):
 
     @property
     def seconds(self) -> Expr:
-        """The time that all devices together take, exactly."""
+        """The seconds of the run on all devices, exactly."""
         return self.flops / (self.speed * self.devices)
 
     @property
@@ -88,11 +88,11 @@ def training(
     """Return the FLOPs of a training run on ``tokens`` tokens, and the days that it takes.
 
     A token costs what ``flops`` counts forward and backward for sequences of the inputs' length; ``devices`` work at the share
-    ``utilisation`` of the speed of a ``machine``. The share is exact: a fraction, or words such as ``"40 %"``.
+    ``utilisation`` of the speed of a ``machine``. The share is exact: a fraction, or a string such as ``"40 %"``.
 
     Raises:
-        ShapeError, NotYetError, ArgumentError: as ``flops``; an unknown machine, or what is no share.
-        SizeError: tokens that are no whole number.
+        ShapeError, NotYetError, ArgumentError: as ``flops``; an unknown machine, or an impossible share.
+        SizeError: tokens that are not a whole number.
 
     >>> import paramsym as ps
     >>> print(training(ps.load("meta-llama/Llama-2-7b-hf"), (1, 4096), tokens=2 * 10**12, devices=1024, machine="a100"))

@@ -1,4 +1,4 @@
-"""Every layer that is applied when an input goes through a composite, with the shapes that reach and leave it."""
+"""The applied layers of a composite, with their input and output shapes."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _NUMBERED = re.compile(r"\{[^}]*\}")
 
 @dataclass(frozen=True)
 class Visit:
-    """One layer applied: its path, its shapes, how many times over one example uses it, and how many copies are stored.
+    """One applied layer: its path, its shapes, the number of uses per example, and the number of stored copies.
 
-    ``own`` means its own tensors only: its parts have visits of their own. ``batch_axis`` is where the examples of a batch stand, as the
-    composite around it says.
+    ``own`` means its own tensors only, because its parts have separate visits. ``batch_axis`` is the axis of the batch that the outer
+    composite states.
     """
 
     path: str
@@ -38,18 +38,18 @@ class Visit:
 
     @property
     def batch_first(self) -> Shape:
-        """What arrives, the batch before the positions, as layers that know nothing of a batch's place take it."""
+        """The input shape with the batch first, for layers that do not know the axis of the batch."""
         if self.batch_axis == 0 or self.layer.batch_axis(self.arrived) != 0:
             return self.arrived
         if self.batch_axis is None:
             if "batch" in self._words:
-                return self.arrived  # the composite has added a batch of one
+                return self.arrived  # the composite added a batch of size 1
             return together(*((1, *shape) for shape in each_input(self.arrived)))
         return together(*((shape[1], shape[0], *shape[2:]) for shape in each_input(self.arrived)))
 
     @property
     def _words(self) -> tuple[str, ...]:
-        """The words for the axes of what arrives, where the layer names them."""
+        """The words for the axes of the input, if the layer names them."""
         return named_axes(self.layer, self.arrived) if self.layer.computes and not self.layer.by_hand else ()
 
 
@@ -58,7 +58,7 @@ def checked_shape(input_shape: Iterable[Count | None]) -> Shape:
 
     Raises:
         ShapeError: what is no shape.
-        SizeError: an extent that is no size.
+        SizeError: an extent that is not a size.
 
     >>> checked_shape([None, 3]), checked_shape([(2, 3), (2, 5)])
     ((None, 3), ((2, 3), (2, 5)))
@@ -73,10 +73,10 @@ def checked_shape(input_shape: Iterable[Count | None]) -> Shape:
 
 
 def inputs_asked(layer: Layer, input_shape: Iterable[Count | None] | None, named: Mapping[str, Any]) -> Shape:
-    """Return the shapes that a question is asked for: one shape or a tuple of several, shapes by the names of the inputs, or a model's own.
+    """Return the input shapes: one shape or a tuple of several, shapes by the names of the inputs, or a model's own.
 
     Raises:
-        ArgumentError: a name that the layer does not have; no shape, of a layer that states none.
+        ArgumentError: an unknown name; no shape for a layer that states none.
         ShapeError: what is no shape.
     """
     if input_shape is not None and not named:
@@ -90,9 +90,9 @@ def _extents(given: Iterable[object], where: str) -> Shape:
 
 
 def visits(layer: Layer, input_shape: Shape, depth: int | None = None) -> Iterator[Visit]:
-    """Yield the layers that are applied, in order: those without parts, or the parts down to a depth.
+    """Yield the applied layers in order: those without parts, or the parts down to a depth.
 
-    A layer that has parts but does not say what reaches them stands for itself.
+    A layer that does not state the inputs of its parts is not split.
     """
     only_input(layer, input_shape)
     left, batch_axis = layer.output_shape(input_shape), layer.batch_axis(input_shape)
@@ -100,7 +100,7 @@ def visits(layer: Layer, input_shape: Shape, depth: int | None = None) -> Iterat
 
 
 def within(visit: Visit) -> Iterator[Visit]:
-    """Yield the layers inside one visit, as ``visits`` does, with the uses of that visit."""
+    """Yield the layers inside one visit, like ``visits``, multiplied by the uses of that visit."""
     return _inside(visit, None)
 
 
@@ -128,12 +128,12 @@ def _inside(visit: Visit, depth: int | None) -> Iterator[Visit]:
 
 
 def _levels(name: str) -> int:
-    """Return by how many levels a name goes down; the dots of ``{0..2}`` are none."""
+    """Return the number of levels of a name; the dots of ``{0..2}`` do not count."""
     return len(_NUMBERED.sub("", name).split(".")) if name else 0
 
 
 def rebuilt(layer: Layer, path: str, new: Layer) -> Layer:
-    """Return the layer with another part at a path; sequences are made anew, other layers edited."""
+    """Return the layer with another part at a path; sequences are built again, other layers are edited."""
     if not path:
         return new
     if isinstance(layer, Sequential):
@@ -143,12 +143,12 @@ def rebuilt(layer: Layer, path: str, new: Layer) -> Layer:
 
 
 def units(shape: Shape, batch_axis: int | None) -> Dim | None:
-    """Return the number of entries of one example; None where an extent is not known.
+    """Return the number of entries of one example; None if an extent is unknown.
 
     >>> from paramsym import B, H, W
     >>> units((B, 3, W, H), 0), units((3, W), None), units((B, None), 0)
     (3*H*W, 3*W, None)
     """
-    output = each_input(shape)[0]  # an output with its states counts once, as the output
+    output = each_input(shape)[0]  # of an output with states, only the output counts
     rest = [extent for axis, extent in enumerate(output) if axis != batch_axis]
     return None if None in rest else product(rest)

@@ -32,7 +32,7 @@ PAIRS = "pairs"
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked about the work of a layer, apart from the layer and its inputs."""
+    """The options of a work count, apart from the layer and its inputs."""
 
     convention: str = "matmul"
     way: Way = "forward"
@@ -60,18 +60,19 @@ def flops(
     """Return the floating-point operations of a layer for inputs of these shapes.
 
     ``way`` is forward, backward or both; the backward pass is derived: a product costs as much again for each factor that needs a gradient.
-    Inputs need none unless ``input_gradients``. ``convention`` is one of those that ``ps.conventions("work")`` lists. ``per`` gives the
-    share of one sequence of the batch, or of one token. ``past`` makes it one step after ``past`` positions.
+    Inputs need no gradient unless ``input_gradients``. ``convention`` is one that ``ps.conventions("work")`` lists. ``per`` gives the work
+    of one sequence of the batch, or of one token. ``past`` is the number of positions before a decoding step.
 
     Raises:
         ShapeError: inputs that the layer cannot take.
-        NotYetError: a layer, or a part, that does not say what it computes; the message names it.
-        ArgumentError: an unknown way, convention or share; a share of a token, or a convention of tokens, where there are none.
+        NotYetError: a layer or a part without a forward pass; the message names it.
+        ArgumentError: an unknown way, convention or share; ``per`` a token, or a convention that counts by tokens, for inputs without
+            tokens.
 
     >>> from paramsym import B, Dense, F, H, S
     >>> flops(Dense(H, F), (B, S, H)).total
     2*B*F*H*S
-    >>> flops(Dense(H, F), (B, S, H), way="backward").total  # the weight's gradient; the input needs none
+    >>> flops(Dense(H, F), (B, S, H), way="backward").total  # the weight's gradient; the input needs no gradient
     2*B*F*H*S
     """
     return _cost(layer, inputs, named, Question(convention, way, per, past, input_gradients))
@@ -123,7 +124,7 @@ def _cost(layer: Layer, inputs: tuple[Any, ...], named: Mapping[str, Any], quest
 
 
 def _counted(layer: Layer, lines: Iterable[Line], counting: Counting, inputs: tuple[tuple[Dim, ...], ...]) -> list[Line]:
-    """Return the lines that a convention counts; of one that counts parameters, those of attention's pairs, and the parameters."""
+    """Return the lines that a convention counts; if it counts parameters, these are attention's pairs and the parameters."""
     found = list(counted(lines, counting))
     if counting.blocks:
         found = inside(found)
@@ -145,7 +146,7 @@ def _is_taken(line: Line, layer: Layer, counting: Counting) -> bool:
 
 
 def inside(lines: list[Line]) -> list[Line]:
-    """Return the lines of repeated blocks; all of them where nothing is repeated."""
+    """Return the lines of repeated blocks; all lines if nothing is repeated."""
     repeated = [line for line in lines if any(isinstance(step, Numbers) for step in line.path)]
     return repeated or lines
 
@@ -160,12 +161,12 @@ def _positions(layer: Layer, inputs: tuple[tuple[Dim, ...], ...]) -> tuple[Dim, 
 
 
 def _divisor(layer: Layer, inputs: tuple[tuple[Dim, ...], ...], per: Share) -> tuple[Dim, ...]:
-    """Return what the whole batch is divided by."""
+    """Return the divisor of the whole batch."""
     return () if per == "batch" else inputs[0][:1] if per == "sequence" else _positions(layer, inputs)
 
 
 def _shared(line: Line, divisors: tuple[Dim, ...]) -> Line:
-    """Divide a line: a factor that is the divisor goes, else the reciprocal is a factor more."""
+    """Divide a line: remove a factor that equals the divisor, or add the reciprocal as a factor."""
     factors: list[Dim] = list(line.factors)
     for divisor in divisors:
         if divisor in factors:
@@ -179,7 +180,7 @@ def forward(program: Program) -> Iterator[Line]:
     """Yield a line for the work of every operation.
 
     Raises:
-        NotYetError: a part that does not say what it computes.
+        NotYetError: a part without a forward pass.
     """
 
     def worked(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> Iterator[Line]:
@@ -189,13 +190,13 @@ def forward(program: Program) -> Iterator[Line]:
 
 
 def walked(program: Program, lines_of: Callable[..., Iterable[Line]], *, whole: tuple[type, ...] = ()) -> Iterator[Line]:
-    """Yield the lines of every operation, those of parts under their paths and as often as they are applied.
+    """Yield the lines of every operation, those of parts under their paths and times their number of uses.
 
-    ``lines_of`` takes an operation, and the types that it takes and gives. What is one of ``whole`` is asked for itself, not for what is
-    inside.
+    ``lines_of`` takes an operation with the types of its inputs and results. An operation of a type in ``whole`` is passed as a whole,
+    without its inner operations.
 
     Raises:
-        NotYetError: a part that does not say what it computes.
+        NotYetError: a part without a forward pass.
     """
     check_stated(program)
     yield from _walked(program, lines_of, whole)
@@ -224,7 +225,7 @@ def _walked(program: Program, lines_of: Callable[..., Iterable[Line]], whole: tu
 
 
 def check_stated(program: Program) -> None:
-    """Raise ``NotYetError`` for a part that does not say what it computes; the message names its path."""
+    """Raise ``NotYetError`` for a part without a forward pass; the message names its path."""
     once(program, "stated", lambda: _check_stated(program, ""))
 
 
@@ -234,7 +235,7 @@ def _check_stated(program: Program, above: str) -> None:
         if isinstance(operation, Opaque):
             kind = type(operation.layer).__name__
             who = f"{above.rstrip('.')}, {'an' if kind[0] in 'AEIOU' else 'a'} {kind}," if above else kind
-            message = f"{who} does not say what it computes; write forward(self, own, x)."
+            message = f"{who} has no forward pass; write forward(self, own, x)."
             raise NotYetError(message)
         for name, body in named_bodies(operation):
             _check_stated(body, f"{above}{name}." if name else above)
@@ -258,7 +259,7 @@ def _backward(program: Program, needs: tuple[bool, ...], *, frozen: bool) -> Ite
                 yield from _backward_loop(operation, taken, frozen=frozen)
             case Scan(body=body, length=length):
                 later = later_gradients(operation, taken, frozen=frozen)
-                if later != taken:  # the first position gets a state that needs no gradient
+                if later != taken:  # the initial state needs no gradient
                     yield from backward(body, taken, frozen=frozen)
                     length = canonical(length - 1)
                 yield from (times(line, length) for line in backward(body, later, frozen=frozen))
@@ -295,21 +296,21 @@ def word(operation: Any) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def _word(operation: Any) -> str:
-    return str(operation).partition(" ")[0]  # sizes in it are slow to write
+    return str(operation).partition(" ")[0]  # formatting the sizes would be slow
 
 
 def looped(line: Line, numbers: Numbers, shared: str | None) -> Line:
-    """Return the line of a copy as one of all copies: numbered, or uses of one that is shared."""
+    """Return the line of one copy as the line of all copies: numbered, or uses of a shared one."""
     return line.within(shown(numbers), None, frozen=False) if shared is None else line.within(shared, numbers.count, frozen=False)
 
 
 def shown(name: str | Numbers) -> str | Numbers:
-    """Return the step of a path; "l{0..2}" for copies whose number is inside the names of their tensors."""
+    """Return the step of a path; "l{0..2}" for copies whose tensor names contain the number."""
     return name if isinstance(name, str) or name.pattern else replace(name, pattern="l{}")
 
 
 def times(line: Line, length: Count) -> Line:
-    """Return the line as often as there are positions."""
+    """Return the line times the number of positions."""
     return line.but(stored=(*line.stored, length), used=(*line.used, length))
 
 

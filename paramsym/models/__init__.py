@@ -173,7 +173,7 @@ FAMILIES = {
     "wav2vec2": ("Wav2Vec2", "hubert wav2vec2"),
     "whisper": ("Whisper", "whisper"),
 }
-"""``{file: (model classes, model types that a config.json may name)}``, names separated by blanks."""
+"""``{file: (model classes, model types that a config.json may name)}``, with names separated by spaces."""
 
 _HOME_OF = {name: home for home, (classes, _) in FAMILIES.items() for name in classes.split()}
 _HOME_OF_TYPE = {name: home for home, (_, types) in FAMILIES.items() for name in types.split()}
@@ -189,7 +189,7 @@ def model_types() -> tuple[str, ...]:
 
 
 def family_of(model_type: str) -> Family:
-    """Return how a configuration of this ``model_type`` is read.
+    """Return the reader of configurations of this ``model_type``.
 
     Raises:
         KeyError: a ``model_type`` that is not among ``model_types()``.

@@ -1,4 +1,4 @@
-"""Activations as configurations name them. Nearly all store nothing; two learn, and a count that overlooks them is wrong."""
+"""Activations by their names in configurations. Nearly all store nothing; two have parameters, which a count must include."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ _STEPS: Mapping[str, tuple[tuple[Any, ...], ...]] = {
     "sqrtsoftplus": (("softplus",), ("sqrt",)),
     "swish": (("silu",),),
 }
-"""What a configuration name computes, one function after another, where it is not the function of the same name."""
+"""The functions of a configuration name, applied in order, if it is not the function of the same name."""
 LEARNED = frozenset({"prelu", "xielu"})
-"""Those that store tensors."""
+"""The activations that store tensors."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Activation(Layer):
         check_activation(self.function, "function")
 
     def tensors(self) -> Iterator[Tensor]:
-        """What the function learns, then its constants."""
+        """The parameters of the function, then its constants."""
         if self.function == "prelu":
             yield Tensor("weight", (1,))
         elif self.function == "xielu":
@@ -88,7 +88,7 @@ class Activation(Layer):
             yield Tensor("eps", (), role="statistic", buffer=True)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The function of every entry."""
+        """The elementwise function."""
         if self.function == "prelu":
             return apply("relu", x) + own.weight * apply("clip", x, -inf, 0.0)
         if self.function == "xielu":
@@ -107,10 +107,10 @@ def activated(function: str, x: Value) -> Value:
 def check_activation(function: str, where: str) -> None:
     """Raise ``ArgumentError`` for a name that no activation has."""
     if function not in NAMES:
-        message = f"{where} is {function!r:.80}, which names no activation; known are {', '.join(sorted(NAMES))}."
+        message = f"{where} is {function!r:.80}, which is not an activation; wanted one of {', '.join(sorted(NAMES))}."
         raise ArgumentError(message)
 
 
 def learned(name: str, function: str) -> dict[str, Layer]:
-    """Return ``{name: activation}`` where it stores something, to be spread into a ``Block``; an empty dictionary where it does not."""
+    """Return ``{name: activation}`` for a ``Block`` if it stores tensors, otherwise an empty dictionary."""
     return {name: Activation(function)} if function in LEARNED else {}

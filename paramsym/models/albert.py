@@ -32,12 +32,12 @@ class Albert(BertLike):
 
     The arguments are the keys of the reference's configuration. The base model stores three tables, V, P and T rows of E; their
     normalisation; a projection of E*H + H; *one* block of 4*H**2 + 2*F*H + 9*H + F, which a token passes L times; and a pooler of H**2 + H,
-    which only ``AlbertModel`` may leave out. With ``num_hidden_groups`` that many are stored, each of ``inner_group_num`` blocks, and a
-    token still passes L groups. ``num_labels`` is N where the architecture has labels and no number is given. With
-    ``tie_word_embeddings`` the output matrix is the word table and the two output biases are one.
+    which only ``AlbertModel`` may leave out. With ``num_hidden_groups`` several groups are stored, each of ``inner_group_num`` blocks, and
+    a token still passes L groups. ``num_labels`` is N if the architecture has labels and no number is given. With ``tie_word_embeddings``
+    the output matrix is the word table and the two output biases are one.
 
     Raises:
-        DivisibilityError: heads that do not divide the hidden width.
+        DivisibilityError: heads that do not divide the hidden size.
         ArgumentError: an activation or architecture that the reference does not know.
 
     >>> Albert().params
@@ -112,7 +112,7 @@ class Albert(BertLike):
         return AlbertLayer(layers, self.hidden_act)
 
     def head(self) -> Iterator[Part]:
-        """The words' scores come through their own width; the order of sentences has a level of its own."""
+        """The head for words has the embedding's width; the head for the order of sentences has a separate prefix."""
         if self.task in {"PreTraining", "MaskedLM"}:
             sizes = (self.hidden_size, self.embedding_size, self.vocab_size)
             yield Part("predictions", AlbertPredictions(*sizes, self.hidden_act, eps=self.layer_norm_eps))
@@ -124,18 +124,18 @@ class Albert(BertLike):
 
 @dataclass(frozen=True)
 class AlbertAttention(Attention):
-    """Attention with its output, added to what goes by and normalised after the sum; ``dropped`` is the rate of dropout before that."""
+    """Attention with its output, added to the residual stream and normalised; ``dropped`` is the dropout rate before the sum."""
 
     dropped: float = 0.0
 
     def forward(self, own: Own, x: Value, *memory: Value) -> Value:
-        """The positions attend to each other."""
+        """Self-attention."""
         return own.LayerNorm(drop(super().forward(own, x, *memory), self.dropped) + x)
 
 
 @dataclass(frozen=True)
 class AlbertLayer(Holder):
-    """Attention, then the feed-forward network, each added to what goes by and normalised after the sum."""
+    """Attention, then the feed-forward network, each added to the residual stream and normalised after the sum."""
 
     function: str
 
@@ -147,9 +147,9 @@ class AlbertLayer(Holder):
 
 @dataclass(frozen=True)
 class AlbertGroups(Layer):
-    """So many stored groups of blocks, of which a token passes ``times``, each of them several times.
+    """Stored groups of blocks; a token passes ``times`` groups, each of them several times.
 
-    ``Shared`` for several blocks at once: they need not be passed equally often, but together are passed ``times`` times.
+    Like ``Shared`` for several blocks: they may be passed a different number of times, together ``times`` times.
 
     >>> from paramsym.algebra.symbols import H, L
     >>> AlbertGroups(Dense(H, H), 1, L).params, AlbertGroups(Dense(H, H), 1, L).active
@@ -165,10 +165,10 @@ class AlbertGroups(Layer):
         yield Part("", self.group, Numbers(self.groups), used=self.times)
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - the groups are numbered
-        """The first group some times, then the second, ...; where their number or that of the passes is a symbol, all equally often.
+        """The first group several times, then the second, ...; if their number or that of the passes is a symbol, all equally often.
 
         Raises:
-            ArgumentError: passes, and no group to pass.
+            ArgumentError: passes without a group.
         """
         if self.times == 0:
             return x
@@ -185,7 +185,7 @@ class AlbertGroups(Layer):
 
 
 def _passes(groups: int, times: int) -> list[int]:
-    """Return how often a token passes each group: pass i is through group i/(times/groups), rounded down, as the reference does it."""
+    """Return the number of passes through each group: pass i is through group i/(times/groups), rounded down, as in the reference."""
     chosen = [int(number / (times / groups)) for number in range(times)]
     return [chosen.count(group) for group in range(groups)]
 
@@ -223,7 +223,7 @@ class AlbertPredictions(Layer):
 
 
 def _one_is_no_letter(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """One group of one block, which all published models have, is left out of the formula."""
+    """One group of one block, as in all published models, is left out of the formula."""
     for name, letter in (("num_hidden_groups", GROUPS), ("inner_group_num", INNER)):
         if sizes[letter] <= 1:
             arguments[name] = sizes.pop(letter)

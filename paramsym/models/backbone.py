@@ -1,4 +1,4 @@
-"""Backbones: vision models whose feature maps go on to another model, and which of their stages a configuration chooses."""
+"""Backbones: vision models that pass feature maps to another model, and the stages that a configuration chooses."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from paramsym.program.own import through
 
 _ONLY = ("Backbone",)
 IGNORED = {"chooses what a backbone returns": "_out_features _out_indices stage_names"}
-"""What configurations of models with a backbone hold, and no class reads."""
+"""Keys of configurations of models with a backbone that no class reads."""
 
 
 @dataclass(frozen=True)
 class Backbone(Model):
-    """A vision model with a backbone among its classes, abstract: that gives the maps of ``out_features``, of the last stage for None.
+    """A vision model with a backbone class, abstract: the backbone returns the maps of ``out_features``, by default of the last stage.
 
-    ``depths`` has an entry for each stage, unless a family says how many ``stages`` there are.
+    ``depths`` has an entry for each stage, unless a family states the number of ``stages``.
     """
 
     _: KW_ONLY
@@ -35,7 +35,7 @@ class Backbone(Model):
     reads: ClassVar[Mapping[str, Key]] = {"out_indices": Listed(int, only=_ONLY)}
 
     def conditions(self) -> None:
-        """The class gives feature maps where some are chosen, and they are stages, in order."""
+        """Features are chosen only for a class with feature maps, and are stages in order."""
         super().conditions()
         if self.out_features is None:
             return
@@ -50,27 +50,27 @@ class Backbone(Model):
 
     @property
     def is_backbone(self) -> bool:
-        """Whether feature maps come out."""
+        """Whether the class returns feature maps."""
         return self.architecture.endswith("Backbone")
 
     @property
     def stages(self) -> Count:
-        """How many stages there are."""
+        """The number of stages."""
         return len(getattr(self, "depths", ()))
 
     @property
     def chosen(self) -> tuple[Any, ...]:
-        """The numbers of the stages whose maps come out, whole but for the last of a symbolic number; the stem's is 0."""
+        """The numbers of the returned stages; only the last may be symbolic, and the stem is 0."""
         return (self.stages,) if self.out_features is None else tuple(map(stage_number, self.out_features))
 
 
 def settle_stages(arguments: dict[str, Any], stages: int) -> None:
-    """Make ``out_features`` of the two spellings, and of numbers that count from the end; the last stage, where neither is given.
+    """Make ``out_features`` from the two keys, and from numbers that count from the end; by default the last stage.
 
-    Nothing is done for classes that have neither.
+    Classes without either key are not changed.
 
     Raises:
-        ConfigError: a number that is no stage's, or spellings that choose different stages.
+        ConfigError: a number without a stage, or keys that choose different stages.
         ArgumentError: as ``check_features``.
 
     >>> arguments = {"out_indices": (1, -1), "out_features": None}
@@ -95,7 +95,7 @@ def settle_stages(arguments: dict[str, Any], stages: int) -> None:
 
 
 def check_features(features: tuple[str, ...], stages: tuple[str, ...]) -> None:
-    """Raise ``ArgumentError`` for features that are no stages, occur twice, or are not in order."""
+    """Raise ``ArgumentError`` for features that are not stages, occur twice, or are not in order."""
     if features != tuple(name for name in stages if name in features):
         message = f"out_features is {shown(list(features))}; wanted some of {', '.join(stages)}, in this order."
         raise ArgumentError(message)
@@ -110,7 +110,7 @@ def stage_number(name: str) -> int:
     """Return the number of a stage.
 
     Raises:
-        ArgumentError: a name that no stage has.
+        ArgumentError: an unknown stage.
 
     >>> stage_number("stem"), stage_number("stage12")
     (0, 12)
@@ -124,7 +124,7 @@ def stage_number(name: str) -> int:
 
 @dataclass(frozen=True)
 class Staged(Layer):
-    """``depth`` numbered blocks; what has passed ``chosen`` numbers of them comes out, in the order of ``chosen``.
+    """``depth`` numbered blocks; the outputs after ``chosen`` numbers of blocks are returned, in the order of ``chosen``.
 
     >>> from paramsym import Dense, H, L
     >>> Staged(Dense(H, H), L, (0, L)).params
@@ -140,7 +140,7 @@ class Staged(Layer):
         yield Part("", self.block, Numbers(self.depth))
 
     def forward(self, own: Own, x: Value, *along: Value) -> tuple[Value, ...]:  # noqa: ARG002 - every copy stores what the first one does
-        """Run after run of blocks, also those behind the last number that is chosen."""
+        """All runs of blocks, including those after the last chosen number."""
         stops = sorted(number for number in self.chosen if isinstance(number, int))
         seen: dict[Count, Value] = {}
         at: Count = 0
@@ -152,10 +152,10 @@ class Staged(Layer):
 
 
 def feature_norms(features: tuple[str, ...] | None, widths: tuple[Dim, ...]) -> Block:
-    """Return the normalisations of the feature maps that go on; ``widths`` are those of the stem and of every stage.
+    """Return the normalisations of the returned feature maps; ``widths`` are those of the stem and of every stage.
 
     Raises:
-        ArgumentError: features that are no stages, twice, or not in order.
+        ArgumentError: features that are not stages, twice, or not in order.
 
     >>> from paramsym.algebra.symbols import H
     >>> feature_norms(("stem", "stage2"), (H, H, 2 * H)).params

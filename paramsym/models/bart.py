@@ -42,18 +42,18 @@ class Bart(TwoStacks, Seq2Seq):
     variant  positions                 normalisations of a stack   normalisations in a block
     =======  ========================  ==========================  =========================
     BART     P + 2 learned             after the embeddings        after each sum
-    mBART    P + 2 learned             there, and at the end       before each body
-    PEGASUS  P sinusoids, frozen       at the end                  before each body
+    mBART    P + 2 learned             there, and at the end       before each sub-layer
+    PEGASUS  P sinusoids, frozen       at the end                  before each sub-layer
     Marian   P sinusoids, frozen       none                        after each sum
     =======  ========================  ==========================  =========================
 
     The classes that generate keep V zeros as a buffer that is added to the output. The causal classes are the decoder alone. Marian may
     have a vocabulary for each side: ``share_encoder_decoder_embeddings=False``, and ``decoder_vocab_size``, which is
-    ``vocab_size`` where it is None. With ``scale_embedding`` the rows of the table are multiplied by the root of the width. ``num_labels``
-    is N where the architecture has labels and no number is given.
+    ``vocab_size`` if it is None. With ``scale_embedding`` the rows of the table are multiplied by the root of the width. ``num_labels``
+    is N if the architecture has labels and no number is given.
 
     Raises:
-        DivisibilityError: heads that do not divide the width.
+        DivisibilityError: heads that do not divide the hidden size.
         ArgumentError: an activation or architecture that the reference does not know; Marian's arguments for another family.
 
     >>> from paramsym.algebra.symbols import A, F, L
@@ -79,12 +79,12 @@ class Bart(TwoStacks, Seq2Seq):
     published, claims = published_in("bart")
 
     def tensors(self) -> Iterator[Tensor]:
-        """What is added to the output: zeros, which are saved and not learned."""
+        """A bias of the output: zeros, which are saved and not trained."""
         if self._translates:
             yield Tensor("final_logits_bias", (1, self._outputs), role="bias", buffer=True)
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``model`` where a head follows, then the head."""
+        """The base model, under ``model`` if a head follows, then the head."""
         width = self.d_model
         if self._causal:
             yield Part(self._base_name, Sequential(decoder=self._decoder()))
@@ -110,7 +110,7 @@ class Bart(TwoStacks, Seq2Seq):
         return own.classification_head(last_position(x)) if self.task else x
 
     def moved(self, source: Value) -> Value:
-        """The source moved on by one position; mBART puts its last token, which names the language, in front."""
+        """The source shifted by one position; mBART puts its last token, the language, in front."""
         return roll(source, (1,), (1,)) if self.kind == "MBart" else super().moved(source)
 
     def ties(self) -> Mapping[str, str]:
@@ -131,7 +131,7 @@ class Bart(TwoStacks, Seq2Seq):
 
     @property
     def one_text(self) -> bool:
-        """Whether labels or answers are asked of one text, which the decoder reads again."""
+        """Whether the class gives labels or answers for one text, which the decoder reads again."""
         return self.task in {"SequenceClassification", "QuestionAnswering"}
 
     @property
@@ -153,7 +153,7 @@ class Bart(TwoStacks, Seq2Seq):
 
     @property
     def _decoder_words(self) -> Dim:
-        """Where the tables are shared and tied, the decoder's is the other one, however many words it was given."""
+        """If the tables are shared and tied, the decoder's vocabulary is the encoder's."""
         shared = self.share_encoder_decoder_embeddings and self.tie_word_embeddings and not self._causal
         return self.vocab_size if self.decoder_vocab_size is None or shared else self.decoder_vocab_size
 
@@ -170,7 +170,7 @@ class Bart(TwoStacks, Seq2Seq):
         width, positions = self.d_model, self.max_position_embeddings
         layers: dict[str, Layer] = {"embed_tokens": Embedding(words, width)}
         if self.kind in {"Bart", "MBart"}:
-            # The reference offsets positions by two, for a padding that it no longer has.
+            # The reference offsets positions by two, which an older padding needed.
             layers |= {"embed_positions": LearnedPositions(positions, width, offset=2, counted=counted), "layers": blocks}
             layers["layernorm_embedding"] = LayerNorm(width)
         else:
@@ -181,7 +181,7 @@ class Bart(TwoStacks, Seq2Seq):
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """No words, or as many as the encoder's, are the encoder's."""
+    """A missing or equal vocabulary size of the decoder is the encoder's."""
     if sizes.get(DECODER_WORDS) in {0, sizes[V]}:
         arguments["decoder_vocab_size"] = None
         del sizes[DECODER_WORDS]

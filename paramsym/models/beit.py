@@ -34,18 +34,18 @@ class Beit(PatchTransformer, Backbone):
 
     The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
     channels; ``image_size`` and ``patch_size`` may each be a pair, height then width. The embeddings store a class token and the
-    projection of a patch, and, where asked for, a mask token and positions. A block stores 4*H**2 + 2*F*H + 8*H + F, for its keys have no
-    bias, and 2*H scales of its branches, unless ``layer_scale_init_value`` is 0. Relative positions are tables of
+    projection of a patch, and optionally a mask token and positions. A block stores 4*H**2 + 2*F*H + 8*H + F, for its keys have no
+    bias, and 2*H scales of its sub-layers, unless ``layer_scale_init_value`` is 0. Relative positions are tables of
     ((2*W/K - 1)**2 + 3) rows for A heads, in every block or one for all. The last normalisation is in the pooler with
-    ``use_mean_pooling``, else before it. ``head_dim`` is H/A where it is None. ``num_labels`` is N where the architecture has labels and
+    ``use_mean_pooling``, else before it. ``head_dim`` is H/A if it is None. ``num_labels`` is N if the architecture has labels and
     no number is given; with 0 the reference stores no classifier. Segmentation and, with ``add_fpn``, the backbone make a pyramid of four
     maps; segmentation labels pixels with UPerNet's head, which pools to one size for each of ``pool_scales``, and with
     ``use_auxiliary_head`` with one of ``auxiliary_num_convs`` convolutions of ``auxiliary_channels``. ``out_features`` are the stages whose
-    maps are taken; the backbone's last one where it is None.
+    maps are taken; the backbone's last one if it is None.
 
     Raises:
-        DivisibilityError: patches that do not divide the image, or heads that do not divide the width.
-        ArgumentError: ``add_fpn`` for another architecture than the backbone; features that are no stages, or not four where a pyramid is
+        DivisibilityError: patches that do not divide the image, or heads that do not divide the hidden size.
+        ArgumentError: ``add_fpn`` for another architecture than the backbone; features that are not stages, or not four where a pyramid is
             made of them; an activation or architecture that the reference does not know.
 
     >>> Beit().part("layers.0").params
@@ -80,10 +80,10 @@ class Beit(PatchTransformer, Backbone):
     published, claims = published_in("beit")
 
     def conditions(self) -> None:
-        """The backbone alone is asked for a pyramid."""
+        """Only the backbone has the choice of a pyramid."""
         super().conditions()
         if self.add_fpn and not self.is_backbone:
-            message = f"add_fpn is for BeitBackbone; {self.architecture} itself decides whether it has a pyramid."
+            message = f"add_fpn is for BeitBackbone; in {self.architecture} it is fixed whether there is a pyramid."
             raise ArgumentError(message)
 
     @property
@@ -97,7 +97,7 @@ class Beit(PatchTransformer, Backbone):
         return self.num_hidden_layers
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``beit`` where a head follows, then the head."""
+        """The base model, under ``beit`` if a head follows, then the head."""
         width, labels = self.hidden_size, self.num_labels
         yield Part(self.base_name, self._base(pooled=self.task == "ImageClassification" or (not self.base_name and self.add_pooling_layer)))
         if self.add_fpn or self.task in _SEGMENTS:
@@ -116,7 +116,7 @@ class Beit(PatchTransformer, Backbone):
     def forward(self, own: Own, pixel_values: Value, bool_masked_pos: Value | None = None) -> Any:
         """(batch, tokens, width), scores of labels or of visual words for every patch, labels of pixels, or the maps of a backbone.
 
-        ``bool_masked_pos``, (batch, patches), is 1 where the mask token takes the place of a patch.
+        ``bool_masked_pos``, (batch, patches), is 1 if the mask token replaces the patch.
         """
         mask = () if bool_masked_pos is None else (bool_masked_pos,)
         x, *others = own[self.base_name](self.checked(pixel_values), *mask)
@@ -151,7 +151,7 @@ class Beit(PatchTransformer, Backbone):
             layers["shared_position_bias"] = BeitPositionBias(self.patches(), self.num_attention_heads)
         depth, block = self.num_hidden_layers, self.block()
         taken = self.chosen
-        if self.task in _SEGMENTS:  # which takes the map before a stage, and for the stem the last
+        if self.task in _SEGMENTS:  # the map before a stage, and for the stem the last
             taken = tuple(number - 1 if number else depth for number in taken)
         layers["layers"] = Staged(block, depth, (depth, *taken)) if self.architecture.endswith(_PYRAMID) else Repeat(block, depth)
         if not self.use_mean_pooling:
@@ -176,15 +176,15 @@ class Beit(PatchTransformer, Backbone):
 
 @dataclass(frozen=True)
 class BeitBase(Holder):
-    """The base model: ``embeddings``, the blocks ``layers``, ``layernorm`` or a ``pooler``, and a ``shared_position_bias``.
+    """The base model: ``embeddings``, the blocks ``layers``, ``layernorm`` or a ``pooler``, and an optional ``shared_position_bias``.
 
-    ``patches`` are given where positions are relative: all tables are read with one index.
+    ``patches`` are given for relative positions: all tables are read with one index.
     """
 
     patches: tuple[Dim, Dim] | None = None
 
     def forward(self, own: Own, pixel_values: Value, *mask: Value) -> tuple[Value, ...]:
-        """(batch, tokens, width), then what has passed the chosen numbers of blocks, or else one vector of each image."""
+        """(batch, tokens, width), then the outputs after the chosen numbers of blocks, or else one vector of each image."""
         x = own.embeddings(pixel_values, *mask)
         located = () if self.patches is None else (position_index(x.sizes[1], self.patches),)
         shared = (own.shared_position_bias(x, *located),) if "shared_position_bias" in own else ()
@@ -198,7 +198,7 @@ class BeitBase(Holder):
 
 @dataclass(frozen=True)
 class BeitBlock(Holder):
-    """A block whose two branches are scaled, each by a vector of its own (Touvron et al. 2021, LayerScale), where there is a ``width``.
+    """A block whose two sub-layers are scaled, each by a vector (Touvron et al. 2021, LayerScale), if there is a ``width``.
 
     >>> from paramsym.algebra.symbols import F, H
     >>> BeitBlock({"mlp": Dense(H, F)}, H).params, BeitBlock({"mlp": Dense(H, F)}, None).params
@@ -217,7 +217,7 @@ class BeitBlock(Holder):
     def forward(self, own: Own, x: Value, *located: Value) -> Value:
         """Attention with the biases of the positions, then the feed-forward network.
 
-        ``located`` are the index of the block's own biases, and shared biases; none where positions are not relative.
+        ``located`` are the index of the block's own biases, and shared biases; none without relative positions.
         """
         bias = located[1:]
         if "relative_position_bias" in own:
@@ -247,10 +247,10 @@ class BeitPositionBias(Layer):
         yield Tensor("relative_position_bias_table", ((2 * down - 1) * (2 * across - 1) + 3, self.num_attention_heads), role="table")
 
     def forward(self, own: Own, x: Value, index: Value | None = None) -> Value:
-        """What is added to the scores of (batch, tokens, width): (1, heads, tokens, tokens); the ``index`` may be given."""
+        """The bias of the scores of (batch, tokens, width): (1, heads, tokens, tokens); the ``index`` may be given."""
         down, across = map(canonical, self.patches)
         table = own.relative_position_bias_table
-        if down != across:  # the reference takes the table for one of the turned map, and interpolates that
+        if down != across:  # the reference reads the table as that of the transposed map, and interpolates it
             high, wide = canonical(2 * down - 1), canonical(2 * across - 1)
             turned = rearrange(take(table, 0, 0, high * wide), "(w h) a -> a w h", w=wide, h=high)
             near = rearrange(resample("linear", turned, (high, wide), (None, None)), "a h w -> (h w) a")
@@ -265,7 +265,7 @@ def position_index(tokens: Dim, patches: tuple[Dim, Dim]) -> Value:
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Find the maps that are taken; a pyramid is made of four, and which four changes no tensor."""
+    """Find the chosen maps; a pyramid needs four, and the choice changes no tensor."""
     rounded(arguments, sizes)
     if "out_indices" not in arguments:
         return

@@ -23,7 +23,7 @@ from paramsym.models.published import published_in
 from paramsym.program import Mask, Own, Value, attend, axes, drop, each, heads, rearrange, remember, take
 
 CHOICES, SOURCE = dims("n_c S_e")
-"""The texts to choose among, and the positions of what an encoder gives."""
+"""The number of texts to choose from, and the positions of an encoder's output."""
 ENCODER = "ForSequenceClassification ForMultipleChoice ForTokenClassification ForQuestionAnswering"
 """The classes without a language model's head that BERT and its descendants have, without their prefix."""
 
@@ -32,8 +32,8 @@ ENCODER = "ForSequenceClassification ForMultipleChoice ForTokenClassification Fo
 class TextModel(Model):
     """A model over the tokens of texts, (batch, positions), abstract: BERT and its descendants.
 
-    One that chooses among several texts takes (batch, choices, positions) and gives one score for each. A decoder with cross attention
-    may take what an encoder gives, (batch, positions, features).
+    A class that chooses among several texts takes (batch, choices, positions) and gives one score for each. A decoder with cross attention
+    may take an encoder's output, (batch, positions, features).
     """
 
     labelled: ClassVar[tuple[str, ...]] = ("SequenceClassification", "TokenClassification", "QuestionAnswering")
@@ -48,11 +48,11 @@ class TextModel(Model):
             message = "add_cross_attention=True needs is_decoder=True: only a decoder attends to an encoder."
             raise ArgumentError(message)
         if not getattr(self, "add_pooling_layer", True) and self.task:
-            message = f"add_pooling_layer=False is for the base classes; {self.architecture} itself decides whether it has a pooler."
+            message = f"add_pooling_layer=False is for the base classes; {self.architecture} has a fixed choice of the pooler."
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under its own name where a head follows, then the head."""
+        """The base model, under its own name if a head follows, then the head."""
         yield Part(self.base_name if self.task else "", self.base())
         yield from self.head()
 
@@ -74,25 +74,25 @@ class TextModel(Model):
 
     @property
     def has_pooler(self) -> bool:
-        """Whether the base model ends in a pooler."""
+        """Whether the base model ends with a pooler."""
         return self.task in self.pooled if self.task else getattr(self, "add_pooling_layer", False)
 
     @property
     def reads_memory(self) -> bool:
-        """Whether the class takes what an encoder gives."""
+        """Whether the class takes an encoder's output."""
         return False
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """The numbers of tokens, and what an encoder gives."""
+        """The token ids, and an encoder's output."""
         choices = (CHOICES,) if self.architecture.endswith("MultipleChoice") else ()
         memory = {"encoder_hidden_states": (B, SOURCE, self.width)} if self.reads_memory else {}
         return {"input_ids": (B, *choices, S), **memory}
 
     def forward(self, own: Own, input_ids: Value, encoder_hidden_states: Value | None = None) -> Any:
-        """Last hidden states, or what the head says of them."""
+        """Last hidden states, or the output of the head."""
         if encoder_hidden_states is not None and not self.reads_memory:
-            message = f"{self.architecture} takes no encoder_hidden_states: wanted 1 shape, of the numbers of tokens; found 2."
+            message = f"{self.architecture} takes no encoder_hidden_states: wanted 1 shape, of the token ids; found 2."
             raise ShapeError(message)
         memory = () if encoder_hidden_states is None else (encoder_hidden_states,)
         base = next(part for part in self.own_parts if isinstance(part.layer, TextBase))
@@ -109,7 +109,7 @@ class TextModel(Model):
         return 0.0
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Any:
-        """Return what the head says of the last hidden states, or of the pooled vector."""
+        """Return the head's output for the last hidden states, or for the pooled vector."""
         (read,) = pooled or (x,)
         return own[self.head_name](drop(read, self.classifier_rate))
 
@@ -148,12 +148,12 @@ class Bert(BertLike):
     """BERT and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores three tables, V, P and T rows of H; their
-    normalisation; L blocks of 4*H**2 + 2*F*H + 9*H + F; and a pooler of H**2 + H, which only ``BertModel`` lets one leave out.
-    ``num_labels`` is N where the architecture has labels and no number is given. With ``tie_word_embeddings`` the output matrix is the
+    normalisation; L blocks of 4*H**2 + 2*F*H + 9*H + F; and a pooler of H**2 + H, which is optional only in ``BertModel``.
+    ``num_labels`` is N if the architecture has labels and no number is given. With ``tie_word_embeddings`` the output matrix is the
     word table and the two output biases are one.
 
     Raises:
-        DivisibilityError: heads that do not divide the hidden width.
+        DivisibilityError: heads that do not divide the hidden size.
         ArgumentError: cross attention without ``is_decoder``; an activation or architecture that the reference does not know.
 
     >>> Bert().params
@@ -181,7 +181,7 @@ class Bert(BertLike):
 
     @property
     def task(self) -> str:
-        """What the head is for; the class with a causal language model's head is named in its own way."""
+        """The head's task; the class with a causal language model's head has an irregular name."""
         return "CausalLM" if self.architecture == "BertLMHeadModel" else super().task
 
     @property
@@ -200,7 +200,7 @@ class Bert(BertLike):
 
     @property
     def reads_memory(self) -> bool:
-        """The base model and the language model take what an encoder gives."""
+        """The base model and the language model take an encoder's output."""
         return self.add_cross_attention and self.task in {"", "CausalLM"}
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Any:
@@ -214,7 +214,7 @@ class Bert(BertLike):
         return TextBase({"embeddings": tables_of(self, self.hidden_size), "encoder": encoder_of(self), **pooler_of(self)})
 
     def head(self) -> Iterator[Part]:
-        """The heads of pre-training have a level of their own."""
+        """The heads of pre-training have a separate prefix."""
         relation = {"seq_relationship": Dense(self.hidden_size, 2)}
         if self.language:
             predictions = BertPredictions(self.hidden_size, self.vocab_size, self.hidden_act, eps=self.layer_norm_eps)
@@ -226,13 +226,13 @@ class Bert(BertLike):
 
 
 def tables_of(model: BertLike, width: Dim) -> BertEmbeddings:
-    """Return BERT's tables, of rows of a width."""
+    """Return BERT's tables with rows of a given width."""
     sizes = (model.vocab_size, model.max_position_embeddings, model.type_vocab_size, width)
     return BertEmbeddings(*sizes, eps=model.layer_norm_eps, dropped=model.hidden_dropout_prob)
 
 
 def pooler_of(model: BertLike, name: str = "dense") -> dict[str, Layer]:
-    """Return the pooler under its name, where the class has one; ``name`` is that of its projection."""
+    """Return the pooler under its name, if the class has one; ``name`` is the name of its projection."""
     return {"pooler": Pooler(model.hidden_size, name)} if model.has_pooler else {}
 
 
@@ -264,7 +264,7 @@ def encoder_layer(
 ) -> BertLayer:
     """Return BERT's block, which its descendants share: attention, cross attention in a decoder, and the feed-forward network.
 
-    ``rates`` are those of dropout: of the weights of attention, and of what is added.
+    ``rates`` are the dropout rates of the attention weights and of the residual additions.
 
     >>> encoder_layer(H, A, F, "gelu").params
     2*F*H + F + 4*H**2 + 9*H
@@ -285,9 +285,9 @@ def encoder_layer(
 
 @dataclass(frozen=True)
 class Attention(Holder):
-    """Attention of all positions to each other, or to what an encoder gave: three projections under ``names``, and an ``output``.
+    """Self-attention, or attention to an encoder's output: three projections under ``names``, and an ``output``.
 
-    ``causal`` lets a position see the ones before it only, and keeps keys and values for the next step; ``dropout`` is the rate of the
+    With ``causal`` a position sees only earlier ones, and keys and values are kept for the next step; ``dropout`` is the rate of the
     weights.
     """
 
@@ -298,7 +298,7 @@ class Attention(Holder):
     dropout: float = 0.0
 
     def forward(self, own: Own, x: Value, *memory: Value) -> Value:
-        """Project, attend, and project back where the output stands here."""
+        """Project, attend, and project back if the output projection is a part of this layer."""
         source = memory or (x,)
         query, key, value = (heads(own[name](*given)) for name, given in zip(self.names, ((x,), source, source), strict=True))
         if memory or self.causal:
@@ -309,18 +309,18 @@ class Attention(Holder):
 
 @dataclass(frozen=True)
 class AttentionAndOutput(Holder):
-    """Attention, and the ``output`` that adds its result to what goes by."""
+    """Attention, and the ``output`` that adds its result to the residual stream."""
 
     def forward(self, own: Own, x: Value, *memory: Value) -> Value:
-        """The positions attend to each other, or to the memory."""
+        """Self-attention, or attention to the memory."""
         return own.output(own.self(x, *memory), x)
 
 
 @dataclass(frozen=True)
 class AddedNorm(Holder):
-    """The norm of what goes by and a projection of what was computed from it, after the sum: ``dense``, ``LayerNorm``.
+    """A projection of the sub-layer's result, added to the residual stream and normalised: ``dense``, ``LayerNorm``.
 
-    ``dropped`` is the rate of dropout behind the projection.
+    ``dropped`` is the rate of dropout after the projection.
     """
 
     dropped: float = 0.0
@@ -332,7 +332,7 @@ class AddedNorm(Holder):
 
 @dataclass(frozen=True)
 class Activated(Holder):
-    """An activated projection, ``dense``; with a ``LayerNorm`` behind it if present."""
+    """An activated projection, ``dense``; with an optional ``LayerNorm`` after it."""
 
     function: str
     _: KW_ONLY
@@ -346,10 +346,10 @@ class Activated(Holder):
 
 @dataclass(frozen=True)
 class BertLayer(Holder):
-    """Attention, cross attention in a decoder, and the feed-forward network, each added to what goes by and normalised after the sum."""
+    """Attention, cross attention in a decoder, and the feed-forward network, each added to the residual stream, then normalised."""
 
     def forward(self, own: Own, x: Value, *memory: Value) -> Value:
-        """Without a memory nothing attends to it, as in a language model that stands alone."""
+        """Without a memory the cross attention is skipped, as in a language model without an encoder."""
         x = own.attention(x)
         x = own.crossattention(x, *memory) if memory else x
         return own.output(own.intermediate(x), x)
@@ -357,7 +357,7 @@ class BertLayer(Holder):
 
 @dataclass(frozen=True)
 class Pooler(Layer):
-    """One vector for each text: an activated projection of the first position's, under a ``name`` or on the pooler's own level.
+    """One vector for each text: an activated projection of the first position, under a ``name`` or without a prefix.
 
     >>> Pooler(H).params, Pooler(H).output_shape((B, S, H))
     (H**2 + H, (B, H))
@@ -385,7 +385,7 @@ class TextBase(Holder):
     blocks: str = "encoder"
 
     def forward(self, own: Own, input_ids: Value, *memory: Value) -> Any:
-        """The last hidden states, and the pooled vector beside them."""
+        """The last hidden states, and the pooled vector."""
         x = own.embeddings(input_ids)
         x = own.embeddings_project(x) if "embeddings_project" in own else x
         x = own[self.blocks](x, *memory)
@@ -416,7 +416,7 @@ class TwoHeads(Holder):
 
 @dataclass(frozen=True)
 class BertEmbeddings(Layer):
-    """Word, position and token type tables and their normalisation: (V + P + T + 2)*H. Two index buffers are in no state dict.
+    """Word, position and token type tables and their normalisation: (V + P + T + 2)*H. Two index buffers are not in the state dict.
 
     >>> BertEmbeddings(V, P, T, H).params
     H*P + H*T + H*V + 2*H
@@ -443,7 +443,7 @@ class BertEmbeddings(Layer):
         yield Part("LayerNorm", LayerNorm(self.hidden_size, self.eps))
 
     def forward(self, own: Own, input_ids: Value) -> Value:
-        """The sum of what the tables hold for each token, normalised."""
+        """The sum of the three embeddings of each token, normalised."""
         return drop(own.LayerNorm(own.position_embeddings(own.token_type_embeddings(own.word_embeddings(input_ids)))), self.dropped)
 
 

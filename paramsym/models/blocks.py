@@ -1,4 +1,4 @@
-"""Blocks of transformers as layers: attention and feed-forward networks, what is normalised, and what is added to what."""
+"""Blocks of transformers as layers: attention, feed-forward networks, norms and residual additions."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from paramsym.program.own import through
 
 @dataclass(frozen=True)
 class Holder(Layer):
-    """Layers under names, given as a mapping in the order in which they are stored; a subclass states what is computed with them."""
+    """Named layers, given as a mapping in storage order; a subclass states the forward pass."""
 
     layers: tuple[tuple[str, Layer], ...] | Mapping[str, Layer]
 
     def __post_init__(self) -> None:
-        """Keep the mapping as pairs: a layer is a value."""
+        """Store the mapping as pairs, because a layer is immutable."""
         if isinstance(self.layers, Mapping):
             object.__setattr__(self, "layers", tuple(self.layers.items()))
         super().__post_init__()
@@ -56,10 +56,10 @@ class Holder(Layer):
 
 @dataclass(frozen=True)
 class PreNorm(Holder):
-    """A block that adds ``attention`` of the first norm, then ``feed_forward`` of the second, to what passes by; each times ``residual``.
+    """A block that adds ``attention`` of the first norm and ``feed_forward`` of the second to the residual stream, times ``residual``.
 
     ``names`` are the names of the first norm, the attention, the second norm and the feed-forward network among ``layers``. ``dropped`` are
-    the rates of dropout behind the two bodies.
+    the rates of dropout after the two bodies.
     """
 
     _: KW_ONLY
@@ -68,7 +68,7 @@ class PreNorm(Holder):
     dropped: tuple[float, float] = (0.0, 0.0)
 
     def forward(self, own: Own, x: Value, *along: Value) -> Value:
-        """Both bodies, one after the other; ``along`` goes to the attention."""
+        """Both sub-layers, one after the other; ``along`` goes to the attention."""
         (first, attention, second, feed_forward), (one, other) = self.names, self.dropped
         x = x + scaled(drop(own[attention](own[first](x), *along), one), self.residual)
         return x + scaled(drop(own[feed_forward](own[second](x)), other), self.residual)
@@ -76,10 +76,10 @@ class PreNorm(Holder):
 
 @dataclass(frozen=True)
 class Residual(Holder):
-    """A block that adds to what passes by what each of its ``branches`` makes of it, one branch after the other.
+    """A block that adds to the residual stream what each of its ``branches`` makes of it, one branch after the other.
 
-    A branch names layers that are applied in turn, such as a norm, a body and another norm. What goes along with the input, such as
-    rotations, is given to ``attention``.
+    A branch names layers that are applied in turn, such as a norm, a sub-layer and another norm. Further inputs, such as rotations, are
+    passed to ``attention``.
     """
 
     _: KW_ONLY
@@ -98,13 +98,13 @@ class Residual(Holder):
 
 @dataclass(frozen=True)
 class Parallel(PreNorm):
-    """A block whose attention and feed-forward network both read what comes in, side by side; one norm may serve both."""
+    """A block whose attention and feed-forward network both read the block's input, in parallel; one norm may serve both."""
 
     _: KW_ONLY
     names: tuple[str, str, str, str] = ("input_layernorm", "self_attn", "input_layernorm", "mlp")
 
     def forward(self, own: Own, x: Value, *along: Value) -> Value:
-        """Both are added to what passes by; ``along`` goes to the attention."""
+        """Both are added to the residual stream; ``along`` goes to the attention."""
         (first, attention, second, feed_forward), (one, other) = self.names, self.dropped
         read = own[first](x)
         return x + drop(own[attention](read, *along), one) + drop(own[feed_forward](read if second == first else own[second](x)), other)
@@ -112,7 +112,7 @@ class Parallel(PreNorm):
 
 @dataclass(frozen=True)
 class Attention(Holder):
-    """Attention in heads: ``q_proj``, ``k_proj``, ``v_proj`` and an output. All positions see each other, but what a ``mask`` hides.
+    """Multi-head attention: ``q_proj``, ``k_proj``, ``v_proj`` and an output. A ``mask`` may hide pairs of positions.
 
     ``dropout`` is the rate of the weights.
     """
@@ -123,7 +123,7 @@ class Attention(Holder):
     dropout: float = 0.0
 
     def forward(self, own: Own, x: Value, *bias: Value) -> Value:
-        """Project, attend; what is given as ``bias`` is added to the scores."""
+        """Project and attend; ``bias`` is added to the scores."""
         query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
         return own[self.output](attend(query, key, value, mask=self.mask, bias=bias[0] if bias else None, dropout=self.dropout))
 
@@ -141,11 +141,11 @@ def inward_and_out(width: Dim, sliced: tuple[Dim, Dim], *, key_bias: bool = True
 
 @dataclass(frozen=True)
 class RotatedAttention(Holder):
-    """Causal attention whose queries and keys are rotated: ``q_proj``, ``k_proj``, ``v_proj`` and an output, each head by its own.
+    """Causal attention with rotated queries and keys: ``q_proj``, ``k_proj``, ``v_proj`` and an output.
 
     ``norms`` name two norms for the heads of queries and keys before the rotation, where they are among the layers; ``joint`` norms take
     all heads of a position together. ``clip`` limits queries, keys and values to numbers from -clip to clip. ``window`` is how many
-    positions a query sees; ``scale`` takes the place of 1/sqrt(width); ``cap`` limits the scores. ``sinks``, where they are stored, are
+    positions a query sees; ``scale`` replaces 1/sqrt(width); ``cap`` limits the scores. ``sinks``, where they are stored, are
     one more score per head. ``halves`` says that cosines and sines have every angle once; ``dropout`` is the rate of the weights.
     """
 
@@ -180,7 +180,7 @@ class RotatedAttention(Holder):
         return rotate(x, *turn, partly=self.partly, halves=self.halves)
 
     def forward(self, own: Own, x: Value, *turn: Value) -> Value:
-        """Project, normalise, rotate, attend; ``turn`` are cosines and sines, none where nothing is rotated."""
+        """Project, normalise, rotate, attend; ``turn`` are cosines and sines, none if nothing is rotated."""
         query, key, value = self.projected(own, x)
         if turn:
             query, key = self.turned(query, *turn), self.turned(key, *turn)
@@ -193,9 +193,9 @@ class RotatedAttention(Holder):
 
 @dataclass(frozen=True)
 class FeedForward(Holder):
-    """A feed-forward network without a gate: ``names`` are its two matrices among ``layers``, and between them what learns, if any does.
+    """A feed-forward network without a gate: ``names`` are its two matrices among ``layers``, with a learned activation between them.
 
-    ``dropped`` are the rates of dropout behind the activation and behind the second matrix.
+    ``dropped`` are the dropout rates after the activation and after the second matrix.
     """
 
     function: str
@@ -216,7 +216,7 @@ class Gated(Holder):
     function: str
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The gate, activated, times the other half, then down."""
+        """The activated gate times the other half, then down."""
         return own.down_proj(activation(own, self.function, own.gate_proj(x)) * own.up_proj(x))
 
 
@@ -232,7 +232,7 @@ class Mixture(Holder):
     shared: str | None = None
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The weighted sum of the chosen experts, plus what all tokens share."""
+        """The weighted sum of the chosen experts, plus the shared expert."""
         _, weights, chosen = own[self.router](x)
         y = own.experts(x, weights, chosen)
         if self.shared is None:
@@ -243,9 +243,9 @@ class Mixture(Holder):
 
 @dataclass(frozen=True)
 class Ladder(Layer):
-    """``depth`` numbered blocks that store the same; ``blocks`` are the ways in which they compute.
+    """``depth`` numbered blocks with the same tensors; ``blocks`` are their different forward passes.
 
-    They follow one another by turns; with ``first`` so many copies of the first way come before, and the others take turns behind them.
+    The forward passes alternate; with ``first`` this number of copies of the first one come before, and the others alternate after them.
 
     >>> from paramsym import Dense, H, L
     >>> Ladder((Dense(H, H), Dense(H, H)), L).params
@@ -257,17 +257,17 @@ class Ladder(Layer):
     first: Count = 0
 
     def parts(self) -> Iterator[Part]:
-        """All copies: what they store does not depend on their number."""
+        """All copies, which store the same tensors."""
         yield Part("", self.blocks[0], Numbers(self.depth))
 
     def forward(self, own: Own, x: Value, *along: Value) -> Any:  # noqa: ARG002 - every copy stores what the first one does
-        """Block after block, each in its own way."""
+        """Block after block, each with its own forward pass."""
         if self.first != 0:
             x = through([(Numbers(self.first), self.blocks[0])], (x,), along)
         turns = self.blocks if self.first == 0 else self.blocks[1:]
         rest, period = canonical(self.depth - self.first), len(turns)
         counts = [copies_of(rest, position, period) for position in range(period - 1)]
-        counts.append(canonical(rest - sum(counts)))  # the others' rest, so that what all ways have in common is depth times that
+        counts.append(canonical(rest - sum(counts)))  # the rest for the last one, so that the counts add up to the depth
         runs = [
             (Numbers(count, self.first + n, period), block)
             for n, (count, block) in enumerate(zip(counts, turns, strict=True))
@@ -280,7 +280,7 @@ class Ladder(Layer):
 class Stem(Holder):
     """The base of a language model: ``embed_tokens`` of ``input_ids``, times ``scale``; the blocks ``layers``; the norm ``last``.
 
-    ``rotary_emb`` gives every block the cosines and sines of its positions; ``dropped`` is the rate of dropout behind the table.
+    ``rotary_emb`` gives every block the cosines and sines of its positions; ``dropped`` is the dropout rate after the embedding.
     """
 
     _: KW_ONLY
@@ -295,12 +295,12 @@ class Stem(Holder):
 
 
 def scaled(x: Value, factor: float | Expr) -> Value:
-    """Return an array times a number; 1 leaves it as it is."""
+    """Return an array times a number; for 1, the array itself."""
     return x if factor == 1 else x * factor
 
 
 def activation(own: Own, function: str, x: Value, name: str = "act_fn") -> Value:
-    """Apply an activation by its configuration name; one that learns is the part ``name``."""
+    """Apply an activation by its configuration name; an activation with parameters is the part ``name``."""
     return own[name](x) if name in own else activated(function, x)
 
 
@@ -310,7 +310,7 @@ def last_position(x: Value) -> Value:
 
 
 def last_word(x: Value, input_ids: Value, padding: int | None) -> Value:
-    """Return the entry of the last position that is no padding: (batch, positions, features) to (batch, features)."""
+    """Return the entry of the last position that is not padding: (batch, positions, features) to (batch, features)."""
     if padding is None:
         return last_position(x)
     positions = constant("positions", (x.sizes[1],), 0, kind="index")
@@ -324,7 +324,7 @@ def at_position(x: Value, position: Value) -> Value:
 
 
 def tokens(input_ids: Value) -> Value:
-    """Return the numbers of tokens, after a check of their axes: (batch, positions).
+    """Return the token ids after a check of their axes: (batch, positions).
 
     Raises:
         ShapeError: another number of axes.

@@ -26,11 +26,11 @@ class Bloom(Decoder):
     """BLOOM and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores a table of V*H and its normalisation of 2*H; L blocks
-    of 12*H**2 + 13*H, whose queries, keys and values are one matrix, head by head, and whose feed-forward width is always 4*H; and a last
-    normalisation of 2*H. Positions are a bias that is computed and stored nowhere.
+    of 12*H**2 + 13*H, with one matrix for queries, keys and values, head by head, and a feed-forward width of 4*H; and a last
+    normalisation of 2*H. Positions are a computed bias, which is not stored.
 
     Raises:
-        DivisibilityError: heads that do not divide the width.
+        DivisibilityError: heads that do not divide the hidden size.
         ArgumentError: an architecture that the reference does not know.
 
     >>> Bloom().params
@@ -73,11 +73,11 @@ class Bloom(Decoder):
         )
 
     def norm(self) -> LayerNorm:
-        """A scale and a shift for each entry."""
+        """A LayerNorm with weight and bias."""
         return LayerNorm(self.hidden_size, self.layer_norm_epsilon)
 
     def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - there is one kind
-        """Attention and the feed-forward network, each behind a normalisation, which may be what they are added to."""
+        """Attention and the feed-forward network, each after a normalisation, to whose output they may be added."""
         width, heads, own = self.hidden_size, self.n_head, self.head_width()
         fused = Dense(width, (heads, cat(query=own, key=own, value=own)))
         mlp = {"dense_h_to_4h": Dense(width, 4 * width), "dense_4h_to_h": Dense(4 * width, width)}
@@ -95,10 +95,10 @@ class Bloom(Decoder):
 
 @dataclass(frozen=True)
 class NormedResidual(PreNorm):
-    """A block whose bodies are added to what they read, which is normalised."""
+    """A block whose sub-layers are added to their normalised inputs."""
 
     def forward(self, own: Own, x: Value, *along: Value) -> Value:
-        """Both bodies, one after the other; ``along`` goes to the attention."""
+        """Both sub-layers, one after the other; ``along`` goes to the attention."""
         (first, attention, second, feed_forward), (one, other) = self.names, self.dropped
         x = own[first](x)
         x = own[second](x + drop(own[attention](x, *along), one))
@@ -106,7 +106,7 @@ class NormedResidual(PreNorm):
 
 
 def other_width(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Take the old name of the hidden width, which wins where it is given."""
+    """Use the old name of the hidden size, which takes precedence."""
     found = arguments.pop("n_embed")
     if found is not None:
         sizes[H] = found

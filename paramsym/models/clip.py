@@ -31,7 +31,7 @@ class ClipText(ReadingTower):
     4*H**2 + 2*F*H + 9*H + F; a normalisation; and, with projection, H*H_p.
 
     Raises:
-        DivisibilityError: heads that do not divide the width.
+        DivisibilityError: heads that do not divide the hidden size.
         ArgumentError: an activation or architecture that the reference does not know.
 
     >>> ClipText().params
@@ -45,7 +45,7 @@ class ClipText(ReadingTower):
     eos_token_id: int | None = key(Whole(49407, least=0))
 
     def parts(self) -> Iterator[Part]:
-        """The tower, under ``text_model`` where a projection follows."""
+        """The tower, under ``text_model`` if a projection follows."""
         projects = self.architecture.endswith(_PROJECTS)
         yield Part("text_model" if projects else "", self.tower())
         if projects:
@@ -62,7 +62,7 @@ class ClipText(ReadingTower):
         return own.text_projection(self.ends(x, ids)) if "text_projection" in own else x
 
     def ends(self, x: Value, input_ids: Value) -> Value:
-        """Return the vector of the token that ends each text: the first of its kind, or of the greatest number for ``eos_token_id`` 2."""
+        """Return the vector of each text's last token: the first end token, or for ``eos_token_id`` 2 the token with the largest id."""
         if self.eos_token_id is not None and self.eos_token_id != 2:
             ending = compare(input_ids, "equal", self.eos_token_id)
             input_ids = where(ending, constant("full", (1,), 1), 0)
@@ -78,7 +78,7 @@ class ClipVision(SeeingTower):
     4*H**2 + 2*F*H + 9*H + F; a normalisation before them and one after; and, with projection, H*H_p.
 
     Raises:
-        DivisibilityError: patches that do not divide the image, or heads that do not divide the width.
+        DivisibilityError: patches that do not divide the image, or heads that do not divide the hidden size.
         ArgumentError: an activation or architecture that the reference does not know.
 
     >>> ClipVision().part("embeddings").params
@@ -90,7 +90,7 @@ class ClipVision(SeeingTower):
     architecture: str = classes({"CLIP": "VisionModel VisionModelWithProjection"})
 
     def parts(self) -> Iterator[Part]:
-        """The tower, under ``vision_model`` where a projection follows."""
+        """The tower, under ``vision_model`` if a projection follows."""
         projects = self.architecture.endswith(_PROJECTS)
         yield Part("vision_model" if projects else "", self.tower())
         if projects:
@@ -126,11 +126,11 @@ _SEES = Nested(inside(_VISION, SEEING, "projection_dim"), overruled_by="vision_c
 
 @dataclass(frozen=True)
 class Clip(TwoTowers):
-    """CLIP: a tower that reads and one that sees, both projected to one space; or the second with a classifier.
+    """CLIP: a text tower and an image tower, both projected to one space; or the image tower with a classifier.
 
-    ``text_config`` and ``vision_config`` are the towers, as in the reference's configuration; where both are letters, those of the tower
-    that sees are H_v, L_v, A_v and F_v. Two projections without bias, H*H_p and H_v*H_p, and the one number that scales the products.
-    ``num_labels`` is N where the architecture has labels and no number is given; with 0 the reference stores no classifier.
+    ``text_config`` and ``vision_config`` are the towers, as in the reference's configuration; where both are letters, those of the image
+    tower are H_v, L_v, A_v and F_v. Two projections without bias, H*H_p and H_v*H_p, and the one number that scales the products.
+    ``num_labels`` is N if the architecture has labels and no number is given; with 0 the reference stores no classifier.
 
     Raises:
         DivisibilityError: patches that do not divide the image, or heads that do not divide a width.
@@ -145,7 +145,7 @@ class Clip(TwoTowers):
     projection_dim: Dim = key(PROJECTED, 512, only=("CLIPModel",))
     architecture: str = classes({"CLIP": "Model ForImageClassification"})
 
-    first_place: ClassVar[int] = 1  # behind the class token
+    first_place: ClassVar[int] = 1  # after the class token
     by_power: ClassVar[bool] = True
     published, claims = published_in("clip", text_config=ClipText, vision_config=ClipVision)
 
@@ -155,7 +155,7 @@ class Clip(TwoTowers):
             yield Tensor("logit_scale", (), role="scale")
 
     def parts(self) -> Iterator[Part]:
-        """The towers and their projections, or the one that sees and a classifier."""
+        """The towers and their projections, or the image tower and a classifier."""
         yield from super().parts()
         if self.compares:
             yield Part("visual_projection", Dense(self.vision_config.hidden_size, self.projection_dim, bias=False))

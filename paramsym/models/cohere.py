@@ -21,13 +21,13 @@ _ROPE = Rope(500000.0)
 class Cohere(GroupedDecoder):
     """Command R, Aya and their head, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. Attention and feed-forward are side by side behind one normalisation,
-    which has a scale and no shift: the base model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H + 3*F*H + H; and a last scale of H.
-    ``use_qk_norm`` adds a scale of its own for each query head and each key head, (A + G)*D in all. A head's width D is H/A where
+    The arguments are the keys of the reference's configuration. Attention and feed-forward network are parallel after one normalisation,
+    which has a scale and no shift: the base model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H + 3*F*H + H; and a last norm weight
+    of H. ``use_qk_norm`` adds a separate scale for each query head and each key head, (A + G)*D in all. The head size D is H/A if
     ``head_dim`` is None.
 
     Raises:
-        DivisibilityError: heads that do not divide the width, or key/value heads that do not divide the heads.
+        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
         ArgumentError: an activation or architecture that the reference does not know.
 
     >>> Cohere().params
@@ -73,10 +73,10 @@ class Cohere(GroupedDecoder):
 
 @dataclass(frozen=True)
 class SteppedNorm(LayerNorm):
-    """A layer normalisation without a shift that the reference writes in Python, step by step."""
+    """A LayerNorm without a bias, which the reference computes in Python, step by step."""
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The difference from the mean over the deviation, scaled."""
+        """The difference from the mean divided by the deviation, scaled."""
         return normalise(x, "layer", -1, eps=self.eps, scale=own.weight, steps=True)
 
 

@@ -32,12 +32,12 @@ class ConvNext(ImageModel, Backbone):
     The arguments are the keys of the reference's configuration. A stage of width H_i has L_i blocks: a convolution of 7 by 7 per channel,
     49*H_i + H_i, a normalisation, two matrices of 4*H_i**2, and a scale of H_i, unless ``layer_scale_init_value`` is 0: 8*H_i**2 + 58*H_i.
     Before it is a normalisation and a convolution of 2 by 2 from the width before; before the first, patches of K by K pixels in C
-    channels. ``num_stages`` is the number of stages, all of them where it is None. ``num_labels`` is N where the architecture has labels
+    channels. ``num_stages`` is the number of stages, all of them if it is None. ``num_labels`` is N if the architecture has labels
     and no number is given; with 0 the reference stores no classifier. A backbone has a normalisation for each of ``out_features``, the
-    last stage where it is None, and none at the end.
+    last stage if it is None, and none at the end.
 
     Raises:
-        ArgumentError: fewer depths or widths than stages, features that are no stages; an activation or architecture that the reference
+        ArgumentError: fewer depths or widths than stages, features that are not stages; an activation or architecture that the reference
             does not know.
 
     >>> ConvNext(architecture="ConvNextForImageClassification").at("facebook/convnext-tiny-224").at(N=1000).params
@@ -67,7 +67,7 @@ class ConvNext(ImageModel, Backbone):
             message = f"num_stages is {stages}, with {widths} hidden_sizes and {depths} depths; wanted one of each for every stage."
             raise ArgumentError(message)
         if self.is_backbone and widths < depths:
-            message = f"there are {depths} depths and {widths} hidden_sizes; a backbone has as many widths."
+            message = f"there are {depths} depths and {widths} hidden_sizes; wanted the same number for a backbone."
             raise ArgumentError(message)
 
     @property
@@ -75,7 +75,7 @@ class ConvNext(ImageModel, Backbone):
         return len(self.depths) if self.num_stages is None else self.num_stages
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``convnext`` where a classifier follows, then the classifier."""
+        """The base model, under ``convnext`` if a classifier follows, then the classifier."""
         first, last = self.hidden_sizes[0], self.hidden_sizes[-1]
         patches = Conv2d(self.num_channels, first, self.patch_size, stride=self.patch_size)
         layers: dict[str, Layer] = {
@@ -93,7 +93,7 @@ class ConvNext(ImageModel, Backbone):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Images (batch, channels, height, width); sides that patches and stages divide without a rest leave no floors."""
+        """Images (batch, channels, height, width); with sides that patches and stages divide, the formula has no floors."""
         sides = (canonical(2 ** max(self._built - 1, 0) * size * W) for size in per_axis(self.patch_size, 2, "patch_size"))
         return {"pixel_values": (B, self.num_channels, *sides)}
 
@@ -126,7 +126,7 @@ class ConvNext(ImageModel, Backbone):
 
 @dataclass(frozen=True)
 class _Base(Holder):
-    """The patches, the stages, and the normalised mean of each channel, which is what comes out where it is ``pooled``."""
+    """The patches, the stages, and the normalised mean of each channel, which is the output if it is ``pooled``."""
 
     pooled: bool
 
@@ -165,7 +165,7 @@ class ConvNextBlock(Layer):
         yield Part("pwconv2", Dense(4 * width, width))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """What the body adds to the map; the matrices work on the channels last."""
+        """The map plus the result of the block; the matrices work on the channels last."""
         y = own.layernorm(rearrange(own.dwconv(x), "b c h w -> b h w c"))
         y = own.pwconv2(activation(own, self.hidden_act, own.pwconv1(y), "act"))
         y = y * own.layer_scale_parameter if self.scaled else y

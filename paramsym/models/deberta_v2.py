@@ -61,11 +61,11 @@ class DebertaV2(BertLike):
     normalisation; L blocks of 4*H**2 + 2*F*H + 9*H + F; with ``relative_attention`` a table of relative positions, two times n_b rows
     (``position_buckets``), else two times ``max_relative_positions``, else 2*P, and in every block projections of it for c2p and p2c,
     unless they are those of the content (``share_att_key``); its normalisation; and with ``conv_kernel_size`` a convolution. ``num_labels``
-    is N where the architecture has labels and no number is given. With ``legacy`` and ``tie_word_embeddings`` the output matrix is the
+    is N if the architecture has labels and no number is given. With ``legacy`` and ``tie_word_embeddings`` the output matrix is the
     word table; without ``legacy`` there is none.
 
     Raises:
-        DivisibilityError: heads that do not divide the hidden width, or groups of the convolution.
+        DivisibilityError: heads that do not divide the hidden size, or groups of the convolution.
         ArgumentError: an activation or architecture that the reference does not know.
 
     >>> DebertaV2().params
@@ -106,7 +106,7 @@ class DebertaV2(BertLike):
     published, claims = published_in("deberta_v2")
 
     def head(self) -> Iterator[Part]:
-        """The pooler is beside the base model; the head of words has two forms."""
+        """The pooler is separate from the base model; the head of words has two forms."""
         width = self.hidden_size
         if self.task in _POOLED:
             pooled = width if self.pooler_hidden_size is None else self.pooler_hidden_size
@@ -147,7 +147,7 @@ class DebertaV2(BertLike):
         return self.max_position_embeddings if self.max_relative_positions is None else self.max_relative_positions
 
     def base(self) -> TextBase:
-        """The tables and the blocks, with what these share."""
+        """The embeddings and the blocks, with the tensors that the blocks share."""
         width, norm = self.hidden_size, LayerNorm(self.hidden_size, self.layer_norm_eps)
         embeddings = DebertaV2Embeddings(
             self.vocab_size,
@@ -204,8 +204,8 @@ class DebertaV2(BertLike):
 class Disentangled(Holder):
     """Attention by content and by relative positions (He et al. 2021, section 3.1), which are projected for each of ``kinds``.
 
-    "c2p" is from content to position, "p2c" from position to content. ``buckets`` is 0 where each distance up to ``reach`` has its row;
-    ``shared`` projects the positions as the content is projected, both ways, whichever is then read. ``rates`` are those of dropout: of the
+    "c2p" is from content to position, "p2c" from position to content. ``buckets`` is 0 if each distance up to ``reach`` has its row;
+    With ``shared`` the projections of the content also project the positions, for both kinds. ``rates`` are those of dropout: of the
     weights, and of the positions.
     """
 
@@ -217,18 +217,18 @@ class Disentangled(Holder):
     rates: tuple[float, float] = (0.0, 0.0)
 
     def forward(self, own: Own, x: Value, *table: Value) -> Value:
-        """The scores of content with content, with what the positions in the table add to them."""
+        """The scores of content with content, plus those of the relative positions."""
         projected = (rearrange(heads(own[name](x)), "b s a d -> b a s d") for name in ("query_proj", "key_proj", "value_proj"))
         query, key, value = map(compact, projected)
         batch, _, length, width = query.sizes
         scale = root_reciprocal(canonical(width * (1 + len({"c2p", "p2c"}.intersection(self.kinds)))))
         bias = self.bias(own, query, key, scale, *(drop(one, self.rates[1]) for one in table)) if table else None
-        seen = constant("full", (batch, 1, length, length), 1, kind="truth")  # the reference masks nothing, with a mask
+        seen = constant("full", (batch, 1, length, length), 1, kind="truth")  # the reference uses a mask that hides nothing
         query, key, value = (rearrange(one, "b a s d -> b s a d") for one in (query, multiplied(key, scale), value))
         return attend(query, key, value, scale=1, bias=bias, seen=seen, dropout=self.rates[0])
 
     def bias(self, own: Own, query: Value, key: Value, scale: float | Expr, table: Value) -> Value | None:
-        """Return what positions add to the scores, (batch, heads, queries, keys); None where they add nothing."""
+        """Return the positions' part of the scores, (batch, heads, queries, keys), or None."""
         batch, _, length, _ = query.sizes
         prefix, found = "" if self.shared else "pos_", []
         for kind, content, name, sign in (("c2p", query, "key_proj", 1), ("p2c", key, "query_proj", -1)):
@@ -238,19 +238,19 @@ class Disentangled(Holder):
                 scores = contract("b a s d, b a r d -> b a s r", content, each)
                 picked = pick(scores, constant("deberta buckets", (length, length), self.buckets, self.reach, sign, kind="index"))
                 found.append(multiplied(picked if kind == "c2p" else rearrange(picked, "b a k q -> b a q k"), scale))
-            elif self.shared:  # the reference computes this product, too, and drops it, so that nothing is computed on the way back
+            elif self.shared:  # the reference also computes this product and does not use it, so it has no backward pass
                 Applied(replace(own[name].part, frozen=True))(still(table))
         return found[0] + found[1] if len(found) == 2 else next(iter(found), None)
 
 
 def multiplied(x: Value, scale: float | Expr) -> Value:
-    """Return an array times a number that the reference holds as an array without axes, and so keeps."""
+    """Return an array times a number that the reference has as an array without axes, and therefore keeps."""
     return x * constant("full", (), scale)
 
 
 @dataclass(frozen=True)
 class DebertaV2Layer(Holder):
-    """Attention and the feed-forward network, each added to what goes by and normalised after the sum."""
+    """Attention and the feed-forward network, each added to the residual stream and normalised after the sum."""
 
     def forward(self, own: Own, x: Value, *table: Value) -> Value:
         """The attention reads the table of relative positions if present."""
@@ -260,7 +260,7 @@ class DebertaV2Layer(Holder):
 
 @dataclass(frozen=True)
 class ConvolvedInput(Holder):
-    """What the first block gives, with an activated convolution of what went into it, normalised after the sum."""
+    """The first block's output plus an activated convolution of its input, normalised."""
 
     function: str
     dropped: float = 0.0
@@ -272,12 +272,12 @@ class ConvolvedInput(Holder):
         y = where(seen, known(compact(y), *x.shape), 0.0)
         return own.LayerNorm(
             after + activated(self.function, drop(y, self.dropped))
-        )  # times the mask that the embeddings keep already, which hides nothing
+        )  # times the mask of the embeddings, which hides nothing
 
 
 @dataclass(frozen=True)
 class DebertaV2Encoder(Holder):
-    """The blocks; beside them what they share: the table of relative positions, its normalisation, and a convolution after the first.
+    """The blocks and their shared tensors: the table of relative positions, its normalisation, and a convolution after the first block.
 
     >>> from paramsym.algebra.symbols import H, L
     >>> DebertaV2Encoder({"layer": Repeat(Dense(H, H), L), "LayerNorm": LayerNorm(H)}).params
@@ -285,7 +285,7 @@ class DebertaV2Encoder(Holder):
     """
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Block after block; the convolution reads what goes into the first."""
+        """Block after block; the convolution reads the input of the first."""
         table: tuple[Value, ...] = ()
         if "rel_embeddings" in own:
             rows = rearrange(own["rel_embeddings.weight"], "r h -> () r h")
@@ -300,9 +300,9 @@ class DebertaV2Encoder(Holder):
 
 @dataclass(frozen=True)
 class DebertaV2Embeddings(Layer):
-    """Words, and positions and token types if there are any; the projection to the hidden width; the normalisation.
+    """Words, and positions and token types if there are any; the projection to the hidden size; the normalisation.
 
-    The index buffer is in no state dict.
+    The index buffer is not in the state dict.
 
     >>> from paramsym.algebra.symbols import E, H, P, T, V
     >>> DebertaV2Embeddings(V, P, H).params, DebertaV2Embeddings(V, P, H, T, E, position_biased_input=False).params
@@ -336,7 +336,7 @@ class DebertaV2Embeddings(Layer):
         yield Part("LayerNorm", LayerNorm(self.hidden_size, self.eps))
 
     def forward(self, own: Own, input_ids: Value) -> Value:
-        """The sum of what the tables hold for each token, as wide as the blocks, normalised."""
+        """The sum of the embeddings of each token, projected to the hidden size and normalised."""
         x = own.word_embeddings(input_ids)
         for name in ("position_embeddings", "token_type_embeddings", "embed_proj"):
             x = own[name](x) if name in own else x
@@ -346,7 +346,7 @@ class DebertaV2Embeddings(Layer):
 
 @dataclass(frozen=True)
 class DebertaV2Predictions(Layer):
-    """The masked language model's head; with ``legacy`` BERT's, else a transform and a bias for the word table's own products.
+    """The masked language model's head; with ``legacy`` BERT's, otherwise a transform and a bias for the word table's own products.
 
     >>> from paramsym.algebra.symbols import H, V
     >>> DebertaV2Predictions(H, H, V).params, DebertaV2Predictions(H, H, V, legacy=False).params
@@ -385,7 +385,7 @@ class DebertaV2Predictions(Layer):
 
 
 def _one_width(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """A width that is the hidden width is no other one."""
+    """An embedding size equal to the hidden size becomes the same letter."""
     for name, letter in (("embedding_size", E), ("pooler_hidden_size", POOLED)):
         if letter in sizes and sizes[letter] == sizes[H]:
             arguments[name] = None

@@ -1,4 +1,4 @@
-"""What decoder-only language models share: token table, L blocks, last normalisation, head; and how their configurations are read."""
+"""The common base of decoder-only language models: token embedding, L blocks, last norm, head; and the reading of their configurations."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _LAYER_TYPES = frozenset(
         "qwen_sparse_attention",
     }
 )
-"""What the reference knows, and the four old names it still reads."""
+"""The rotary kinds of the reference, and the four old names that it still reads."""
 _IGNORED: Mapping[str, str] = {
     "drops values while training": (
         "attention_dropout resid_pdrop embd_pdrop attn_pdrop hidden_dropout embedding_dropout residual_dropout"
@@ -63,7 +63,7 @@ _IGNORED: Mapping[str, str] = {
         " final_logit_softcapping attn_logit_softcapping"
     ),
     "splits a computation, not a tensor": "pretraining_tp",
-    "says what these models are anyway": "is_decoder",
+    "is true of these models in any case": "is_decoder",
     "says how numbers are packed in a file": "quantization_config",
     "weighs or reports the routing, or disturbs it while training": (
         "router_aux_loss_coef output_router_logits router_jitter_noise norm_topk_prob aux_loss_alpha seq_aux"
@@ -79,9 +79,9 @@ _USUAL: Mapping[str, tuple[Any, ...]] = {
 
 @dataclass(frozen=True)
 class Decoder(Model):
-    """A decoder-only language model, abstract: a family states its fields and its block, and may state other names.
+    """A decoder-only language model, abstract: a family states its fields and its block, and may change names.
 
-    ``architecture`` is the reference's class name. What follows its ``For`` is the head: a matrix of V rows (``CausalLM``), of
+    ``architecture`` is the reference's class name. The part after ``For`` names the head: a matrix of V rows (``CausalLM``), of
     ``num_labels`` rows (``SequenceClassification``, without a bias, and ``TokenClassification``, with one), or of two
     (``QuestionAnswering``). With ``tie_word_embeddings`` the output matrix is the token table.
     """
@@ -103,7 +103,7 @@ class Decoder(Model):
     classifier_dropout: float | None = key(Real())
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under its name where a head follows, then the head."""
+        """The base model, under its name if a head follows, then the head."""
         width, task = self.output_width(), self.task
         yield Part(self.base_path, self.base())
         if task == "CausalLM":
@@ -124,28 +124,28 @@ class Decoder(Model):
         return self.width
 
     def answers(self) -> Dim:
-        """Return the outputs of question answering: where an answer begins, and where it ends."""
+        """Return the two outputs of question answering: the scores of an answer's beginning and end."""
         return 2
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """The numbers of tokens: (batch, positions)."""
+        """The token ids: (batch, positions)."""
         return {"input_ids": (B, S)}
 
     @property
     def base_path(self) -> str:
-        """The name of the base model; empty where it is the whole model."""
+        """The name of the base model; empty if it is the whole model."""
         return "" if not self.task else self.answering_base_name if self.task == "QuestionAnswering" else self.base_name
 
     def forward(self, own: Own, input_ids: Value) -> Any:
         """Last hidden states, scores of tokens or labels per position, or scores of each text, at its last token.
 
-        That is the last position, or with ``pad_token_id`` the last one that is no padding.
+        That is the last position, or with ``pad_token_id`` the last one that is not padding.
         """
         return self.answered(own, own[self.base_path](tokens(input_ids)), input_ids)
 
     def answered(self, own: Own, x: Value, input_ids: Value) -> Any:
-        """Return what the head makes of the last hidden states; the base model has no head."""
+        """Return the head's output for the last hidden states; the base model has no head."""
         task = self.task
         if not task:
             return x
@@ -165,7 +165,7 @@ class Decoder(Model):
         return next(rate for rate in given if rate is not None)
 
     def scores(self, x: Value) -> Value:
-        """Return the scores of tokens from what the output matrix gives; a family may scale or limit them."""
+        """Return the scores of tokens from the logits; a family may scale or limit them."""
         return x
 
     def base(self) -> Layer:
@@ -183,16 +183,16 @@ class Decoder(Model):
 
     @property
     def table_dropout(self) -> float:
-        """The rate of dropout behind the token table."""
+        """The rate of dropout after the token table."""
         return 0.0
 
     @property
     def embedding_scale(self) -> float:
-        """What the rows of the token table are multiplied by."""
+        """The factor of the token embedding's rows."""
         return 1.0
 
     def blocks(self) -> Layer:
-        """Return the blocks; L that store the same, unless a family says otherwise, each kind of them with its own attention."""
+        """Return the blocks: by default L blocks with the same tensors, and a separate attention for each kind."""
         blocks = tuple(self.block(kind) for kind in self.kinds)
         if all(block == blocks[0] for block in blocks):
             return Repeat(blocks[0], getattr(self, self.depth))
@@ -200,7 +200,7 @@ class Decoder(Model):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of blocks, by turns; ``sliding_attention`` sees a window."""
+        """The alternating kinds of blocks; ``sliding_attention`` sees a window."""
         return ("full_attention",)
 
     def block(self, kind: str = "full_attention") -> Layer:
@@ -212,7 +212,7 @@ class Decoder(Model):
         raise NotImplementedError
 
     def frequencies(self) -> Layer:
-        """Return what the rotary embedding keeps."""
+        """Return the rotary embedding."""
         raise NotImplementedError
 
 
@@ -244,7 +244,7 @@ class GroupedDecoder(Decoder):
     }
 
     def conditions(self) -> None:
-        """Key/value heads divide heads, and heads the width where their own is not given."""
+        """Key/value heads divide the heads, and heads divide the hidden size if no head size is given."""
         super().conditions()
         self.head_width()
         if self.num_key_value_heads is not None:
@@ -256,7 +256,7 @@ class GroupedDecoder(Decoder):
         return (heads, width), (heads if self.num_key_value_heads is None else self.num_key_value_heads, width)
 
     def projections(self, *, bias: bool = False, output_bias: bool | None = None, output: str = "o_proj") -> dict[str, Layer]:
-        """Return the four matrices of attention; ``output_bias`` follows ``bias`` where it is None."""
+        """Return the four matrices of attention; ``output_bias`` follows ``bias`` if it is None."""
         query, key = self.sliced()
         width = self.hidden_size
         inward = Dense(width, key, bias)
@@ -269,7 +269,7 @@ class GroupedDecoder(Decoder):
         return PreNorm({"self_attn": attention, "mlp": feed_forward, **norms}, residual=residual, dropped=(dropped, dropped))
 
     def shared_norms(self, query: str, key: str, norm: Layer) -> dict[str, Layer]:
-        """Return, under two names, a norm that all heads of the queries share, and one that those of the keys share."""
+        """Return two named norms: one shared by all heads of the queries, one by those of the keys."""
         (heads, _), (groups, _) = self.sliced()
         return {query: ByHead(heads, norm), key: ByHead(groups, norm)}
 
@@ -280,7 +280,7 @@ class GroupedDecoder(Decoder):
 
 @dataclass(frozen=True)
 class RmsDecoder(GroupedDecoder):
-    """A grouped decoder that normalises by the root mean square, abstract."""
+    """A grouped decoder with RMSNorm, abstract."""
 
     _: KW_ONLY
     rms_norm_eps: float = key(Real(1e-6))
@@ -291,7 +291,7 @@ class RmsDecoder(GroupedDecoder):
 
 
 def gated(width: Dim, inner: Dim, function: str, *, bias: bool = False) -> Gated:
-    """Return a gated feed-forward network: ``gate_proj`` and ``up_proj`` (F, H), ``down_proj`` (H, F), what the activation learns.
+    """Return a gated feed-forward network: ``gate_proj`` and ``up_proj`` (F, H), ``down_proj`` (H, F), and a learned activation.
 
     >>> gated(H, F, "silu").params, gated(H, 0, "silu", bias=True).shapes()["down_proj.weight"]
     (3*F*H, (H, 0))
@@ -333,7 +333,7 @@ Storage: TypeAlias = Literal["stacked", "separate"]
 
 
 def experts(width: Dim, inner: Dim, stored: Dim, used: Dim | None, function: str, storage: Storage) -> Layer:
-    """Return gated experts, of which a token uses ``used``; where that is None nothing is known, and all are counted as used."""
+    """Return gated experts, of which a token uses ``used``; None counts all as used."""
     used = stored if used is None else used
     if storage == "separate":
         return Repeat(gated(width, inner, function), stored, used=used)
@@ -342,7 +342,7 @@ def experts(width: Dim, inner: Dim, stored: Dim, used: Dim | None, function: str
 
 @dataclass(frozen=True)
 class Experts(StackedExperts):
-    """Stacked experts with an activation by its configuration name; one that learns is stored once for all of them.
+    """Stacked experts with an activation by its configuration name; an activation with parameters is stored once for all experts.
 
     >>> from paramsym.algebra.symbols import E, K
     >>> Experts(H, F, E, K, activation="prelu").params
@@ -350,7 +350,7 @@ class Experts(StackedExperts):
     """
 
     def parts(self) -> Iterator[Part]:
-        """What the activation learns."""
+        """The parameters of the activation."""
         for name, layer in learned("act_fn", self.activation).items():
             yield Part(name, layer)
 
@@ -361,10 +361,11 @@ class Experts(StackedExperts):
 
 @dataclass(frozen=True)
 class RotaryFrequencies(Layer):
-    """The inverse frequencies of rotary positions (Su et al. 2021), twice: one for each two entries; the reference does not save them.
+    """Two buffers of inverse rotary frequencies (Su et al. 2021), one number for each two entries; the reference does not save them.
 
-    ``layer_types`` are the kinds of layers that have frequencies of their own. ``rope`` is how fast the positions turn; a tuple has one
-    entry for each of these kinds. With ``halves`` an angle stands once for both entries of a pair; ``complex`` ones in one array.
+    ``layer_types`` are the kinds of layers that have separate frequencies. ``rope`` has the settings of the frequencies; a tuple has one
+    entry for each of these kinds. With ``halves`` an angle occurs once for both entries of a pair; ``complex`` means one array of complex
+    numbers.
 
     >>> RotaryFrequencies(D).params, len(RotaryFrequencies(64).ledger(buffers=True))
     (0, 2)
@@ -386,7 +387,7 @@ class RotaryFrequencies(Layer):
                 yield Tensor(prefix + name, shape, role="statistic", buffer=True, persistent=False)
 
     def forward(self, own: Own, x: Value) -> tuple[Value, ...]:  # noqa: ARG002 - frequencies follow from the settings
-        """Cosines and sines for the positions of (batch, positions, features), each (positions, rotated); none where nothing is rotated.
+        """Cosines and sines for the positions of (batch, positions, features), each (positions, rotated); nothing if nothing is rotated.
 
         With several kinds of layers, those of each kind follow one another. Complex numbers are one array (positions, rotated), real parts
         before the others.
@@ -398,14 +399,14 @@ class RotaryFrequencies(Layer):
 
 
 def check_window(kinds: tuple[str, ...], window: Dim | None) -> None:
-    """Raise ``ArgumentError`` for layers that see a window, where no width is given; what they store does not depend on it."""
+    """Raise ``ArgumentError`` for layers with a window if its width is not given, although it changes no tensor."""
     if "sliding_attention" in kinds and window is None:
         message = "layer_types has sliding_attention, and sliding_window is None; give the number of positions that these layers see."
         raise ArgumentError(message)
 
 
 def by_turns(listed: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the shortest beginning of a list that makes the list when it is repeated.
+    """Return the shortest beginning of a list whose repetition gives the list.
 
     >>> by_turns(("sliding", "full", "sliding"))
     ('sliding', 'full')

@@ -30,31 +30,31 @@ from paramsym.program import ROPE, Rope
 from paramsym.program.attention import root_reciprocal
 
 EXPERT, ALWAYS, DENSE, QUERY_RANK, PLAIN, TURNED, VALUE = dims("F_e E_s k R_q D_n D_r D_v")
-"""An expert's width, experts that every token uses, dense layers, the queries' rank, and the parts of a head: plain, rotated, value."""
+"""An expert's width, shared experts, dense layers, the queries' rank, and the sizes of a head: plain, rotated, value."""
 
 
 @dataclass(frozen=True)
 class Deepseek(Decoder):
     """DeepSeek-V2, DeepSeek-V3 and their heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. Attention is latent: keys and values come through a vector of
-    R = ``kv_lora_rank``, queries through one of R_q = ``q_lora_rank``, or straight from the input where it is None. The first k layers
-    have a feed-forward network of 3*F*H; each of the L - k others a router of E*H, E experts of 3*F_e*H, of which a token uses K, and
-    ``n_shared_experts`` that every token uses, stored as one network of E_s*F_e; with 0 its matrices are stored and empty.
-    DeepSeek-V3's router also keeps a correction of E, which is saved and is no parameter. ``attention_bias`` adds biases to the
-    matrices into the latent vectors and out of attention, ``mlp_bias`` (V2) to dense and shared networks. ``expert_storage`` is
-    *stacked*, two tensors as the reference holds them, or *separate*, as the published files do. Where ``num_experts_per_tok`` is None,
-    all experts are counted as used. The reference leaves out the modules for multi-token prediction that DeepSeek-V3's files hold
-    behind the L layers (paper, section 2.2; deepseek-ai/DeepSeek-V3, README_WEIGHTS.md); ``num_nextn_predict_layers`` is how many of
-    them to count. A module is one more layer with experts, a matrix of 2*H*H and three normalisations of H; its token table and its
-    output matrix are the model's; the reference does not compute with them, and neither does the forward pass.
+    The arguments are the keys of the reference's configuration. Attention is latent: keys and values are computed from a vector of R =
+    ``kv_lora_rank``, queries from one of R_q = ``q_lora_rank``, or from the input if it is None. The first k layers have a feed-forward
+    network of 3*F*H; each of the L - k others a router of E*H, E experts of 3*F_e*H, of which a token uses K, and ``n_shared_experts`` that
+    every token uses, stored as one network of E_s*F_e; with 0 its matrices are stored and empty. DeepSeek-V3's router also keeps a
+    correction of E, which is saved and is not a parameter. ``attention_bias`` adds biases to the matrices into the latent vectors and out
+    of attention, ``mlp_bias`` (V2) to dense and shared networks. ``expert_storage`` is *stacked*, two tensors as the reference holds them,
+    or *separate*, as the published files do. Where ``num_experts_per_tok`` is None, all experts are counted as used. The reference leaves
+    out the modules for multi-token prediction that DeepSeek-V3's files hold after the L layers (paper, section 2.2;
+    deepseek-ai/DeepSeek-V3, README_WEIGHTS.md); ``num_nextn_predict_layers`` is how many of them to count. A module is one more layer with
+    experts, a matrix of 2*H*H and three normalisations of H; its token table and its output matrix are the model's; the reference does not
+    compute with them, and neither does the forward pass.
 
-    Of ``n_group`` groups of experts only the best ``topk_group`` are chosen from, in V2 with the ``topk_method`` *group_limited_greedy*;
+    Only experts of the best ``topk_group`` of ``n_group`` groups are chosen, in V2 with the ``topk_method`` *group_limited_greedy*;
     ``norm_topk_prob`` is V3's. YaRN with ``mscale_all_dim`` in ``rope`` also scales the attention scores.
 
     Raises:
         SizeError: more experts used than stored, or more dense layers than layers.
-        DivisibilityError: heads that do not divide the width (V2, whose reference asks for it).
+        DivisibilityError: heads that do not divide the hidden size (V2, whose reference asks for it).
         ArgumentError: an argument that the family does not have; an activation or architecture that the reference does not know.
 
     >>> Deepseek().part("layers").params.coeff(E).coeff(L)
@@ -109,7 +109,7 @@ class Deepseek(Decoder):
     published, claims = published_in("deepseek")
 
     def conditions(self) -> None:
-        """A token uses no more experts than there are; the family has the biases; what the reference asks of the heads."""
+        """A token uses at most all experts; only some classes have the biases; the reference's conditions on the heads."""
         super().conditions()
         if self.num_experts_per_tok is not None:
             at_most(self.num_experts_per_tok, self.n_routed_experts, "num_experts_per_tok", "n_routed_experts")
@@ -121,14 +121,14 @@ class Deepseek(Decoder):
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
-        """The model and its head, then what predicts further tokens."""
+        """The model and its head, then the modules that predict further tokens."""
         yield from super().parts()
         if self.num_nextn_predict_layers != 0:
             modules = Repeat(self._prediction(), self.num_nextn_predict_layers, start=self.num_hidden_layers)
             yield Part(f"{self.base_name}.layers", modules)
 
     def ties(self) -> Mapping[str, str]:
-        """Further tokens are read from the model's table and written by its output matrix."""
+        """The modules use the model's embedding and output matrix."""
         if self.num_nextn_predict_layers == 0:
             return super().ties()
         table, output = f"{self.base_name}.{self.table_name}.weight", f"{self.output_name}.weight"
@@ -156,7 +156,7 @@ class Deepseek(Decoder):
         return {"self_attn": self._attention(), "mlp": mlp, "input_layernorm": norm, "post_attention_layernorm": norm}
 
     def _prediction(self) -> Block:
-        """One module that predicts one more token, as it is in the published files: a layer with experts between two ends."""
+        """One module that predicts one more token, as in the published files: a layer with experts between an input and an output part."""
         width, norm = self.hidden_size, self.norm()
         table = Embedding(self.vocab_size, width)
         joined = {"enorm": norm, "hnorm": norm, "eh_proj": Dense(2 * width, width, bias=False)}
@@ -187,7 +187,7 @@ class Deepseek(Decoder):
         return Mixture(layers, shared="shared_experts")
 
     def _router(self) -> Router:
-        """V3 corrects the scores, which need not add up to 1; V2 takes the chosen ones as they are."""
+        """V3 corrects the scores, whose sum may differ from 1; V2 uses the chosen scores unchanged."""
         third = self.kind == "DeepseekV3"
         limited = self.n_group is not None and (third or self.topk_method == "group_limited_greedy")
         return Router(
@@ -203,7 +203,7 @@ class Deepseek(Decoder):
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """No more dense layers than layers, as the reference counts; frequencies for the rotated part of a head."""
+    """Limit the dense layers to the number of layers, as in the reference; read the frequencies for the rotated part of a head."""
     check_length(arguments, sizes, "layer_types")
     if sizes[DENSE] > sizes[L]:
         arguments["first_k_dense_replace"] = L

@@ -42,17 +42,17 @@ _SIZES: Mapping[str, Mapping[str, Any]] = {
 class DenseNet(Layer):
     r"""A densely connected network for images (Huang et al. 2017), with torchvision's arguments in torchvision's order.
 
-    A torchvision name as first argument means that model's sizes, 1,000 classes included, and other arguments change it. Otherwise
-    what is not given stays a letter: growth rate g (the paper's k), depths n1 to n4 (``block_config`` takes any number of blocks), N
+    A torchvision name as first argument means that model's sizes, 1,000 classes included, and other arguments change them. Otherwise
+    sizes that are not given are letters: growth rate g (the paper's k), depths n1 to n4 (``block_config`` takes any number of blocks), N
     classes; ``num_init_features`` is then twice the growth rate (section 3, "Implementation Details"), and ``bn_size`` 4.
 
-    Layer i of a block sees the block's input and the i - 1 layers before it, g channels each; the count is therefore quadratic in the
-    depths as well as in the growth rate. A transition halves the channels and rounds down: depths as letters leave floors
-    of halves, unless the growth rate is a number that halves evenly, as 32 and 48 do. ``drop_rate`` and ``memory_efficient`` change no
+    Layer i of a block reads the block's input and the outputs of the i - 1 layers before it, g channels each; so the count is quadratic in
+    the depths and in the growth rate. A transition halves the channels and rounds down: with letters for depths the formula has floors,
+    unless the growth rate is a number such as 32 or 48 that can be halved exactly. ``drop_rate`` and ``memory_efficient`` do not change the
     count.
 
     Raises:
-        ArgumentError: an unknown name, or a name together with what it means.
+        ArgumentError: an unknown name, or a name together with a size that it defines.
 
     Source: Huang et al. 2017, "Densely Connected Convolutional Networks", section 3 and table 1.
 
@@ -86,7 +86,7 @@ class DenseNet(Layer):
         num_classes: Dim | None = None,
         memory_efficient: bool = False,
     ) -> None:
-        """Take torchvision's arguments, or one of its names and what differs; None is what the name has, or a letter."""
+        """Take torchvision's arguments, or one of its names and changes; None is the name's value, or a letter."""
         sizes = _named(growth_rate, {"block_config": block_config, "num_init_features": num_init_features}) | {
             "bn_size": bn_size,
             "drop_rate": drop_rate,
@@ -99,7 +99,7 @@ class DenseNet(Layer):
         self.__post_init__()
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the constructor arguments; the stem's width unless both it and the growth rate are the letters they are by default."""
+        """Return the constructor arguments; without the stem's width if it and the growth rate are the default letters."""
         required, optional = super().arguments()
         if self.growth_rate != _GROWTH:
             optional["num_init_features"] = self.num_init_features
@@ -113,7 +113,7 @@ class DenseNet(Layer):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Images (batch, 3, height, width); a side that all blocks halve without a rest leaves no floors."""
+        """Images (batch, 3, height, width); with a side that all blocks can halve, the formula has no floors."""
         side = canonical(2 ** (len(self.block_config) + 1) * W)
         return {"x": (B, 3, side, side)}
 
@@ -124,7 +124,7 @@ class DenseNet(Layer):
 
 
 def _named(first: object, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the sizes that a torchvision name means; without a name, the given ones and letters."""
+    """Return the sizes of a torchvision name; without a name, the given sizes and letters."""
     if not isinstance(first, str):
         if given["num_init_features"] is None:
             given["num_init_features"] = 2 * first if isinstance(first, int | Expr) else first
@@ -135,7 +135,7 @@ def _named(first: object, given: dict[str, Any]) -> dict[str, Any]:
     for argument, value in given.items():
         if value is not None:
             message = (
-                f"DenseNet: {first!r} means {argument}={_SIZES[first][argument]!r} already, and {argument}={value!r} was given;"
+                f"DenseNet: {first!r} defines {argument}={_SIZES[first][argument]!r}, and {argument}={value!r} was given as well;"
                 f" write growth_rate={_SIZES[first]['growth_rate']} and every size."
             )
             raise ArgumentError(message)
@@ -155,9 +155,9 @@ class _Features(Layer):
 
     @property
     def channels(self) -> tuple[Dim, ...]:
-        """What enters each block; last, what leaves the network.
+        """The input channels of each block, and last the output channels of the network.
 
-        Halving and rounding down again and again is dividing by a power of two and rounding down once, which nests no floors.
+        Repeated halving with rounding down equals one division by a power of two with one floor, so floors are not nested.
         """
         found, whole = [self.num_init_features], self.num_init_features
         for position, depth in enumerate(self.block_config):
@@ -211,7 +211,7 @@ class _DenseLayer(Layer):
         yield Part("conv2", Conv2d(narrow, self.growth_rate, 3, padding=1, bias=False))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """What comes in, and the new channels behind it."""
+        """The input channels, then the new ones."""
         narrow = own.conv1(apply("relu", own.norm1(x)))
         return join(x, own.conv2(apply("relu", own.norm2(narrow))), axis=1)
 
@@ -229,7 +229,7 @@ class _Transition(Layer):
         yield Part("pool", AvgPool2d(2))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The convolution of the activated norm, and a pooling that halves."""
+        """The convolution of the activated norm, and a halving pooling."""
         return own.pool(own.conv(apply("relu", own.norm(x))))
 
 

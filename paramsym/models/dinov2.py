@@ -31,16 +31,16 @@ class Dinov2(PatchTransformer, Backbone):
 
     The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
     channels; ``image_size`` and ``patch_size`` may each be a pair, height then width. The embeddings store a class and a mask token, one
-    position per patch and one more, and the projection of a patch; then follow L blocks, whose two branches end in a scale of H each,
+    position per patch and one more, and the projection of a patch; then follow L blocks, whose two sub-layers end with a scale of H each,
     and a normalisation. The feed-forward network has the width m*H, m = ``mlp_ratio``; with ``use_swiglu_ffn`` it has three matrices of
-    two thirds of that, rounded up to a multiple of 8. ``num_labels`` is N where the architecture has labels and no number is given; the
-    classifier reads the class token and the mean of the patches, 2*H; with 0 the reference stores none. A backbone gives what comes out of
-    the stages ``out_features``, of the last block where it is None: normalised unless ``apply_layernorm`` is False, as maps (batch, width,
-    height, width) unless ``reshape_hidden_states`` is False. Images may have any size: the positions are interpolated.
+    two thirds of that, rounded up to a multiple of 8. ``num_labels`` is N if the architecture has labels and no number is given; the
+    classifier reads the class token and the mean of the patches, 2*H; with 0 the reference stores none. A backbone gives the outputs of the
+    stages ``out_features``, of the last block if it is None: normalised unless ``apply_layernorm`` is False, as maps (batch, width, height,
+    width) unless ``reshape_hidden_states`` is False. Images may have any size: the positions are interpolated.
 
     Raises:
-        DivisibilityError: patches that do not divide the image, or heads that do not divide the width.
-        ArgumentError: features that are no stages, or for another architecture than the backbone; an activation or architecture that the
+        DivisibilityError: patches that do not divide the image, or heads that do not divide the hidden size.
+        ArgumentError: features that are not stages, or for another architecture than the backbone; an activation or architecture that the
             reference does not know.
 
     >>> Dinov2().at("facebook/dinov2-base").params
@@ -67,7 +67,7 @@ class Dinov2(PatchTransformer, Backbone):
         return self.num_hidden_layers
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``dinov2`` where a head follows, then the head."""
+        """The base model, under ``dinov2`` if a head follows, then the head."""
         block, depth = self.block(), self.num_hidden_layers
         layers = {
             "embeddings": self.embeddings(masked=self.use_mask_token, any_size=True),
@@ -80,7 +80,7 @@ class Dinov2(PatchTransformer, Backbone):
     def forward(self, own: Own, pixel_values: Value, bool_masked_pos: Value | None = None) -> Any:
         """(batch, tokens, width) of the base model, (batch, labels) of a classifier, the maps of a backbone.
 
-        ``bool_masked_pos``, (batch, patches), is 1 where the mask token takes the place of a patch.
+        ``bool_masked_pos``, (batch, patches), is 1 if the mask token replaces the patch.
         """
         images, mask = self.checked(pixel_values, any_size=True), () if bool_masked_pos is None else (bool_masked_pos,)
         if self.is_backbone:
@@ -129,17 +129,17 @@ class Dinov2Base(Holder):
 
 @dataclass(frozen=True)
 class Dinov2Layer(Holder):
-    """A block of two branches, each of a norm, its body, and a scale."""
+    """A block of two sub-layers, each with a norm before it and a scale after it."""
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Attention, then the feed-forward network, each added to what passes by."""
+        """Attention, then the feed-forward network, each added to the residual stream."""
         x = x + own.layer_scale1(own.attention(own.norm1(x)))
         return x + own.layer_scale2(own.mlp(own.norm2(x)))
 
 
 @dataclass(frozen=True)
 class LayerScale(Layer):
-    """The scale of a branch (Touvron et al. 2021): ``lambda1`` (H,).
+    """The scale of a sub-layer (Touvron et al. 2021): ``lambda1`` (H,).
 
     >>> from paramsym.algebra.symbols import H
     >>> LayerScale(H).params
@@ -168,6 +168,6 @@ FAMILIES = (
         Dinov2,
         defaults={"patch_size": 14},
         arrange=_settle,
-        ignored={**IGNORED, "drops branches while training": "drop_path_rate", "is where the scales begin": "layerscale_value"},
+        ignored={**IGNORED, "drops branches while training": "drop_path_rate", "is the initial value of the scales": "layerscale_value"},
     ),
 )

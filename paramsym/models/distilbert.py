@@ -23,7 +23,7 @@ from paramsym.models.published import published_in
 from paramsym.program import Own, Value, apply, drop, take
 
 EPS = 1e-12
-"""What all its normalisations add; no key of the configuration says it."""
+"""The epsilon of all its norms, which has no key in the configuration."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class DistilBert(TextModel):
     """DistilBERT and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration: H = ``dim``, F = ``hidden_dim``. The base model stores two tables, V and P
-    rows of H (a table that begins as sinusoids is stored and trained like any other); their normalisation; and L blocks of
-    4*H**2 + 2*F*H + 9*H + F. It has no token types and no pooler. ``num_labels`` is N where the architecture has labels and no number is
+    rows of H (also a table that is initialised with sinusoids is stored and trained); their normalisation; and L blocks of
+    4*H**2 + 2*F*H + 9*H + F. It has no token types and no pooler. ``num_labels`` is N if the architecture has labels and no number is
     given. With ``tie_word_embeddings`` the output matrix is the word table.
 
     Raises:
-        DivisibilityError: heads that do not divide the width.
-        ArgumentError: an activation or architecture that the reference does not know; an answer that is not two labels.
+        DivisibilityError: heads that do not divide the hidden size.
+        ArgumentError: an activation or architecture that the reference does not know; question answering without two labels.
 
     >>> DistilBert().params
     2*F*H*L + F*L + 4*H**2*L + 9*H*L + H*P + H*V + 2*H
@@ -66,20 +66,20 @@ class DistilBert(TextModel):
     published, claims = published_in("distilbert")
 
     def conditions(self) -> None:
-        """An answer is a beginning and an end."""
+        """An answer needs two labels, its beginning and its end."""
         super().conditions()
         if self.task == "QuestionAnswering" and self.num_labels is not None and not equal(self.num_labels, 2):
             message = f"num_labels is {self.num_labels}; {self.architecture} has two outputs, where an answer begins and where it ends."
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
-        """An activation that learns, the base model, the head."""
+        """An activation with parameters, the base model, the head."""
         if self.task == "MaskedLM":
             yield from (Part(name, layer) for name, layer in learned("activation", self.activation).items())
         yield from super().parts()
 
     def head(self) -> Iterator[Part]:
-        """A text's scores have a projection before them."""
+        """A projection before the scores of a text."""
         width = self.dim
         if self.task == "MaskedLM":
             yield Part("vocab_transform", Dense(width, width))
@@ -128,9 +128,9 @@ class DistilBert(TextModel):
 
 @dataclass(frozen=True)
 class PostNorm(Holder):
-    """Attention and the feed-forward network, each added to what goes by and normalised after the sum.
+    """Attention and the feed-forward network, each added to the residual stream and normalised after the sum.
 
-    ``dropped`` is the rate of dropout behind the network.
+    ``dropped`` is the rate of dropout after the network.
     """
 
     dropped: float = 0.0
@@ -165,7 +165,7 @@ class DistilBertEmbeddings(Layer):
         yield Part("LayerNorm", LayerNorm(self.dim, EPS))
 
     def forward(self, own: Own, input_ids: Value) -> Value:
-        """The sum of what the tables hold for each token, normalised."""
+        """The sum of the embeddings of each token, normalised."""
         return drop(own.LayerNorm(own.position_embeddings(own.word_embeddings(input_ids))), self.dropped)
 
 

@@ -29,11 +29,11 @@ class Electra(BertLike):
 
     The arguments are the keys of the reference's configuration. The base model stores three tables, V, P and T rows of E; their
     normalisation; a projection of E*H + H, unless E and H are equal, which is decided when the model is built (write
-    ``embedding_size=H``); and L of BERT's blocks, 4*H**2 + 2*F*H + 9*H + F each. ``num_labels`` is N where the architecture has labels and
+    ``embedding_size=H``); and L of BERT's blocks, 4*H**2 + 2*F*H + 9*H + F each. ``num_labels`` is N if the architecture has labels and
     no number is given. With ``tie_word_embeddings`` the generator's output matrix is the word table.
 
     Raises:
-        DivisibilityError: heads that do not divide the hidden width.
+        DivisibilityError: heads that do not divide the hidden size.
         ArgumentError: cross attention without ``is_decoder``; a summary, activation or architecture that the reference does not build.
 
     >>> Electra().params
@@ -59,7 +59,7 @@ class Electra(BertLike):
     published, claims = published_in("electra")
 
     def conditions(self) -> None:
-        """The reference builds the summary."""
+        """The reference must know the kind of summary."""
         super().conditions()
         if self.task == "MultipleChoice":
             if self.summary_activation:
@@ -75,7 +75,7 @@ class Electra(BertLike):
 
     @property
     def reads_memory(self) -> bool:
-        """The base model and the language model that decodes take what an encoder gives."""
+        """The base model and the causal language model take an encoder's output."""
         return self.add_cross_attention and self.task in {"", "CausalLM"}
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Value:  # noqa: ARG002 - there is no pooler
@@ -95,7 +95,7 @@ class Electra(BertLike):
         return TextBase({"embeddings": tables_of(self, narrow), **widened, "encoder": encoder_of(self)})
 
     def head(self) -> Iterator[Part]:
-        """The generator's words, the discriminator's scores, a text's labels behind a projection or a summary."""
+        """The generator's words, the discriminator's scores, a text's labels after a projection or a summary."""
         narrow, width = self.embedding_size, self.hidden_size
         if self.task.endswith("LM"):
             layers = {"LayerNorm": LayerNorm(narrow, self.layer_norm_eps), "dense": Dense(width, narrow)}
@@ -132,7 +132,7 @@ class Discriminator(Holder):
 
 @dataclass(frozen=True)
 class Summary(Holder):
-    """One vector for each text, of the "first" or the "last" position or the "mean" of all, projected where ``summary`` is there.
+    """One vector for each text, of the "first" or the "last" position or the "mean" of all, projected if there is a part ``summary``.
 
     ``dropped`` are the rates before the projection and at the end.
     """
@@ -142,7 +142,7 @@ class Summary(Holder):
     dropped: tuple[float, float] = (0.0, 0.0)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, positions, width) to (batch, width); "cls_index" is the last position where none is given."""
+        """(batch, positions, width) to (batch, width); "cls_index" is the last position if none is given."""
         x = reduce("mean", x, 1) if self.kind == "mean" else take(x, 1) if self.kind == "first" else last_position(x)
         x = drop(x, self.dropped[0])
         x = own.summary(x) if "summary" in own else x
@@ -150,7 +150,7 @@ class Summary(Holder):
 
 
 def _without_a_projection(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Where the two widths are equal, they are one letter, and there is no projection."""
+    """Equal widths become one letter, without a projection."""
     if sizes[E] == sizes[H]:
         arguments["embedding_size"] = H
         del sizes[E]

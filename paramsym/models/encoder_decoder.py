@@ -1,4 +1,4 @@
-"""The encoder-decoder Transformer (Vaswani et al. 2017), named as a well-known PyTorch implementation names it.
+"""The encoder-decoder Transformer (Vaswani et al. 2017), with the tensor names of a well-known PyTorch implementation.
 
 Reference: ``jadore801120/attention-is-all-you-need-pytorch``, class ``Transformer``, in its states of August 2018 and January 2021.
 """
@@ -29,20 +29,20 @@ from paramsym.program.state import after
 
 @dataclass(frozen=True)
 class EncoderDecoder(Layer):
-    r"""The Transformer that translates: a stack of encoder layers, and one of decoder layers that also attend to the encoder's output.
+    r"""The Transformer for translation: a stack of encoder layers, and a stack of decoder layers that also attend to the encoder's output.
 
-    The arguments are the reference's: H = ``d_model``, F = ``d_inner``, A = ``n_head``, L = ``n_layers``, V = ``n_src_vocab``. Those with
-    None follow others: ``n_tgt_vocab`` is ``n_src_vocab``, ``d_k`` and ``d_v`` are H/A (the paper's choice; where they are given, A need
-    not divide H), ``n_decoder_layers`` is ``n_layers``, ``d_word_vec`` is ``d_model`` and can be nothing else. ``dropout`` changes no
-    count.
+    The arguments are the reference's: H = ``d_model``, F = ``d_inner``, A = ``n_head``, L = ``n_layers``, V = ``n_src_vocab``. Arguments
+    with None follow others: ``n_tgt_vocab`` is ``n_src_vocab``, ``d_k`` and ``d_v`` are H/A (the paper's choice; if they are given, A need
+    not divide H), ``n_decoder_layers`` is ``n_layers``, ``d_word_vec`` is ``d_model`` and can have no other value. ``dropout`` does not
+    change the count.
 
     One table of V rows serves as source embedding, target embedding and output projection (section 3.4), unless
     ``emb_src_tgt_weight_sharing`` or ``tgt_emb_prj_weight_sharing`` says otherwise; untied, the model holds 2*H*V more.
 
-    The paper's positions are sinusoids, which need no parameters. ``positions`` says what a model stores of them: two *frozen* tables of
+    The paper's positions are sinusoids, which need no parameters. ``positions`` says how a model stores them: two *frozen* tables of
     P = ``n_position`` rows (the reference's ``len_max_seq + 1``), which ``params`` counts and ``trainable`` does not; two *buffer* tables;
-    or nothing, *computed*. ``revision`` chooses the reference's state, and with it what ``positions`` and ``attention_bias`` are where
-    they are None:
+    or nothing, *computed*. ``revision`` chooses the version of the reference, and with it the defaults of ``positions`` and
+    ``attention_bias``:
 
     ========  =====================  ==============  ==================  =================  ===============
     revision  tensors are called     positions       attention's biases  feed-forward       norm of a stack
@@ -52,14 +52,14 @@ class EncoderDecoder(Layer):
     ========  =====================  ==============  ==================  =================  ===============
 
     The norm of a stack is applied before its layers. A projection that is the target's embedding is divided by the root of H. Frozen
-    tables count positions from 1, and their first row is the padding's; the others count from 0.
+    tables count positions from 1, and their first row belongs to the padding; other tables count from 0.
 
     Published sizes are the paper's *base* and *big* with 37,000 rows in the shared vocabulary (section 5.1: "about 37000 tokens"), with
-    biases and without norms after the stacks: 63,082,496 and 214,245,376 parameters. Table 3 of the paper prints 65 and 213 million. No one
-    vocabulary gives both: its base needs some 40,700 rows and its big some 35,800 (``CLAIMS`` keeps the figures).
+    biases and without norms after the stacks: 63,082,496 and 214,245,376 parameters. Table 3 of the paper prints 65 and 213 million. No
+    single vocabulary gives both: its base needs some 40,700 rows and its big some 35,800 (``CLAIMS`` keeps the figures).
 
     Raises:
-        DivisibilityError: ``n_head`` does not divide ``d_model``, where ``d_k`` or ``d_v`` is to be H/A.
+        DivisibilityError: ``n_head`` does not divide ``d_model``, if ``d_k`` or ``d_v`` is H/A.
         StructureError: one embedding for two vocabularies of different size, or a ``d_word_vec`` other than ``d_model``.
 
     Source: Vaswani et al. 2017, "Attention Is All You Need", sections 3 and 5.1, table 3.
@@ -106,7 +106,7 @@ class EncoderDecoder(Layer):
         yield Part(f"{self._target}_word_prj", Dense(self.d_model, target, bias=False))
 
     def ties(self) -> Mapping[str, str]:
-        """The projection is the target's embedding, and that is the source's, as far as they are shared."""
+        """The projection is tied to the target's embedding, and that to the source's, if they are shared."""
         embedding = f"decoder.{self._target}_word_emb.weight"
         ties = {}
         if self.emb_src_tgt_weight_sharing:
@@ -117,13 +117,13 @@ class EncoderDecoder(Layer):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """The numbers of words, (batch, positions), of the source and of the target."""
+        """The token ids, (batch, positions), of the source and of the target."""
         return {"input_ids": (B, S), "decoder_input_ids": (B, TARGET)}
 
     def forward(self, own: Own, input_ids: Value, decoder_input_ids: Value | None = None) -> Value:
-        """Scores of words, (batch, target's positions, words), for source and target, or one text for both.
+        """Scores of words, (batch, target positions, words), for source and target, or one text for both.
 
-        A projection that is the embedding is divided by the root of the width. The encoder has no past: it reads the whole source.
+        A projection that is the embedding is divided by the root of the width. The encoder has no cache: it reads the whole source.
         """
         source = tokens(input_ids)
         target = source if decoder_input_ids is None else tokens(decoder_input_ids)
@@ -133,7 +133,7 @@ class EncoderDecoder(Layer):
         return scaled(scores, root_reciprocal(self.d_model)) if self.tgt_emb_prj_weight_sharing else scores
 
     def conditions(self) -> None:
-        """Heads divide the width; what is shared or added has one size."""
+        """Heads divide the width; shared embeddings and added vectors have one size."""
         for given in (self.d_k, self.d_v):
             self._per_head(given)
         if self.d_word_vec is not None and canonical(self.d_word_vec) != canonical(self.d_model):
@@ -142,7 +142,7 @@ class EncoderDecoder(Layer):
         source, target = self.n_src_vocab, self.n_tgt_vocab
         if self.emb_src_tgt_weight_sharing and target is not None and canonical(source) != canonical(target):
             message = (
-                f"n_src_vocab is {source} and n_tgt_vocab is {target}; one embedding cannot serve both:"
+                f"n_src_vocab is {source} and n_tgt_vocab is {target}; a shared embedding needs one size:"
                 " give them one size, or emb_src_tgt_weight_sharing=False."
             )
             raise StructureError(message)
@@ -176,7 +176,7 @@ class EncoderDecoder(Layer):
 class _Attention(Layer):
     """Queries, keys, values and the output of A heads, and the norm after the residual sum.
 
-    The norm stands before the output's projection where the reference creates it there.
+    The norm is before the output's projection where the reference creates it there.
     """
 
     width: Dim
@@ -196,7 +196,7 @@ class _Attention(Layer):
         yield from reversed(last) if self.norm_first else last
 
     def forward(self, own: Own, x: Value, memory: Value | None = None) -> Value:
-        """Attend to the input or to a memory, whose keys and values stay as they are; add the input, normalise."""
+        """Attend to the input or to a memory, whose keys and values are not cached; add the input, normalise."""
         seen = x if memory is None else memory
         query, key, value = heads(own.w_qs(x)), heads(own.w_ks(seen)), heads(own.w_vs(seen))
         if self.causal or memory is not None:
@@ -241,7 +241,7 @@ class _StackLayer(Layer):
         yield Part("pos_ffn", self.feed_forward)
 
     def forward(self, own: Own, x: Value, *memory: Value) -> Value:
-        """The two or three bodies; a decoder's layer alone attends to its own positions twice."""
+        """The two or three sub-layers; without a memory, a decoder layer attends to its own positions twice."""
         x = own.slf_attn(x)
         return own.pos_ffn(own.enc_attn(x, *memory) if self.crosses else x)
 
@@ -270,7 +270,7 @@ class _Stack(Layer):
             yield Part("layer_norm", self.norm)
 
     def forward(self, own: Own, words: Value, *memory: Value) -> Value:
-        """Embed, add positions, normalise where there is a norm, and go through the layers; stored last, the norm is applied first."""
+        """Embed, add positions, normalise if there is a norm, and go through the layers; the norm is stored last and applied first."""
         x = own[f"{self.side}_word_emb"](words)
         x = x + constant("sinusoids", (x.sizes[1], self.width), past()) if self.positions == "computed" else own.position_enc(x)
         return own.layer_stack(x if self.norm is None else own.layer_norm(x), *memory)
@@ -287,7 +287,7 @@ class _FromOne(LearnedPositions):
 
 @dataclass(frozen=True)
 class _SinusoidBuffer(Layer):
-    """Sinusoids kept beside the parameters, with an axis for the batch."""
+    """Sinusoids in a buffer, with an axis for the batch."""
 
     rows: Dim
     width: Dim

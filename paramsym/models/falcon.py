@@ -32,12 +32,12 @@ class Falcon(Decoder):
     The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of attention, 2*F*H for the
     feed-forward network (F is 4*H where ``ffn_hidden_size`` is None) and normalisations of 2*H; and a last normalisation. Queries, keys and
     values are one matrix: with ``new_decoder_architecture`` of G groups of heads with one key and one value each, H**2 + 2*G*H*H/A; with
-    ``multi_query`` of one key and one value for all heads, H**2 + 2*H*H/A; else 3*H**2. A block has one normalisation, two where attention
-    and feed-forward are not side by side (``parallel_attn`` False) or ``num_ln_in_parallel_attn`` is 2, as it is in the new
+    ``multi_query`` of one key and one value for all heads, H**2 + 2*H*H/A; otherwise 3*H**2. A block has one normalisation, or two if
+    attention and feed-forward are not parallel (``parallel_attn`` False) or ``num_ln_in_parallel_attn`` is 2, as it is in the new
     architecture unless it is given.
 
     Raises:
-        DivisibilityError: heads that do not divide the width, or key/value heads that do not divide the heads.
+        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
         ArgumentError: an activation or architecture that the reference does not know.
 
     >>> Falcon().params
@@ -89,7 +89,7 @@ class Falcon(Decoder):
             divides(self.num_kv_heads, self.num_attention_heads, "num_kv_heads", "num_attention_heads")
 
     def base(self) -> Layer:
-        """The base model; the reference keeps rotary frequencies even where ``alibi`` takes their place."""
+        """The base model; the reference keeps rotary frequencies even if ``alibi`` replaces them."""
         return Tower(
             {
                 "word_embeddings": Embedding(self.vocab_size, self.hidden_size),
@@ -97,7 +97,7 @@ class Falcon(Decoder):
                 "ln_f": self.norm(),
                 "rotary_emb": self.frequencies(),
             },
-            # The biases are scaled as the scores are.
+            # The biases are scaled like the scores.
             alibi=Alibi(self.num_attention_heads, root_reciprocal(self.head_width()), masked=True) if self.alibi else None,
         )
 
@@ -106,7 +106,7 @@ class Falcon(Decoder):
         return RotaryFrequencies(self.head_width() if self.rotary_dim is None else self.rotary_dim, rope=self.rope)
 
     def norm(self) -> LayerNorm:
-        """A scale and a shift for each entry."""
+        """A LayerNorm with weight and bias."""
         return LayerNorm(self.hidden_size, self.layer_norm_epsilon)
 
     def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - there is one kind
@@ -121,14 +121,17 @@ class Falcon(Decoder):
             "mlp": FeedForward(mlp, self.activation, names=("dense_h_to_4h", "act", "dense_4h_to_h")),
             **norms,
         }
-        rates = (0.0 if self.parallel_attn else self.attention_dropout, self.hidden_dropout)  # side by side, one mask serves the sum
+        rates = (
+            0.0 if self.parallel_attn else self.attention_dropout,
+            self.hidden_dropout,
+        )  # in parallel, one mask for the sum
         if not self.parallel_attn:
             return PreNorm(layers, names=("input_layernorm", "self_attention", "post_attention_layernorm", "mlp"), dropped=rates)
         first, second = ("ln_attn", "ln_mlp") if "ln_mlp" in norms else ("input_layernorm", "input_layernorm")
         return Parallel(layers, names=(first, "self_attention", second, "mlp"), dropped=rates)
 
     def _attention(self) -> Fused:
-        """Heads that share a key and a value get copies of them in the new architecture, before these are kept."""
+        """In the new architecture, heads that share a key and a value get copies, which are kept."""
         width = self.hidden_size
         outward = Dense((self.num_attention_heads, self.head_width()), width, self.bias)
         projections = {"query_key_value": Dense(width, self._fused(), self.bias), "dense": outward}
@@ -162,7 +165,7 @@ class Falcon(Decoder):
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Take the old name of the hidden width, which wins where it is given; then rotate."""
+    """Use the old name of the hidden size, which takes precedence; then read the rotation."""
     other_width(arguments, sizes)
     if not arguments["new_decoder_architecture"] and arguments["num_kv_heads"] is not None:
         arguments["num_kv_heads"] = None  # only the new architecture reads it

@@ -1,8 +1,8 @@
-"""How a family reads a ``config.json``: which key becomes which argument, which letter, and which keys change no tensor.
+"""Reading of a ``config.json`` by a family: the argument and letter of each key, and the keys that change no tensor.
 
 A family file declares one frozen ``Family`` per ``model_type``. Every key of a configuration is handled (``keys``), ignored by name with
-the reason (``ignored``, and ``COMMON`` for what all configurations share), ignored at its usual values only (``usual``), or unknown, which
-is never passed over in silence.
+the reason (``ignored``, and ``COMMON`` for what all configurations share), ignored only at its usual values (``usual``), or unknown, which
+is always reported.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from paramsym.models.keys import Key, Size, Sizes, shown, whole
 
 @dataclass(frozen=True)
 class Family:
-    """One ``model_type``: its model class, the reference classes it can be, and what each configuration key does.
+    """One ``model_type``: its model class, its reference classes, and the effect of each configuration key.
 
     ``architectures`` begins with the base class. ``labelled`` are those whose head has ``num_labels`` outputs. ``aliases`` are other
-    spellings of keys, as in the reference's ``attribute_map``. ``arrange`` may change the arguments where structure depends on sizes.
-    ``labels`` is how many outputs a configuration without labels means. ``former`` are names that earlier releases, or the authors' own
+    spellings of keys, as in the reference's ``attribute_map``. ``arrange`` may change the arguments if the structure depends on sizes.
+    ``labels`` is the number of outputs of a configuration without labels. ``former`` are names that earlier releases, or the authors' own
     code, gave to classes with the same tensors. ``follows`` are keys whose default is the value of another key.
     """
 
@@ -41,7 +41,7 @@ class Family:
     follows: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def unknown(self, config: Mapping[str, Any]) -> Iterator[str]:
-        """Yield the keys of a configuration that are not known, those of a configuration inside it after its own name."""
+        """Yield the unknown keys of a configuration; those of an inner configuration have its key in front."""
         for key, value in config.items():
             if key not in CENTRAL and not self.knows(key, value):
                 yield key
@@ -50,9 +50,9 @@ class Family:
                 yield from (f"{key}.{inner}" for inner in nested.reader.unknown(value))
 
     def given(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the configuration in the family's own spelling of its keys."""
+        """Return the configuration with the family's names of the keys."""
         given = dict(config)
-        # As in the reference, an alias is set last and wins, and what a default is taken from is read before that.
+        # As in the reference, an alias is set last and takes precedence, and defaults from other keys are read before that.
         overruled = {name for alias, name in self.aliases.items() if alias in given}
         for name, source in self.follows.items():
             key = self.keys[source]
@@ -73,10 +73,10 @@ class Family:
         return found | {key.overruled_by: key for key in found.values() if key.overruled_by}
 
     def knows(self, key: str, value: Any) -> bool:
-        """Say whether a key is handled, or known to change no tensor at this value."""
+        """Whether a key is handled, or known to change no tensor at this value."""
         if key in self.keys or key in self.aliases or key in self.inside or key in CENTRAL:
             return True
-        # What the family itself says of a key goes before what holds for all families.
+        # The family's own statement about a key takes precedence over the common one.
         for usual, ignored in ((self.usual, self._unread), (USUAL, _unread_by_all())):
             if key in usual:
                 return any(value is one or (type(value) is type(one) and value == one) for one in usual[key])
@@ -91,9 +91,9 @@ class Family:
 
 @dataclass(frozen=True)
 class Nested(Key):
-    """A key that holds a configuration of its own, and becomes a model inside the model. ``reader`` has letters of its own.
+    """A key that holds a separate configuration, and becomes an inner model. ``reader`` has its own letters.
 
-    ``overruled_by`` is a second key for it, which goes before the first where it is there.
+    ``overruled_by`` is a second key for it, which takes precedence if present.
     """
 
     reader: Family
@@ -108,7 +108,7 @@ class Nested(Key):
         """Return the model inside; null is a configuration that has no keys.
 
         Raises:
-            ConfigError: no object, or a value in it that its key cannot have.
+            ConfigError: a value that is not an object, or an impossible value in it.
         """
         if value is None:
             value = {}
@@ -129,7 +129,7 @@ class Nested(Key):
 
 
 def in_letters(model: Callable[..., Layer], arguments: Mapping[str, Any]) -> Layer:
-    """Return a model built in letters: configurations with the same flags share it, whatever their sizes."""
+    """Return a model built in letters, which configurations with the same flags share."""
     return _built(model, tuple(arguments.items()))
 
 
@@ -184,14 +184,14 @@ USUAL: Mapping[str, tuple[Any, ...]] = {
     "pruned_heads": ({}, None),
     "per_layer_config": ({}, None),
 }
-"""Keys that change no tensor at these values; at others they could, and a family that reads them lists them among its keys."""
+"""Keys that change no tensor at these values; at other values they could, and a family that reads them lists them among its keys."""
 
 
 def labels_of(config: Mapping[str, Any]) -> int | None:
-    """Return the number of labels: ``num_labels``, else how many ``id2label`` names; None where a configuration says neither.
+    """Return the number of labels: ``num_labels``, else how many ``id2label`` names; None if a configuration has neither.
 
     Raises:
-        ConfigError: no number of labels, or names that are no object from numbers to labels.
+        ConfigError: an impossible number of labels, or names that are not an object from numbers to labels.
 
     >>> labels_of({"id2label": {"0": "no", "1": "yes"}}), labels_of({})
     (2, None)

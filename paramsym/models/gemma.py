@@ -27,7 +27,7 @@ from paramsym.program import ROPE, Own, Rope, Value, apply, normalise
 from paramsym.program.attention import root_reciprocal
 
 PATTERN = dims("p")
-"""Every how many layers of Gemma 3 one attends to everything."""
+"""The period of layers with full attention in Gemma 3."""
 _WINDOWED = "Gemma2 Gemma3Text Gemma3"
 _KINDS = ("full_attention", "sliding_attention")
 _TURNS: Mapping[str, tuple[str, ...]] = {
@@ -35,7 +35,7 @@ _TURNS: Mapping[str, tuple[str, ...]] = {
     "Gemma2": ("sliding_attention", "full_attention"),
     "Gemma3": (*("sliding_attention",) * 5, "full_attention"),
 }
-"""The kinds of layers by turns."""
+"""The alternating kinds of layers."""
 _CAPS: Mapping[str, tuple[float, float]] = {"Gemma": (0.0, 0.0), "Gemma2": (50.0, 30.0), "Gemma3": (0.0, 0.0)}
 """The limits of attention scores and of the scores of tokens; 0 is none."""
 
@@ -45,16 +45,16 @@ class Gemma(RmsDecoder):
     """Gemma, Gemma 2, Gemma 3 (text) and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H for
-    attention, 3*F*H for the gated feed-forward network and 2*H for two scales; and a last scale of H. ``architecture`` also says which of
-    the three it is: Gemma 2 and 3 have two more scales of H in each block, Gemma 3 also one of D for queries and one for keys.
-    ``attention_bias`` gives the four matrices of attention a bias.
+    attention, 3*F*H for the gated feed-forward network and 2*H for two RMSNorm weights; and a last RMSNorm weight of H. ``architecture``
+    also says which of the three it is: Gemma 2 and 3 have two more scales of H in each block, Gemma 3 also one of D for queries and one for
+    keys. ``attention_bias`` gives the four matrices of attention a bias.
 
-    ``layer_types`` are the kinds of layers by turns, "sliding_attention" with a window and "full_attention"; where it is None, they are
-    those of the reference. In Gemma 3 each kind has rotary frequencies of its own: ``rope`` and, with a window, ``local_rope``. The limits
-    ``attn_logit_softcapping`` (Gemma 2) and ``final_logit_softcapping`` are the reference's where they are None; 0 is no limit.
+    ``layer_types`` are the alternating kinds of layers, "sliding_attention" with a window and "full_attention"; if it is None, they are
+    those of the reference. In Gemma 3 each kind has separate rotary frequencies: ``rope`` and, with a window, ``local_rope``. The limits
+    ``attn_logit_softcapping`` (Gemma 2) and ``final_logit_softcapping`` are the reference's if they are None; 0 is no limit.
 
     Raises:
-        DivisibilityError: key/value heads that do not divide the heads; heads that do not divide the width (Gemma 2 and 3).
+        DivisibilityError: key/value heads that do not divide the heads; heads that do not divide the hidden size (Gemma 2 and 3).
         ArgumentError: an activation or architecture that the reference does not know.
 
     >>> Gemma().params
@@ -88,11 +88,11 @@ class Gemma(RmsDecoder):
     def conditions(self) -> None:
         """Heads divide the hidden size since Gemma 2; the kinds of layers are known."""
         super().conditions()
-        if self.kind != "Gemma":  # checked by the reference even where head_dim makes the quotient idle
+        if self.kind != "Gemma":  # checked by the reference even if head_dim makes the quotient unused
             divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
         for kind in self.layer_types or ():
             if kind not in _KINDS:
-                message = f"layer_types has {kind!r:.80}; known are {' and '.join(_KINDS)}."
+                message = f"layer_types has {kind!r:.80}; wanted {' or '.join(_KINDS)}."
                 raise ArgumentError(message)
 
     @property
@@ -102,11 +102,11 @@ class Gemma(RmsDecoder):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of blocks, by turns."""
+        """The alternating kinds of blocks."""
         return self.layer_types or _TURNS[self.generation]
 
     def base(self) -> Stem:
-        """The base model; the table comes with the factor that its rows are scaled by, which is not saved."""
+        """The base model; the embedding has a factor for its rows, which is not saved."""
         return Stem(
             {
                 "embed_tokens": ScaledEmbedding(self.vocab_size, self.hidden_size),
@@ -122,7 +122,7 @@ class Gemma(RmsDecoder):
         return apply("tanh", x / cap) * cap if cap else x
 
     def rotated_kinds(self) -> tuple[str, ...]:
-        """Return the kinds of layers that have frequencies of their own, in the order in which they are kept."""
+        """Return the kinds of layers that have separate frequencies, in the order in which they are kept."""
         return tuple(sorted(set(_TURNS["Gemma3"] if self.layer_types is None else self.layer_types)))
 
     def frequencies(self) -> Layer:
@@ -155,7 +155,7 @@ class Gemma(RmsDecoder):
         )
 
     def block(self, kind: str = "full_attention") -> Layer:
-        """Attention, the feed-forward network, and the scales before, and since Gemma 2 after each."""
+        """Attention, the feed-forward network, and the norms before each, since Gemma 2 also after each."""
         layers: dict[str, Layer] = {
             "self_attn": self.attention(kind),
             "mlp": gated(self.hidden_size, self.intermediate_size, self.hidden_activation),
@@ -171,13 +171,13 @@ class Gemma(RmsDecoder):
 
 @dataclass(frozen=True)
 class GemmaAttention(RotatedAttention):
-    """Rotated attention that is given several pairs of cosines and sines and takes the one with the number ``turn``."""
+    """Rotated attention that gets several pairs of cosines and sines and uses pair number ``turn``."""
 
     _: KW_ONLY
     turn: int = 0
 
     def forward(self, own: Own, x: Value, *turn: Value) -> Value:
-        """Attend, with queries and keys rotated by the own pair."""
+        """Attend, with queries and keys rotated by the chosen pair."""
         return super().forward(own, x, *turn[2 * self.turn :][:2])
 
 
@@ -223,7 +223,7 @@ class ScaledEmbedding(Layer):
 
 @dataclass(frozen=True)
 class RopesByKind(Key):
-    """A key that says how positions are rotated in each kind of layer: an object with an object for each, or null."""
+    """The key of the rotation in each kind of layer: an object with an object for each, or null."""
 
     def read(self, value: Any, where: str, sizes: Sizes) -> dict[str, Any]:
         """Return the settings of each kind."""
@@ -234,7 +234,7 @@ class RopesByKind(Key):
 
 
 def _turns(arguments: dict[str, Any], sizes: Sizes, model_type: str, pattern: int) -> tuple[str, ...]:
-    """Return the kinds of layers by turns: from their list, or from the pattern of one full layer in p."""
+    """Return the alternating kinds of layers: from their list, or from the pattern of one full layer in p."""
     listed, layers = check_length(arguments, sizes, "layer_types"), sizes[L]
     if listed is None:
         if pattern > layers:
@@ -267,7 +267,7 @@ def _settle_gemma2(arguments: dict[str, Any], sizes: Sizes) -> None:
 
 
 def _settle_gemma3(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Find the kinds of layers and how each rotates; a window that looks both ways is as wide in all."""
+    """Find the kinds of layers and the rotation of each; a bidirectional window has the same width in all layers."""
     turns = _turns(arguments, sizes, "gemma3_text", sizes.pop(arguments.pop("sliding_window_pattern")))
     _limits(arguments)
     round_heads(arguments, sizes, floors=False)
@@ -290,7 +290,7 @@ _LONGEST = 256
 
 
 def _settle_gemma(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Read "gelu" as the tanh form, which is what published files mean by it."""
+    """Read "gelu" as the tanh form, its meaning in published files."""
     function = arguments.pop("hidden_act")
     arguments["hidden_activation"] = "gelu_pytorch_tanh" if function == "gelu" else function
     rope_arguments()(arguments, sizes)

@@ -1,4 +1,4 @@
-"""What GPT-2 and the language models after it share: one matrix for queries, keys and values, parallel branches, biases by distance."""
+"""The common base of GPT-2 and similar language models: one matrix for queries, keys and values, parallel branches, biases by distance."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from paramsym.program import (
 class Gpt(Decoder):
     """A decoder whose configuration has GPT-2's names, with learned positions; abstract. ``n_inner`` None is 4*H.
 
-    Its blocks, where they have cross attention, may be given the states of an encoder.
+    Blocks with cross attention may get the states of an encoder.
     """
 
     n_positions: Dim = key(P, 1024)
@@ -72,7 +72,7 @@ class Gpt(Decoder):
         return 4 * self.n_embd if self.n_inner is None else self.n_inner
 
     def forward(self, own: Own, input_ids: Value, *along: Value) -> Any:
-        """As every decoder; ``along`` are the states to attend to, (batch, positions, width). Without them no block attends across."""
+        """Like every decoder; ``along`` are the states of cross attention, (batch, positions, width), which is skipped without them."""
         return self.answered(own, own[self.base_path](tokens(input_ids), *along), input_ids)
 
     def base(self) -> Layer:
@@ -94,12 +94,12 @@ ALIASES = {
 }
 """Other names of GPT-2's keys."""
 SUMMARY = "summary_activation summary_first_dropout summary_proj_to_labels summary_type summary_use_proj"
-"""Keys of GPT-2's summary, which its relatives have and do not read."""
+"""Keys of GPT-2's summary, which similar models have and do not read."""
 
 
 @dataclass(frozen=True)
 class Alibi:
-    """Biases that fall with the distance, one slope for each of ``num_heads`` heads (Press et al. 2022, section 3).
+    """Biases that decrease with the distance, with one slope for each of ``num_heads`` heads (Press et al. 2022, section 3).
 
     ``factor`` multiplies all biases. ``masked`` ones hide later keys as well, in one array that all blocks share.
     """
@@ -109,9 +109,10 @@ class Alibi:
     masked: bool = False
 
     def bias(self, x: Value) -> Value:
-        """Return what is added to the scores of (batch, positions, width): (heads, 1, keys), or masked (batch, heads, queries, keys).
+        """Return the bias of the scores for (batch, positions, width): (heads, 1, keys), or masked (batch, heads, queries, keys).
 
-        The slope times the number of the key stands for the slope times the distance: a softmax is the same after a shift of all scores.
+        The slope times the number of the key has the effect of the slope times the distance: a softmax is the same after a shift of all
+        scores.
         """
         keys = canonical(x.sizes[1] + past())
         slopes = rearrange(constant("alibi slopes", (self.num_heads,)), "a -> a () ()")
@@ -125,10 +126,10 @@ class Alibi:
 
 @dataclass(frozen=True)
 class Tower(Holder):
-    """The base of a language model whose layers are applied in the order in which they are stored; ``rotary_emb`` may stand anywhere.
+    """The base of a language model whose layers are applied in the order in which they are stored; ``rotary_emb`` may have any position.
 
     Every one of the ``blocks`` also gets the cosines and sines of ``rotary_emb``, or else, with ``alibi``, the bias by distance; with
-    ``written`` a mask as well. ``dropped`` is the rate of dropout behind the first layer.
+    ``written`` a mask as well. ``dropped`` is the rate of dropout after the first layer.
     """
 
     _: KW_ONLY
@@ -149,7 +150,7 @@ class Tower(Holder):
         return x
 
     def along(self, own: Own, x: Value) -> tuple[Value, ...]:
-        """Return what every block gets beside the positions."""
+        """Return the further inputs of every block."""
         if self.alibi is not None:
             batch, length = x.sizes[:2]
             seen = constant("earlier", (batch, 1, length, canonical(length + past())), kind="truth")
@@ -161,8 +162,8 @@ class Tower(Holder):
 class Fused(Holder):
     """Causal attention, abstract, with one matrix ``names[0]`` for queries, keys and values, and an output ``names[1]``.
 
-    The matrix's stored axis says how heads lie in it: three segments of heads, heads of three segments, or groups of several queries with
-    one key and one value. ``scale`` takes the place of 1/sqrt(width); ``clip`` limits queries, keys and values. With ``spread`` keys and
+    The factors of the matrix's axis state the order of heads in it: three segments of heads, heads of three segments, or groups of several
+    queries with one key and one value. ``scale`` replaces 1/sqrt(width); ``clip`` limits queries, keys and values. With ``spread`` keys and
     values are copied for every head before they are kept. With ``listed`` the reference takes the key and the value of a group by a list,
     which makes copies of them. ``written`` says that the mask is an array for every kernel. ``dropout`` is the rate of the weights.
     """
@@ -199,7 +200,7 @@ class Fused(Holder):
 
 @dataclass(frozen=True)
 class FusedAttention(Fused):
-    """The attention as it is."""
+    """The attention without rotation."""
 
     def forward(self, own: Own, x: Value) -> Value:
         """Project and attend: (batch, positions, width)."""
@@ -223,7 +224,7 @@ class FusedBiased(Fused):
     """The same with a bias that is added to the scores."""
 
     def forward(self, own: Own, x: Value, bias: Value, seen: Value | None = None) -> Value:
-        """Project and attend; what is not ``seen``, where that is given, is filled in."""
+        """Project and attend; scores outside the mask ``seen``, if given, are filled in."""
         return self.attended(own, *self.projected(own, x), bias, seen)
 
 
@@ -244,10 +245,10 @@ class FusedCross(Holder):
 
 @dataclass(frozen=True)
 class CrossPreNorm(PreNorm):
-    """A block with a cross attention between its two bodies, which is left out where there are no states to attend to."""
+    """A block with a cross attention between its two sub-layers, which is left out if there are no states to attend to."""
 
     def forward(self, own: Own, x: Value, *along: Value) -> Value:
-        """The three bodies, one after the other."""
+        """The three sub-layers, one after the other."""
         (first, attention, second, feed_forward), (one, other) = self.names, self.dropped
         x = x + drop(own[attention](own[first](x)), one)
         if along:

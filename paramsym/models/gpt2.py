@@ -32,12 +32,12 @@ class Gpt2(Gpt):
     """GPT-2 and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores V*H + P*H for its tables, L blocks of
-    12*H**2 + 13*H where ``n_inner`` is left at 4*H, and a last normalisation of 2*H. Matrices are stored (in, out); query, key and value
-    are one tensor. ``num_labels`` is N where the architecture has labels and no number is given. With ``tie_word_embeddings`` the output
-    matrix is the word table. With ``add_cross_attention`` the blocks attend to a second input, where it is given.
+    12*H**2 + 13*H if ``n_inner`` is 4*H, and a last normalisation of 2*H. Matrices are stored (in, out); query, key and value
+    are one tensor. ``num_labels`` is N if the architecture has labels and no number is given. With ``tie_word_embeddings`` the output
+    matrix is the word table. With ``add_cross_attention`` the blocks attend to a second input, if it is given.
 
     Raises:
-        DivisibilityError: heads that do not divide the width.
+        DivisibilityError: heads that do not divide the hidden size.
         ArgumentError: an activation, summary or architecture that the reference does not know or build.
 
     >>> Gpt2().params
@@ -71,7 +71,7 @@ class Gpt2(Gpt):
     published, claims = published_in("gpt2")
 
     def conditions(self) -> None:
-        """The reference knows and builds the summary."""
+        """The reference must know the kind of summary."""
         super().conditions()
         if self.architecture != "GPT2DoubleHeadsModel":
             return
@@ -87,13 +87,13 @@ class Gpt2(Gpt):
         return "CausalLM" if self.architecture in _LANGUAGE else super().task
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``transformer`` where a head follows, then the head, or both heads."""
+        """The base model, under ``transformer`` if a head follows, then the head, or both heads."""
         yield from super().parts()
         if self.architecture == "GPT2DoubleHeadsModel":
             yield Part("multiple_choice_head", self._summary())
 
     def forward(self, own: Own, input_ids: Value, *along: Value) -> Any:
-        """As every decoder; two heads give the scores of tokens and one of each text, also of (batch, choices, positions)."""
+        """Like every decoder; with two heads the scores of tokens, and one score of each text, also for (batch, choices, positions)."""
         if self.architecture != "GPT2DoubleHeadsModel":
             return super().forward(own, input_ids, *along)
         if input_ids.rank != 3:
@@ -136,7 +136,7 @@ class Gpt2(Gpt):
         )
 
     def _summary(self) -> Summary:
-        # The reference sets num_labels to 1 here, whatever the configuration says.
+        # The reference sets num_labels to 1 here, for every configuration.
         scores, function = self.summary_use_proj and self.summary_proj_to_labels, self.summary_activation or "linear"
         layers: dict[str, Layer] = {"summary": Dense(self.n_embd, 1 if scores else self.n_embd)} if self.summary_use_proj else {}
         rates = (self.summary_first_dropout, self.summary_last_dropout)
@@ -156,7 +156,7 @@ class Summary(Holder):
     dropped: tuple[float, float] = (0.0, 0.0)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """One vector of (batch, positions, width); of choices in second place all but ``cls_index`` take one, as the reference does."""
+        """One vector of (batch, positions, width); for choices all but ``cls_index`` reduce the second axis, as the reference does."""
         if self.kind == "cls_index":
             size = canonical(x.sizes[-2] - 1)
             index = Kept(

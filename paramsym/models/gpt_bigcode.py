@@ -29,7 +29,7 @@ class GptBigCode(Gpt):
     is None), their biases and two normalisations of 2*H; and a last normalisation of 2*H. A mask of P*P entries is kept and not saved.
 
     Raises:
-        DivisibilityError: heads that do not divide the width.
+        DivisibilityError: heads that do not divide the hidden size.
         ArgumentError: cross attention with ``multi_query``; an activation or architecture that the reference does not know.
 
     >>> GptBigCode(multi_query=False).params
@@ -48,7 +48,7 @@ class GptBigCode(Gpt):
     published, claims = published_in("gpt_bigcode")
 
     def conditions(self) -> None:
-        """The reference builds cross attention with all heads only."""
+        """The reference builds cross attention only with all heads."""
         super().conditions()
         if self.add_cross_attention and self.multi_query:
             message = "add_cross_attention=True needs multi_query=False: the reference has no cross attention with one key for all heads."
@@ -88,7 +88,7 @@ class GptBigCode(Gpt):
 
 @dataclass(frozen=True)
 class CausalMask(Layer):
-    """A model beside its causal mask ``bias``, a buffer (P, P) that is not saved.
+    """A model and its causal mask ``bias``, a buffer (P, P) that is not saved.
 
     >>> from paramsym.algebra.symbols import P
     >>> CausalMask(P, Dense(1, 1, bias=False)).params
@@ -105,7 +105,7 @@ class CausalMask(Layer):
         yield Tensor("bias", (self.positions, self.positions), role="statistic", buffer=True, persistent=False)
 
     def parts(self) -> Iterator[Part]:
-        """The model, on this one's own level."""
+        """The model, without a prefix."""
         yield Part("", self.layer)
 
 
@@ -120,7 +120,7 @@ FAMILIES = (
         defaults={"vocab_size": 50257},
         ignored=_IGNORED,
         aliases=ALIASES,
-        usual={"attention_type": (2, None)},  # what multi_query says now: 1 is one key per head, 3 splits the fused matrix
+        usual={"attention_type": (2, None)},  # replaced by multi_query: 1 is one key per head, 3 splits the fused matrix
         former={"GPTBigCodeLMHeadModel": "GPTBigCodeForCausalLM"},
     ),
 )

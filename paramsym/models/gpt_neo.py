@@ -35,11 +35,11 @@ class GptNeo(Decoder):
 
     The arguments are the keys of the reference's configuration. The base model stores V*H + P*H for its tables; L blocks of 4*H**2 + H for
     attention, whose output alone has a bias, 2*F*H + F + H for the feed-forward network (F is 4*H where ``intermediate_size`` is None) and
-    two normalisations of 2*H; and a last normalisation of 2*H. ``attention_layers`` are the kinds of the layers by turns: a ``local`` one
+    two normalisations of 2*H; and a last normalisation of 2*H. ``attention_layers`` are the alternating kinds of layers: a ``local`` one
     sees ``window_size`` positions, a ``global`` one all earlier ones. Each layer keeps a mask of P*P entries that is not saved.
 
     Raises:
-        DivisibilityError: heads that do not divide the width.
+        DivisibilityError: heads that do not divide the hidden size.
         ArgumentError: an activation or architecture that the reference does not know.
 
     >>> GptNeo().params
@@ -89,7 +89,7 @@ class GptNeo(Decoder):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of attention, by turns."""
+        """The alternating kinds of attention."""
         return self.attention_layers
 
     def norm(self) -> LayerNorm:
@@ -97,7 +97,7 @@ class GptNeo(Decoder):
         return LayerNorm(self.hidden_size, self.layer_norm_epsilon)
 
     def block(self, kind: str = "global") -> PreNorm:
-        """Attention and the feed-forward network, each behind a normalisation."""
+        """Attention and the feed-forward network, each after a normalisation."""
         width = self.hidden_size
         inner = 4 * width if self.intermediate_size is None else self.intermediate_size
         sliced = (self.num_heads, self.head_width())
@@ -119,7 +119,7 @@ class GptNeo(Decoder):
 
 @dataclass(frozen=True)
 class MaskedAttention(Holder):
-    """Causal attention of scores that are not scaled, beside its mask ``bias`` of all positions, a buffer that is not saved.
+    """Causal attention with unscaled scores and a mask ``bias`` of all positions, a buffer that is not saved.
 
     Local attention sees ``window`` positions and keeps the keys and values of all of them.
 
@@ -144,10 +144,10 @@ class MaskedAttention(Holder):
 
 @dataclass(frozen=True)
 class AttentionTypes(Key):
-    """Patterns of layers and how often each is repeated: ``[[["global", "local"], 12]]``, or null, which is that."""
+    """Patterns of layers with their numbers of repetitions: ``[[["global", "local"], 12]]``, which is also the meaning of null."""
 
     def read(self, value: Any, where: str, sizes: Sizes) -> tuple[tuple[tuple[str, ...], int], ...]:
-        """Return the patterns, each with how often it is repeated."""
+        """Return the patterns, each with its number of repetitions."""
         del sizes
         if value is None:
             return ((("global", "local"), 12),)
@@ -169,7 +169,7 @@ def _pattern(item: Any, where: str) -> tuple[tuple[str, ...], int]:
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """The kinds of attention are one per layer, as the reference checks; the shortest pattern of them is kept."""
+    """Check one kind of attention per layer, as in the reference, and keep the shortest pattern."""
     patterns = [(kinds, times) for kinds, times in arguments.pop("attention_types") if kinds and times]
     layers = sum(len(kinds) * times for kinds, times in patterns)
     if layers != sizes[L]:

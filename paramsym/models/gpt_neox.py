@@ -33,10 +33,10 @@ class GptNeoX(Decoder):
     The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 4*H**2 for attention,
     whose queries, keys and values are one matrix, head by head, 2*F*H for the feed-forward network, their biases (of attention unless
     ``attention_bias`` is False) and two normalisations of 2*H; and a last normalisation of 2*H. ``rotary_dim`` entries of a head are
-    rotated, all where it is None; a quarter, unless a configuration says otherwise.
+    rotated, all if it is None; the default of configurations is a quarter.
 
     Raises:
-        DivisibilityError: heads that do not divide the width.
+        DivisibilityError: heads that do not divide the hidden size.
         ArgumentError: an activation or architecture that the reference does not know.
 
     >>> GptNeoX().params

@@ -26,8 +26,8 @@ class GptOss(RmsDecoder):
 
     The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H for
     attention, their biases unless ``attention_bias`` is False, a sink for each head (A); a router of E*H + E, E experts of
-    3*F*H + 2*F + H of which a token uses K; and two scales of H; and a last scale of H. Experts are stacked, here and in the published
-    files; their matrices are stored (in, out). ``layer_types`` are the kinds of attention, by turns; those with a window see
+    3*F*H + 2*F + H of which a token uses K; and two RMSNorm weights of H; and a last one. Experts are stacked, here and in the published
+    files; their matrices are stored (in, out). ``layer_types`` are the alternating kinds of attention; those with a window see
     ``sliding_window`` positions. ``swiglu_alpha`` and ``swiglu_limit`` are the slope and the bound of the experts' gate.
 
     Raises:
@@ -56,7 +56,7 @@ class GptOss(RmsDecoder):
     published, claims = published_in("gpt_oss")
 
     def forward(self, own: Own, input_ids: Value) -> Value:
-        """What every decoder gives; windows need a width."""
+        """The checks of every decoder; windows need a width."""
         check_window(self.layer_types, self.sliding_window)
         return super().forward(own, input_ids)
 
@@ -65,13 +65,13 @@ class GptOss(RmsDecoder):
         return RotaryFrequencies(self.head_width() if self.rotary_dim is None else self.rotary_dim, rope=self.rope, halves=True)
 
     def blocks(self) -> Layer:
-        """L blocks that store the same, each kind of them with its own attention."""
+        """L blocks with the same tensors, and a separate attention for each kind."""
         kinds = {kind: self.block(kind) for kind in self.layer_types}
         blocks = tuple(kinds[kind] for kind in self.layer_types)
         return Repeat(blocks[0], self.num_hidden_layers) if len(kinds) == 1 else Ladder(blocks, self.num_hidden_layers)
 
     def block(self, kind: str = "full_attention") -> PreNorm:
-        """Attention with sinks, router and experts, and the scale before each."""
+        """Attention with sinks, router and experts, and the norm before each."""
         width, stored, used = self.hidden_size, self.num_local_experts, self.num_experts_per_tok
         sizes = (width, self.intermediate_size, stored, used)
         experts = StackedExperts(*sizes, bias=True, transposed=True, limit=self.swiglu_limit, alpha=self.swiglu_alpha)
@@ -85,7 +85,7 @@ class GptOss(RmsDecoder):
 
 @dataclass(frozen=True)
 class SinkAttention(RotatedAttention):
-    """Attention in which each head can attend to nothing: ``sinks`` (A,), one learned score a head, beside the projections.
+    """Attention in which each head can attend to nothing: ``sinks`` (A,), one learned score per head, and the projections.
 
     >>> from paramsym.algebra.symbols import A
     >>> SinkAttention({}, A).params
@@ -100,7 +100,7 @@ class SinkAttention(RotatedAttention):
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Stretch positions as the reference does where nothing is said; find out by what turns layers see a window."""
+    """Scale positions by the reference's default; find the alternation of layers with a window."""
     if arguments["rope_parameters"] is None and arguments["rope_scaling"] is None:
         arguments["rope_parameters"] = {"kind": "yarn", "share": None, "numbers": _YARN}
     listed = arguments["layer_types"]
@@ -111,7 +111,7 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
 
 
 _YARN = {"factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False, "original_positions": 4096}
-"""How the reference stretches positions where a configuration does not say."""
+"""The reference's default scaling of positions."""
 _DEFAULTS = {
     "vocab_size": 201088,
     "hidden_size": 2880,

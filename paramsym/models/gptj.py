@@ -29,11 +29,11 @@ class GptJ(Gpt):
     The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 4*H**2 for attention
     without biases, 2*F*H + F + H for the feed-forward network (F is 4*H where ``n_inner`` is None) and 2*H for one normalisation before
     both; and a last normalisation of 2*H. The output has a bias. Each block keeps the sines and cosines of P positions for the
-    ``rotary_dim`` entries of a head that are rotated, or for H where it is None, and does not save them. ``num_labels`` is N where the
+    ``rotary_dim`` entries of a head that are rotated, or for H if it is None, and does not save them. ``num_labels`` is N where the
     architecture has labels and no number is given, question answering included.
 
     Raises:
-        DivisibilityError: heads that do not divide the width.
+        DivisibilityError: heads that do not divide the hidden size.
         ArgumentError: an activation or architecture that the reference does not know.
 
     >>> GptJ().params
@@ -53,7 +53,7 @@ class GptJ(Gpt):
     published, claims = published_in("gptj")
 
     def answers(self) -> Dim:
-        """As many as there are labels, whatever they are."""
+        """The number of labels."""
         return 2 if self.num_labels is None else self.num_labels
 
     def base(self) -> Layer:
@@ -62,7 +62,7 @@ class GptJ(Gpt):
         return Tower({"wte": table, "h": self.blocks(), "ln_f": self.norm()}, dropped=self.embd_pdrop)
 
     def block(self, kind: str = "full_attention") -> Parallel:  # noqa: ARG002 - there is one kind
-        """The normalisation, and behind it attention and the feed-forward network side by side."""
+        """The normalisation, and after it attention and the feed-forward network in parallel."""
         width = self.n_embd
         sliced, inner = (self.n_head, self.head_width()), self.inner
         project = Dense(width, sliced, bias=False)
@@ -81,7 +81,7 @@ class GptJ(Gpt):
 class TurnedAttention(Holder):
     """Causal attention whose queries and keys are rotated by pairs of neighbours, in the first ``rotary_dim`` entries of each head.
 
-    The sines and cosines of all positions are beside it, a buffer (P, rotary_dim) that is not saved.
+    The sines and cosines of all positions are a buffer (P, rotary_dim) that is not saved.
 
     >>> from paramsym.algebra.symbols import P
     >>> TurnedAttention({}, P, 64).params
@@ -100,12 +100,12 @@ class TurnedAttention(Holder):
     def forward(self, own: Own, x: Value) -> Value:
         """Project, rotate, attend, project: (batch, positions, width)."""
         query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
-        query, key = (self.turned(one, *rotation(x.sizes[1], self.rotary_dim)) for one in (query, key))  # each has its own
+        query, key = (self.turned(one, *rotation(x.sizes[1], self.rotary_dim)) for one in (query, key))  # computed for each
         key, value = remember("key", key, axis=1), remember("value", value, axis=1)
         return own.out_proj(attend(query, key, value, mask=Mask(causal=True), dropout=self.dropout))
 
     def turned(self, x: Value, cos: Value, sin: Value) -> Value:
-        """Rotate pairs of neighbours: they go to the halves, which are rotated against each other, and back.
+        """Rotate pairs of neighbours: move them to the halves, rotate these against each other, and move them back.
 
         Raises:
             ShapeError: more entries to rotate than a head has.
@@ -121,7 +121,7 @@ class TurnedAttention(Holder):
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Read a rotary width of 0 as the reference does: as the hidden width."""
+    """Read a rotary size of 0 as the hidden size, as in the reference."""
     if sizes[ROTATED] == 0:
         arguments["rotary_dim"] = None
         del sizes[ROTATED]

@@ -1,4 +1,4 @@
-"""What models that see images share: their classifier, attention of all patches to all, images in rows of patches and back."""
+"""The common base of image models: classifier, attention between all patches, conversion of maps to rows of patches and back."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _Extent = TypeVar("_Extent")
 
 
 def pair(size: _Extent | tuple[_Extent, _Extent]) -> tuple[_Extent, _Extent]:
-    """Return height and width of what may be given as one number."""
+    """Return height and width, which may be given as one number."""
     return size if isinstance(size, tuple) else (size, size)
 
 
 @dataclass(frozen=True)
 class Classifying(Model):
-    """A model that may end in a classifier of images, abstract; with ``num_labels`` 0 the reference stores none."""
+    """A model with an optional classifier of images, abstract; with ``num_labels`` 0 the reference stores none."""
 
     _: KW_ONLY
     num_labels: Count | None = None
@@ -39,11 +39,11 @@ class Classifying(Model):
 
     @property
     def base_name(self) -> str:
-        """The name of the base model; empty where it is the whole model."""
+        """The name of the base model; empty if it is the whole model."""
         return self.kind.lower() if self.task else ""
 
     def classifier(self, width: Dim, *names: str) -> Iterator[Part]:
-        """Yield the classifier of vectors, or one under each of ``names``, where there are labels."""
+        """Yield the classifier of vectors, or one under each of ``names``, if there are labels."""
         labels = self.num_labels
         if labels is not None and labels != 0 and self.architecture.endswith(self.labelled):
             yield from (Part(name, Dense(width, labels)) for name in names or ("classifier",))
@@ -51,17 +51,17 @@ class Classifying(Model):
 
 @dataclass(frozen=True)
 class ImageModel(Classifying):
-    """A model that sees images of C channels, abstract; it declares ``num_channels`` in its own place."""
+    """A model that reads images of C channels, abstract; it declares the field ``num_channels``."""
 
 
 def no_labels(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Without labels the reference stores no classifier: their number is then no letter."""
+    """Without labels the reference stores no classifier, and their number is not a letter."""
     if sizes.get(N) == 0:
         arguments["num_labels"] = sizes.pop(N)
 
 
 def feed_forward(width: Dim, inner: Dim, function: str) -> FeedForward:
-    """Return a feed-forward network: ``fc1`` (F, H) and ``fc2`` (H, F) with biases, and what the activation learns.
+    """Return a feed-forward network: ``fc1`` (F, H) and ``fc2`` (H, F) with biases, and the activation if it has parameters.
 
     >>> from paramsym.algebra.symbols import F, H
     >>> feed_forward(H, F, "gelu").params
@@ -72,7 +72,7 @@ def feed_forward(width: Dim, inner: Dim, function: str) -> FeedForward:
 
 
 def convolved(near: Dim, far: Dim, kernel: int, function: str = "relu", *, stride: int = 1) -> Convolved:
-    """Return a convolution without bias, its normalisation by batch, and what its activation learns.
+    """Return a convolution without bias, its normalisation by batch, and its activation if it has parameters.
 
     >>> from paramsym.algebra.symbols import C, H
     >>> convolved(C, H, 3).params
@@ -85,7 +85,7 @@ def convolved(near: Dim, far: Dim, kernel: int, function: str = "relu", *, strid
 
 @dataclass(frozen=True)
 class Convolved(Holder):
-    """A ``convolution``, its ``normalization``, and the activation ``function``; ``linear`` is none."""
+    """A ``convolution``, its ``normalization``, and the activation ``function``; ``linear`` is the identity."""
 
     function: str
 
@@ -96,33 +96,33 @@ class Convolved(Holder):
 
 @dataclass(frozen=True)
 class ChannelsFirst(LayerNorm):
-    """A normalisation of the channels at every place of a map or of a signal, which holds them first."""
+    """A normalisation of the channels at every position of a map or of a signal, which holds them first."""
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The channels last, and first again."""
+        """The norm over the channels, moved to the end and back."""
         return rearrange(super().forward(own, rearrange(x, "b c ... -> b ... c")), "b ... c -> b c ...")
 
 
 def in_row(x: Value, *extents: Axis) -> Value:
-    """Return a map as a row: (batch, width, height, width) to (batch, places, width); ``extents`` are those of the map, where known."""
+    """Return a map as a sequence: (batch, width, height, width) to (batch, positions, width); ``extents`` are the map's, if known."""
     x = known(x, *x.type.shape[:2], *extents) if extents else x
     return rearrange(x, "b c h w -> b (h w) c")
 
 
 def on_map(x: Value, extents: tuple[Dim, Dim]) -> Value:
-    """Return a row of places as a map again: (batch, places, width) to (batch, width, height, width)."""
+    """Return a sequence of positions as a map: (batch, positions, width) to (batch, width, height, width)."""
     return rearrange(x, "b (h w) c -> b c h w", h=extents[0], w=extents[1])
 
 
 def patches_of(x: Value, image: tuple[Dim, Dim], patch: tuple[Dim, Dim]) -> tuple[Dim, Dim]:
-    """Return how many patches lie down and across (batch, channels, height, width): exact quotients for images of the stated size."""
+    """Return the numbers of patches down and across (batch, channels, height, width): exact quotients for images of the stated size."""
     sizes = zip(x.sizes[2:], image, patch, strict=True)
     down, across = (canonical(per(stated, size) if length == canonical(stated) else over(length, size)) for length, stated, size in sizes)
     return down, across
 
 
 def fitted(positions: Value, first: int, stated: tuple[Dim, Dim], found: tuple[Dim, Dim]) -> Value:
-    """Return positions (1, first + places, width) for a map of other extents: all but the ``first`` interpolated, as the reference does."""
+    """Return positions (1, first + places, width) for a map of other extents: all but the ``first`` are interpolated."""
     if tuple(map(canonical, stated)) == found:
         return positions
     places = take(positions, 1, first, canonical(stated[0] * stated[1]))
@@ -130,16 +130,16 @@ def fitted(positions: Value, first: int, stated: tuple[Dim, Dim], found: tuple[D
 
 
 def behind(token: Value, x: Value) -> Value:
-    """Put a token, (1, 1, width), in front of each row: (batch, places, width) to (batch, places + 1, width)."""
+    """Put a token, (1, 1, width), in front of each row: (batch, positions, width) to (batch, places + 1, width)."""
     return join(copies(token, x.sizes[0], axis=0), x, axis=1)
 
 
 def mean_of_places(x: Value, first: int) -> Value:
-    """Return the mean of the places from ``first`` on: (batch, places, width) to (batch, width)."""
+    """Return the mean of the positions from ``first`` on: (batch, positions, width) to (batch, width)."""
     return reduce("mean", take(x, 1, first, canonical(x.sizes[1] - first)) if first else x, 1)
 
 
 def masked(x: Value, token: Value, mask: Value) -> Value:
-    """Put a token in the place of the patches that a mask, (batch, places), marks with 1."""
+    """Replace the patches that a mask, (batch, positions), marks with 1 by a token."""
     hidden = rearrange(mask, "b s -> b s ()")
     return x * (1 - hidden) + token * hidden

@@ -1,8 +1,7 @@
-"""How one key of a ``config.json`` is read: what it may hold, the constructor's argument it becomes, and the reference's default.
+"""The kinds of keys of a ``config.json``: allowed values, the constructor's argument, and the reference's default.
 
-A key that holds a size becomes a letter, and the number goes into ``sizes``; other keys become what they hold. ``only`` are the ends of the
-names of the reference's classes whose tensors depend on the key; empty for all. ``null`` says that a key may hold null whatever its default
-is.
+A key that holds a size becomes a letter, and the number goes into ``sizes``; other keys become their values. ``only`` are the ends of the
+names of the reference's classes whose tensors depend on the key; empty for all. ``null`` means that a key may be null for any default.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ Sizes: TypeAlias = "dict[Symbol, int]"
 
 
 class _Defaults:
-    """What a key has that does not state it; no dataclass, so that a subclass may state it as a field in any place."""
+    """Defaults of attributes; not a dataclass, so that a subclass may have them as fields in any order."""
 
     default: Any = None
-    nothing: Any = None  # what null becomes
+    nothing: Any = None  # the value for null
 
 
 @dataclass(frozen=True)
@@ -39,25 +38,25 @@ class Key(_Defaults):
         """Check a value, put its sizes in, and return the constructor's argument.
 
         Raises:
-            ConfigError: a value that the key cannot have.
+            ConfigError: an impossible value.
         """
         return self.nothing if value is None and self.may_be_null else self.check(value, where, sizes)
 
     def check(self, value: Any, where: str, sizes: Sizes) -> Any:
-        """Do as ``read`` does, for a value that is not an allowed null."""
+        """Read a value that is not an allowed null."""
         raise NotImplementedError
 
     def missing(self, sizes: Sizes) -> Any:
-        """Return the argument where the configuration does not have the key: the reference's default."""
+        """Return the argument for a missing key: the reference's default."""
         return self.read(self.default, "the default", sizes)
 
     def unset(self) -> Any:
-        """Return what the constructor's argument is where it is not given: letters for sizes."""
+        """Return the constructor's default: letters for sizes."""
         return self.default
 
     @property
     def may_be_null(self) -> bool:
-        """Whether null is allowed: always where null is the default."""
+        """Whether null is allowed: always if null is the default."""
         return self.null or self.default is None
 
 
@@ -106,7 +105,7 @@ class Pair(Key):
 
 @dataclass(frozen=True)
 class Limit(Key):
-    """A size, or zero or less (-1, usually) where there is none."""
+    """A size, or zero or less (-1, usually) if there is none."""
 
     letter: Symbol
     default: int = -1
@@ -144,7 +143,7 @@ class Several(Key):
 
 @dataclass(frozen=True)
 class Whole(Key):
-    """A whole number or null that is no letter of its own: a window, or another spelling of a size."""
+    """A whole number or null without a letter: a window, or another name of a size."""
 
     default: int | None = None
     least: int = 1
@@ -158,7 +157,7 @@ class Whole(Key):
 
 @dataclass(frozen=True)
 class Fixed(Key):
-    """A number that decides which tensors there are, so that no letter can stand for it; from ``least`` to ``most``."""
+    """A number from ``least`` to ``most`` that decides which tensors exist, and so has no letter."""
 
     default: int
     least: int = 1
@@ -175,7 +174,7 @@ class Fixed(Key):
 
 @dataclass(frozen=True)
 class Flag(Key):
-    """True or false, where null, if allowed, is false; the default is None where the reference works out what holds without the key."""
+    """True or false; null, if allowed, is false. The default is None if the reference computes the value for a missing key."""
 
     default: bool | None = False
 
@@ -202,12 +201,12 @@ class Flag(Key):
 
 @dataclass(frozen=True)
 class Real(Key):
-    """A number that is no size: a rate, a limit, a scale, or a start value that decides whether there is anything to start."""
+    """A number that is not a size: a rate, a limit, a scale, or an initial value that decides whether a tensor exists."""
 
     default: float | None = None
 
     def check(self, value: Any, where: str, sizes: Sizes) -> float:
-        """Return the number; a whole one of absurd length is none."""
+        """Return the number; an absurdly long whole number is refused."""
         del sizes
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
             message = f"{where} is {shown(value)}; wanted a number."
@@ -217,7 +216,7 @@ class Real(Key):
 
 @dataclass(frozen=True)
 class Word(Key):
-    """A word; the model's constructor knows which words there are."""
+    """A word; the model's constructor checks it."""
 
     default: str | None = None
 
@@ -237,7 +236,7 @@ class Function(Word):
 
 @dataclass(frozen=True)
 class Words(Key):
-    """A list of words, or one string of them with bars between; null is no words."""
+    """A list of words, or one string of words separated by bars; null is an empty list."""
 
     nothing = ()
 
@@ -254,13 +253,13 @@ class Words(Key):
 
 @dataclass(frozen=True)
 class Listed(Key):
-    """A list of numbers or of words that are no sizes, such as the stages that a backbone hands on; null is the default."""
+    """A list of numbers or words that are not sizes, such as the stages that a backbone returns; null is the default."""
 
     of: type[int | str]
     default: tuple[Any, ...] | None = None
 
     def read(self, value: Any, where: str, sizes: Sizes) -> tuple[Any, ...] | None:
-        """Return what is listed."""
+        """Return the entries."""
         del sizes
         if value is None or value is self.default:
             return self.default
@@ -284,7 +283,7 @@ class Names(Key):
             raise ConfigError(message)
         for position, word in enumerate(value):
             if not isinstance(word, str) or word not in self.known:
-                message = f"{where}[{position}] is {shown(word)}; known are {', '.join(sorted(self.known))}."
+                message = f"{where}[{position}] is {shown(word)}; wanted {', '.join(sorted(self.known))}."
                 raise ConfigError(message)
         return tuple(value)
 
@@ -300,10 +299,10 @@ def numbered(letter: str, count: int) -> tuple[Symbol, ...]:
 
 
 def whole(value: Any, where: str, least: int) -> int:
-    """Return a whole number from ``least`` to the longest axis there is.
+    """Return a whole number from ``least`` to the longest possible axis.
 
     Raises:
-        ConfigError: anything else; a float, a bool or a string is not rounded or read, however whole it looks.
+        ConfigError: anything else, also a float, a bool or a string with a whole value.
     """
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= LARGEST:
         wanted = "a positive whole number" if least else "a whole number, zero or more"
@@ -314,7 +313,7 @@ def whole(value: Any, where: str, least: int) -> int:
 
 
 def shown(value: object, limit: int = 80) -> str:
-    """Write a stranger's value for a message: short whatever it holds, with its type."""
+    """Write an untrusted value for a message, shortened and with its type."""
     if isinstance(value, int) and abs(value) > 10**limit:
         return f"an int of about {value.bit_length() * 3 // 10} digits"
     if isinstance(value, list | tuple | dict | set) and len(value) > 8:

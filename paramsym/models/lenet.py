@@ -1,4 +1,4 @@
-"""LeNet-5 as printed in 1998, as it is taught today, and as a well-known C++ program changed it."""
+"""LeNet-5 as printed in 1998, as taught today, and in the variant of a well-known C++ program."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ C3_TABLE = (
     (0, 2, 3, 5),
     (0, 1, 2, 3, 4, 5),
 )
-"""Which of the six maps of S2 each of the sixteen maps of C3 sees: the columns of Table I in LeCun et al. 1998, 60 connections."""
+"""The maps of S2, of six, that each of the sixteen maps of C3 reads: the columns of Table I in LeCun et al. 1998, 60 connections."""
 
 _MAPS_BEFORE_C3 = 6
 _IMAGE = {"1998": 32, "modern": 32, "oneill": 29}
@@ -45,14 +45,14 @@ _IMAGE = {"1998": 32, "modern": 32, "oneill": 29}
 
 @dataclass(frozen=True)
 class LeNet5(Layer):
-    """LeNet-5 for square images; ``variant`` says which of the networks that carry this name.
+    """LeNet-5 for square images; ``variant`` chooses one of the networks with this name.
 
     - *1998* (LeCun et al. 1998, section II.B): C1 156, the trainable subsampling S2 12, C3 1,516 through the connection table, S4 32,
-      C5 48,120, F6 10,164: 60,000 trainable parameters; and 840 fixed centres of the radial basis output, which are stored and not
-      trained. Tensors as Torch7 keeps them: one kernel for each connection in C3 (``nn.SpatialConvolutionMap``), one weight and one bias
-      for each map in S2 and S4 (``nn.SpatialSubSampling``). ``connection_table`` takes another table than ``C3_TABLE``.
-    - *modern* (PyTorch's tutorial "Neural Networks"): pooling without parameters, every map of the second convolution sees all six, a
-      trained output layer; 61,706. With ``image_size=28`` 44,426, and with ``padding=2`` on top 61,706 again.
+      C5 48,120, F6 10,164: 60,000 trainable parameters; and 840 fixed centres of the radial basis output, which are stored and not trained.
+      Tensors as in Torch7: one kernel for each connection in C3 (``nn.SpatialConvolutionMap``), one weight and one bias for each map in S2
+      and S4 (``nn.SpatialSubSampling``). ``connection_table`` takes another table than ``C3_TABLE``.
+    - *modern* (PyTorch's tutorial "Neural Networks"): pooling without parameters, every map of the second convolution reads all six, a
+      trained output layer; 61,706. With ``image_size=28`` 44,426, and with ``padding=2`` again 61,706.
     - *oneill* (M. O'Neill 2006, "Neural Network for Recognition of Handwritten Digits"): 29x29 images, strided convolutions to 6 and 50
       maps without pooling, layers of 100 and 10; 133,816. The article counts 7,800 weights in the second convolution where
       7,550 are connected: one bias for each pair of maps.
@@ -60,8 +60,8 @@ class LeNet5(Layer):
     ``image_size`` None is the variant's own, 32 or 29; ``padding`` is that of the first convolution.
 
     Raises:
-        SizeError: an image too small for its kernels or, in 1998, one that leaves C5 more or less than its kernel covers.
-        ArgumentError: a connection table for a variant that has none, or one that names a map twice, none, or a seventh.
+        SizeError: an image too small for its kernels or, in 1998, one for which the maps before C5 do not have its kernel's size.
+        ArgumentError: a connection table for a variant that has none, or one that names a map twice, no map, or a seventh.
 
     >>> LeNet5().params, LeNet5().trainable
     (60840, 60000)
@@ -83,7 +83,7 @@ class LeNet5(Layer):
     connection_table: tuple[tuple[Count, ...], ...] | None = None
 
     def parts(self) -> Iterator[Part]:
-        """The layers in the order of the signal."""
+        """The layers in order of computation."""
         k, side = self.kernel_size, self._side()
         if self.variant == "1998":
             yield Part("C1", Conv2d(self.in_channels, 6, k, padding=self.padding))
@@ -107,14 +107,14 @@ class LeNet5(Layer):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Images of the network's own size."""
+        """Images of the network's size."""
         return {"x": (B, self.in_channels, self._image(), self._image())}
 
     def forward(self, own: Own, x: Value) -> Value:
         """Scores of classes, (batch, classes); in 1998 the squared distance from each centre.
 
-        The units squash what they sum up (LeCun et al. 1998, section II.B and appendix A), in O'Neill's network the last ones too; the
-        modern ones rectify it.
+        The activation is a scaled tanh (LeCun et al. 1998, section II.B and appendix A), in O'Neill's network also in the last layer; the
+        modern network has ReLU.
         """
         x, _ = axes(x, "batch channels height width", channels=self.in_channels)
         maps = {"1998": ("C1", "S2", "C3", "S4", "C5")}.get(self.variant, ("conv1", "conv2"))
@@ -132,14 +132,14 @@ class LeNet5(Layer):
         return apply("relu", x) if self.variant == "modern" else apply("tanh", x * (2 / 3)) * 1.7159
 
     def conditions(self) -> None:
-        """The image suits the kernels; a table names maps that are there."""
+        """The image fits the kernels; a table names existing maps."""
         side = self._side()
         if not within(1, side):
             message = f"image_size {self._image()} with padding {self.padding} is too small for two kernels of {self.kernel_size}."
             raise SizeError(message)
         if self.variant == "1998" and not equal(side, self.kernel_size):
             message = (
-                f"image_size {self._image()} with padding {self.padding} leaves maps of {side}x{side} before C5, whose kernels cover"
+                f"image_size {self._image()} with padding {self.padding} gives maps of {side}x{side} before C5, whose kernels cover"
                 f" {self.kernel_size}x{self.kernel_size}; digits of 28 are centred in 32: image_size=32, or 28 with padding=2."
             )
             raise SizeError(message)
@@ -165,7 +165,7 @@ class LeNet5(Layer):
         return _IMAGE[self.variant] if self.image_size is None else self.image_size
 
     def _side(self) -> Dim:
-        """The side of the maps that the first fully connected layer sees; every stage halves, by pooling or by its stride."""
+        """The side of the maps before the first fully connected layer; every stage halves, by pooling or by its stride."""
         side: Dim = self._image() + 2 * self.padding
         for _ in range(2):
             inside = side - self.kernel_size
@@ -188,7 +188,7 @@ class _Subsampling(Layer):
         yield Tensor("bias", (self.channels,), role="bias")
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The weight meets each of the four neighbours, as the paper counts its connections: a kernel of four equal entries."""
+        """The weight is used for each of the four neighbours, as the paper counts its connections: a kernel of four equal entries."""
         x, restored = spatial(x, 2, channels=self.channels)
         kernel = copies(copies(rearrange(own.weight, "c -> c () () ()"), 2, axis=2), 2, axis=3)
         summed = convolve(x, kernel, (2, 2), ((0, 0), (0, 0)), groups=self.channels)
@@ -209,7 +209,7 @@ class _TableConvolution(Layer):
         yield Tensor("bias", (len(self.connections),), role="bias")
 
     def forward(self, own: Own, x: Value) -> Value:
-        """One convolution for each map that comes out, over the maps that it sees."""
+        """One convolution for each output map, over the maps that it reads."""
         x, restored = spatial(x, 2, channels=_MAPS_BEFORE_C3)
         kernels = segments(own.weight, *map(len, self.connections), axis=0)
         found = []
@@ -251,7 +251,7 @@ CLAIMS = (
         "O'Neill 2006, the second layer",
         counts="LeNet5.conv2",
         besides=250,
-        note="one bias for each pair of maps, where each map has one: K*(C - 1) too many",
+        note="one bias for each pair of maps instead of one per map: K*(C - 1) too many",
     ),
 )
 """Published counts; ``name`` is the variant."""

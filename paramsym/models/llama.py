@@ -27,19 +27,19 @@ from paramsym.program import Value
 
 @dataclass(frozen=True)
 class Llama(RmsDecoder):
-    """Llama, its relatives and their heads, as the reference class ``architecture`` stores them.
+    """Llama, similar models and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H for
-    attention, 3*F*H for the gated feed-forward network and 2*H for two scales; and a last scale of H. A head's width D is H/A where
-    ``head_dim`` is None, and there are as many key/value heads as heads where ``num_key_value_heads`` is None. ``architecture`` also says
-    which family it is: Qwen2 has biases on queries, keys and values; Qwen3 a scale of D for the queries and one for the keys of each
-    layer; ``attention_bias`` is for Llama, Qwen3 and Granite, ``mlp_bias`` for Llama and Granite.
+    attention, 3*F*H for the gated feed-forward network and 2*H for two RMSNorm weights; and a last RMSNorm weight of H. The head size D is
+    H/A if ``head_dim`` is None, and ``num_key_value_heads`` is A if it is None. ``architecture`` also says which family it is: Qwen2 has
+    biases on queries, keys and values; Qwen3 has in each layer an RMSNorm weight of D for the queries and one for the keys;
+    ``attention_bias`` is for Llama, Qwen3 and Granite, ``mlp_bias`` for Llama and Granite.
 
-    What is computed: a query sees ``sliding_window`` positions from layer ``full_layers`` on, or in the layers that ``layer_types`` name by
-    turns; Granite multiplies the rows of the table, what each branch adds and the scores, and divides the logits.
+    The computation: a query sees ``sliding_window`` positions from layer ``full_layers`` on, or in the layers that ``layer_types`` names;
+    Granite multiplies the rows of the embedding, the sub-layers' results and the scores, and divides the logits.
 
     Raises:
-        DivisibilityError: heads that do not divide the width, or key/value heads that do not divide the heads.
+        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
         ArgumentError: a bias that the family does not have; an activation or architecture that the reference does not know.
 
     >>> Llama().params
@@ -68,7 +68,7 @@ class Llama(RmsDecoder):
     published, claims = published_in("llama")
 
     def conditions(self) -> None:
-        """Llama's heads divide the width even where ``head_dim`` leaves the quotient unused."""
+        """Llama's heads divide the hidden size even if ``head_dim`` is given."""
         super().conditions()
         if self.kind == "Llama":
             divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
@@ -80,7 +80,7 @@ class Llama(RmsDecoder):
 
     @property
     def embedding_scale(self) -> float:
-        """Granite scales the rows of its table."""
+        """Granite scales the rows of its embedding."""
         return self.embedding_multiplier
 
     def scores(self, x: Value) -> Value:
@@ -95,13 +95,13 @@ class Llama(RmsDecoder):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """One kind, with a window or without, unless ``layer_types`` are given by turns."""
+        """One kind, with a window or without, unless ``layer_types`` are given."""
         if self.layer_types is not None and self.sliding_window is not None:
             return self.layer_types
         return ("full_attention",) if self.sliding_window is None else ("sliding_attention",)
 
     def block(self, kind: str = "full_attention") -> PreNorm:
-        """Attention, the feed-forward network, and the scale before each."""
+        """Attention, the feed-forward network, and the norm before each."""
         layers = self.projections(bias=self.attention_bias or self.kind == "Qwen2", output_bias=self.attention_bias)
         if self.kind == "Qwen3":
             layers |= self.shared_norms("q_norm", "k_norm", HeadNorm((self.head_width(),), eps=self.rms_norm_eps))
@@ -112,7 +112,7 @@ class Llama(RmsDecoder):
 
 
 def _seeing(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Find out which layers see a window: none unless ``use_sliding_window``, else those from ``max_window_layers`` on."""
+    """Find the layers with a window: none unless ``use_sliding_window``, otherwise those from ``max_window_layers`` on."""
     used, first = arguments.pop("use_sliding_window"), arguments.pop("max_window_layers")
     listed = arguments.get("layer_types")
     rope_arguments()(arguments, sizes)

@@ -27,7 +27,7 @@ from paramsym.models.published import published_in
 from paramsym.program import Own, Value
 
 EXPAND = dims("e")
-"""How many times the hidden width the inner width is."""
+"""The ratio of the inner width to the hidden size."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class _Rank(Key):
 
 @dataclass(frozen=True)
 class _Limits(Key):
-    """The least and the greatest time step, of which the second one may be infinite."""
+    """The least and the largest time step; the second may be infinite."""
 
     default: tuple[float, float] = (0.0, inf)
 
@@ -63,7 +63,7 @@ class _Limits(Key):
 
 @dataclass(frozen=True)
 class _StateSpace(Decoder):
-    """What both generations share: the keys, the names, and a block of one normalisation and one mixer; abstract."""
+    """The common base of both generations: the keys, the names, and a block of one norm and one mixer; abstract."""
 
     vocab_size: Dim = key(V, 50280)
     hidden_size: Dim = key(H, 768)
@@ -81,7 +81,7 @@ class _StateSpace(Decoder):
     table_name = "embeddings"
 
     def base(self) -> Sequential:
-        """The table, the blocks, the last scale."""
+        """The embedding, the blocks, the last norm."""
         return Sequential(embeddings=Embedding(self.vocab_size, self.hidden_size), layers=self.blocks(), norm_f=self.norm())
 
     def norm(self) -> RMSNorm:
@@ -89,7 +89,7 @@ class _StateSpace(Decoder):
         return RMSNorm(self.hidden_size, self.layer_norm_epsilon)
 
     def block(self, kind: str = "full_attention") -> MixerBlock:  # noqa: ARG002 - there is one kind
-        """A scale, then the mixer."""
+        """The norm, then the mixer."""
         mixer = self.mixer()
         activated = mixer if self.hidden_act == mixer.hidden_act else ActivatedMixer(mixer, self.hidden_act)
         return MixerBlock({"norm": self.norm(), "mixer": activated})
@@ -103,9 +103,9 @@ class _StateSpace(Decoder):
 class MambaLM(_StateSpace):
     """Mamba as a language model, as the reference class ``architecture`` stores it.
 
-    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of one scale of H and one
-    ``Mamba`` layer with N states, a convolution of K and an inner width of e*H (or ``intermediate_size``); and a last scale of H. The
-    rank of the time step is the ceiling of H/16 where ``time_step_rank`` is "auto".
+    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of one norm weight of H and
+    one ``Mamba`` layer with N states, a convolution of K and an inner width of e*H (or ``intermediate_size``); and a last norm weight of H.
+    The rank of the time step is the ceiling of H/16 where ``time_step_rank`` is "auto".
 
     Raises:
         ArgumentError: an activation or architecture that the reference does not know.
@@ -139,10 +139,10 @@ class MambaLM(_StateSpace):
 class Mamba2LM(_StateSpace):
     """Mamba-2 as a language model, as the reference class ``architecture`` stores it.
 
-    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of one scale of H and one
-    ``Mamba2`` layer with A heads, N states in G groups, a convolution of K and an inner width of e*H; and a last scale of H. ``head_dim``
-    is e*H/A; where it is given, it is checked. The recurrence is computed in chunks of ``chunk_size`` positions; time steps are kept within
-    ``time_step_limit``.
+    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of one norm weight of H and
+    one ``Mamba2`` layer with A heads, N states in G groups, a convolution of K and an inner width of e*H; and a last norm weight of H.
+    ``head_dim`` is e*H/A; if it is given, it is checked. The recurrence is computed in chunks of ``chunk_size`` positions; time steps are
+    kept within ``time_step_limit``.
 
     Raises:
         DivisibilityError: heads that do not divide the inner width.
@@ -183,18 +183,18 @@ class Mamba2LM(_StateSpace):
 
 @dataclass(frozen=True)
 class MixerBlock(Holder):
-    """What ``mixer`` makes of the normalised positions, added to what passes by; the reference may do that in single precision."""
+    """The ``mixer`` of the normalised positions, added to the residual stream, which the reference may do in single precision."""
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The mixer behind the norm, and the input."""
+        """The mixer after the norm, and the input."""
         return x + own.mixer(own.norm(x))
 
 
 @dataclass(frozen=True)
 class ActivatedMixer(Layer):
-    """A state-space layer with another activation; one that learns is stored after (Mamba) or before (Mamba-2) the convolution.
+    """A state-space layer with another activation; one with parameters is stored after (Mamba) or before (Mamba-2) the convolution.
 
-    What it learned is used here; the reference's path without kernels makes a fresh activation for every call and overlooks it.
+    Its trained parameters are used here; the reference's path without kernels makes a new activation for every call and ignores them.
 
     >>> (ActivatedMixer(Mamba(H), "prelu").params - Mamba(H).params).expand()
     1
@@ -204,11 +204,11 @@ class ActivatedMixer(Layer):
     function: str
 
     def tensors(self) -> Iterator[Tensor]:
-        """The layer's own."""
+        """The layer's own tensors."""
         yield from self.mixer.own_tensors
 
     def forward(self, own: Own, x: Value) -> Value:
-        """What the layer computes, with its tensors and parts."""
+        """The layer's forward pass, with its tensors and parts."""
         return self.mixer.forward(own, x)
 
     def parts(self) -> Iterator[Part]:
@@ -220,7 +220,7 @@ class ActivatedMixer(Layer):
 
 
 def _check_heads(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """The heads make up the inner width, as the reference checks."""
+    """The heads divide the inner width, as the reference checks."""
     del arguments
     if sizes[A] * sizes[D] != sizes[EXPAND] * sizes[H]:
         message = (
@@ -231,7 +231,7 @@ def _check_heads(arguments: dict[str, Any], sizes: Sizes) -> None:
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """An inner width that is the expanded one needs no letter of its own."""
+    """An inner width that equals the expanded one needs no separate letter."""
     if sizes.get(F) == sizes[EXPAND] * sizes[H]:
         arguments["intermediate_size"] = None
         del sizes[F]

@@ -25,12 +25,12 @@ class Mixtral(RmsDecoder):
     """Mixtral and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. It is Mistral with E experts of 3*F*H in each block and a router of E*H
-    that sends a token to K of them: ``.params`` counts what is stored, ``.active`` what a token uses. ``expert_storage`` is *stacked*, two
-    tensors as the reference holds them, or *separate*: ``block_sparse_moe.experts.0.w1``, ``w2``, ``w3`` and so on, as the published files
-    do. A head's width D is H/A where ``head_dim`` is None.
+    that sends a token to K of them: ``.params`` counts the stored parameters, ``.active`` those that a token uses. ``expert_storage`` is
+    *stacked*, two tensors as the reference holds them, or *separate*: ``block_sparse_moe.experts.0.w1``, ``w2``, ``w3`` and so on, as the
+    published files do. The head size D is H/A if ``head_dim`` is None.
 
     Raises:
-        DivisibilityError: heads that do not divide the width, or key/value heads that do not divide the heads.
+        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
         SizeError: more experts used than stored.
         ArgumentError: an activation or architecture that the reference does not know.
 
@@ -53,7 +53,7 @@ class Mixtral(RmsDecoder):
     published, claims = published_in("mixtral")
 
     def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - all layers are of one kind
-        """Attention, router and experts, and the scale before each."""
+        """Attention, router and experts, and the norm before each."""
         width, inner, stored, used = self.hidden_size, self.intermediate_size, self.num_local_experts, self.num_experts_per_tok
         name, routed = "mlp", experts(width, inner, stored, used, self.hidden_act, "stacked")
         if self.expert_storage == "separate":
@@ -73,10 +73,10 @@ class Mixtral(RmsDecoder):
 
 @dataclass(frozen=True)
 class Expert(Gated):
-    """One expert under the names of the published files: ``w1`` is the gate, ``w3`` the other way up, ``w2`` the way down."""
+    """One expert under the names of the published files: ``w1`` is the gate, ``w3`` the up projection, ``w2`` the down projection."""
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The gate, activated, times the other way up, then down."""
+        """The activated gate times the up projection, then down."""
         return own.w2(activation(own, self.function, own.w1(x)) * own.w3(x))
 
 

@@ -1,4 +1,4 @@
-"""A family's model class, declared: a field states a key of the configuration, the letter it becomes, and the reference's default."""
+"""Declarations of a family's model class: a field states a key of the configuration, its letter, and the reference's default."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def key(
 ) -> Any:
     """Return a field that a configuration's key of the same name fills: a size by its letter, anything else by its ``Key``.
 
-    ``default`` is the reference's. The constructor's own is the letter, of other keys that of the key, or ``argument``. ``of`` are the
-    prefixes of the classes that have the key, where not all do: others refuse another value. ``divides`` and ``at_most`` name the field
-    that a size divides or does not exceed.
+    ``default`` is the reference's. The constructor's default is the letter, for other keys the key's default, or ``argument``. ``of`` are
+    the prefixes of the classes that have the key, if not all do: other classes refuse another value. ``divides`` and ``at_most`` name the
+    field that a size divides or does not exceed.
     """
     how = how if isinstance(how, Key) else Size(how, default, least, null=null, only=only)
     own = how.unset() if argument is MISSING else argument
@@ -79,7 +79,7 @@ class Model(Layer):
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
 
     def __init_subclass__(cls) -> None:
-        """Write the declared classes into the annotation, so that all that reads a layer's fields knows the choice."""
+        """Write the declared classes into the annotation, so that every reader of a layer's fields knows the choice."""
         super().__init_subclass__()
         declared = vars(cls).get("architecture")
         if isinstance(declared, Field):
@@ -87,14 +87,14 @@ class Model(Layer):
             cls.__annotations__["architecture"] = Literal[names]
 
     def __post_init__(self) -> None:
-        """Give the labels their letter where there are labels and no number."""
+        """Set the letter of labels if there are labels and no number."""
         name: Any = self.architecture  # not yet checked
         if self.num_labels is None and isinstance(name, str) and name.endswith(self.labelled):
             object.__setattr__(self, "num_labels", N)
         super().__post_init__()
 
     def conditions(self) -> None:
-        """The reference knows the activations, the class has the keys that are given, and sizes are as declared."""
+        """The reference knows the activations, the class has the given keys, and the declared conditions on sizes hold."""
         cls: type = type(self)
         for one, how in _keyed(cls):
             value: Any = getattr(self, one.name)
@@ -121,24 +121,24 @@ class Model(Layer):
 
     @property
     def task(self) -> str:
-        """What the head is for; empty for the base model."""
+        """The head's task; empty for the base model."""
         return self.architecture.partition("For")[2]
 
     @property
     def width(self) -> Dim:
-        """The hidden size, under whatever name the family has it."""
+        """The hidden size, under the family's name."""
         width: Dim = getattr(self, self.heads[1])
         return width
 
     def head_width(self) -> Dim:
-        """Return the width of a head: the hidden size divided by the number of heads, unless it is given."""
+        """Return the head size: the hidden size divided by the number of heads, unless it is given."""
         given: Dim | None = getattr(self, "head_dim", None)
         return divides(getattr(self, self.heads[0]), self.width, *self.heads) if given is None else given
 
 
 @cache
 def _keyed(cls: type) -> tuple[tuple[Field[Any], Key], ...]:
-    """Return the fields that a configuration fills, and how each is read."""
+    """Return the fields that a configuration fills, with their keys."""
     return tuple((one, one.metadata["key"]) for one in fields(cls) if "key" in one.metadata)
 
 
@@ -154,10 +154,10 @@ def family(
     usual: Mapping[str, tuple[Any, ...]] = _NONE,
     **own: Any,
 ) -> Family:
-    """Return how configurations of one ``model_type`` are read, from the fields that its model class declares.
+    """Return the reader of one ``model_type``, from the fields that its model class declares.
 
-    ``prefix`` are the prefixes of its classes; empty for all. ``defaults`` are the reference's where they differ from the fields', or
-    another ``Key``, also for keys that are no arguments; ``without`` names fields that the type does not read.
+    ``prefix`` are the prefixes of its classes; empty for all. ``defaults`` are the reference's if they differ from the fields', or another
+    ``Key``, also for keys that are not arguments; ``without`` names fields that the type does not read.
     """
     chosen = prefix.split() or [*model.prefixes()]
     architectures = tuple(name for one in chosen for name in model.prefixes()[one])
@@ -168,7 +168,7 @@ def family(
         keys[name] = value if isinstance(value, Key) else replace(keys[name], default=value)  # type: ignore[call-arg]
     for name in without.split():
         del keys[name]
-    extra = {"is of a relative, and this family does not read it": ignored} if isinstance(ignored, str) else ignored
+    extra = {"belongs to a similar family, and this family does not read it": ignored} if isinstance(ignored, str) else ignored
     handled = {*keys, *own.get("aliases", ())}
     return Family(
         model_type=model_type,

@@ -26,11 +26,11 @@ class Mpt(Decoder):
     """MPT and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. Nothing has a bias. The base model stores a table of V*H; L blocks of
-    12*H**2 + 2*H, whose queries, keys and values are one matrix and whose feed-forward width is always 4*H; and a last scale of H.
+    12*H**2 + 2*H, with one matrix for queries, keys and values and a feed-forward width of 4*H; and a last norm weight of H.
     Positions are a bias that is computed and stored nowhere.
 
     Raises:
-        DivisibilityError: heads that do not divide the width.
+        DivisibilityError: heads that do not divide the hidden size.
         ArgumentError: an architecture that the reference does not know.
 
     >>> Mpt().params
@@ -69,7 +69,7 @@ class Mpt(Decoder):
         return LayerNorm(self.d_model, self.layer_norm_epsilon, bias=False)
 
     def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - there is one kind
-        """Attention and the feed-forward network, each behind a scale."""
+        """Attention and the feed-forward network, each after a norm."""
         width = self.d_model
         sliced = (self.n_heads, self.head_width())
         projections = {
@@ -92,7 +92,7 @@ class AttentionSettings(Key):
     """An object of settings, of which two change what is computed, or null; the reference reads no ``alibi_bias_max``."""
 
     def read(self, value: Any, where: str, sizes: Sizes) -> dict[str, float]:
-        """Return the two numbers, where they are given."""
+        """Return the two numbers, if they are given."""
         if value is not None and not isinstance(value, Mapping):
             message = f"{where} is {shown(value)}; wanted an object such as {{'clip_qkv': 6.0}}, or null."
             raise ConfigError(message)
@@ -101,7 +101,7 @@ class AttentionSettings(Key):
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Put the settings of attention beside the other arguments."""
+    """Add the settings of attention to the arguments."""
     del sizes
     arguments |= arguments.pop("attn_config")
 

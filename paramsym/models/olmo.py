@@ -22,14 +22,14 @@ from paramsym.models.rope import rope_arguments
 class Olmo(RmsDecoder):
     """OLMo, OLMo 2 and their heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. OLMo normalises without learning anything: it stores a table of V*H and L
+    The arguments are the keys of the reference's configuration. OLMo's norms have no parameters: it stores a table of V*H and L
     blocks of 2*A*D*H + 2*G*D*H + 3*F*H. OLMo 2 adds, in each block, a scale for all queries together (A*D), one for all keys (G*D) and two
-    of H after attention and feed-forward, and a last one of H. A head's width D is H/A where ``head_dim`` is None.
+    of H after attention and feed-forward, and a last one of H. The head size D is H/A if ``head_dim`` is None.
 
-    ``clip_qkv`` limits what OLMo's queries, keys and values can be; ``rms_norm_eps`` is OLMo 2's.
+    ``clip_qkv`` limits OLMo's queries, keys and values; ``rms_norm_eps`` is a key of OLMo 2.
 
     Raises:
-        DivisibilityError: heads that do not divide the width, or key/value heads that do not divide the heads.
+        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
         ArgumentError: a limit for OLMo 2; an activation or architecture that the reference does not know.
 
     >>> Olmo().params
@@ -48,11 +48,11 @@ class Olmo(RmsDecoder):
     published, claims = published_in("olmo")
 
     def norm(self) -> Layer:
-        """A scale for each entry in OLMo 2; nothing is learned in OLMo."""
+        """An RMSNorm in OLMo 2; a LayerNorm without parameters in OLMo."""
         return super().norm() if self.kind == "Olmo2" else LayerNorm(self.hidden_size, elementwise_affine=False)
 
     def block(self, kind: str = "full_attention") -> Layer:  # noqa: ARG002 - one kind
-        """Attention and the feed-forward network; the norms are before them in OLMo, behind them in OLMo 2."""
+        """Attention and the feed-forward network; the norms are before them in OLMo, after them in OLMo 2."""
         attention = self.projections(bias=self.attention_bias)
         mlp = gated(self.hidden_size, self.intermediate_size, self.hidden_act)
         if self.kind == "Olmo":

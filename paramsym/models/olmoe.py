@@ -24,11 +24,11 @@ class Olmoe(RmsDecoder):
 
     The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H for
     attention, a scale of H for all queries together and one of G*H/A for all keys, a router of E*H, E experts of 3*F*H of which a token
-    uses K, and two scales of H; and a last scale of H. A head's width D is H/A where ``head_dim`` is None. ``expert_storage`` is
+    uses K, and two RMSNorm weights of H; and a last one. The head size D is H/A if ``head_dim`` is None. ``expert_storage`` is
     *stacked*, two tensors as the reference holds them, or *separate*, as the published files do.
 
     Raises:
-        DivisibilityError: heads that do not divide the width, or key/value heads that do not divide the heads.
+        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
         SizeError: more experts used than stored.
         ArgumentError: an activation or architecture that the reference does not know.
 
@@ -53,10 +53,10 @@ class Olmoe(RmsDecoder):
     published, claims = published_in("olmoe")
 
     def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - all layers are of one kind
-        """Attention, router and experts, and the scale before each."""
+        """Attention, router and experts, and the norm before each."""
         width, stored, used, heads = self.hidden_size, self.num_experts, self.num_experts_per_tok, self.num_attention_heads
         groups = heads if self.num_key_value_heads is None else self.num_key_value_heads
-        # The scales of queries and keys are as wide as H and H/A say, even where head_dim says otherwise.
+        # The norms of queries and keys have the widths that follow from H and H/A, even if head_dim differs.
         own = self.head_width() if self.head_dim is None else over(width, heads)
         attention = self.projections(bias=self.attention_bias)
         attention |= {name: HeadNorm((one,), eps=self.rms_norm_eps) for name, one in (("q_norm", width), ("k_norm", (groups, own)))}

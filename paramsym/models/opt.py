@@ -23,7 +23,7 @@ from paramsym.models.published import published_in
 from paramsym.program import Own, Value, drop
 
 TABLE = dims("H_e")
-"""The width of the token table, where it is not the hidden width."""
+"""The embedding size, if it is not the hidden size."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Opt(Decoder):
 
     The arguments are the keys of the reference's configuration. The base model stores a table of V*H and one of P + 2 positions of H; L
     blocks of 4*H**2 + 2*F*H, their biases unless ``enable_bias`` is False, and two normalisations of 2*H unless
-    ``layer_norm_elementwise_affine`` is False; and a last normalisation where the blocks normalise first (``do_layer_norm_before``).
-    Where ``word_embed_proj_dim`` is another width than H, the table has that width, and two matrices lead in and out; None is H.
+    ``layer_norm_elementwise_affine`` is False; and a last normalisation if the blocks normalise first (``do_layer_norm_before``). If
+    ``word_embed_proj_dim`` differs from H, the embedding has this size, and two matrices project in and out; None is H.
 
     Raises:
-        DivisibilityError: heads that do not divide the width.
+        DivisibilityError: heads that do not divide the hidden size.
         ArgumentError: an activation or architecture that the reference does not know.
 
     >>> Opt().params
@@ -72,11 +72,11 @@ class Opt(Decoder):
         return self.hidden_size if self.word_embed_proj_dim is None else self.word_embed_proj_dim
 
     def base(self) -> Layer:
-        """The decoder: tables, what leads out of and into the table's width, the last normalisation, the blocks."""
+        """The decoder: embeddings, the projections from and to the embedding size, the last norm, the blocks."""
         width, outer = self.hidden_size, self.output_width()
         layers: dict[str, Layer] = {
             "embed_tokens": Embedding(self.vocab_size, outer),
-            # The reference offsets positions by two, for a padding that it no longer has.
+            # The reference offsets positions by two, which an older padding needed.
             "embed_positions": LearnedPositions(self.max_position_embeddings, width, offset=2, counted="each"),
         }
         if not same(outer, width):
@@ -87,7 +87,7 @@ class Opt(Decoder):
         return Sequential(decoder=OptDecoder(layers))
 
     def norm(self) -> LayerNorm:
-        """A scale and a shift for each entry, where they are learned."""
+        """A LayerNorm, with weight and bias if they are learned."""
         return LayerNorm(self.hidden_size, elementwise_affine=self.layer_norm_elementwise_affine)
 
     def block(self, kind: str = "full_attention") -> OptBlock:  # noqa: ARG002 - there is one kind
@@ -109,10 +109,10 @@ class Opt(Decoder):
 
 @dataclass(frozen=True)
 class OptDecoder(Holder):
-    """The tables, what leads into the hidden width and out of it, the blocks, the last normalisation."""
+    """The embeddings, the projections to and from the hidden size, the blocks, the last norm."""
 
     def forward(self, own: Own, input_ids: Value) -> Value:
-        """Positions are added in the hidden width."""
+        """Positions are added in the hidden size."""
         x = own.embed_tokens(input_ids)
         for name in ("project_in", "embed_positions", "layers", "final_layer_norm", "project_out"):
             if name in own:
@@ -122,14 +122,14 @@ class OptDecoder(Holder):
 
 @dataclass(frozen=True)
 class OptBlock(Holder):
-    """Attention and a feed-forward network, each with its normalisation before it, or after what was added."""
+    """Attention and a feed-forward network, each with its norm before it, or after the addition."""
 
     function: str
     before: bool
     dropped: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Both bodies, one after the other."""
+        """Both sub-layers, one after the other."""
         if self.before:
             x = x + drop(own.self_attn(own.self_attn_layer_norm(x)), self.dropped)
             return x + self.fed(own, own.final_layer_norm(x))
@@ -142,7 +142,7 @@ class OptBlock(Holder):
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """A table of the hidden width is the usual case under another name."""
+    """An embedding size equal to the hidden size becomes None."""
     arguments["remove_final_layer_norm"] = arguments.pop("_remove_final_layer_norm")
     if sizes.get(TABLE) == sizes[H]:
         arguments["word_embed_proj_dim"] = None

@@ -1,4 +1,4 @@
-"""Models that cut images into patches: how many fit, the tokens and positions of a row of patches, and transformers over it."""
+"""Models that cut images into patches: the number of patches, their tokens and positions, and transformers over them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class PatchModel(ImageModel):
         """Return the images, after a check of their axes.
 
         Raises:
-            ShapeError: other axes or channels, or another size, unless the model takes ``any_size``.
+            ShapeError: other axes or channels, or another size, unless ``any_size`` is set.
         """
         x, _ = spatial(pixel_values, 2, channels=self.num_channels, batched=True)
         if not any_size and any(map(differ, x.sizes[2:], pair(self.image_size))):
@@ -59,10 +59,10 @@ class PatchModel(ImageModel):
         return x
 
     def patches(self) -> tuple[Dim, Dim]:
-        """Return how many patches lie down and across.
+        """Return the numbers of patches down and across.
 
         Raises:
-            DivisibilityError: patches that do not divide the image. The reference drops what is left over; the message says which
+            DivisibilityError: patches that do not divide the image. The reference drops the rest; the message says which
                 argument does the same.
         """
         (height, width), (down, across) = pair(self.image_size), pair(self.patch_size)
@@ -74,14 +74,14 @@ def _fitting(image: Dim, patch: Dim) -> Dim:
         return divides(patch, image, "patch_size", "image_size")
     except DivisibilityError as error:
         numbers = isinstance(image, int) and isinstance(patch, int) and image > patch
-        hint = f" The reference drops what is left over, which is image_size={image - image % patch}." if numbers else ""
+        hint = f" The reference drops the rest, which is image_size={image - image % patch}." if numbers else ""
         message = f"{error}{hint}"
         raise DivisibilityError(message) from None
 
 
 @dataclass(frozen=True)
 class PatchTransformer(PatchModel):
-    """A transformer over the patches of an image, abstract; ``head_dim`` is H/A where it is None."""
+    """A transformer over the patches of an image, abstract; ``head_dim`` is H/A if it is None."""
 
     hidden_size: Dim = key(H, 768)
     num_hidden_layers: Count = key(L, 12, least=0)
@@ -100,13 +100,13 @@ class PatchTransformer(PatchModel):
         self.head_width()
 
     def head_width(self) -> Dim:
-        """Return the width of a head; where heads do not divide the width, say how the reference rounds."""
+        """Return the width of a head; if heads do not divide the hidden size, the error says how the reference rounds."""
         try:
             return super().head_width()
         except DivisibilityError as error:
             heads, width = self.num_attention_heads, self.hidden_size
             numbers = isinstance(heads, int) and isinstance(width, int) and width > heads
-            hint = f" Heads of the whole part, as the reference builds them, are head_dim={width // heads}." if numbers else ""
+            hint = f" The reference rounds down to head_dim={width // heads}." if numbers else ""
             message = f"{error}{hint}"
             raise DivisibilityError(message) from None
 
@@ -125,7 +125,7 @@ class PatchTransformer(PatchModel):
         )
 
     def norm(self) -> LayerNorm:
-        """Return one normalisation of the hidden width."""
+        """Return one normalisation of the hidden size."""
         return LayerNorm(self.hidden_size, self.layer_norm_eps)
 
     def attention(self, *, bias: bool = True, key_bias: bool = True) -> Attention:
@@ -138,11 +138,11 @@ class PatchTransformer(PatchModel):
 
 @dataclass(frozen=True)
 class Embeddings(Layer):
-    """Class token; mask token, positions and token of distillation if there are any; the projection of a patch.
+    """The class token; optionally mask token, positions and distillation token; the projection of a patch.
 
-    ``patches`` are the numbers of patches down and across. Of ``located`` ones each has a position, and each other token but the mask has
-    one. With ``any_size``, as in DINOv2, images of another size have interpolated positions, and the mask token is stored without the axis
-    of the places.
+    ``patches`` are the numbers of patches down and across. With ``located`` each patch has a position, and each other token except the mask
+    token. With ``any_size``, as in DINOv2, images of another size have interpolated positions, and the mask token is stored without the
+    axis of positions.
 
     >>> Embeddings((14, 14), 16, 3, H).params, Embeddings((14, 14), 16, 3, H, located=False).params
     (967*H, 770*H)
@@ -159,7 +159,7 @@ class Embeddings(Layer):
     dropped: float = 0.0
 
     def tensors(self) -> Iterator[Tensor]:
-        """The tokens, the positions, the token of distillation."""
+        """The tokens, the positions, the distillation token."""
         (down, across), width = self.patches, self.hidden_size
         yield Tensor("cls_token", (1, 1, width), role="table")
         if self.use_mask_token:
@@ -170,12 +170,12 @@ class Embeddings(Layer):
             yield Tensor("distillation_token", (1, 1, width), role="table")
 
     def parts(self) -> Iterator[Part]:
-        """The projection, a convolution that moves by whole patches."""
+        """The projection, a convolution whose stride is the patch size."""
         projection = Conv2d(self.num_channels, self.hidden_size, self.patch_size, stride=self.patch_size)
         yield Part("patch_embeddings", Sequential(projection=projection))
 
     def forward(self, own: Own, pixel_values: Value, *mask: Value) -> Value:
-        """Project, put the mask token where the ``mask`` says, put the other tokens in front, add positions."""
+        """Project, replace masked patches by the mask token, put the other tokens in front, add positions."""
         found, positions = self.patches, own.position_embeddings if self.located else None
         if self.any_size and positions is not None:
             (down, across), (high, wide) = self.patches, pair(self.patch_size)
@@ -189,7 +189,7 @@ class Embeddings(Layer):
 
 
 def pixels_again(width: Dim, stride: Dim, channels: Dim) -> Sequential:
-    """Return what makes an image of a map of vectors, ``stride`` pixels of each vector in both directions.
+    """Return the layers that turn a map of vectors into an image, ``stride`` pixels of each vector in both directions.
 
     >>> from paramsym.algebra.symbols import C
     >>> pixels_again(H, 16, C).params
@@ -199,14 +199,12 @@ def pixels_again(width: Dim, stride: Dim, channels: Dim) -> Sequential:
 
 
 def whole_patches(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Leave out of the image what no whole patch covers, in the open: floors enter the formula where the sizes do not divide."""
+    """Round the image down to whole patches explicitly: the formula gets floors if the sizes do not divide."""
     images: tuple[Symbol, Symbol] = pair(arguments["image_size"])
     patches: tuple[Symbol, Symbol] = pair(arguments["patch_size"])
     for image, patch in zip(images, patches, strict=True):
         if sizes[image] < sizes[patch]:
-            message = (
-                f"this configuration cannot be built. image_size {sizes[image]} is less than patch_size {sizes[patch]}; not one patch fits."
-            )
+            message = f"this configuration cannot be built. image_size {sizes[image]} is less than patch_size {sizes[patch]}."
             raise ConfigError(message)
     if any(sizes[image] % sizes[patch] for image, patch in zip(images, patches, strict=True)):
         covered = tuple(patch * floor(image / patch) for image, patch in zip(images, patches, strict=True))
@@ -214,7 +212,7 @@ def whole_patches(arguments: dict[str, Any], sizes: Sizes) -> None:
 
 
 def rounded(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Round down the patches of an image and the width of a head where the reference does; without labels there is no classifier."""
+    """Round down the patches of an image and the head size as in the reference; without labels there is no classifier."""
     whole_patches(arguments, sizes)
     if arguments["head_dim"] is None and sizes[H] % sizes[A] and sizes[H] > sizes[A]:
         arguments["head_dim"] = floor(H / A)

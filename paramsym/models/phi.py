@@ -22,13 +22,13 @@ from paramsym.models.rope import rope_arguments
 class Phi(GroupedDecoder):
     """Phi-1, Phi-1.5, Phi-2 and their heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. Every matrix has a bias, the output's too. The base model stores a table
-    of V*H; L blocks of 2*A*D*H + 2*G*D*H for attention, 2*F*H for the feed-forward network, their biases, and 2*H for one normalisation
-    before both; and a last normalisation of 2*H. ``qk_layernorm`` adds normalisations of 2*H/A for queries and for keys. A head's width D
-    is H/A where ``head_dim`` is None; half of it is rotated, unless a configuration says otherwise.
+    The arguments are the keys of the reference's configuration. Every matrix has a bias, including the output's. The base model stores a
+    table of V*H; L blocks of 2*A*D*H + 2*G*D*H for attention, 2*F*H for the feed-forward network, their biases, and 2*H for one
+    normalisation before both; and a last normalisation of 2*H. ``qk_layernorm`` adds normalisations of 2*H/A for queries and for keys. The
+    head size D is H/A if ``head_dim`` is None; half of it is rotated, unless a configuration says otherwise.
 
     Raises:
-        DivisibilityError: heads that do not divide the width, or key/value heads that do not divide the heads.
+        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
         ArgumentError: an activation or architecture that the reference does not know.
 
     >>> Phi(num_key_value_heads=None).params
@@ -62,7 +62,7 @@ class Phi(GroupedDecoder):
         )
 
     def norm(self) -> LayerNorm:
-        """A scale and a shift for each entry."""
+        """A LayerNorm with weight and bias."""
         return LayerNorm(self.hidden_size, self.layer_norm_eps)
 
     def block(self, kind: str = "full_attention") -> Parallel:  # noqa: ARG002 - one kind
@@ -70,7 +70,7 @@ class Phi(GroupedDecoder):
         width, inner = self.hidden_size, self.intermediate_size
         attention = self.projections(bias=True, output="dense")
         if self.qk_layernorm:
-            # As wide as H/A rounded down, even where head_dim says otherwise.
+            # The width is H/A rounded down, even if head_dim differs.
             norm_width = self.head_width() if self.head_dim is None else over(width, self.num_attention_heads)
             attention |= self.shared_norms("q_layernorm", "k_layernorm", LayerNorm(norm_width, self.layer_norm_eps))
         layers = {**learned("activation_fn", self.hidden_act), "fc1": Dense(width, inner), "fc2": Dense(inner, width)}

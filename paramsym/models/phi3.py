@@ -24,11 +24,11 @@ class Phi3(RmsDecoder):
     """Phi-3, Phi-4 and their heads, as the reference class ``architecture`` stores them: Llama's matrices, fused.
 
     The arguments are the keys of the reference's configuration. Queries, keys and values are one matrix, gate and up another. The base
-    model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H + 3*F*H + 2*H; and a last scale of H. A head's width D is H/A where
-    ``head_dim`` is None; ``rotary_dim`` entries of it are rotated, all where it is None.
+    model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H + 3*F*H + 2*H; and a last norm weight of H. The head size D is H/A if
+    ``head_dim`` is None; ``rotary_dim`` entries of it are rotated, all if it is None.
 
     Raises:
-        DivisibilityError: heads that do not divide the width, or key/value heads that do not divide the heads.
+        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
         ArgumentError: an activation or architecture that the reference does not know.
 
     >>> Phi3().params
@@ -47,7 +47,7 @@ class Phi3(RmsDecoder):
     published, claims = published_in("phi3")
 
     def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - one kind
-        """Attention, output first, as the reference stores it; the feed-forward network; and the scale before each."""
+        """Attention, output first, as the reference stores it; the feed-forward network; and the norm before each."""
         width, inner = self.hidden_size, self.intermediate_size
         query, key = self.sliced()
         fused = Dense(width, cat(query=query, key=key, value=key), bias=False)
@@ -64,7 +64,7 @@ class Phi3(RmsDecoder):
 
 @dataclass(frozen=True)
 class FusedAttention(RotatedAttention):
-    """Rotated attention whose queries, keys and values are cut out of one product, ``qkv_proj``."""
+    """Rotated attention with queries, keys and values from one product, ``qkv_proj``."""
 
     def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
         """Return queries, keys and values."""
@@ -74,7 +74,7 @@ class FusedAttention(RotatedAttention):
 
 @dataclass(frozen=True)
 class FusedGated(Holder):
-    """A gated feed-forward network whose gate and whose other half are cut out of one product, ``gate_up_proj``."""
+    """A gated feed-forward network with gate and up projection from one product, ``gate_up_proj``."""
 
     function: str
 
@@ -85,7 +85,7 @@ class FusedGated(Holder):
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Give the rotation the positions before stretching, which stand outside its own settings; all but plain ones are "longrope"."""
+    """Add the number of positions before scaling, a separate key, to the rotation; every kind except the plain one is "longrope"."""
     original = arguments.pop("original_max_position_embeddings")
     for name in ("rope_scaling", "rope_parameters"):
         found = arguments.get(name)

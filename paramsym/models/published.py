@@ -1,8 +1,8 @@
-"""Published sizes and counts: rows of a data file beside a family's module, read when first asked for.
+"""Published sizes and counts: rows of a data file beside a family's module, read when they are first used.
 
-A row gives a published ``name``, constructor arguments by column, and what the model is said to have: ``count`` parameters of its
-``class`` in the reference, as ``source`` prints it. An empty cell says nothing. Further rows of one name hold further counts. A tuple is
-written in brackets, with blanks between its entries; a column ``vision_config.hidden_size`` is an argument of the model inside.
+A row gives a published ``name``, constructor arguments by column, and a published count: ``count`` parameters of its ``class`` in the
+reference, from ``source``. An empty cell is left out. Further rows of one name hold further counts. A tuple is written in brackets, with
+spaces between its entries; a column ``vision_config.hidden_size`` is an argument of the inner model.
 """
 
 from __future__ import annotations
@@ -20,19 +20,18 @@ SOURCES: Mapping[str, str] = {
     "card": _CARD,
     "recalled": f"{_CARD}, as recalled; checked against its configuration, built by transformers 5.23",
 }
-"""Sources that many counts share, by the word in the file. A count written down from memory is called so: what it was checked against is
-what the test checks."""
+"""Sources that many counts share, by the word in the file. A count from memory is marked as recalled."""
 KERAS = "keras.applications."
-"""The published names of Keras' networks begin so; in their short form, such as ``ResNet50``, only Keras spells them."""
+"""The prefix of the published names of Keras' networks; only Keras has the spelling of the short form, such as ``ResNet50``."""
 _CLAIM = ("name", "class", "count", "source", "besides", "note")
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A number from the world: ``count`` parameters of the model ``name``, as ``source`` prints it.
+    """A published number: ``count`` parameters of the model ``name``, from ``source``.
 
-    ``counts`` is the reference class that has this many parameters. Where the published number counts something else or is wrong,
-    ``besides`` is what it adds to (or, below zero, takes from) the class's own parameters, and ``note`` says what that is.
+    ``counts`` is the reference class that has this many parameters. If the published number counts something else or is wrong, ``besides``
+    is its difference from the class's parameters, and ``note`` explains it.
 
     >>> Claim("gpt2", 124_439_808, "openai/gpt-2, README: 124M", counts="GPT2LMHeadModel").count
     124439808
@@ -127,7 +126,7 @@ class Claims(Sequence[Claim]):
 
 
 def published_in(name: str, **inside: Callable[..., Any]) -> tuple[Published, Claims]:
-    """Return the sizes and the counts of a family's data file; ``inside`` are the models that stand inside the model, by argument.
+    """Return the sizes and the counts of a family's data file; ``inside`` are the inner models, by argument.
 
     >>> sizes, claims = published_in("llama")
     >>> sizes["Qwen/Qwen2-0.5B"]["num_key_value_heads"], claims[0].count

@@ -29,7 +29,7 @@ from paramsym.program import Own, Value
 from paramsym.program.own import through
 
 EXPERT, SHARED = dims("F_e F_s")
-"""The widths of an expert and of the one that every token uses."""
+"""The widths of an expert and of the shared expert."""
 
 
 @dataclass(frozen=True)
@@ -56,15 +56,15 @@ class QwenMoe(RmsDecoder):
     """Qwen's mixtures of experts and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. A sparse block has a router of E*H and E experts of 3*F_e*H, of which a
-    token uses K; Qwen2-MoE also one of 3*F_s*H that every token uses, behind a gate of H. Every ``decoder_sparse_step``-th layer is sparse,
+    token uses K; Qwen2-MoE also has a shared expert of 3*F_s*H, with a gate of H. Every ``decoder_sparse_step``-th layer is sparse,
     except those in ``mlp_only_layers`` (numbered from 0); the others have a feed-forward network of 3*F*H. Without experts all layers are
     dense. Attention is Qwen2's (biases on queries, keys and values unless ``qkv_bias`` is False) or Qwen3's (a scale of D for queries and
     one for keys). ``expert_storage`` is *stacked*, two tensors as the reference holds them, or *separate*, as the published files do.
-    ``layer_types`` are the kinds of attention, by turns, of the first ``max_window_layers`` layers (None: of all); the others see all
+    ``layer_types`` are the alternating kinds of attention of the first ``max_window_layers`` layers (None: of all); the others see all
     earlier positions.
 
     Raises:
-        DivisibilityError: heads that do not divide the width, or key/value heads that do not divide the heads.
+        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
         SizeError: more experts used than stored.
         ArgumentError: an argument that the family does not have; an activation or architecture that the reference does not know.
 
@@ -95,7 +95,7 @@ class QwenMoe(RmsDecoder):
     published, claims = published_in("qwen_moe")
 
     def conditions(self) -> None:
-        """A token uses no more experts than there are, if any."""
+        """A token uses at most all experts, if any."""
         super().conditions()
         if self.num_experts != 0:
             at_most(self.num_experts_per_tok, self.num_experts, "num_experts_per_tok", "num_experts")
@@ -106,12 +106,12 @@ class QwenMoe(RmsDecoder):
         return "transformer" if self.kind == "Qwen3Moe" else "model"
 
     def forward(self, own: Own, input_ids: Value) -> Value:
-        """What every decoder gives; windows need a width."""
+        """The checks of every decoder; windows need a width."""
         check_window(self.layer_types, self.sliding_window)
         return super().forward(own, input_ids)
 
     def blocks(self) -> Layer:
-        """Sparse layers at every step, dense ones between them and where they are listed; each kind of attention by turns."""
+        """A sparse layer at every step, dense ones between them and where they are listed; the kinds of attention alternate."""
         mixed = self.num_experts != 0
         step, only = (self.decoder_sparse_step, self.mlp_only_layers) if mixed else (1, ())
         sparse = self._sparse() if mixed else self._dense()
@@ -125,7 +125,7 @@ class QwenMoe(RmsDecoder):
         return SparsePattern(*ways[None], self.num_hidden_layers, step, only, turns=windowed, until=until)
 
     def _block(self, mlp: Layer, window: Dim | None) -> PreNorm:
-        """Attention, a feed-forward network or experts, and the scale before each."""
+        """Attention, a feed-forward network or experts, and the norm before each."""
         layers = self.projections(bias=self.qkv_bias, output_bias=False)
         if self.kind == "Qwen3Moe":
             layers = self.projections(bias=self.attention_bias)
@@ -150,8 +150,8 @@ class QwenMoe(RmsDecoder):
 class SparsePattern(Layer):
     """Every ``step``-th of ``copies`` layers is sparse, the last of each ``step``, except those in ``only``; the others are dense.
 
-    ``only`` holds, in order, those layers that would be sparse. ``turns`` are pairs, dense and sparse, that store the same as these two and
-    compute something else: they take turns with one another, up to the layer number ``until``, or in all layers.
+    ``only`` lists, in order, the exceptions that would be sparse. ``turns`` are pairs, dense and sparse, with the same tensors and another
+    forward pass: they alternate up to the layer number ``until``, or in all layers.
 
     >>> from paramsym.algebra.symbols import F, H, L
     >>> SparsePattern(Dense(H, F, bias=False), Dense(H, H, bias=False), 6, 2, (3,)).params
@@ -190,7 +190,7 @@ class SparsePattern(Layer):
         return x
 
     def _runs(self, start: int, end: Count) -> list[tuple[Numbers, Layer]]:
-        """Return the layers between two numbers, one after another by turns."""
+        """Return the layers between two numbers, with alternating forward passes."""
         period = lcm(self.step, len(self.turns) or 1)
         ways = [self._way(start + n) for n in range(period)]
         if start in self.only or all(way == ways[0] for way in ways):
@@ -206,7 +206,7 @@ class SparsePattern(Layer):
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Keep those exceptions that are layers and would be sparse: the reference ignores the others, too."""
+    """Keep the exceptions that exist and would be sparse; the reference also ignores the others."""
     listed = arguments["layer_types"]
     rope_arguments()(arguments, sizes)
     _settle_windows(arguments, sizes, listed)
@@ -220,7 +220,7 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
 
 
 def _settle_windows(arguments: dict[str, Any], sizes: Sizes, listed: tuple[str, ...] | None) -> None:
-    """Find out which layers see a window: all (Qwen3), or every other one up to ``max_window_layers``, or those that are listed (Qwen2)."""
+    """Find the layers with a window: all (Qwen3), or every other one up to ``max_window_layers``, or those that are listed (Qwen2)."""
     used, several = arguments.pop("use_sliding_window"), "max_window_layers" in arguments
     last = arguments.pop("max_window_layers", None)
     arguments["sliding_window"] = (arguments["sliding_window"] if used else None) or None

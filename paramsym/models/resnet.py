@@ -53,17 +53,18 @@ class ResNet(Layer):
 
     A torchvision name as first argument means that model's sizes, 1,000 classes included; other arguments change it, as they change
     ``torchvision.models.resnet18(num_classes=10)``. A *quantized* name means the same tensors before they are quantized. Otherwise
-    ``block`` is "BasicBlock" or "Bottleneck" and ``layers`` the four depths; what is not given stays a letter: depths n1 to n4, N classes.
+    ``block`` is "BasicBlock" or "Bottleneck" and ``layers`` the four depths; sizes that are not given are letters: depths n1 to n4, N
+    classes.
 
     Stage s = 0, 1, 2, 3 has 64*2**s planes; a bottleneck has ``width_per_group``/64 * planes * ``groups`` channels inside (ResNeXt:
-    many groups of few; wide ResNet: 128) and 4*planes outside. Its first block carries a projection (``downsample``) where the
-    number of channels changes. ``inplanes`` is the stem's width, 64 in torchvision; the stages follow it. ``norm_layer``
-    "FrozenBatchNorm2d" keeps scale and shift as buffers, as torchvision's detection models do. ``zero_init_residual`` and
-    ``replace_stride_with_dilation`` change no count; the second one keeps larger maps in the last three stages, as far as it says so.
+    many groups of few; wide ResNet: 128) and 4*planes outside. Its first block has a projection (``downsample``) if the number of channels
+    changes. ``inplanes`` is the stem's width, 64 in torchvision; the stages follow it. ``norm_layer`` "FrozenBatchNorm2d" keeps scale and
+    shift as buffers, as torchvision's detection models do. ``zero_init_residual`` and ``replace_stride_with_dilation`` do not change the
+    count; the second one keeps larger maps in those of the last three stages for which it is true.
 
     Raises:
-        ArgumentError: a BasicBlock with groups, with another width per group, or with dilation; an unknown name, or one together with
-            what it means.
+        ArgumentError: a BasicBlock with groups, with another width per group, or with dilation; an unknown name, or a name together with a
+            size that it defines.
 
     Source: He et al. 2016, "Deep Residual Learning for Image Recognition", table 1; Xie et al. 2017; Zagoruyko and Komodakis 2016.
 
@@ -100,7 +101,7 @@ class ResNet(Layer):
         *,
         inplanes: Dim = 64,
     ) -> None:
-        """Take torchvision's arguments, or one of its names and what differs; None is what torchvision or the name has."""
+        """Take torchvision's arguments, or one of its names and the changes; None is the value of torchvision or of the name."""
         block = getattr(block, "__name__", block)
         given = {"layers": layers, "groups": groups, "width_per_group": width_per_group, "num_classes": num_classes}
         named = _named(block, {argument: value for argument, value in given.items() if value is not None})
@@ -129,7 +130,7 @@ class ResNet(Layer):
             stride = 1 if stage == 0 or dilated else 2
             before, dilation = dilation, 2 * dilation if dilated else dilation
             later = self._residual(outgoing, planes, 1, dilation)
-            # torchvision compares the numbers of channels; they differ in every stage but a BasicBlock's first, whatever the letters.
+            # torchvision compares the numbers of channels; they differ in every stage except a BasicBlock's first, for all letters.
             first = self._residual(incoming, planes, stride, before) if stage > 0 or self.block == "Bottleneck" else None
             yield Part(f"layer{stage + 1}", Repeat(later, depth, first=first))
             incoming = outgoing
@@ -138,7 +139,7 @@ class ResNet(Layer):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Images (batch, 3, height, width); a side that is a multiple of 32 leaves no floors."""
+        """Images (batch, 3, height, width); with a side that is a multiple of 32, the formula has no floors."""
         return {"x": (B, 3, 32 * W, 32 * W)}
 
     def forward(self, own: Own, x: Value) -> Value:
@@ -150,14 +151,14 @@ class ResNet(Layer):
         return own.fc(rearrange(own.avgpool(x), "b c () () -> b c"))
 
     def _residual(self, incoming: Dim, planes: Dim, stride: int, dilation: int) -> Layer:
-        """One block; where the number of channels changes, with a projection of what passes by."""
+        """One block, with a projection of the shortcut if the number of channels changes."""
         if self.block == "BasicBlock":
             return _BasicBlock(incoming, planes, stride, self.norm_layer)
         width = canonical(_scaled(planes, self.width_per_group) * self.groups)
         return _Bottleneck(incoming, planes, width, stride, dilation, self.groups, self.norm_layer)
 
     def conditions(self) -> None:
-        """What torchvision refuses."""
+        """Refuse what torchvision refuses."""
         if self.block == "BasicBlock":
             if self.groups != 1 or self.width_per_group != 64:
                 message = (
@@ -177,7 +178,7 @@ class ResNet(Layer):
         return self.replace_stride_with_dilation or (False, False, False)
 
     def _dilates(self) -> bool:
-        """Whether any block is dilated: those after one that gave up its stride."""
+        """Whether any block is dilated: those after a block whose stride was replaced."""
         earlier = False
         for gives_up, depth in zip(self._replaced, self.layers[1:], strict=True):
             if earlier or (gives_up and depth != 1):
@@ -187,7 +188,7 @@ class ResNet(Layer):
 
 
 def _named(block: object, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments that a torchvision name means, with those given beside it; without a name, the given ones and letters."""
+    """Return the arguments of a torchvision name, changed by the given ones; without a name, the given ones and letters."""
     name = block.removeprefix("quantized_") if isinstance(block, str) else ""
     if name not in _SIZES or (name != block and name not in _QUANTIZED):
         if isinstance(block, str) and block not in _EXPANSION:
@@ -221,12 +222,12 @@ def _projection(incoming: Dim, outgoing: Dim, stride: int, norm: Norm) -> Iterat
 
 
 class _Block(Layer):
-    """Convolutions and norms in turn, added to what passes by."""
+    """Convolutions and norms in turn, added to the shortcut."""
 
     convolutions: ClassVar[int]
 
     def forward(self, own: Own, x: Value) -> Value:
-        """An activation follows every norm, behind the last one after the sum."""
+        """An activation follows every norm; after the last norm, it follows the sum."""
         y = own.bn1(own.conv1(x))
         for number in range(2, self.convolutions + 1):
             y = own[f"bn{number}"](own[f"conv{number}"](apply("relu", y)))
@@ -254,7 +255,7 @@ class _BasicBlock(_Block):
 
 @dataclass(frozen=True)
 class _Bottleneck(_Block):
-    """Down to ``width`` channels, 3x3 in groups, and up to four times ``planes``; the stride is on the 3x3."""
+    """To ``width`` channels, 3x3 in groups, and to four times ``planes``; the 3x3 has the stride."""
 
     convolutions = 3
 

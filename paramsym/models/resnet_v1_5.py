@@ -1,4 +1,4 @@
-"""ResNet (He et al. 2016, arXiv:1512.03385) as transformers stores it: version 1.5, whose bottlenecks move by two in the middle.
+"""ResNet (He et al. 2016, arXiv:1512.03385) as transformers stores it: version 1.5, with the stride in the middle of a bottleneck.
 
 Reference: ``transformers.models.resnet`` 5.23, names and shapes of its state dict. ``paramsym.models.ResNet`` has torchvision's names.
 """
@@ -25,7 +25,7 @@ from paramsym.models.published import published_in
 from paramsym.program import Own, Value, axes, pool, reduce
 
 REDUCTION = 4
-"""How much narrower a bottleneck is inside."""
+"""The ratio of a bottleneck's outer width to its inner one."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,13 @@ class ResNetV15(ImageModel, Backbone):
 
     The arguments are the keys of the reference's configuration. A convolution of 7 by 7 from C channels to H = ``embedding_size``; then
     stages of width H_i and L_i blocks: *basic*, two convolutions of 3 by 3, or *bottleneck*, 1 by 1, 3 by 3 and 1 by 1 with a quarter of
-    the width inside, rounded down. The first block of a stage has a shortcut of 1 by 1, in the first stage only where H and H_1 differ or
-    with ``downsample_in_first_stage``; equal widths are decided on when the model is built (write ``hidden_sizes=(H, ...)``). Every
-    convolution is without bias and normalised by batch. ``num_labels`` is N where the architecture has labels and no number is given;
-    with 0 the reference stores no classifier. A backbone gives the maps of ``out_features``, of the last stage where it is None.
+    the width inside, rounded down. The first block of a stage has a shortcut of 1 by 1, in the first stage only if H and H_1 differ or with
+    ``downsample_in_first_stage``; whether they are equal is decided when the model is built (write ``hidden_sizes=(H, ...)``). Every
+    convolution has no bias and is followed by batch normalisation. ``num_labels`` is N if the architecture has labels and no number is
+    given; with 0 the reference stores no classifier. A backbone returns the maps of ``out_features``, or of the last stage if it is None.
 
     Raises:
-        ArgumentError: a bottleneck narrower than 4; no widths or depths; features that are no stages; an activation or architecture that
+        ArgumentError: a bottleneck narrower than 4; no widths or depths; features that are not stages; an activation or architecture that
             the reference does not know.
 
     >>> ResNetV15(architecture="ResNetForImageClassification").at("microsoft/resnet-50").at(N=1000).params
@@ -71,7 +71,7 @@ class ResNetV15(ImageModel, Backbone):
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``resnet`` where a classifier follows, then the classifier."""
+        """The base model, under ``resnet`` if a classifier follows, then the classifier."""
         stem = convolved(self.num_channels, self.embedding_size, 7, self.hidden_act, stride=2)
         stages = Sequential({str(position): stage for position, stage in enumerate(self._stages())})
         layers = {"embedder": _Embedder({"embedder": stem}), "encoder": Sequential(stages=stages)}
@@ -81,7 +81,7 @@ class ResNetV15(ImageModel, Backbone):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Images (batch, channels, height, width); a side that all stages halve without a rest leaves no floors."""
+        """Images (batch, channels, height, width); with sides that all stages can halve, the formula has no floors."""
         side = canonical(2 ** (len(self.depths) + 1) * W)
         return {"pixel_values": (B, self.num_channels, side, side)}
 
@@ -120,28 +120,28 @@ class ResNetV15(ImageModel, Backbone):
 
 @dataclass(frozen=True)
 class _Block(Holder):
-    """The convolutions ``layer``, added to what passes by, or to its ``shortcut``; then the activation."""
+    """The convolutions ``layer``, added to the shortcut, or to its ``shortcut``; then the activation."""
 
     function: str
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The body plus what passes by, activated."""
+        """The body plus the shortcut, activated."""
         passed = own.shortcut(x) if "shortcut" in own else x
         return activation(own, self.function, own.layer(x) + passed, "activation")
 
 
 @dataclass(frozen=True)
 class _Embedder(Holder):
-    """The stem: a convolution and a pooling, each of which halves the sides."""
+    """The stem: a convolution and a pooling; both halve the sides."""
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The greatest of 3 by 3 entries, every second one."""
+        """The maximum of 3 by 3 entries, with stride 2."""
         return pool("max", own.embedder(x), (3, 3), (2, 2), ((1, 1), (1, 1)))
 
 
 @dataclass(frozen=True)
 class _Base(Holder):
-    """The stem and the stages; ``chosen`` are the numbers of the maps that come out, the stem's is 0; the last one where it is None."""
+    """The stem and the stages; ``chosen`` are the numbers of the returned maps, 0 for the stem; the last one if it is None."""
 
     chosen: tuple[int, ...] | None
 
@@ -154,7 +154,7 @@ class _Base(Holder):
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Equal widths at the beginning are one letter; a stage has at least its first block."""
+    """Equal widths at the beginning get one letter; a stage has at least its first block."""
     first, *others = arguments["hidden_sizes"]
     if sizes[first] == sizes[H]:
         arguments["hidden_sizes"] = (H, *others)

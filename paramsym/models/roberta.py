@@ -29,12 +29,12 @@ class Roberta(BertLike):
     """RoBERTa, XLM-RoBERTa and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration; the blocks are BERT's. The base model stores three tables, V, P and T rows
-    of H; their normalisation; L blocks of 4*H**2 + 2*F*H + 9*H + F; and a pooler of H**2 + H, which only the base classes let one leave
-    out. ``num_labels`` is N where the architecture has labels and no number is given. With ``tie_word_embeddings`` the output matrix is the
-    word table and the two output biases are one. XLM-RoBERTa's classes store their heads before the base model.
+    of H; their normalisation; L blocks of 4*H**2 + 2*F*H + 9*H + F; and a pooler of H**2 + H, which only the base classes can leave out.
+    ``num_labels`` is N if the architecture has labels and no number is given. With ``tie_word_embeddings`` the output matrix is the word
+    table and the two output biases are one. XLM-RoBERTa's classes store their heads before the base model.
 
     Raises:
-        DivisibilityError: heads that do not divide the hidden width.
+        DivisibilityError: heads that do not divide the hidden size.
         ArgumentError: cross attention without ``is_decoder``; an activation or architecture that the reference does not know.
 
     >>> Roberta().params
@@ -67,7 +67,7 @@ class Roberta(BertLike):
 
     @property
     def reads_memory(self) -> bool:
-        """The base models and the language models that decode take what an encoder gives."""
+        """The base models and the causal language models take an encoder's output."""
         return self.add_cross_attention and self.task in {"", "CausalLM"}
 
     @property
@@ -88,7 +88,7 @@ class Roberta(BertLike):
         return TextBase({"embeddings": tables, "encoder": encoder_of(self), **pooler_of(self)})
 
     def head(self) -> Iterator[Part]:
-        """A text's labels have a projection before them."""
+        """The classifier of a text has a projection before the labels."""
         width = self.hidden_size
         if self.task.endswith("LM"):
             yield Part("lm_head", RobertaPredictions(width, self.vocab_size, eps=self.layer_norm_eps))
@@ -105,7 +105,7 @@ class Roberta(BertLike):
 class RobertaEmbeddings(Layer):
     """Word and token type tables, their normalisation, then the positions: (V + P + T + 2)*H. Two index buffers are in no state dict.
 
-    Words are counted from the row behind ``padding_idx`` on, which is that of all padding.
+    Positions of words start at the row after ``padding_idx``, the row of all padding.
 
     >>> from paramsym.algebra.symbols import H, P, T, V
     >>> RobertaEmbeddings(V, P, T, H).params
@@ -134,7 +134,7 @@ class RobertaEmbeddings(Layer):
         yield Part("position_embeddings", Embedding(self.max_position_embeddings, self.hidden_size))
 
     def forward(self, own: Own, input_ids: Value) -> Value:
-        """The sum of what the tables hold for each token, normalised.
+        """The sum of the tables' rows for each token, normalised.
 
         Raises:
             ArgumentError: no ``padding_idx``, which the reference needs for its positions.
@@ -175,7 +175,7 @@ class RobertaPredictions(Layer):
         yield Part("decoder", Dense(width, self.vocab_size))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """A score for every word; the bias is the decoder's, which uses it."""
+        """A score for every word; the decoder uses the bias."""
         return own.decoder(own.layer_norm(apply("gelu", own.dense(x))))
 
 

@@ -1,4 +1,4 @@
-"""How configurations of decoders with rotated heads are read: the rotation, its share of a head, the width of a head, lists per layer."""
+"""Reads configurations of decoders with rotated heads: the rotation, its share of a head, the head size, lists per layer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paramsym.models.keys import Flag, Key, Real, Sizes, shown, whole
 from paramsym.program import Rope
 
 ROTATED = dims("r")
-"""The entries of a head that are rotated, where not all of them are."""
+"""The rotated entries of a head, if not all are rotated."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class RopeSettings(Key):
             raise ConfigError(message)
         kind = value.get("rope_type", value.get("type", "default"))
         if not isinstance(kind, str) or kind not in _ROPE_TYPES:
-            message = f"{where}: rope_type is {shown(kind)}; known are {', '.join(sorted(_ROPE_TYPES))}."
+            message = f"{where}: rope_type is {shown(kind)}; wanted {', '.join(sorted(_ROPE_TYPES))}."
             raise ConfigError(message)
         numbers = {name: _setting(name, value[key], f"{where}: {key}") for key, name in _ROPE_NUMBERS.items() if value.get(key) is not None}
         share = RotaryShare().read(value.get("partial_rotary_factor"), f"{where}: partial_rotary_factor", {})
@@ -98,11 +98,11 @@ _ROPE_TYPES = frozenset({"default", "linear", "dynamic", "yarn", "longrope", "su
 def rope_arguments(
     *, floors: bool = True, share: float | None = None, partial: bool = False, named: bool = False
 ) -> Callable[[dict[str, Any], Sizes], None]:
-    """Return how a family of grouped decoders settles what depends on sizes.
+    """Return the function with which a family of grouped decoders sets the arguments that depend on sizes.
 
-    ``floors``: the reference rounds the width of a head down where heads do not divide the width, rather than refuse. ``partial``: it
-    rotates a share of a head whatever the rope's type is, ``share`` where the configuration does not say. ``named``: it names the width of
-    a head, given or not, and so refuses to rotate an odd one.
+    ``floors``: the reference rounds the head size down if heads do not divide the width, instead of an error. ``partial``: it rotates a
+    share of a head for every type of the rope, ``share`` if the configuration has none. ``named``: it always has the head size as a key,
+    and so refuses to rotate an odd one.
     """
 
     def settle(arguments: dict[str, Any], sizes: Sizes) -> None:
@@ -119,7 +119,7 @@ def rope_arguments(
 
 
 def check_length(arguments: dict[str, Any], sizes: Sizes, name: str) -> tuple[str, ...] | None:
-    """Take a list with one entry per layer out of the arguments; raise ``ConfigError`` where its length is another."""
+    """Take a list with one entry per layer out of the arguments; raise ``ConfigError`` for another length."""
     found: tuple[str, ...] | None = arguments.pop(name, None)
     if found is not None and len(found) != sizes[L]:
         message = f"{name} has {len(found)} entries for num_hidden_layers {sizes[L]}; wanted one per layer."
@@ -128,7 +128,7 @@ def check_length(arguments: dict[str, Any], sizes: Sizes, name: str) -> tuple[st
 
 
 def round_heads(arguments: dict[str, Any], sizes: Sizes, *, floors: bool) -> None:
-    """Round the width of a head down where the reference does, in the open: a floor enters the formula."""
+    """Round the head size down if the reference does, explicitly: the formula gets a floor."""
     divided = sizes[H] % sizes[A] == 0
     if not divided and not floors:
         message = f"this configuration cannot be built. hidden_size {sizes[H]} is not divisible by num_attention_heads {sizes[A]}."
@@ -141,7 +141,7 @@ _ROPE_KEYS = ("rope_scaling", "rope_parameters", "rope_theta", "max_position_emb
 
 
 def rotation(arguments: dict[str, Any], share: float | None = None) -> tuple[str, float | None]:
-    """Put the keys of the rotation together to one argument, ``rope``; return its type and the share of a head that is rotated."""
+    """Join the keys of the rotation into one argument, ``rope``; return its type and the share of a head that is rotated."""
     taken: dict[str, Any] = {name: arguments.pop(name, None) for name in _ROPE_KEYS}
     given: Mapping[str, Any] = taken["rope_scaling"] or taken["rope_parameters"] or {"kind": "default", "share": None, "numbers": {}}
     kind: Any = "longrope" if given["kind"] == "su" else given["kind"]
@@ -154,14 +154,14 @@ def rotation(arguments: dict[str, Any], share: float | None = None) -> tuple[str
 
 
 def check_even(width: int, factor: float | None) -> None:
-    """Raise ``ConfigError`` for an odd width that is rotated as a whole; the reference lets up to four entries pass."""
+    """Raise ``ConfigError`` for an odd width that is rotated as a whole; the reference accepts up to four entries."""
     if width > 4 and width % 2 and int(width * (1 if factor is None else factor)) == width:
         message = f"this configuration cannot be built. Rotation takes pairs, and a head has {width} entries; wanted an even width."
         raise ConfigError(message)
 
 
 def rotate(arguments: dict[str, Any], sizes: Sizes, width: int, kind: str, factor: float | None, *, partial: bool = False) -> None:
-    """Give the number of rotated entries a letter where it is not the width; where none is left, it is the number 0."""
+    """Give the number of rotated entries a letter if it is not the width; if none are left, it is the number 0."""
     if kind == "default" and not partial:
         return
     rotated = 2 * (width // 2) if kind == "proportional" else int(width * (1 if factor is None else factor))

@@ -1,4 +1,4 @@
-"""What models with an encoder and a decoder share: two stacks, the target that is the source moved on, and the head of a classifier."""
+"""The common base of models with an encoder and a decoder: two stacks, a target that is the shifted source, and a classifier's head."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ TARGET = dims("S_d")
 
 @dataclass(frozen=True)
 class Seq2Seq(Model):
-    """A model that reads the numbers of tokens of a source, ``input_ids``, and of a target, ``decoder_input_ids``; abstract.
+    """A model that reads the token ids of a source, ``input_ids``, and of a target, ``decoder_input_ids``; abstract.
 
-    Where no target is given, it is the source moved on by one position, behind ``decoder_start_token_id``. Classes that read one text make
-    their target of it; some have one stack only.
+    Without a target it is the source shifted by one position, after ``decoder_start_token_id``. Classes that read one text make their
+    target from it; some have only one stack.
     """
 
     _: KW_ONLY
@@ -33,22 +33,22 @@ class Seq2Seq(Model):
 
     @property
     def decodes(self) -> bool:
-        """Whether there is a decoder behind an encoder."""
+        """Whether there is a decoder after an encoder."""
         raise NotImplementedError
 
     @property
     def one_text(self) -> bool:
-        """Whether the target is usually made of the source."""
+        """Whether the target is usually made from the source."""
         raise NotImplementedError
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """The numbers of tokens: (batch, positions) of the source, and of the target."""
+        """The token ids: (batch, positions) of the source, and of the target."""
         target: dict[str, Shape] = {} if self.one_text or not self.decodes else {"decoder_input_ids": (B, TARGET)}
         return {"input_ids": (B, S), **target}
 
     def texts(self, input_ids: Value, decoder_input_ids: Value | None) -> tuple[Value, ...]:
-        """Return the numbers of tokens for the base model: of the source, and of the target where there is a decoder behind an encoder.
+        """Return the token ids for the base model: of the source, and of the target if there is a decoder after an encoder.
 
         Raises:
             ShapeError: another number of axes, or a target for one stack.
@@ -62,7 +62,7 @@ class Seq2Seq(Model):
         return (source,)
 
     def moved(self, source: Value) -> Value:
-        """Return the source moved on by one position; the first token is the start."""
+        """Return the source shifted by one position; the first token is the start."""
         batch, length = source.sizes
         start = constant("full", (batch, 1), self.decoder_start_token_id or 0, kind="index")
         return join(start, take(source, 1, 0, canonical(length - 1)), axis=1)
@@ -85,9 +85,9 @@ class Stacks(Layer):
             yield Part("decoder", self.decoder)
 
     def forward(self, own: Own, source: Value, target: Value | None = None) -> Value:
-        """What the encoder makes of the source, or the decoder of the target, given that; without a target the source serves as both.
+        """The encoder's output for the source, or the decoder's for the target with it; without a target the source is both.
 
-        The encoder has no past: it reads the whole source in every step. The table is used under the names that the stacks have for it.
+        The encoder has no past: it reads the whole source in every step. The table is used under its names in the stacks.
         """
         with after(0):
             memory: Value = own.encoder(source)

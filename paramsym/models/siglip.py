@@ -27,10 +27,10 @@ class SiglipText(ReadingTower):
     """SigLIP's tower for text, as the reference stores it.
 
     The arguments are the keys of the reference's configuration. Two tables, V words and P positions of H; L blocks of
-    4*H**2 + 2*F*H + 9*H + F; a normalisation; and a head of ``projection_size``, which is H where it is None.
+    4*H**2 + 2*F*H + 9*H + F; a normalisation; and a head of ``projection_size``, which is H if it is None.
 
     Raises:
-        DivisibilityError: heads that do not divide the width.
+        DivisibilityError: heads that do not divide the hidden size.
         ArgumentError: an activation that the reference does not know.
 
     >>> SiglipText().params
@@ -74,7 +74,7 @@ class SiglipVision(SeeingTower):
     pools by attention, 4*H**2 + 2*F*H + 8*H + F with its probe, unless ``vision_use_head`` is False.
 
     Raises:
-        DivisibilityError: patches that do not divide the image, or heads that do not divide the width.
+        DivisibilityError: patches that do not divide the image, or heads that do not divide the hidden size.
         ArgumentError: an activation that the reference does not know.
 
     >>> SiglipVision().part("head").params
@@ -113,7 +113,7 @@ class SiglipSeeing(Holder):
 
 @dataclass(frozen=True)
 class SiglipPooling(Layer):
-    """Pooling by attention (Lee et al. 2019, section 3.1): one learned probe asks all patches, then a feed-forward network.
+    """Pooling by attention (Lee et al. 2019, section 3.1): one learned probe attends to all patches, then a feed-forward network.
 
     >>> from paramsym.algebra.symbols import A, F, H
     >>> SiglipPooling(H, A, F).params
@@ -139,7 +139,7 @@ class SiglipPooling(Layer):
         yield Part("mlp", feed_forward(width, inner, self.hidden_act))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The probe asks, what it finds goes through the network: (batch, patches, width) to (batch, width)."""
+        """The probe attends, and the result goes through the network: (batch, patches, width) to (batch, width)."""
         found = own.attention(compact(copies(own.probe, x.sizes[0], axis=0)), x)
         return take(found + own.mlp(own.layernorm(found)), 1, 0)
 
@@ -150,11 +150,11 @@ _VISION = family("siglip_vision_model", SiglipVision, arrange=whole_patches)
 
 @dataclass(frozen=True)
 class Siglip(TwoTowers):
-    """SigLIP: a tower that reads and one that sees; or the second with a classifier.
+    """SigLIP: a text tower and an image tower; or the image tower with a classifier.
 
-    ``text_config`` and ``vision_config`` are the towers, as in the reference's configuration; where both are letters, those of the tower
-    that sees are H_v, L_v, A_v and F_v. One number scales the products and one is added to them. ``num_labels`` is N where the
-    architecture has labels and no number is given; with 0 the reference stores no classifier.
+    ``text_config`` and ``vision_config`` are the towers, as in the reference's configuration; if both are letters, those of the image tower
+    are H_v, L_v, A_v and F_v. One number scales the products and one is added to them. ``num_labels`` is N if the architecture has labels
+    and no number is given; with 0 the reference stores no classifier.
 
     Raises:
         DivisibilityError: patches that do not divide the image, or heads that do not divide a width.
@@ -171,24 +171,24 @@ class Siglip(TwoTowers):
     published, claims = published_in("siglip", text_config=SiglipText, vision_config=SiglipVision)
 
     def tensors(self) -> Iterator[Tensor]:
-        """What scales the products, and what is added to them."""
+        """The scale of the products, and their bias."""
         if self.compares:
             yield Tensor("logit_scale", (1,), role="scale")
             yield Tensor("logit_bias", (1,), role="bias")
 
     def seen(self, own: Own, images: Value) -> Value:
-        """What the head makes of an image.
+        """The head's output for an image.
 
         Raises:
-            NotYetError: there is no head that pools.
+            NotYetError: the model has no pooling head.
         """
         if not self.vision_config.vision_use_head:
-            message = "vision_use_head is False; SiglipModel compares texts with what the head makes of an image, and wants one."
+            message = "vision_use_head is False; SiglipModel compares texts with the head's output for an image; wanted True."
             raise NotYetError(message)
         return own.vision_model(images)[1]
 
     def read(self, own: Own, input_ids: Value) -> Value:
-        """What the head makes of the last position."""
+        """The head's output for the last position."""
         return own.text_model(input_ids)[1]
 
 

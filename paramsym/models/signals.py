@@ -1,4 +1,4 @@
-"""Layers of models that hear signals: frames, their positions, blocks over them, and what wav2vec 2.0's heads and training add."""
+"""Layers of models that read signals: frames, their positions, blocks over them, and the parts of wav2vec 2.0's heads and training."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from paramsym.program.tracing import each
 
 
 def weighted(weights: Value, last: Value, *entering: Value) -> Value:
-    """Return the weighted sum of what enters every block, (blocks, batch, frames, width), and what leaves the last one."""
+    """Return the weighted sum of every block's input, (blocks, batch, frames, width), and the last block's output."""
     if not entering:
         return last * weights
     blocks = entering[0].sizes[0]
@@ -54,13 +54,13 @@ def mean_and_deviation(x: Value) -> Value:
 
 @dataclass(frozen=True)
 class Hearing(Holder):
-    """The base model over signals (batch, samples); where it is ``heard`` it also gives the normalised features before their projection."""
+    """The base model over signals (batch, samples); with ``heard`` it also returns the normalised features before their projection."""
 
     heard: bool
     dropped: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Any:
-        """The convolutions, the projection, the encoder, the adapter; what an encoder shows besides goes along."""
+        """The convolutions, the projection, the encoder, the adapter; further outputs of the encoder are returned as well."""
         x = rearrange(own.feature_extractor(rearrange(x, "b s -> b () s")), "b c s -> b s c")
         if "feature_projection.layer_norm" in own:
             x = own["feature_projection.layer_norm"](x)
@@ -72,7 +72,7 @@ class Hearing(Holder):
 
 @dataclass(frozen=True)
 class FrameConvolution(Holder):
-    """A convolution over the signal, normalised where there is a norm, and activated."""
+    """A convolution over the signal, normalised if there is a norm, and activated."""
 
     function: str
 
@@ -85,12 +85,12 @@ class FrameConvolution(Holder):
 
 @dataclass(frozen=True)
 class Positions(Holder):
-    """What a convolution over many frames says about the place of each, (batch, frames, width)."""
+    """The position of each frame from a convolution over many frames, (batch, frames, width)."""
 
     function: str
 
     def forward(self, own: Own, x: Value) -> Value:
-        """As many frames as came; an even span leaves one more at the end, which goes."""
+        """The same number of frames; an even span gives one more at the end, which is dropped."""
         y = rearrange(x, "b s c -> b c s")
         y = own.conv(own.batch_norm(y) if "batch_norm" in own else y)
         y = activation(own, self.function, take(y, 2, 0, x.sizes[1]), "activation")
@@ -99,14 +99,14 @@ class Positions(Holder):
 
 @dataclass(frozen=True)
 class HearingEncoder(Holder):
-    """Positions, then the blocks; ``stable`` ones are normalised behind the last of them, others before the first."""
+    """Positions, then the blocks; ``stable`` blocks are normalised after the last one, others before the first."""
 
     stable: bool
     shows: bool
     dropped: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Any:
-        """What comes out; with blocks that show what enters them, also what leaves the last one, and what they show."""
+        """The output; with blocks that return their inputs, also the last block's output, and the inputs."""
         x = x + own.pos_conv_embed(x)
         last, *shown = each(own.layers(drop(x if self.stable else own.layer_norm(x), self.dropped)))
         x = own.layer_norm(last) if self.stable else last
@@ -115,23 +115,23 @@ class HearingEncoder(Holder):
 
 @dataclass(frozen=True)
 class Watched(Ladder):
-    """Blocks that show what enters them, which is gathered."""
+    """Blocks that also return their inputs, which are collected."""
 
     def forward(self, own: Own, x: Value, *_: Value) -> Any:
-        """What leaves the last one, and what enters each, (blocks, batch, frames, width)."""
+        """The output of the last block, and the input of each, (blocks, batch, frames, width)."""
         return collected(own, 0, x)
 
 
 @dataclass(frozen=True)
 class HearingBlock(Holder):
-    """Attention and a feed-forward network, each added to what passes by, with the norms before (``stable``) or behind them."""
+    """Attention and a feed-forward network, each added to the residual stream, with the norms before (``stable``) or after them."""
 
     stable: bool
     shows: bool
     dropped: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Any:
-        """What leaves, and where it ``shows`` it what entered."""
+        """The output, and with ``shows`` the input."""
         y = self._stable(own, x) if self.stable else self._plain(own, x)
         return (y, x) if self.shows else y
 
@@ -150,13 +150,13 @@ class BlockAdapter(Holder):
     """A narrow network inside a block, for one language of many."""
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Normalised, narrowed, rectified, and wide again."""
+        """A normalisation, a projection to fewer features, ReLU, and a projection back."""
         return own.linear_2(apply("relu", own.linear_1(own.norm(x))))
 
 
 @dataclass(frozen=True)
 class Adapter(Holder):
-    """Convolutions behind the encoder, each with fewer frames, of another width where there is a projection."""
+    """Convolutions after the encoder, each with fewer frames, of another width if there is a projection."""
 
     def forward(self, own: Own, x: Value) -> Value:
         """(batch, frames, width)."""
@@ -166,7 +166,7 @@ class Adapter(Holder):
 
 @dataclass(frozen=True)
 class Narrowing(Holder):
-    """A convolution to twice the channels, of which one half opens the other."""
+    """A convolution to twice the channels; one half gates the other."""
 
     def forward(self, own: Own, x: Value) -> Value:
         """The gated linear unit of the convolution."""
@@ -175,7 +175,7 @@ class Narrowing(Holder):
 
 @dataclass(frozen=True)
 class MaskedFrames(Layer):
-    """A model that reads a learned vector in the place of masked frames, and in evaluation, when none is masked, does not use it.
+    """A model that reads a learned vector instead of masked frames; in evaluation no frame is masked and the vector is unused.
 
     >>> from paramsym.algebra.symbols import F, H
     >>> MaskedFrames(H, Dense(H, F)).params
@@ -221,7 +221,7 @@ class NormedConvolution(Layer):
         yield Tensor("parametrizations.weight.original1", (self.width, inside, self.span))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, width, frames), with half of the span added on both sides; every direction is made as long as its frame's length."""
+        """(batch, width, frames), with half of the span added on both sides; every direction is scaled to its frame's length."""
         directions = own["parametrizations.weight.original1"]
         half = over(self.span, 2)
         kernel = normalise(directions, "length", 0, 1, scale=own["parametrizations.weight.original0"])
@@ -230,7 +230,7 @@ class NormedConvolution(Layer):
 
 @dataclass(frozen=True)
 class Quantizer(Layer):
-    """Codebooks of vectors, and the scores that choose one of each (Baevski et al. 2020, section 2).
+    """Codebooks of vectors, and the scores that choose one vector of each (Baevski et al. 2020, section 2).
 
     >>> Quantizer(512, 2, 320, 256).params
     410240
@@ -260,7 +260,7 @@ class Quantizer(Layer):
 
 @dataclass(frozen=True)
 class DilatedDense(Layer):
-    """A convolution over frames with gaps, stored as a matrix ``kernel`` over the frames that it sees (Snyder et al. 2018, x-vectors).
+    """A dilated convolution over frames, stored as a matrix ``kernel`` over the frames that it reads (Snyder et al. 2018, x-vectors).
 
     >>> DilatedDense(512, 5, 1500).params
     3841500
@@ -276,7 +276,7 @@ class DilatedDense(Layer):
         yield Part("kernel", Dense((self.features, self.span), self.outputs))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The matrix over the frames that stand side by side in every window, rectified."""
+        """The matrix over the joined frames of every window, then ReLU."""
         channels = rearrange(features(x, self.features), "b s c -> b c s")
         windows = unfold(channels, (self.span,), (1,), ((0, 0),), (self.dilation,))
         return apply("relu", own.kernel(rearrange(windows, "b c s k -> b s (k c)")))

@@ -25,12 +25,12 @@ class StableLm(GroupedDecoder):
     """StableLM and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 2*H**2 + 2*G*H*H/A for
-    attention, 3*F*H for the gated feed-forward network and 2*H for each of two normalisations, of one with ``use_parallel_residual``; and a
-    last normalisation of 2*H. ``use_qkv_bias`` adds the biases of queries, keys and values; ``qk_layernorm`` a scale of H/A for each query
-    head and each key head.
+    attention, 3*F*H for the gated feed-forward network and 2*H for each of two normalisations, or for one with ``use_parallel_residual``;
+    and a last normalisation of 2*H. ``use_qkv_bias`` adds the biases of queries, keys and values; ``qk_layernorm`` a scale of H/A for each
+    query head and each key head.
 
     Raises:
-        DivisibilityError: heads that do not divide the width, or key/value heads that do not divide the heads.
+        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
         ArgumentError: an activation or architecture that the reference does not know.
 
     >>> StableLm().params
@@ -51,14 +51,14 @@ class StableLm(GroupedDecoder):
     published, claims = published_in("stablelm")
 
     def conditions(self) -> None:
-        """The reference's heads are always of the width H/A."""
+        """The reference's heads always have the width H/A."""
         super().conditions()
         if self.head_dim is not None:
             message = f"head_dim={self.head_dim!r}: {self.architecture} has no head_dim; its heads have hidden_size / num_attention_heads."
             raise ArgumentError(message)
 
     def norm(self) -> LayerNorm:
-        """A scale and a shift for each entry."""
+        """A LayerNorm with weight and bias."""
         return LayerNorm(self.hidden_size, self.layer_norm_eps)
 
     def block(self, kind: str = "full_attention") -> Layer:  # noqa: ARG002 - one kind
@@ -79,7 +79,7 @@ class StableLm(GroupedDecoder):
 
 @dataclass(frozen=True)
 class HeadNorms(Layer):
-    """A normalisation of its own for each head: ``norms.{0..A-1}.weight`` (D,).
+    """A separate normalisation for each head: ``norms.{0..A-1}.weight`` (D,).
 
     >>> from paramsym.algebra.symbols import A, H
     >>> HeadNorms(A, H / A).params
@@ -95,23 +95,23 @@ class HeadNorms(Layer):
         yield Part("", FirstHead(LayerNorm(self.width, self.eps, bias=False)), Numbers(self.heads, pattern="norms.{}"))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Heads, (batch, positions, heads, width), each by its own."""
+        """Heads, (batch, positions, heads, width), each normalised by its own norm."""
         _, normalised = collected(own, 0, x)
         return rearrange(normalised, "a b s d -> b s a d")
 
 
 @dataclass(frozen=True)
 class FirstHead(Layer):
-    """The normalisation of one head, which is the first when its turn comes."""
+    """The normalisation of one head, which is the first one when it is applied."""
 
     norm: LayerNorm
 
     def parts(self) -> Iterator[Part]:
-        """The normalisation, on this one's own level."""
+        """The normalisation, without a level of its own in the names."""
         yield Part("", self.norm)
 
     def forward(self, own: Own, x: Value) -> tuple[Value, Value]:
-        """The heads moved up by one, then the first of them, normalised."""
+        """The heads rotated by one, then the first of them, normalised."""
         return turn(x, 2), own[""](take(x, 2))
 
 

@@ -1,4 +1,4 @@
-"""What fairseq's descendants share, BART and Whisper: an encoder's and a decoder's stack, their blocks, and the keys of both."""
+"""The common base of BART and Whisper, which come from fairseq: an encoder's and a decoder's stack, their blocks, and their keys."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ALIASES = {"num_attention_heads": "encoder_attention_heads", "hidden_size": "d_m
 
 @dataclass(frozen=True)
 class TwoStacks(Model):
-    """A model of an encoder and a decoder of width H = ``d_model``, or of one of them, abstract."""
+    """A model of an encoder and a decoder of width H = ``d_model``, or of one of them; abstract."""
 
     vocab_size: Dim = key(V, 50265)
     encoder_layers: Count = key(L, 12, least=0, only=ENCODES)
@@ -55,7 +55,7 @@ class TwoStacks(Model):
 
     @property
     def norm_first(self) -> bool:
-        """Whether the blocks normalise before each body, rather than after each sum."""
+        """Whether the blocks normalise before each sub-layer, rather than after each sum."""
         return True
 
     def encoder_block(self) -> Around:
@@ -63,7 +63,7 @@ class TwoStacks(Model):
         return self._block(self.encoder_attention_heads, self.encoder_ffn_dim, crosses=False)
 
     def decoder_blocks(self) -> Repeat:
-        """Return the blocks of the decoder: an encoder's, each with an attention to the encoder's output in the middle."""
+        """Return the decoder's blocks: as the encoder's, with an attention to the encoder's output in the middle of each."""
         return Repeat(self._block(self.decoder_attention_heads, self.decoder_ffn_dim, crosses=True), self.decoder_layers)
 
     def _block(self, heads: Dim, inner: Dim, *, crosses: bool) -> Around:
@@ -85,14 +85,14 @@ class TwoStacks(Model):
 
 @dataclass(frozen=True)
 class Stack(Holder):
-    """One stack: the table, times the root of the width where it ``scales``; positions; blocks; normalisations where they are stored."""
+    """One stack: the table, multiplied by the root of the width with ``scales``; positions; blocks; normalisations if they are stored."""
 
     _: KW_ONLY
     scales: bool = False
     dropped: float = 0.0
 
     def forward(self, own: Own, input_ids: Value, *memory: Value) -> Value:
-        """From the numbers of tokens to the last hidden states; ``memory`` is what the encoder gives to a decoder."""
+        """From the token ids to the last hidden states; ``memory`` is the encoder's output for a decoder."""
         x = own.embed_tokens(input_ids)
         x = own.embed_positions(scaled(x, sqrt(x.sizes[-1])) if self.scales else x)
         x = own.layers(drop(own.layernorm_embedding(x) if "layernorm_embedding" in own else x, self.dropped), *memory)
@@ -103,7 +103,7 @@ class Stack(Holder):
 class Attention(Holder):
     """Attention with the projections ``q_proj``, ``k_proj``, ``v_proj`` and ``out_proj``, to its own input or to a memory.
 
-    With ``laid`` the reference copies its queries, heads before positions.
+    With ``laid`` the reference copies its queries, with heads before positions.
     """
 
     _: KW_ONLY
@@ -112,7 +112,7 @@ class Attention(Holder):
     dropout: float = 0.0
 
     def forward(self, own: Own, x: Value, memory: Value | None = None) -> Value:
-        """Keys and values of a causal attention grow from step to step; those of a memory stay as they are."""
+        """Keys and values of a causal attention grow from step to step; those of a memory stay unchanged."""
         seen = x if memory is None else memory
         query, key, value = apart(own.q_proj(x)), apart(own.k_proj(seen)), apart(own.v_proj(seen))
         if self.laid:
@@ -133,7 +133,7 @@ class Around(Holder):
     inside: float = 0.0
 
     def forward(self, own: Own, x: Value, *memory: Value) -> Value:
-        """The bodies one after another; without a memory, the attention to it is left out, as in the reference."""
+        """The sub-layers one after another; without a memory, the attention to it is left out, as in the reference."""
         x = self._added(own, "self_attn", x)
         if memory:
             x = self._added(own, "encoder_attn", x, *memory)

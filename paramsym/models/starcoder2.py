@@ -21,12 +21,12 @@ from paramsym.models.rope import rope_arguments
 class Starcoder2(GroupedDecoder):
     """StarCoder2 and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of two matrices each way
-    (attention 2*A*D*H + 2*G*D*H, feed-forward 2*F*H without a gate), their biases with ``use_bias``, and two normalisations of 2*H; and a
-    last normalisation of 2*H. A head's width D is H/A where ``head_dim`` is None.
+    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of matrices (attention
+    2*A*D*H + 2*G*D*H, feed-forward 2*F*H without a gate), their biases with ``use_bias``, and two normalisations of 2*H; and a last
+    normalisation of 2*H. The head size D is H/A if ``head_dim`` is None.
 
     Raises:
-        DivisibilityError: heads that do not divide the width, or key/value heads that do not divide the heads.
+        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
         ArgumentError: an activation or architecture that the reference does not know.
 
     >>> Starcoder2(use_bias=False).params
@@ -49,11 +49,11 @@ class Starcoder2(GroupedDecoder):
 
     @property
     def table_dropout(self) -> float:
-        """Behind the token table."""
+        """Dropout after the token table."""
         return self.embedding_dropout
 
     def norm(self) -> LayerNorm:
-        """A scale and a shift for each entry."""
+        """A LayerNorm with weight and bias."""
         return LayerNorm(self.hidden_size, self.norm_epsilon)
 
     def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - one kind

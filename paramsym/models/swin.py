@@ -33,16 +33,17 @@ class Swin(PatchModel, Backbone):
     """Swin and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. Patches of K by K pixels in C channels become vectors of H =
-    ``embed_dim``, normalised; with ``use_absolute_embeddings`` one position is stored for each. Stage i has the width D = 2**i*H and
+    ``embed_dim``, normalised; with ``use_absolute_embeddings`` each has a stored position. Stage i has the width D = 2**i*H and
     blocks of 4*D**2 + 2*m*D**2 + (9 + m)*D, m = ``mlp_ratio``, each with a table of (2*M - 1)**2 distances in a window of M by M patches
-    for its heads. After every stage but the last comes the merger of four patches, 8*D**2 + 8*D. ``num_labels`` is N where the
-    architecture has labels and no number is given; with 0 the reference stores no classifier. A backbone has one more normalisation for
-    each of ``out_features``, the last stage where it is None.
+    for its heads. After every stage except the last, four patches are merged, 8*D**2 + 8*D. ``num_labels`` is N if the architecture has
+    labels and no number is given; with 0 the reference stores no classifier. A backbone has one more normalisation for each of
+    ``out_features``, the last stage if it is None.
 
     Raises:
-        DivisibilityError: heads that do not divide a stage's width, or patches the image, where positions are stored.
-        ArgumentError: fewer heads than depths, features that are no stages; an activation or architecture that the reference does not know.
-        ShapeError: a symbolic ``embed_dim`` with an ``mlp_ratio``, such as 2.3, whose products in floating point no formula gives.
+        DivisibilityError: heads that do not divide a stage's width, or, if positions are stored, patches that do not divide the image.
+        ArgumentError: fewer heads than depths, features that are not stages; an activation or architecture that the reference does not
+            know.
+        ShapeError: a symbolic ``embed_dim`` with an ``mlp_ratio``, such as 2.3, whose floating-point products have no formula.
 
     >>> Swin(architecture="SwinForImageClassification").at("microsoft/swin-tiny-patch4-window7-224").at(N=1000).params
     28288354
@@ -70,7 +71,7 @@ class Swin(PatchModel, Backbone):
     published, claims = published_in("swin")
 
     def conditions(self) -> None:
-        """Every stage has heads; the base class alone is asked for a mask token."""
+        """Every stage has heads; only the base class takes a mask token."""
         super().conditions()
         if not self.depths or len(self.num_heads) < len(self.depths):
             message = f"num_heads has {len(self.num_heads)} entries and depths {len(self.depths)}; wanted heads for every stage."
@@ -79,16 +80,16 @@ class Swin(PatchModel, Backbone):
             message = f"mlp_ratio is {self.mlp_ratio}; wanted a number above 0."
             raise ArgumentError(message)
         if self.use_mask_token and self.base_name:
-            message = f"use_mask_token is for SwinModel; {self.architecture} itself decides whether it has one."
+            message = f"use_mask_token is for SwinModel; in {self.architecture} it is fixed."
             raise ArgumentError(message)
 
     @property
     def base_name(self) -> str:
-        """The backbone, too, has the base model under its name."""
+        """The backbone also has the base model under its name."""
         return "" if self.architecture == "SwinModel" else "swin"
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``swin`` where a head follows, then the head."""
+        """The base model, under ``swin`` if a head follows, then the head."""
         masked, widths = self.task in _MASKED, [2**position * self.embed_dim for position in range(len(self.depths))]
         patches = self.patches() if self.use_absolute_embeddings else None
         embeddings = SwinEmbeddings(
@@ -109,9 +110,9 @@ class Swin(PatchModel, Backbone):
         yield from self.classifier(widths[-1])
 
     def forward(self, own: Own, pixel_values: Value, bool_masked_pos: Value | None = None) -> Any:
-        """(batch, places, width) of the last stage, (batch, labels), the image again of a masked model, or the maps of a backbone.
+        """(batch, positions, width) of the last stage, (batch, labels), the image again of a masked model, or the maps of a backbone.
 
-        ``bool_masked_pos``, (batch, patches), is 1 where the mask token takes the place of a patch.
+        ``bool_masked_pos``, (batch, patches), is 1 if the mask token replaces the patch.
         """
         mask = () if bool_masked_pos is None else (bool_masked_pos,)
         x, *maps = own[self.base_name](self.checked(pixel_values, any_size=True), *mask)
@@ -160,7 +161,7 @@ class SwinBase(Holder):
     """The base model: ``embeddings``, the stages of ``encoder``, ``layernorm``. Maps are (batch, height, width, channels)."""
 
     def forward(self, own: Own, pixel_values: Value, *mask: Value) -> tuple[Value, ...]:
-        """The last map, normalised; the first one; and what comes out of the blocks of every stage."""
+        """The last map, normalised; the first one; and the output of the blocks of every stage."""
         x = own.embeddings(pixel_values, *mask)
         maps = [x]
         for stage in own["encoder.layers"].layer.own_parts:
@@ -172,7 +173,7 @@ class SwinBase(Holder):
 
 @dataclass(frozen=True)
 class SwinStage(Holder):
-    """The ``blocks`` of a stage, and where another stage follows ``downsample``."""
+    """The ``blocks`` of a stage, and ``downsample`` if another stage follows."""
 
     def forward(self, own: Own, x: Value) -> Value:
         """The map for the next stage."""
@@ -182,7 +183,7 @@ class SwinStage(Holder):
 
 @dataclass(frozen=True)
 class SwinMerging(Holder):
-    """Four neighbours side by side, their ``norm``, and the ``reduction`` of their width by half."""
+    """Four neighbours joined, their ``norm``, and the ``reduction`` of their width by half."""
 
     def forward(self, own: Own, x: Value) -> Value:
         """Half the extents, rounded up: the map is filled up with zeros."""
@@ -192,12 +193,12 @@ class SwinMerging(Holder):
 
 @dataclass(frozen=True)
 class SwinBlock(Holder):
-    """Attention within windows of a map, which a ``shift`` moves, and a feed-forward network, each behind a norm.
+    """Attention within windows of a map, moved by a ``shift``, and a feed-forward network, each after a norm.
 
-    A map that is no larger than a window is not shifted, unless windows are ``always`` cut.
+    A map not larger than a window is not shifted, unless windows are ``always`` cut.
 
     Raises:
-        ShapeError: a map that is smaller than a window, whose table of distances the reference then cannot apply.
+        ShapeError: a map that is smaller than a window, to which the reference cannot apply the table of distances.
     """
 
     _: KW_ONLY
@@ -207,12 +208,12 @@ class SwinBlock(Holder):
     dropped: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, height, width, channels), as it came."""
+        """(batch, height, width, channels), unchanged."""
         x = x + self._windowed(own, own.layernorm_before(x), self._shift(x))
         return x + drop(own.mlp(own.layernorm_after(x)), self.dropped)
 
     def _shift(self, x: Value) -> Count:
-        """Return by how much a map is shifted; one of symbolic extents is taken for one that is larger than a window."""
+        """Return the shift of a map; a map with symbolic extents counts as larger than a window."""
         extents = [length for length in x.sizes[1:3] if isinstance(length, int)]
         window = self.window_size
         if self.always or not isinstance(window, int) or all(length > window for length in extents):
@@ -240,14 +241,14 @@ class SwinBlock(Holder):
 
 @dataclass(frozen=True)
 class SwinAttention(Holder):
-    """Attention within the windows of a map, with the bias of the ``relative_position_bias``; projections see the whole map."""
+    """Attention within the windows of a map, with the bias of the ``relative_position_bias``; projections of the whole map."""
 
     _: KW_ONLY
     window_size: Dim
     dropout: float = 0.0
 
     def forward(self, own: Own, x: Value, *regions: Value) -> Value:
-        """(batch, height, width, channels) in whole windows; ``regions`` hide places that a shift has made neighbours."""
+        """(batch, height, width, channels) in whole windows; ``regions`` mask places that are neighbours only by the shift."""
         window, (_, high, wide, _) = self.window_size, x.sizes
         cut = "b (y i) (x j) a d -> (b y x) (i j) a d"
         q, k, v = (rearrange(heads(own[name](x)), cut, i=window, j=window) for name in ("q_proj", "k_proj", "v_proj"))
@@ -258,7 +259,7 @@ class SwinAttention(Holder):
 
 
 def filled(x: Value, parts: tuple[Dim, ...]) -> Value:
-    """Return maps whose last axes are extents and channels, the extents filled up with zeros to whole numbers of parts."""
+    """Return maps whose last axes are extents and channels, padded with zeros to whole numbers of parts."""
     extents = x.sizes[-1 - len(parts) : -1]
     rest = ((0, canonical(size * up_over(length, size) - length)) for length, size in zip(extents, parts, strict=True))
     return pad(x, (*rest, (0, 0)))
@@ -268,7 +269,7 @@ def filled(x: Value, parts: tuple[Dim, ...]) -> Value:
 class SwinEmbeddings(Layer):
     """The projection of a patch and its normalisation; a mask token and positions if there are any.
 
-    ``patches`` are the numbers of patches down and across that have a position, or None.
+    ``patches`` are the numbers of patches with a position, down and across, or None.
 
     >>> SwinEmbeddings(4, 3, H).params, SwinEmbeddings(4, 3, H, (56, 56)).params
     (51*H, 3187*H)
@@ -289,7 +290,7 @@ class SwinEmbeddings(Layer):
             yield Tensor("position_embeddings", (1, self.patches[0] * self.patches[1], self.embed_dim), role="table")
 
     def parts(self) -> Iterator[Part]:
-        """The projection, a convolution that moves by whole patches, then the normalisation."""
+        """The projection, a convolution whose stride is the patch, then the normalisation."""
         projection = Conv2d(self.num_channels, self.embed_dim, self.patch_size, stride=self.patch_size)
         yield Part("patch_embeddings", Sequential(projection=projection))
         yield Part("norm", LayerNorm(self.embed_dim))
@@ -325,13 +326,13 @@ class SwinPositionBias(Layer):
         yield Tensor("relative_position_index", (window**4,), role="statistic", buffer=True, persistent=False)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """What is added to the scores of (windows, places, heads, width): (1, heads, places, places)."""
+        """The bias of the scores for (windows, places, heads, width): (1, heads, places, places)."""
         index = constant("swin index", (x.sizes[1], x.sizes[1]), self.window_size, self.window_size, kind="index", held=True)
         return rearrange(lookup(own.relative_position_bias_table, index), "q k a -> () a q k")
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Compare the spellings of how many stages there are; round the image down where positions are stored."""
+    """Compare the keys for the number of stages; round the image down if positions are stored."""
     stages = len(arguments["depths"])
     said = arguments.pop("num_layers", None)
     if said not in {None, stages}:
@@ -339,7 +340,7 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
         raise ConfigError(message)
     if arguments["use_absolute_embeddings"]:
         whole_patches(arguments, sizes)
-    if exact_ratio(arguments["mlp_ratio"]) is None:  # the inner width is then known for a number only
+    if exact_ratio(arguments["mlp_ratio"]) is None:  # the inner width is then known only for a number
         arguments["embed_dim"] = sizes.pop(H)
     settle_stages(arguments, stages)
     no_labels(arguments, sizes)

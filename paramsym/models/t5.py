@@ -38,14 +38,14 @@ class T5(Seq2Seq):
 
     The arguments are the keys of the reference's configuration: H = ``d_model``, D = ``d_kv``, F = ``d_ff``, L = ``num_layers``. No layer
     has a bias. The base model stores one table, V rows of H, which the encoder, the decoder and the output share; L blocks of attention,
-    4*A*D*H, and feed-forward network, 2*F*H or with ``"gated-..."`` 3*F*H, with a scale of H before each; as many in the decoder
-    (``num_decoder_layers``, where it is None), with a second attention; a scale after each stack; and one table of n_b buckets for A heads
+    4*A*D*H, and feed-forward network, 2*F*H or with ``"gated-..."`` 3*F*H, with a scale of H before each; the same number in the decoder
+    (unless ``num_decoder_layers`` is given), with a second attention; a scale after each stack; and one table of n_b buckets for A heads
     per stack, in its first block: relative positions are shared by all layers of a stack, in UMT5 every block has its own. ``num_labels``
-    is N where the architecture has labels and no number is given.
+    is N if the architecture has labels and no number is given.
 
-    The reference ties the output matrix whatever the configuration says; ``tie_word_embeddings=False`` is what T5 1.1's and later files
-    hold. T5 and UMT5 divide what the tied matrix reads by the root of the width; T5 1.1 does not, and ``scale_decoder_outputs=False`` says
-    so. Queries and keys are multiplied without a scale.
+    The reference ties the output matrix for every configuration; T5 1.1's and later files have ``tie_word_embeddings=False``. T5 and UMT5
+    divide the tied matrix's input by the root of the width; T5 1.1 does not, which is ``scale_decoder_outputs=False``. Queries and keys are
+    multiplied without a scale.
 
     Raises:
         ArgumentError: a feed-forward network, activation or architecture that the reference does not know.
@@ -96,7 +96,7 @@ class T5(Seq2Seq):
             check_activation(act, "feed_forward_proj")
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``transformer`` where a classifier follows, then the head."""
+        """The base model, under ``transformer`` if a classifier follows, then the head."""
         shared, decoder = Embedding(self.vocab_size, self.d_model), self._stack(crosses=True) if self.decodes else None
         yield Part(self._under, Stacks(self._stack(crosses=False), decoder, shared))
         width, labels = self.d_model, self.num_labels
@@ -108,7 +108,7 @@ class T5(Seq2Seq):
             yield Part(self._labeller, Dense(width, labels))
 
     def forward(self, own: Own, input_ids: Value, decoder_input_ids: Value | None = None) -> Value:
-        """Last hidden states, scores of tokens or labels per position, or scores of each text, at its last token, which ends it."""
+        """Last hidden states, scores of tokens or labels per position, or scores of each text at its last token, the end token."""
         x = own[self._under](*self.texts(input_ids, decoder_input_ids))
         if self.task == "ConditionalGeneration":
             scales = self.scale_decoder_outputs and self.tie_word_embeddings and self.kind != "MT5"
@@ -128,12 +128,12 @@ class T5(Seq2Seq):
 
     @property
     def decodes(self) -> bool:
-        """Whether there is a decoder; some classes read what the encoder gives."""
+        """Whether there is a decoder; some classes read the encoder's output."""
         return self.architecture.endswith(_DECODES)
 
     @property
     def one_text(self) -> bool:
-        """Whether labels are asked of one text, which the decoder reads again."""
+        """Whether one text gets labels; the decoder reads it again."""
         return self.architecture.endswith(self.labelled)
 
     @property
@@ -158,7 +158,7 @@ class T5(Seq2Seq):
         return RMSNorm(self.d_model, self.layer_norm_epsilon)
 
     def _block(self, *, crosses: bool, located: bool) -> _Block:
-        """``located`` is the block that holds the table of relative positions."""
+        """``located`` is the block with the table of relative positions."""
         layers: dict[str, Layer] = self._projections()
         if located:
             layers["relative_attention_bias"] = Distances(self.relative_attention_num_buckets, self.num_heads)
@@ -184,32 +184,32 @@ class T5(Seq2Seq):
         up = Dense(self.d_model, self.d_ff, bias=False)
         layers: dict[str, Layer] = {"wi_0": up, "wi_1": up} if gate else {"wi": up}
         layers |= {"wo": Dense(self.d_ff, self.d_model, bias=False), **learned("act", act)}
-        # The reference reads this one word as GELU's approximation.
+        # The reference reads this word as GELU's approximation.
         return _FeedForward(layers, "gelu_new" if self.feed_forward_proj == "gated-gelu" else act, self.dropout_rate)
 
 
 @dataclass(frozen=True)
 class _Stack(Holder):
-    """One stack: the table, the blocks, the last normalisation; ``dropped`` is the rate of dropout behind the first and the last."""
+    """One stack: the table, the blocks, the last normalisation; ``dropped`` is the rate of dropout after the first and the last."""
 
     dropped: float
 
     def forward(self, own: Own, input_ids: Value, *memory: Value) -> Value:
-        """From the numbers of tokens to the last hidden states."""
+        """From the token ids to the last hidden states."""
         x = own.block(drop(own.embed_tokens(input_ids), self.dropped), *memory)
         return drop(own.final_layer_norm(x), self.dropped)
 
 
 @dataclass(frozen=True)
 class _SelfAttention(Holder):
-    """Attention without a scale, to whose scores the distance of two positions adds what a table says of its bucket."""
+    """Attention without a scale, with a bias of the scores from a table of buckets of distances."""
 
     causal: bool
     farthest: Dim
     dropout: float = 0.0
 
     def forward(self, own: Own, x: Value, *given: Value) -> Any:
-        """Attend; where the table is here, its rows come out beside the result, (1, heads, queries, keys), else they are given."""
+        """Attend; with its own table the layer also returns the bias, (1, heads, queries, keys); otherwise the bias is an input."""
         query, key, value = (heads(own[name](x)) for name in ("q", "k", "v"))
         if self.causal:
             key, value = remember("key", key, axis=1), remember("value", value, axis=1)
@@ -225,12 +225,12 @@ class _SelfAttention(Holder):
 
 @dataclass(frozen=True)
 class _CrossAttention(Holder):
-    """Attention without a scale to what the encoder gives; the bias that is added to the scores is zero."""
+    """Attention without a scale to the encoder's output; the bias of the scores is zero."""
 
     dropout: float = 0.0
 
     def forward(self, own: Own, x: Value, memory: Value, *given: Value) -> Any:
-        """Queries of the stream, keys and values of the memory, which stay as they are; zeros that are not given come out as well."""
+        """Queries of the input, keys and values of the memory, which stay unchanged; a new bias of zeros is also returned."""
         query, key, value = (heads(own[name](one)) for name, one in (("q", x), ("k", memory), ("v", memory)))
         (bias,) = given or (constant("zeros", (1, query.sizes[2], query.sizes[1], key.sizes[1])),)
         y = own.o(attend(query, remember("key", key), remember("value", value), scale=1, bias=bias, dropout=self.dropout))
@@ -252,13 +252,13 @@ class _FeedForward(Holder):
 
 @dataclass(frozen=True)
 class _Added(Holder):
-    """What ``body`` gives for the normalised input is added to the input."""
+    """The output of ``body`` for the normalised input is added to the input."""
 
     body: str
     dropped: float = 0.0
 
     def forward(self, own: Own, x: Value, *given: Value) -> Any:
-        """The sum, and what else the body gives."""
+        """The sum, and the body's further outputs."""
         y, *others = each(own[self.body](own.layer_norm(x), *given))
         y = x + drop(y, self.dropped)
         return (y, *others) if others else y
@@ -268,17 +268,17 @@ class _Added(Holder):
 class _Block(Holder):
     """Attention, in a decoder also to the encoder's output, and the feed-forward network.
 
-    ``located``: the rows of relative positions are its own, else they are given. ``shares``: they come out beside the result, and what is
-    added across as well.
+    ``located``: the block has the table of relative positions; otherwise their bias is an input. ``shares``: this bias is returned beside
+    the result, and so is that of the attention to the encoder.
     """
 
     located: bool
     shares: bool
 
     def forward(self, own: Own, x: Value, *given: Value) -> Any:
-        """Given are the rows, unless they are its own, and what the encoder gives, with what is added across.
+        """The inputs are the bias of relative positions, unless the block has the table, and the encoder's output with its bias.
 
-        Where that is missing, nothing attends to it.
+        Without an encoder's output, the attention to it is left out.
         """
         bias, memory = ((), given) if self.located else (given[:1], given[1:])
         x, *rows = each(own["layer.0"](x, *bias))
@@ -291,10 +291,10 @@ class _Block(Holder):
 
 @dataclass(frozen=True)
 class _Located(Repeat):
-    """Blocks of which the first looks up the relative positions for all."""
+    """Blocks, the first of which looks up the relative positions for all."""
 
     def forward(self, own: Own, x: Value, *memory: Value) -> Any:
-        """The first block, then the others with its rows."""
+        """The first block, then the others with its bias."""
         if self.first is None:
             return in_turn(own, x, *memory)
         x, *shared = collected(own, 0, x, *memory)
@@ -304,7 +304,7 @@ class _Located(Repeat):
 
 @dataclass(frozen=True)
 class _NotFalse(Flag):
-    """A key of which the reference only asks whether it is false; null is true."""
+    """A key that the reference only compares with false; null is true."""
 
     default: bool | None = True
 
@@ -312,13 +312,13 @@ class _NotFalse(Flag):
 
 
 def _as_read(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """As in the reference, what it works out of ``feed_forward_proj`` wins where it is given; a stack of no blocks has no first one."""
+    """As in the reference, the values from ``feed_forward_proj`` are used if it is given; a stack without blocks has no first one."""
     said = arguments["feed_forward_proj"]
     gate, _, act = said.rpartition("-")
     read, gated, function = "gelu_new" if said == "gated-gelu" else act, arguments.pop("is_gated_act"), arguments.pop("dense_act_fn")
     if gate in {"", "gated"} and (gated not in {None, gate != ""} or function not in {None, read}):
         open_gate, function = gate != "" if gated is None else gated, function or read
-        # Behind a gate the word "gelu" is read as GELU's approximation; the exact function has another name, too.
+        # With a gate the word "gelu" is read as GELU's approximation; the exact function also has another name.
         arguments["feed_forward_proj"] = ("gated-gelu_python" if function == "gelu" else f"gated-{function}") if open_gate else function
     tied, scales = arguments.pop("tie_word_embeddings", True), arguments.pop("scale_decoder_outputs", None)
     arguments["scale_decoder_outputs"] = tied if scales is None else scales
@@ -339,13 +339,13 @@ _T5 = {
     "num_layers": 6,
     "num_heads": 8,
     "feed_forward_proj": "relu",
-    # An untied output matrix, in a file, says that the decoder's output is not scaled; the reference ties it all the same.
+    # An untied output matrix in a file means that the decoder's output is not scaled; the reference ties it nevertheless.
     "tie_word_embeddings": _NotFalse(null=True),
     "scale_decoder_outputs": Flag(None),
 }
 _T5_ALONE = {
-    "is overruled: the reference ties the output matrix whatever this says": "tie_word_embeddings",
-    "is read by T5 alone": "scale_decoder_outputs",
+    "is overridden: the reference always ties the output matrix": "tie_word_embeddings",
+    "is read only by T5": "scale_decoder_outputs",
 }
 FAMILIES = (
     _family("t5", "T5", _T5, {}, former={"T5WithLMHeadModel": "T5ForConditionalGeneration"}),

@@ -1,4 +1,4 @@
-"""What models with a tower that reads and one that sees share: the towers, and the products of what they make of texts and images."""
+"""The common base of models with a text tower and an image tower: the towers, and the products of their outputs."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from paramsym.models.patches import PatchModel
 from paramsym.program import ALL, Mask, Own, Value, apply, contract, rearrange, reduce
 
 SEEING: Mapping[Symbol, Symbol] = dict(zip((H, L, A, F), dims("H_v L_v A_v F_v"), strict=True))
-"""Width, depth, heads and feed-forward width of the tower that sees, where another reads."""
+"""Width, depth, heads and feed-forward width of the image tower beside a text tower."""
 PROJECTED = dims("H_p")
 
 
 @dataclass(frozen=True)
 class Tower(Model):
-    """One tower, abstract: L blocks of 4*H**2 + 2*F*H + 9*H + F with what stands around them."""
+    """One tower, abstract: L blocks of 4*H**2 + 2*F*H + 9*H + F, with the parts before and after them."""
 
     hidden_size: Dim = key(H, 768)
     intermediate_size: Dim = key(F, 3072)
@@ -53,11 +53,11 @@ class Tower(Model):
         yield Part("", self.tower())
 
     def tower(self) -> Layer:
-        """Return embeddings, blocks, and what follows them."""
+        """Return the embeddings, the blocks, and the parts after them."""
         raise NotImplementedError
 
     def norm(self) -> LayerNorm:
-        """Return one normalisation of the hidden width."""
+        """Return one normalisation of the hidden size."""
         return LayerNorm(self.hidden_size, self.layer_norm_eps)
 
     def blocks(self, *, norm_first: bool = False, mask: Mask = ALL) -> Sequential:
@@ -76,14 +76,14 @@ class Tower(Model):
 
 @dataclass(frozen=True)
 class ReadingTower(Tower):
-    """A tower that reads, abstract: V words and P positions of H before the blocks."""
+    """A text tower, abstract: V words and P positions of H before the blocks."""
 
     vocab_size: Dim = key(V, 32000)
     max_position_embeddings: Dim = key(P, 64)
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """The numbers of tokens."""
+        """The token ids."""
         return {"input_ids": (B, S)}
 
     def embeddings(self) -> TextEmbeddings:
@@ -93,7 +93,7 @@ class ReadingTower(Tower):
 
 @dataclass(frozen=True)
 class SeeingTower(Tower, PatchModel):
-    """A tower that sees square images, abstract: patches and their positions before the blocks."""
+    """An image tower for square images, abstract: patches and their positions before the blocks."""
 
     image_size: Dim = key(W, 224)
     patch_size: Dim = key(K, 16)
@@ -110,11 +110,11 @@ class SeeingTower(Tower, PatchModel):
 
 @dataclass(frozen=True)
 class TwoTowers(Classifying):
-    """A tower that reads and one that sees, and the products of what they make of texts and images; or the second with a classifier.
+    """A text tower and an image tower, and the products of their outputs; or the image tower with a classifier.
 
-    (batch, positions) of the texts and (batch, channels, height, width) of the images go in; what comes out are the scores of each image
-    for each text, (images, texts), and the same as (texts, images). The classifier is given the images alone, and takes the mean of the
-    places from ``first_place`` on. Abstract.
+    The inputs are (batch, positions) of the texts and (batch, channels, height, width) of the images; the outputs are the scores of each
+    image for each text, (images, texts), and the same as (texts, images). The classifier takes only the images, and the mean of the
+    positions from ``first_place`` on. Abstract.
     """
 
     text_config: Any
@@ -125,7 +125,7 @@ class TwoTowers(Classifying):
     ignored: ClassVar[Ignored] = {"the output is no word": "tie_word_embeddings"}
 
     def parts(self) -> Iterator[Part]:
-        """The towers, or the one that sees and a classifier."""
+        """The towers, or the image tower and a classifier."""
         if self.compares:
             yield Part("text_model", self.text_config.tower())
         yield Part("vision_model", self.vision_config.tower())
@@ -133,7 +133,7 @@ class TwoTowers(Classifying):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """The texts and the images, each as many as there are; a classifier has the images alone."""
+        """Any number of texts and of images; a classifier takes only the images."""
         (name, seen), *_ = self.vision_config.inputs.items()
         return {"input_ids": (B, S), name: (dims("B_v"), *seen[1:])} if self.compares else {name: seen}
 
@@ -165,7 +165,7 @@ class TwoTowers(Classifying):
 
 
 def unit(x: Value, *, by_power: bool = False) -> Value:
-    """Return vectors divided by their length; ``by_power`` says that the root of a length is written as a power of its square."""
+    """Return vectors divided by their length; with ``by_power`` the root of a length is computed as a power of its square."""
     squared = reduce("sum", x * x, -1, keep=True)
     return x / (squared**0.5 if by_power else apply("sqrt", squared))
 
@@ -198,7 +198,7 @@ class TextEmbeddings(Layer):
 
 @dataclass(frozen=True)
 class PatchEmbeddings(Layer):
-    """The projection of a patch and a position per patch; ``class_token`` is one more vector with a position, and there is no bias then.
+    """The projection of a patch and a position per patch; ``class_token`` adds one vector with a position, and removes the bias.
 
     ``patches`` is their number along one side. The index buffer is in no state dict.
 
@@ -219,7 +219,7 @@ class PatchEmbeddings(Layer):
         yield Tensor("position_ids", (1, self._positions), role="statistic", buffer=True, persistent=False)
 
     def parts(self) -> Iterator[Part]:
-        """The projection, a convolution that moves by whole patches, then the positions."""
+        """The projection, a convolution whose stride is the patch, then the positions."""
         patch = self.patch_size
         projection = Conv2d(self.num_channels, self.hidden_size, patch, stride=patch, bias=not self.class_token)
         yield Part("patch_embedding", projection)
@@ -238,9 +238,9 @@ class PatchEmbeddings(Layer):
 
 
 def inside(reader: Family, letters: Mapping[Symbol, Symbol] = MappingProxyType({}), overruled: str = "") -> Family:
-    """Return how a tower's configuration is read inside another one: in other letters, without a key that the whole overrules."""
+    """Return the reader of a tower's configuration inside another one: with other letters, without the keys that the whole overrides."""
     keys = {name: one for name, one in reader.keys.items() if name != overruled}
     keys |= {
         name: replace(one, letter=letters[one.letter]) for name, one in keys.items() if isinstance(one, Size) and one.letter in letters
     }
-    return replace(reader, keys=keys, ignored={**reader.ignored, "is overruled by that of the whole": overruled})
+    return replace(reader, keys=keys, ignored={**reader.ignored, "is overridden by that of the whole": overruled})

@@ -14,7 +14,7 @@ from paramsym.models.images import convolved
 from paramsym.program import Own, Value, apply, join, pool, pool_to, resample
 
 LEVELS = 4
-"""The feature maps that go in."""
+"""The input feature maps."""
 
 
 def like(x: Value, other: Value) -> Value:
@@ -23,7 +23,7 @@ def like(x: Value, other: Value) -> Value:
 
 
 def pyramid_neck(width: Dim) -> PyramidNeck:
-    """Return what makes a pyramid of the maps of one width: two convolutions that double the first, one for the second.
+    """Return the layers that make a pyramid of maps of one width: two convolutions that double the first map, one for the second.
 
     >>> from paramsym.algebra.symbols import H
     >>> pyramid_neck(H).params
@@ -36,7 +36,7 @@ def pyramid_neck(width: Dim) -> PyramidNeck:
 
 @dataclass(frozen=True)
 class Fourfold(Holder):
-    """Two transposed convolutions, a normalisation and GELU between them."""
+    """Two transposed convolutions, with a normalisation and GELU between them."""
 
     def forward(self, own: Own, x: Value) -> Value:
         """Four times the extents."""
@@ -48,12 +48,12 @@ class PyramidNeck(Holder):
     """Four maps of one size become maps of four times, twice, once and half the extents."""
 
     def forward(self, own: Own, first: Value, second: Value, third: Value, fourth: Value) -> tuple[Value, ...]:
-        """The first two grow, the last one keeps the greatest of 2 by 2 entries."""
+        """The first two are enlarged; the last one keeps the maximum of 2 by 2 entries."""
         return own.fpn1(first), own.fpn2(second), third, pool("max", fourth, (2, 2), (2, 2), ((0, 0), (0, 0)))
 
 
 def uper_head(width: Dim, scales: tuple[int, ...], num_labels: Dim) -> UperHead:
-    """Return UPerNet's head over four maps of one width; ``scales`` are the extents to which it pools the last.
+    """Return UPerNet's head over four maps of one width; ``scales`` are the extents to which the last one is pooled.
 
     >>> from paramsym.algebra.symbols import H, N
     >>> uper_head(H, (1, 2, 3, 6), N).params
@@ -86,17 +86,17 @@ class Pooled(Holder):
 
 @dataclass(frozen=True)
 class PyramidPooling(Holder):
-    """The map, and what each of the ``blocks`` makes of it (Zhao et al. 2017, arXiv:1612.01105, section 3.2)."""
+    """The map, and the output of each of the ``blocks`` for it (Zhao et al. 2017, arXiv:1612.01105, section 3.2)."""
 
     def forward(self, own: Own, x: Value) -> Value:
-        """All side by side in the channels."""
+        """All joined along the channels."""
         blocks = (part.name for part in own.blocks.layer.own_parts)
         return join(x, *(own[f"blocks.{name}"](x) for name in blocks), axis=1)
 
 
 @dataclass(frozen=True)
 class UperHead(Holder):
-    """A pyramid from coarse to fine, whose maps are put together in the extents of the first (Xiao et al. 2018, figure 4)."""
+    """A pyramid from coarse to fine, whose maps are joined at the extents of the first (Xiao et al. 2018, figure 4)."""
 
     def forward(self, own: Own, *maps: Value) -> Value:
         """Four maps to (batch, labels, height, width) of the first."""
@@ -110,7 +110,7 @@ class UperHead(Holder):
 
 
 def fcn_head(width: Dim, channels: Dim, num_labels: Dim, convolutions: Count, *, concatenates: bool) -> FcnHead:
-    """Return the auxiliary head: convolutions of 3 by 3, one more over their input and output where it ``concatenates``, and labels.
+    """Return the auxiliary head: convolutions of 3 by 3, one more over their input and output with ``concatenates``, and labels.
 
     >>> from paramsym.algebra.symbols import C, H, N
     >>> fcn_head(H, C, N, 1, concatenates=False).params
@@ -125,7 +125,7 @@ def fcn_head(width: Dim, channels: Dim, num_labels: Dim, convolutions: Count, *,
 
 @dataclass(frozen=True)
 class FcnHead(Holder):
-    """The convolutions ``convs`` of the third map, with ``conv_cat`` over input and output where it is there, and the labels."""
+    """The convolutions ``convs`` of the third map, with ``conv_cat`` over input and output if present, and the labels."""
 
     def forward(self, own: Own, *maps: Value) -> Value:
         """Four maps to (batch, labels, height, width) of the third."""

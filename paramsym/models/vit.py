@@ -32,16 +32,16 @@ class Vit(PatchTransformer):
     """ViT, DeiT and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
-    channels; ``image_size`` and ``patch_size`` may each be a pair, height then width. The embeddings store a class token, one position per
-    patch and one more, and the projection of a patch; then follow L blocks of 4*H**2 + 2*F*H + 9*H + F, a normalisation, and for
-    ``ViTModel`` a pooler of ``pooler_output_size`` (H where it is None). ``head_dim`` is H/A where it is None. ``num_labels`` is N where
-    the architecture has labels and no number is given; with 0 the reference stores no classifier. DeiT has a distillation token, whose
-    position is one more, and may have a second classifier for it.
+    channels; ``image_size`` and ``patch_size`` may each be a pair, height then width. The embeddings store a class token, a position for
+    each patch and for the token, and the projection of a patch; then follow L blocks of 4*H**2 + 2*F*H + 9*H + F, a normalisation, and for
+    ``ViTModel`` a pooler of ``pooler_output_size`` (H if it is None). ``head_dim`` is H/A if it is None. ``num_labels`` is N if the
+    architecture has labels and no number is given; with 0 the reference stores no classifier. DeiT has a distillation token with a
+    position, and may have a second classifier for it.
 
     Raises:
-        DivisibilityError: patches that do not divide the image, or heads that do not divide the width. The reference drops what is left
-            over; the message says which argument does the same.
-        ArgumentError: a pooler or mask token asked of a class that decides this itself, or an unknown activation.
+        DivisibilityError: patches that do not divide the image, or heads that do not divide the hidden size. The reference drops the rest;
+            the message names the argument that gives the same.
+        ArgumentError: a pooler or mask token for a class in which this is fixed, or an unknown activation.
 
     >>> Vit(architecture="ViTForImageClassification").at("google/vit-base-patch16-224", N=1000).params
     86567656
@@ -70,11 +70,11 @@ class Vit(PatchTransformer):
         """The flags are for the base classes."""
         super().conditions()
         if self.task and (not self.add_pooling_layer or self.use_mask_token):
-            message = f"add_pooling_layer and use_mask_token are for the base classes; {self.architecture} itself decides about both."
+            message = f"add_pooling_layer and use_mask_token are for the base classes; in {self.architecture} both are fixed."
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``vit`` or ``deit`` where a head follows, then the head."""
+        """The base model, under ``vit`` or ``deit`` if a head follows, then the head."""
         masked = self.task == "MaskedImageModeling"
         width, distilled = self.hidden_size, self.kind == "DeiT"
         layers: dict[str, Layer] = {
@@ -106,9 +106,9 @@ class Vit(PatchTransformer):
         return self.architecture.endswith("WithTeacher")
 
     def forward(self, own: Own, pixel_values: Value, bool_masked_pos: Value | None = None) -> Value:
-        """(batch, tokens, width) of the base model, (batch, labels) of a classifier, the image again of a masked model.
+        """(batch, tokens, width) of the base model, (batch, labels) of a classifier, the reconstructed image of a masked model.
 
-        ``bool_masked_pos``, (batch, patches), is 1 where the mask token takes the place of a patch.
+        ``bool_masked_pos``, (batch, patches), is 1 if the mask token replaces the patch.
         """
         mask = () if bool_masked_pos is None else (bool_masked_pos,)
         x = own[self.base_name](self.checked(pixel_values), *mask)
@@ -127,7 +127,7 @@ class Vit(PatchTransformer):
 
 @dataclass(frozen=True)
 class VitBase(Holder):
-    """The base model: ``embeddings``, the blocks ``layers``, ``layernorm``, and a ``pooler`` whose result is not handed on."""
+    """The base model: ``embeddings``, the blocks ``layers``, ``layernorm``, and a ``pooler`` whose result is not used."""
 
     def forward(self, own: Own, pixel_values: Value, *mask: Value) -> Value:
         """(batch, channels, height, width) to (batch, tokens, width)."""
@@ -149,7 +149,7 @@ class VitPooler(Holder):
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Round down where the reference does; no pooled width, or the width itself, is the width."""
+    """Round down where the reference does; a pooled width that is missing or equal to the width is the width."""
     rounded(arguments, sizes)
     if arguments.get("pooler_output_size") is not None and sizes[POOLED] in {0, sizes[H]}:
         arguments["pooler_output_size"] = None

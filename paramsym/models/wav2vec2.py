@@ -62,12 +62,12 @@ class Wav2Vec2(Model):
     """wav2vec 2.0, HuBERT and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores a vector for masked frames, unless both mask
-    probabilities are 0; convolutions over the signal, C_(i-1)*C_i*K_i each, the first or all of them normalised; a projection to H; a
-    convolution in g groups over K_p frames for the positions, stored as directions and K_p lengths (Salimans and Kingma 2016); a
+    probabilities are 0; convolutions over the signal, C_(i-1)*C_i*K_i each, with a normalisation after the first or after all; a projection
+    to H; a convolution in g groups over K_p frames for the positions, stored as directions and K_p lengths (Salimans and Kingma 2016); a
     normalisation; and L blocks of 4*H**2 + 2*F*H + 9*H + F, with ``adapter_attn_dim`` and ``do_stable_layer_norm`` an adapter in each.
-    ``add_adapter`` ends the base model in convolutions. HuBERT may leave out the normalisation of the projection
-    (``feat_proj_layer_norm``) and normalise the positions by batch (``conv_pos_batch_norm``). ``num_labels`` is N where the architecture
-    has labels and no number is given.
+    ``add_adapter`` adds convolutions at the end of the base model. HuBERT may leave out the normalisation of the projection
+    (``feat_proj_layer_norm``) and normalise the positions by batch (``conv_pos_batch_norm``). ``num_labels`` is N if the architecture has
+    labels and no number is given.
 
     Raises:
         DivisibilityError: heads or groups that do not divide the width, or codebooks that do not divide the codes' width.
@@ -147,27 +147,27 @@ class Wav2Vec2(Model):
     published, claims = published_in("wav2vec2")
 
     def conditions(self) -> None:
-        """Lists are equally long; an adapter is where the reference has one."""
+        """Lists have equal lengths; only classes with an adapter in the reference have one."""
         super().conditions()
         lengths = {"conv_dim": self.conv_dim, "conv_stride": self.conv_stride, "conv_kernel": self.conv_kernel}
         if len({len(entries) for entries in lengths.values()}) > 1 or not self.conv_dim:
             found = ", ".join(f"{name} has {len(entries)}" for name, entries in lengths.items())
-            message = f"{found} entries; wanted as many of each, one per convolution."
+            message = f"{found} entries; wanted equal numbers, one per convolution."
             raise ArgumentError(message)
         if self.task == _SPEAKERS and (len(self.tdnn_kernel) < len(self.tdnn_dim) or not self.tdnn_dim):
             message = f"tdnn_dim has {len(self.tdnn_dim)} entries and tdnn_kernel {len(self.tdnn_kernel)}; wanted a kernel for each."
             raise ArgumentError(message)
         if self.add_adapter and self.task in {_SEQUENCE, _FRAMES}:
-            message = f"add_adapter=True is not for {self.architecture}, which the reference does not build with it."
+            message = f"add_adapter=True is not allowed for {self.architecture}: the reference does not build it."
             raise ArgumentError(message)
 
     def tensors(self) -> Iterator[Tensor]:
-        """The classifiers' weights of the layers, and of what enters the first."""
+        """The classifiers' weights of the layers, and of the first one's input."""
         if self._weighs:
             yield Tensor("layer_weights", (self.num_hidden_layers + 1,))
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under its name where a head follows, then the head."""
+        """The base model, under its name if a head follows, then the head."""
         base = self._base()
         if self.mask_time_prob > 0 or self.mask_feature_prob > 0:
             base = MaskedFrames(self.hidden_size, base)
@@ -301,7 +301,7 @@ class Wav2Vec2(Model):
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """No output width, or the hidden width, is no other one."""
+    """An output width that is missing, or is the hidden size, gets no letter."""
     if sizes.get(OUTPUT) in {0, sizes[H]}:
         arguments["output_hidden_size"] = None
         del sizes[OUTPUT]

@@ -36,10 +36,10 @@ class Whisper(TwoStacks):
     over three frames, 3*C*H + H and 3*H**2 + H; P frozen sinusoids; L blocks of 4*H**2 + 2*F*H + 8*H + F, whose keys have no bias; and a
     normalisation. The decoder stores the table of words and of P_d positions, L_d blocks that also attend to the encoder, and a
     normalisation. The causal class is the decoder alone, the classifier the encoder alone, with a projection to ``classifier_proj_size``
-    and, with ``use_weighted_layer_sum``, a weight for every layer. ``num_labels`` is N where there are labels and no number is given.
+    and, with ``use_weighted_layer_sum``, a weight for every layer. ``num_labels`` is N if there are labels and no number is given.
 
     Raises:
-        DivisibilityError: heads that do not divide the width.
+        DivisibilityError: heads that do not divide the hidden size.
         ArgumentError: an activation or architecture that the reference does not know.
 
     >>> Whisper(architecture="WhisperForConditionalGeneration").at("openai/whisper-tiny").params
@@ -60,12 +60,12 @@ class Whisper(TwoStacks):
     published, claims = published_in("whisper")
 
     def tensors(self) -> Iterator[Tensor]:
-        """The classifier's weights of the layers, and of the embeddings before them."""
+        """The classifier's weights for the layers, and for the embeddings before them."""
         if not self._decodes and self.use_weighted_layer_sum:
             yield Tensor("layer_weights", (self.encoder_layers + 1,))
 
     def parts(self) -> Iterator[Part]:
-        """The stacks, under ``model`` where they generate, then the head."""
+        """The stacks, under ``model`` in generating classes, then the head."""
         base: Layer = Sequential(encoder=self._encoder()) if self._encodes else Sequential(decoder=self._decoder())
         yield Part(self._base_name, Stacks(self._encoder(), self._decoder()) if self._encodes and self._decodes else base)
         if self._base_name:
@@ -76,7 +76,7 @@ class Whisper(TwoStacks):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """The spectrogram, (batch, mel bins, frames), and the numbers of tokens, (batch, positions); the causal class reads these alone."""
+        """The spectrogram, (batch, mel bins, frames), and the token ids, (batch, positions); the causal class reads only these."""
         if not self._encodes:
             return {"input_ids": (B, S)}
         heard: dict[str, Shape] = {"input_features": (B, self.num_mel_bins, canonical(2 * self.max_source_positions))}
@@ -94,7 +94,7 @@ class Whisper(TwoStacks):
         return own.proj_out(x) if self._base_name else x
 
     def _weighted(self, own: Own, last: Value, before: Value) -> Value:
-        """The mean of what reached every block and of the last hidden states, by weights that are learned."""
+        """The mean of every block's input and of the last hidden states, with learned weights."""
         layers = join(before, rearrange(last, "b s h -> () b s h"), axis=0)
         return reduce("sum", layers * rearrange(softmax(own.layer_weights), "n -> n () () ()"), 0)
 
@@ -147,7 +147,7 @@ class Encoder(Holder):
     def forward(self, own: Own, features: Value) -> Any:
         """Hidden states, (batch, positions, width), for (batch, mel bins, frames), two frames for each position.
 
-        Blocks that hand on what reached them add that, (blocks, batch, positions, width).
+        Blocks that return their inputs add them, (blocks, batch, positions, width).
         """
         x, _ = axes(features, "batch bins frames", bins=self.bins)
         frames = canonical(2 * self.positions)
@@ -162,12 +162,12 @@ class Encoder(Holder):
 
 @dataclass(frozen=True)
 class Handing(Layer):
-    """A block that gives what reached it beside its result."""
+    """A block that returns its input beside its result."""
 
     block: Layer
 
     def parts(self) -> Iterator[Part]:
-        """The block, on this layer's own level."""
+        """The block, without a level of its own in the names."""
         yield Part("", self.block)
 
     def forward(self, own: Own, x: Value) -> tuple[Value, Value]:
@@ -177,7 +177,7 @@ class Handing(Layer):
 
 @dataclass(frozen=True)
 class Collected(Repeat):
-    """Blocks whose second results come out stacked, behind the result of the last."""
+    """Blocks whose second results are stacked after the result of the last."""
 
     def forward(self, own: Own, x: Value, *along: Value) -> tuple[Value, ...]:
         """Block after block."""
@@ -194,7 +194,7 @@ FAMILIES = (
         defaults=_TINY,
         aliases={**ALIASES, "num_key_value_heads": "encoder_attention_heads"},
         ignored={
-            "is worked out by the reference, which then scales nothing by it": "scale_embedding",
+            "is computed by the reference, which does not use it": "scale_embedding",
             "masks the input while training": (
                 "apply_spec_augment mask_time_prob mask_time_length mask_time_min_masks mask_feature_prob mask_feature_length"
                 " mask_feature_min_masks"

@@ -1,4 +1,4 @@
-"""A program as a picture: its operations as boxes, the programs of parts as boxes around theirs."""
+"""A program as a picture: operations are boxes, and parts are boxes around their operations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paramsym.render.diagram import Box, to_svg
 
 
 def picture(program: Program, depth: int | None = None) -> str:
-    """Return an SVG picture of a program; ``depth`` is how many levels of parts are opened, by default all.
+    """Return an SVG picture of a program; ``depth`` is the number of opened levels of parts, by default all.
 
     >>> from paramsym import B, Dense, F, H, trace
     >>> picture(trace(Dense(H, F), (B, H))).startswith("<svg")
@@ -22,11 +22,11 @@ def picture(program: Program, depth: int | None = None) -> str:
 
 
 MOST = 60
-"""The boxes of a picture that is read without scrolling for long."""
+"""The most boxes of a picture without much scrolling."""
 
 
 def pictures(program: Program) -> str:
-    """Return a picture for a notebook: of parts, as deep as it stays short, and behind a line to click on of every operation.
+    """Return a picture for a notebook: the parts, to a depth at which it stays short, and after a click every operation.
 
     >>> from paramsym import B, Dense, F, H, trace
     >>> "<details>" in pictures(trace(Dense(H, F), (B, H)))
@@ -50,7 +50,7 @@ def _count(boxes: list[Box], depth: int) -> int:
 
 
 def _boxes(program: Program, depth: int | None) -> list[Box]:
-    """Return a box for every operation that does more than name axes; a stored tensor is a word in the boxes that take it."""
+    """Return a box for every operation except naming of axes; a stored tensor is a word in the boxes that use it."""
     found: list[Box] = []
     made: dict[int, Box | None] = dict.fromkeys(program.inputs)
     names: dict[int, str] = {}
@@ -60,7 +60,7 @@ def _boxes(program: Program, depth: int | None) -> list[Box]:
             names[step.gives[0]] = operation.tensor.name
             continue
         if isinstance(operation, Rearrange) and step.takes[0] in names:
-            names[step.gives[0]] = names[step.takes[0]]  # a tensor made to fit the axes of what it meets
+            names[step.gives[0]] = names[step.takes[0]]  # a tensor reshaped for the array that it is combined with
             continue
         if isinstance(operation, Named | Known) and step.takes[0] in made:
             made[step.gives[0]] = made[step.takes[0]]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from paramsym.core.ledger import Ledger, Line
 
 PAPER = lettering()
-"""The shared letters, as their papers write them."""
+"""The shared letters in the forms of their papers."""
 
 
 def formula_latex(value: Expr | int) -> str:
@@ -35,11 +35,11 @@ def formula_latex(value: Expr | int) -> str:
 def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, letters: Lettering = None) -> Table:
     """Return the table of a layer: tensor by tensor, or the parts to a depth.
 
-    Rows of numbered copies are listed once, under their template name, with the number of copies beside them. An alias is a row that adds
-    nothing and says whose tensor it is. ``letters`` says how formulas are typeset.
+    Numbered copies have one row, under their template name, with the number of copies. An alias is a row without parameters that names its
+    tensor. ``letters`` is the set of letters for typeset formulas.
 
     Raises:
-        ArgumentError: a depth that is no number of levels.
+        ArgumentError: a depth that is not a number of levels.
     """
     check_depth(depth)
     check_flags(buffers=buffers)
@@ -63,7 +63,7 @@ def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, l
 
 
 def _kind(layer: Layer, path: str) -> str | None:
-    """Return the class of a part that has a number for a name, which says nothing of what it is."""
+    """Return the class of a part whose name is only a number."""
     if not path.rpartition(".")[2].isdigit():
         return None
     try:
@@ -73,13 +73,13 @@ def _kind(layer: Layer, path: str) -> str | None:
 
 
 def table(models: Mapping[str, Layer], sizes: Iterable[Symbol | str] | None = None, *, letters: Lettering = None) -> Table:
-    """Return several models, or several sizes of one, in one table: a row each, with its sizes and its count.
+    """Return a table of several models, or several sizes of one: a row for each, with its sizes and its count.
 
-    ``models`` gives each a name. ``sizes`` chooses the letters; by default all that any of the models was given a size for, in the order
-    of the shared letters. A model that lacks one has an empty cell, one with letters left its closed form.
+    ``models`` gives each a name. ``sizes`` chooses the letters; by default all letters for which a model has a size, in the order of the
+    shared letters. A model without a letter has an empty cell, a model with letters left its closed form.
 
     Raises:
-        ArgumentError: no mapping from names to layers.
+        ArgumentError: something other than a mapping from names to layers.
         UnknownNameError: a letter for which none of the models has a size.
 
     >>> from paramsym.models import Bert
@@ -108,14 +108,14 @@ def table(models: Mapping[str, Layer], sizes: Iterable[Symbol | str] | None = No
 
 
 def check_depth(depth: object) -> None:
-    """Raise ``ArgumentError`` for what is no number of levels; None stands for all of them."""
+    """Raise ``ArgumentError`` unless it is a number of levels, or None for all."""
     if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 0):
         message = f"depth is {quoted(depth)}; wanted a whole number from 0, or None for all levels."
         raise ArgumentError(message)
 
 
 def overview(layer: Layer) -> Table:
-    """Return the table that a notebook unfolds: shapes, formulas and, where sizes are put in, counts and shares, side by side."""
+    """Return the table that a notebook unfolds: shapes, formulas and, if sizes are put in, counts and shares."""
     root = layer.origin[0]
     before = [line for line in root.lines if not line.buffer]
     after = [line for line in layer.lines if not line.buffer]
@@ -135,7 +135,7 @@ def overview(layer: Layer) -> Table:
 
 
 def card(layer: Layer) -> str:
-    """Return what a notebook shows of a layer: formula, number, parts and tensors."""
+    """Return a layer for a notebook: formula, number, parts and tensors."""
     root = layer.origin[0]
     number = f"{int(layer.params):,}" if isinstance(layer.params, Integer) and root is not layer else ""
     tables = [("tensors", overview(layer))]
@@ -146,7 +146,7 @@ def card(layer: Layer) -> str:
 
 
 def tabulate_lines(ledger: Ledger, letters: Lettering = None) -> Table:
-    """Return the table of a ledger: every line with the sizes it multiplies, the copies, and what it adds."""
+    """Return the table of a ledger: every line with its sizes, copies and contribution."""
     rows = tuple(_tensor_row(line) for line in ledger)
     columns = ("line", "shape", "copies", "amount", "note")
     symbols = {symbol for line in ledger for symbol in symbols_in((line.factors, line.stored, line.shape))}
@@ -182,7 +182,7 @@ def _tensor_row(line: Line) -> tuple[Cell, ...]:
         notes.append("buffer")
     elif not line.trainable:
         notes.append("frozen")
-    # Slices stacked in one tensor stand in its shape; only tensors of their own are copies.
+    # Slices stacked in one tensor are in its shape; only separate tensors are copies.
     copies = Polynomial.product(step.count for step in line.path if isinstance(step, Numbers)).as_expr()
     amount = None if line.alias_of or line.buffer else line.amount
     return (name, line.sizes, None if copies == 1 else copies, amount, ", ".join(notes))

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 Form: TypeAlias = Literal["expanded", "collected", "factored", "parts", "annotated", "align", "steps"]
 FORMS: tuple[Form, ...] = ("expanded", "collected", "factored", "parts", "annotated", "align", "steps")
-_MOST = 8  # parts that one formula names before it stops going deeper
+_MOST = 8  # the most parts that one formula names
 _PLAIN = {"weight", "bias", "dense", "layer", "layers", "block", "blocks", "h", "kernel", "proj", "LayerNorm", "norm"}
-"""Names that say too little without the name before them."""
+"""Names that are unclear without the name before them."""
 
 
 @dataclass(frozen=True)
 class PartTotal:
-    """What the tensors under one path add: ``copies`` times ``amount``."""
+    """The contribution of the tensors under one path: ``copies`` times ``amount``."""
 
     path: tuple[str | Numbers, ...]
     copies: tuple[Dim, ...]
@@ -52,19 +52,19 @@ class PartTotal:
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """The names on the path, numbers left out."""
+        """The names on the path, without numbers."""
         names = (step.pattern.replace("{}", "") if isinstance(step, Numbers) else step.replace("{}", "") for step in self.path)
         return tuple(name.replace("_", " ").replace(".", " ").strip() for name in names if name.strip("._"))
 
     @property
     def numbered(self) -> str:
-        """The whole path with its numbers, where words alone would not tell two parts apart: ``encoder block 1..L-1``."""
+        """The whole path with its numbers, if words alone are not unique: ``encoder block 1..L-1``."""
         steps = (re.sub(r"(?<!\.)\.(?!\.)", " ", str(step)) for step in self.path)
         return " ".join(step.strip("{}").replace("{", "").replace("_", " ") for step in steps)
 
 
 def shares(source: Layer | Ledger, depth: int | None = None) -> tuple[PartTotal, ...]:
-    """Return what the parts add, down to a depth; without one, as deep as eight of them allow.
+    """Return the contributions of the parts down to a depth; by default the largest depth with at most eight parts.
 
     >>> from paramsym.models import Bert
     >>> [(" ".join(share.steps), share.copies, share.amount) for share in shares(Bert(), 1)][2]
@@ -86,7 +86,7 @@ def shares(source: Layer | Ledger, depth: int | None = None) -> tuple[PartTotal,
 def _shares(lines: tuple[Line, ...], depth: int) -> Iterator[PartTotal]:
     groups: dict[tuple[str | Numbers, ...], list[Line]] = {}
     for line in lines:
-        # The last name on a path is a tensor's; parts are named down to what holds it, and a number stands with the name before it.
+        # The last name on a path is a tensor's; parts are named down to its owner, and a number belongs to the name before it.
         end = max(1, min(depth, len(line.path) - 1))
         while end < len(line.path) - 1 and isinstance(line.path[end], Numbers):
             end += 1
@@ -118,7 +118,7 @@ def _says_little(name: str) -> bool:
 
 
 def names(found: tuple[PartTotal, ...], limit: float = LINE) -> list[str]:
-    """Return short words for each share: the last name on its path, and as many before it as tell them apart; no longer than a line."""
+    """Return short words for each share: the last names on its path that are unique; no longer than a line."""
     wanted = [1 + (len(share.steps) > 1 and _says_little(share.steps[-1])) for share in found]
     deepest = max((len(share.steps) for share in found), default=1)
     for _ in range(deepest):
@@ -150,17 +150,18 @@ def to_latex(
 ) -> str:
     r"""Return the closed form of a layer as LaTeX, without dollar signs; ``align`` and ``steps`` are an ``align*``.
 
-    ``form`` is one of these. ``expanded``: ``12 L H^{2} + 13 L H + V H``. ``collected``: by powers of the symbol ``by``. ``factored``: the
-    leading term, or the term ``by``, times what is left. ``parts``: one sum per part, in brackets. ``annotated``: the same with the name
-    of each part under a brace. ``align``: one line per part. ``steps``: numbers put in, multiplied, added; for a layer with sizes.
+    ``form`` is one of the following. ``expanded``: ``12 L H^{2} + 13 L H + V H``. ``collected``: by powers of the symbol ``by``.
+    ``factored``: the leading term, or the term ``by``, times the rest. ``parts``: one sum per part, in brackets. ``annotated``: the
+    same with the name of each part under a brace. ``align``: one line per part. ``steps``: numbers put in, multiplied, added; for a layer
+    with sizes.
 
-    ``letters`` is the name of a paper's set or a mapping; ``depth`` says how deep parts go; ``width`` breaks wider sums, in
-    characters of five points (an article in ten points has 67 on a line, 45 in a column of two); ``standalone`` returns a whole document.
+    ``letters`` is the name of a paper's set or a mapping; ``depth`` is the depth of parts; ``width`` breaks wider sums, in characters of
+    five points (an article in ten points has 67 on a line, a column of a two-column article 45); ``standalone`` returns a whole document.
 
     Raises:
-        ArgumentError: an unknown form or letters, or what is no width.
-        UnknownNameError: ``by`` is no symbol of the layer, or not given where it has several.
-        SizeError: ``steps`` while symbols are left.
+        ArgumentError: an unknown form or letters, or an impossible width.
+        UnknownNameError: ``by`` is not a symbol of the layer, or is missing and the layer has several.
+        SizeError: ``steps`` for a layer with symbols left.
 
     >>> from paramsym import Dense, H, L, MultiHeadAttention, A
     >>> to_latex(MultiHeadAttention(H, A), "factored", letters="megatron")
@@ -168,7 +169,7 @@ def to_latex(
     """
     check_flags(standalone=standalone)
     if form not in FORMS:
-        message = f"form {quoted(form)} is not known; known are {', '.join(FORMS)}."
+        message = f"form {quoted(form)} is not known; wanted one of {', '.join(FORMS)}."
         raise ArgumentError(message)
     check_depth(depth)
     root = layer.origin[0] if form == "steps" else layer
@@ -211,13 +212,13 @@ def _symbol(layer: Layer, by: Symbol | str | None) -> Symbol:
     if name is None and len(names) == 1:
         return next(iter(names.values()))
     if name is None:
-        message = f"which symbol is {type(layer).__name__} to be collected by? Write by= with one of {', '.join(sorted(names)) or 'none'}."
+        message = f"form 'collected' of {type(layer).__name__} needs by= with one of {', '.join(sorted(names)) or 'none'}."
         raise UnknownNameError(message)
     return symbol_of(type(layer).__name__, by, layer.symbols)
 
 
 def _align(layer: Layer, found: tuple[PartTotal, ...], letters: Letters, limit: float) -> str:
-    """Write each part and the sum on lines of their own; names stand above their formulas where both are too wide for one line."""
+    """Write each part and the sum on separate lines; a name is above its formula if both are too wide for one line."""
     called, total = names(found, limit), layer.polynomial.as_expr()
     written = [body for value in (total, *(share.total for share in found)) for _, body in latex.terms(value, letters)]
     room = limit - max(map(width_of_words, [*called, "total"])) - measured("= +")
@@ -240,7 +241,7 @@ def _align(layer: Layer, found: tuple[PartTotal, ...], letters: Letters, limit: 
 
 
 def _under(name: str, first: str, others: list[str], *, beside: bool) -> list[str]:
-    """Return the rows of one name: the formula beside it, or beneath it."""
+    """Return the rows of one name, with the formula beside it or below it."""
     label = rf"\text{{{latex.escape(name)}}}"
     if beside:
         return [f"{label} &= {first}", *(f"&{other}" for other in others)]
@@ -289,7 +290,7 @@ def _piece(piece: Any) -> str:
     if isinstance(piece, Table | Tabular):
         return displayed(piece.to_latex(long=True))
     if isinstance(piece, type):
-        message = f"{quoted(piece)} is a class; give what is built from it."
+        message = f"{quoted(piece)} is a class; give an instance of it."
         raise ArgumentError(message)
     if hasattr(piece, "own_tensors"):
         return displayed(piece.to_latex(width=LINE))

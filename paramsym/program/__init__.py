@@ -1,7 +1,7 @@
 """What a layer computes: its forward pass, traced once into a program, a small immutable value.
 
-A forward pass is ordinary Python over the operations that this room exports. Each operation is one class in the file of its kind; the class
-says what shape comes out, how much work it is, and how it runs on arrays.
+A forward pass is ordinary Python over the operations that this package exports. Each operation is one class in the file of its kind; the
+class states its output shape, its work, and how it runs on arrays.
 """
 
 from paramsym.program.activations import apply as apply, glu as glu, is_known as is_known, unknown as unknown

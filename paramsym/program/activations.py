@@ -17,7 +17,7 @@ from paramsym.program.types import ArrayType, flat
 
 
 def _sigmoid(xp: Any, x: Any) -> Any:
-    # The exponent is never positive, so that nothing overflows.
+    # The exponent is never positive, so nothing overflows.
     small = xp.exp(-xp.abs(x))
     return xp.where(x >= 0, 1 / (1 + small), small / (1 + small))
 
@@ -93,12 +93,12 @@ _IN_PLACE_OUTPUT = frozenset({"celu", "elu", "leaky_relu", "selu"})
 """Functions whose derivative torch computes from the output in place, and else from the input."""
 _KEEPS_NOTHING = frozenset({"nonzero", "sign"})
 _PYTHON: Mapping[str, int] = {"gelu_new": 3, "quick_gelu": 1, "softsign": 1, "tanhshrink": 1}
-"""Functions that transformers or torch write in Python, and how many arrays they keep beside the input."""
+"""Functions that transformers or torch write in Python, and the number of arrays that they keep in addition to the input."""
 
 
 @dataclass(frozen=True, slots=True)
 class Apply(Operation):
-    """A function of one number for every entry; ``settings`` are its constants.
+    """An elementwise function; ``settings`` are its constants.
 
     With ``inplace`` the result is written over the input, so that a copy is kept of an input that the derivative needs.
     """
@@ -111,13 +111,13 @@ class Apply(Operation):
         """One evaluation per entry."""
         return (Work(self.name, flat(taken[0].shape)),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever it needs
-        """Return the input, or the output where the derivative follows from it."""
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all needs
+        """Return the input, or the output if the derivative follows from it."""
         if self.name in _KEEPS_NOTHING:
             return ()
         like = Kept("own", factors=flat(taken[0].shape))
         own = (like,) * _PYTHON.get(self.name, 0)
-        if self.name == "tanhshrink":  # x - tanh(x): the derivative follows from the tangent
+        if self.name == "tanhshrink":  # x - tanh(x): the derivative follows from tanh(x)
             return own
         if self.name == "logsigmoid":
             own = (replace(like, kind="buffer"),)
@@ -135,7 +135,7 @@ class Apply(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Gate(Operation):
-    """The first half of an axis times the sigmoid of the second, by one kernel."""
+    """The first half of an axis times the sigmoid of the second half, in one kernel."""
 
     axis: int
 
@@ -148,12 +148,12 @@ class Gate(Operation):
         """A sigmoid and a product per entry of the result."""
         return Work("sigmoid", flat(given[0].shape)), Work("multiply", flat(given[0].shape))
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
         """Return the input."""
         return (Kept("taken"),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Open one half by the other."""
+        """Multiply one half by the sigmoid of the other."""
         one, gate = xp.split(arrays[0], 2, axis=self.axis)
         return one * _sigmoid(xp, gate)
 
@@ -163,7 +163,7 @@ class Gate(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Unknown(Apply):
-    """A function known by its name only: it keeps the shape and is evaluated once per entry, and it cannot be run."""
+    """A function known only by its name: it keeps the shape, is evaluated once per entry, and cannot be run."""
 
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing can be computed
         """Refuse to run.
@@ -171,22 +171,22 @@ class Unknown(Apply):
         Raises:
             NotYetError: always.
         """
-        message = f"{self.name!r} is known by its name only and cannot be run; write a layer whose forward pass computes it."
+        message = f"{self.name!r} is known only by its name and cannot be run; write a layer whose forward pass computes it."
         raise NotYetError(message)
 
 
 def glu(x: Value, axis: int) -> Value:
-    """Return the first half of an axis times the sigmoid of the second (Dauphin et al. 2017); the kernel keeps its input alone."""
+    """Return the first half of an axis times the sigmoid of the second (Dauphin et al. 2017); the kernel keeps only its input."""
     return record(Gate(x.type.axis(axis)), x)
 
 
 def unknown(name: str, x: Value) -> Value:
-    """Apply a function that is known by its name only: its shape and its work are known, its values are not."""
+    """Apply a function known only by its name: its shape and its work are known, its values are not."""
     return record(Unknown(name), x)
 
 
 def is_known(name: str) -> bool:
-    """Return whether ``apply`` knows a function of this name that needs no settings."""
+    """Return whether ``apply`` knows a function of this name without settings."""
     return name in _FUNCTIONS.keys() - {"clip", "threshold"}
 
 

@@ -31,8 +31,8 @@ class Combine(Operation):
         """One operation per entry of the result."""
         return (Work(self.name, flat(given[0].shape)),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
-        """Return nothing for a sum, the other factor for a product, the divisor and what it divides for a quotient."""
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
+        """Return nothing for a sum, the other factor for a product, divisor and dividend for a quotient."""
         if self.name in {"add", "subtract"}:
             return ()
         other = self.name == "divide" and any(needs)
@@ -58,7 +58,7 @@ class WithNumber(Operation):
         """One operation per entry."""
         return (Work(self.name, flat(given[0].shape)),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
         """Return the base of a power; sums and products with a number keep nothing."""
         if self.reflected and self.name == "divide":
             return (Kept("given"),)
@@ -84,7 +84,7 @@ def broadcast(one: ArrayType, other: ArrayType) -> tuple[Axis, ...]:
     shape = list(long.shape[:lead])
     for axis, shorter, size, small in zip(long.shape[lead:], short.shape, long.sizes[lead:], short.sizes, strict=True):
         if size not in {1, small} and small != 1 and differ(size, small):
-            message = f"{shown(one.sizes)} and {shown(other.sizes)} cannot be combined."
+            message = f"{shown(one.sizes)} and {shown(other.sizes)} cannot be combined; wanted equal axes, or axes of size 1."
             raise ShapeError(message)
         shape.append(shorter if size == 1 else axis)
     return tuple(shape)

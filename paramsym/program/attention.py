@@ -67,12 +67,11 @@ def attend(
 ) -> Value:
     """Return the softmax of scaled dot products of queries with keys, times the values (Vaswani et al. 2017, equation 1).
 
-    Queries are (batch, positions, heads, width); keys and values may have fewer heads, each shared by a group of queries. ``scale`` is
-    1/sqrt(width) by default; ``bias`` is added to the scores (batch or 1, heads or 1, queries, keys), and ``seen`` says which of them
-    are not filled in, where a reference keeps that mask; ``cap`` limits them to cap*tanh(scores/cap). ``sinks`` (heads,) take part in
-    the softmax as one more score per head, which has no value (Xiao et al. 2023, arXiv:2309.17453, section 3.3). ``wide`` says that the
-    reference works the softmax out in float32. Without ``fused`` no kernel does it at once. The result is (batch, positions, (heads,
-    width)).
+    Queries are (batch, positions, heads, width); keys and values may have fewer heads, each shared by a group of query heads. ``scale`` is
+    1/sqrt(width) by default; ``bias`` is added to the scores (batch or 1, heads or 1, queries, keys), and ``seen`` is the mask of visible
+    scores, if the reference keeps it; ``cap`` limits scores to cap*tanh(scores/cap). ``sinks`` (heads,) are one more score per head in the
+    softmax, without a value (Xiao et al. 2023, arXiv:2309.17453, section 3.3). ``wide`` means that the reference computes the softmax in
+    float32. Without ``fused`` it is never one kernel. The result is (batch, positions, (heads, width)).
     """
     factor = root_reciprocal(q.sizes[-1]) if scale is None else scale
     groups = per(q.sizes[-2], k.sizes[-2])
@@ -93,7 +92,7 @@ def attend(
 
 
 def beside(scores: Value, sinks: Value) -> Value:
-    """Return the softmax of (batch, heads, queries, keys) and of one more score per head, without the weights of these."""
+    """Return the softmax of (batch, heads, queries, keys) with one more score per head, without the weights of these scores."""
     more = rearrange(sinks, "a -> () a () ()")
     for axis in (0, 2):
         more = copies(more, scores.sizes[axis], axis=axis)
@@ -109,8 +108,8 @@ def root_reciprocal(width: Dim) -> float | Expr:
 def rotation(length: Dim, width: Dim, rope: Rope | float = 10000.0, *, halves: bool = False) -> tuple[Value, Value]:
     """Return the cosines and sines of rotary positions, each (positions, width) (Su et al. 2021, section 3.2.2).
 
-    Every angle stands twice; with ``halves`` once, for both entries of a pair.
-    ``rope`` is the base, or all settings. An odd width has a frequency for its last entry as well, and so one entry more.
+    Every angle occurs twice; with ``halves`` once, for both entries of a pair. ``rope`` is the base, or all settings. An odd width has a
+    frequency for its last entry as well, and so one more entry.
     """
     rope = rope if isinstance(rope, Rope) else Rope(rope)
     half = (width + 1) // 2 if isinstance(width, int) else canonical(per(width, 2))
@@ -124,14 +123,14 @@ def rotation(length: Dim, width: Dim, rope: Rope | float = 10000.0, *, halves: b
 def rotate(x: Value, cos: Value, sin: Value, *, partly: bool = False, halves: bool = False) -> Value:
     """Rotate the halves of every head against each other: x is (batch, positions, heads, width), cos and sin (positions, width).
 
-    Cosines and sines that are narrower than the heads rotate the first entries of each, and leave the others; with ``partly`` the two are
-    joined even where none are left. With ``halves`` an angle stands once for both entries of a pair.
+    Cosines and sines that are narrower than the heads rotate only the first entries of each head; with ``partly`` rotated and other entries
+    are joined even if there are no others. With ``halves`` an angle occurs once for both entries of a pair.
     """
     if halves:
         left, right = segments(x, cos.sizes[-1], cos.sizes[-1])
         cos, sin = (rearrange(one, "s d -> s () d") for one in (cos, sin))
         parts = (rearrange(one, "b s a d -> b a s d") for one in (left * cos - right * sin, right * cos + left * sin))
-        return rearrange(join(*parts), "b a s d -> b s a d")  # references lay heads before positions
+        return rearrange(join(*parts), "b a s d -> b s a d")  # references have heads first in memory
     if partly and cos.sizes[-1] == x.sizes[-1]:
         return rearrange(compact(rearrange(rotate(x, cos, sin), "b s a d -> b a s d")), "b a s d -> b s a d")
     turned = cos.sizes[-1]
@@ -139,7 +138,7 @@ def rotate(x: Value, cos: Value, sin: Value, *, partly: bool = False, halves: bo
     if rest != 0:
         x, still = (rearrange(one, "b s a d -> b a s d") for one in segments(x, turned, rest))
         x = rotate(rearrange(x, "b a s d -> b s a d"), cos, sin)
-        return rearrange(join(rearrange(x, "b s a d -> b a s d"), still), "b a s d -> b s a d")  # references lay heads before positions
+        return rearrange(join(rearrange(x, "b s a d -> b a s d"), still), "b a s d -> b s a d")  # references have heads first in memory
     half = canonical(per(turned, 2))
     left, right = segments(x, half, half)
     cos, sin = (rearrange(one, "s d -> s () d") for one in (cos, sin))

@@ -1,4 +1,4 @@
-"""Changes of shape: axes taken apart, merged, moved, cut, joined, padded. None of them computes anything."""
+"""Changes of shape: axes split, merged, moved, cut, joined, padded. None of them computes anything."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PadMode: TypeAlias = Literal["constant", "reflect", "replicate", "circular"]
 
 @dataclass(frozen=True, slots=True)
 class Rearrange(Operation):
-    """Axes taken apart, moved and merged, as einops writes it; ``sizes`` are those of the words that stand in brackets on the left."""
+    """Axes split, moved and merged, in the notation of einops; ``sizes`` are those of the words in brackets on the left."""
 
     view = True
 
@@ -55,14 +55,14 @@ class Rearrange(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Named(Operation):
-    """The words for the axes of an array; they tell which axis holds the examples of a batch and which axes are spatial."""
+    """The words for the axes of an array; they say which axis is the batch and which axes are spatial."""
 
     view = True
 
     words: tuple[str, ...]
 
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing is computed
-        """Return the array as it came."""
+        """Return the array unchanged."""
         return arrays[0]
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ class Named(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Known(Operation):
-    """An array whose sizes are known in another form than the one worked out: open ones, or quotients that a layer's conditions settle."""
+    """An array with sizes stated in another form: open sizes, or quotients that a layer's conditions make exact."""
 
     view = True
 
@@ -82,7 +82,7 @@ class Known(Operation):
         return (self.type,)
 
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing is computed
-        """Return the array as it came."""
+        """Return the array unchanged."""
         return arrays[0]
 
     def __str__(self) -> str:
@@ -123,7 +123,7 @@ class Segments(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Take(Operation):
-    """Entries ``start, start + step, ...`` along an axis, ``count`` of them; without a count one entry, and the axis goes."""
+    """Entries ``start, start + step, ...`` along an axis, ``count`` of them; without a count one entry, and the axis is removed."""
 
     view = True
 
@@ -183,7 +183,7 @@ class Join(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Copies(Operation):
-    """Every entry of an axis ``times`` over: one after another, or the whole axis again and again (``tiled``)."""
+    """Every entry of an axis repeated ``times`` times, or the whole axis repeated (``tiled``)."""
 
     times: Dim
     axis: int
@@ -208,10 +208,10 @@ class Copies(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Compact(Operation):
-    """The array in a storage of its own, its axes in order, as ``torch.Tensor.contiguous`` makes it of a view."""
+    """The array in new storage with its axes in order, as ``torch.Tensor.contiguous`` makes it from a view."""
 
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing is computed
-        """Return the array as it came."""
+        """Return the array unchanged."""
         return arrays[0]
 
     def __str__(self) -> str:
@@ -230,7 +230,7 @@ class Pad(Operation):
         """Return the longer axes.
 
         Raises:
-            ShapeError: margins that leave less than nothing.
+            ShapeError: margins that cut off more entries than there are.
         """
         (x,) = taken
         lead = len(x.shape) - len(self.margins)
@@ -239,10 +239,10 @@ class Pad(Operation):
         return (ArrayType((*x.shape[:lead], *(axis if margin == (0, 0) else size for axis, margin, size in kept)), x.kind),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Pad, then cut; a circle is cut first.
+        """Pad, then cut; for circular padding cut first.
 
         Raises:
-            ShapeError: a circle of which a cut leaves less than is to be continued; torch leaves such entries undefined.
+            ShapeError: circular padding by more entries than the cut leaves; torch leaves such entries undefined.
         """
         (x,) = arrays
         margins = [(0, 0)] * (x.ndim - len(self.margins)) + [(int(a), int(b)) for a, b in self.margins]
@@ -251,7 +251,7 @@ class Pad(Operation):
             kept = _cut(x, margins)
             for length, sides in zip(kept.shape, margins, strict=True):
                 if min(sides) < 0 and max(sides) > length:
-                    message = f"margins of {sides} continue a circle of which they leave {length} entries, fewer than are to be added."
+                    message = f"margins of {sides} leave {length} entries, fewer than the circular padding repeats."
                     raise ShapeError(message)
             return xp.pad(kept, outside, mode="wrap")
         if self.mode == "constant":
@@ -264,7 +264,7 @@ class Pad(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Roll(Operation):
-    """Entries moved along axes; what leaves at one end enters at the other."""
+    """Entries moved along axes in a circle."""
 
     shifts: tuple[Any, ...]
     over: tuple[int, ...]
@@ -292,13 +292,13 @@ class Flip(Operation):
 
 
 def rearrange(x: Value, pattern: str, /, **sizes: Dim) -> Value:
-    """Take axes apart, move and merge them: ``rearrange(x, "b s (a d) -> b a s d", a=heads)``; ``...`` stands for any number of axes.
+    """Split, move and merge axes: ``rearrange(x, "b s (a d) -> b a s d", a=heads)``; ``...`` means any number of axes.
 
-    The factors of an axis are used where they fit the words in brackets; one word may be left open, and is an exact quotient then.
-    ``...`` stands for any number of axes that stay as they are.
+    The factors of an axis are used if they fit the words in brackets; the size of one word may be left out, and is then an exact quotient.
+    The axes of ``...`` do not change.
 
     Raises:
-        ShapeError: another number of axes than words; an axis that the given sizes do not divide.
+        ShapeError: a wrong number of axes; an axis that is not divisible by the given sizes.
     """
     left, _ = groups(pattern)
     if ("...",) in left:
@@ -312,21 +312,21 @@ def rearrange(x: Value, pattern: str, /, **sizes: Dim) -> Value:
 def axes(x: Value, words: str, /, **sizes: Dim) -> tuple[Value, Callable[[Value], Value]]:
     """Name the axes of an input and check them: ``axes(x, "[batch] channels height width", channels=C)``.
 
-    ``[batch]`` may be missing in the input. Return the array with all named axes, and a function that takes a batch that was added away
-    from a result again.
+    ``[batch]`` may be missing in the input. Return the array with all named axes, and a function that removes an added batch axis from a
+    result.
 
     Raises:
-        ShapeError: another number of axes, or another size than the given one; the message lists the axes that are wanted.
+        ShapeError: a wrong number of axes, or another size than the given one; the message lists the wanted axes.
     """
     names, optional = _named(words)
     alone = optional is not None and x.rank == len(names) - 1
     full = tuple(name for n, name in enumerate(names) if n != optional) if alone else names
-    # With another size than the given one, or an open one in front, an array is taken for a batch that lacks an axis.
+    # If a size differs from the given one, or the first size is open, the array is taken for a batch without one of its axes.
     if x.rank != len(full) or (alone and not _fit(dict(zip(full, x.sizes, strict=True)), sizes)):
         raise wrong_axes(x.sizes, names, optional, sizes)
     for position, (name, found) in enumerate(zip(full, x.sizes, strict=True)):
         if name in sizes and found is not sizes[name] and differ(found, sizes[name]):
-            message = f"axis {position} holds {found} {name}; wanted {canonical(sizes[name])}."
+            message = f"axis {position} has {found} {name}; wanted {canonical(sizes[name])}."
             if name == "channels" and x.sizes[1 if position == x.rank - 1 else -1] == sizes[name]:
                 message += f" The shape looks like one with the channels {'first' if position == x.rank - 1 else 'last'}."
             raise ShapeError(message)
@@ -341,13 +341,13 @@ def axes(x: Value, words: str, /, **sizes: Dim) -> tuple[Value, Callable[[Value]
 
 @lru_cache(maxsize=1 << 8)
 def _named(words: str) -> tuple[tuple[str, ...], int | None]:
-    """Return the words for axes, and the position of the one that stands in brackets, which may be missing."""
+    """Return the words for axes, and the position of the word in brackets, whose axis may be missing."""
     listed = words.split()
     return tuple(word.strip("[]") for word in listed), next((n for n, word in enumerate(listed) if word.startswith("[")), None)
 
 
 def _fit(found: Mapping[str, Dim], wanted: Mapping[str, Dim]) -> bool:
-    """Return whether an array of these sizes is one example: the sizes are those that are wanted, and the first is known."""
+    """Return whether an array of these sizes is one example: the sizes are the wanted ones, and the first is known."""
     return not isinstance(next(iter(found.values()), 0), Open) and all(
         canonical(wanted[name]) == found[name] for name in wanted if name in found
     )
@@ -370,20 +370,20 @@ def features(x: Value, *sizes: Axis) -> Value:
 
 
 def known(x: Value, *shape: Axis) -> Value:
-    """State the axes of an array whose sizes follow from what its layer knows: an image tiled by patches has W/p rows of them.
+    """State the axes of an array if the layer knows their sizes in a better form: an image cut into patches has W/p rows of patches.
 
     Raises:
         ShapeError: axes that cannot be those of the array.
     """
     stated = ArrayType(shape, x.type.kind)
     if len(shape) != x.rank or any(map(differ, stated.sizes, x.sizes)):
-        message = f"{shown(x.sizes)} cannot be {shown(stated.sizes)}."
+        message = f"the array has the axes {shown(x.sizes)}; the layer states {shown(stated.sizes)}."
         raise ShapeError(message)
     return record(Known(stated), x)
 
 
 def heads(x: Value, axis: int = -1) -> Value:
-    """Take an axis apart into its factors: (batch, positions, (heads, width)) becomes (batch, positions, heads, width)."""
+    """Split an axis into its factors: (batch, positions, (heads, width)) becomes (batch, positions, heads, width)."""
     position = x.type.axis(axis)
     count = len(factors_of(x.shape[position]))
     factors = ["a", "d", *(f"d{n}" for n in range(count))][:count]
@@ -394,10 +394,10 @@ def heads(x: Value, axis: int = -1) -> Value:
 
 
 def segments(x: Value, *pieces: Axis, axis: int = -1, apart: bool = False) -> tuple[Value, ...]:
-    """Cut an axis into the segments that its ``cat`` names, or into the given pieces; ``apart`` in a copy, one behind another.
+    """Split an axis into the segments that its ``cat`` names, or into the given pieces; ``apart`` in a copy, one after another.
 
     Raises:
-        StructureError: no pieces, and an axis that is no ``cat``.
+        StructureError: no given pieces, and an axis without a ``cat``.
         ShapeError: pieces that do not add up to the axis.
     """
     if not pieces:
@@ -417,7 +417,7 @@ def take(x: Value, axis: int, start: Count = 0, count: Count | None = None, step
 
 
 def join(*values: Value, axis: int = -1) -> Value:
-    """Put arrays one after another along an axis. A copy."""
+    """Join arrays along an axis. A copy."""
     return record(Join(axis), *values)
 
 
@@ -427,7 +427,7 @@ def copies(x: Value, times: Dim, axis: int, *, tiled: bool = False) -> Value:
 
 
 def compact(x: Value) -> Value:
-    """Lay an array anew, its axes in order. A copy."""
+    """Copy an array so that its axes are in order in memory."""
     return record(Compact(), x)
 
 
@@ -447,7 +447,7 @@ def flip(x: Value, axis: int) -> Value:
 
 
 def _merged(words: tuple[str, ...], found: Mapping[str, Axis]) -> Axis:
-    """Return one axis of the factors of several; of none, an axis of size 1."""
+    """Return one axis with the factors of several axes; without any, an axis of size 1."""
     factors = tuple(factor for word in words for factor in factors_of(found[word]))
     return factors[0] if len(factors) == 1 else factors or 1
 
@@ -480,10 +480,10 @@ def groups(pattern: str) -> tuple[Groups, Groups]:
 
 
 def axes_of_words(pattern: str, left: Groups, x: ArrayType, sizes: Mapping[str, Axis]) -> dict[str, Axis]:
-    """Return the axis that every word of the left side stands for.
+    """Return the axis of every word of the left side.
 
     Raises:
-        ShapeError: another number of axes than words, or sizes that do not fit.
+        ShapeError: a wrong number of axes, or sizes that do not fit.
     """
     if len(left) != len(x.shape):
         message = f"{pattern!r} wants {len(left)} axes; found {len(x.shape)}, {shown(x.sizes)}."
@@ -501,11 +501,11 @@ def axes_of_words(pattern: str, left: Groups, x: ArrayType, sizes: Mapping[str, 
 
 
 def _completed(pattern: str, words: tuple[str, ...], size: Dim, found: dict[str, Axis]) -> dict[str, Axis]:
-    """Work out the one word of a group whose size is not given."""
+    """Compute the size of the one word of a group whose size is not given."""
     unknown = [word for word in words if word not in found]
     known = product(extent(found[word]) for word in words if word in found)
     if len(unknown) > 1:
-        message = f"{pattern!r} leaves {', '.join(unknown)} open; give all of them but one."
+        message = f"{pattern!r} gives no sizes for {', '.join(unknown)}; give all of them but one."
         raise StructureError(message)
     if not unknown:
         if differ(size, known):
@@ -513,13 +513,13 @@ def _completed(pattern: str, words: tuple[str, ...], size: Dim, found: dict[str,
             raise ShapeError(message)
         return {}
     if isinstance(size, int) and isinstance(known, int) and (known == 0 or size % known):
-        message = f"an axis of {size} cannot be taken apart into {' x '.join(words)} with {known} given, in {pattern!r}."
+        message = f"an axis of {size} cannot be split into {' x '.join(words)} with {known} given, in {pattern!r}."
         raise ShapeError(message)
     return {unknown[0]: 0 if size == 0 else canonical(per(size, known))}
 
 
 def wrong_axes(found: tuple[Dim, ...], names: tuple[str, ...], optional: int | None, sizes: dict[str, Dim]) -> RankError:
-    """Return the error for an input with another number of axes; it carries the number of spatial axes where one is missing."""
+    """Return the error for an input with a wrong number of axes; it has the number of spatial axes if one is missing."""
     spatial = [name for name in names if name not in {"batch", "channels"}]
     rest = [name for position, name in enumerate(names) if position != optional]
     alone = f", or ({', '.join(rest)}) without a batch" if optional is not None else ""
@@ -539,7 +539,7 @@ def _unchanged(x: Value) -> Value:
 
 
 def _padded(length: Dim, margins: tuple[Count, Count]) -> Count:
-    """Return a length with its margins; what they cut off must be there."""
+    """Return a length with its margins, which cannot cut off more than the length."""
     cut = -sum(side for side in margins if isinstance(side, int) and side < 0)
     if isinstance(length, int) and cut > length:
         message = f"margins of {margins} cut {cut} of {length} entries."
@@ -552,5 +552,5 @@ def _longer(length: Dim, margins: tuple[Count, Count]) -> Count:
 
 
 def _cut(x: Any, margins: list[tuple[int, int]]) -> Any:
-    """Return an array without the entries that margins below zero cut off."""
+    """Return an array without the entries that negative margins cut off."""
     return x[tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, margins, strict=True))]

@@ -1,4 +1,4 @@
-"""Conditions: comparisons with a number, and the choice between two arrays, entry by entry."""
+"""Conditions: comparisons with a number, and the elementwise choice between two arrays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Compare(Operation):
     number: float | Expr
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the shape with truths."""
+        """Return the shape with Boolean entries."""
         return (ArrayType(taken[0].shape, "truth"),)
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
@@ -41,12 +41,12 @@ class Compare(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Where(Operation):
-    """The entries of one array where a condition is true, those of another one, or a number, where it is not."""
+    """The entries of one array where a condition is true, and of another array, or a number, where it is false."""
 
     number: float | None = None
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the common shape, with entries of the kind of the chosen ones."""
+        """Return the common shape, with entries of the kind of the chosen arrays."""
         shape = taken[0].shape
         for other in taken[1:]:
             shape = broadcast(ArrayType(shape), other)
@@ -56,7 +56,7 @@ class Where(Operation):
         """One choice per entry of the result."""
         return (Work("where", flat(given[0].shape)),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
         """Return the condition."""
         return (Kept("taken"),)
 
@@ -76,5 +76,5 @@ def compare(x: Value, name: Comparison, number: float | Expr) -> Value:
 
 
 def where(condition: Value, one: Value, other: Value | float) -> Value:
-    """Return the entries of ``one`` where the condition is true, else those of ``other``."""
+    """Return the entries of ``one`` where the condition is true, otherwise those of ``other``."""
     return record(Where(other), condition, one) if isinstance(other, int | float) else record(Where(), condition, one, other)

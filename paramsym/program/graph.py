@@ -20,7 +20,7 @@ MULTIPLY_ADD = "multiply-add"
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """An amount of work: ``unit`` as often as the product of the factors.
+    """An amount of work: the product of the factors, in ``unit``.
 
     A factor is a size or a ``Pairs`` (the query-key pairs of attention), because conventions count pairs differently.
     """
@@ -31,12 +31,12 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What an operation keeps for the backward pass: an array that it takes or gives, by its number, or one of its own.
+    """What an operation keeps for the backward pass: an input or a result, by its number, or another array.
 
-    An array of its own has factors and a kind: a float, a statistic of a norm, a mask of dropout, truths of one byte each, an index of
-    eight, a buffer that kernels for a CPU fill and those for a GPU do without. ``merged`` are axes that the kernel wants as one: an
-    array whose storage does not allow that is copied, and the copy kept. A ``wide`` array is kept in float32: where numbers are
-    narrower, a copy of it. ``wanted`` are the inputs of which at least one must need a gradient; any where it is empty.
+    Another array has factors and a kind: a float, a statistic of a norm, a mask of dropout, Booleans of one byte, an index of eight bytes,
+    a buffer that only kernels for a CPU keep. ``merged`` are axes that the kernel needs as one axis: if the storage does not allow that, the
+    array is copied, and the copy is kept. A ``wide`` array is kept in float32; for narrower numbers, that is a copy. ``wanted`` are the
+    inputs of which at least one must need a gradient; any input if it is empty.
     """
 
     source: Literal["taken", "given", "own"]
@@ -49,7 +49,7 @@ class Kept:
 
 
 class Operation:
-    """One operation of the vocabulary. The defaults are those of a change of shape: no work, nothing kept, the type as it came.
+    """One operation of the vocabulary. The defaults are those of a change of shape: no work, nothing kept, the type unchanged.
 
     ``view`` says whether the output shares the storage of the first input.
     """
@@ -65,7 +65,7 @@ class Operation:
         return taken
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - the default is nothing
-        """Return what stays in memory for the backward pass, where at least one input ``needs`` a gradient, as torch's eager kernels do."""
+        """Return the arrays that torch's eager kernels keep for the backward pass if at least one input ``needs`` a gradient."""
         return ()
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - the default is none
@@ -83,7 +83,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One operation with the numbers of the values that it takes and gives."""
+    """One operation with the numbers of its inputs and results."""
 
     operation: Any
     takes: tuple[int, ...]
@@ -92,10 +92,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What one layer computes for inputs of certain types.
+    """The forward pass of one layer for inputs of certain types.
 
     ``inputs`` and ``outputs`` are numbers of values, ``types`` the types of all values. ``several`` means that the forward pass returned a
-    tuple. ``layer`` is None in the body of a scan or a region. Programs are equal when they consist of equal operations on equal types.
+    tuple. ``layer`` is None in the body of a scan or a region. Programs are equal if they consist of equal operations on equal types.
     """
 
     layer: Layer | None
@@ -116,11 +116,11 @@ class Program:
         return tuple(self.types[number] for number in self.inputs)
 
     def taken(self, step: Step) -> tuple[ArrayType, ...]:
-        """Return the types that a step takes."""
+        """Return the types of a step's inputs."""
         return tuple(self.types[number] for number in step.takes)
 
     def given(self, step: Step) -> tuple[ArrayType, ...]:
-        """Return the types that a step gives."""
+        """Return the types of a step's results."""
         return tuple(self.types[number] for number in step.gives)
 
     def __str__(self) -> str:
@@ -150,14 +150,14 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A part applied. ``name`` is its path from the layer that applies it; ``frozen`` means that nothing inside is trained."""
+    """A part applied. ``name`` is its path from the layer that applies it; ``frozen`` means that no parameter inside is trained."""
 
     name: str | Numbers
     body: Program
     frozen: bool = False
 
     def gives(self, *_: ArrayType) -> tuple[ArrayType, ...]:
-        """Return what the part gives."""
+        """Return the types of the part's results."""
         return self.body.output_types
 
     def __str__(self) -> str:
@@ -176,7 +176,7 @@ class Region:
     keeps: tuple[Kept, ...] | None = None
 
     def gives(self, *_: ArrayType) -> tuple[ArrayType, ...]:
-        """Return what the section gives."""
+        """Return the types of the section's results."""
         return self.body.output_types
 
     def __str__(self) -> str:
@@ -187,8 +187,8 @@ class Region:
 class Loop:
     """Numbered copies applied one after another. The first ``carry`` values go through all copies; every copy also gets the others.
 
-    What a copy gives after the carried values is stacked along a new first axis. Several ``bodies`` alternate. ``shared`` is the name of a
-    single stored block that is applied many times. ``left`` are the types of the carried values behind the last copy, where they grow.
+    The results of a copy after the carried values are stacked along a new first axis. Several ``bodies`` alternate. ``shared`` is the name
+    of a single stored block that is applied many times. ``left`` are the types of the carried values after the last copy, if they grow.
     """
 
     bodies: tuple[tuple[Numbers, Program], ...]
@@ -197,7 +197,7 @@ class Loop:
     left: tuple[ArrayType, ...] | None = None
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the types of the carried values, which no copy changes unless they grow, and of the stacked results."""
+        """Return the types of the carried values, which stay the same unless they grow, and of the stacked results."""
         (numbers, body), *_ = self.bodies
         stacked = (type(one)((numbers.count, *one.shape), one.kind) for one in body.output_types[self.carry :])
         return (*(taken[: self.carry] if self.left is None else self.left), *stacked)
@@ -252,13 +252,13 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A layer that says which shape it gives and not what it computes: shapes pass through it, costs refuse it by its path."""
+    """A layer with an output shape and without a forward pass: shapes can be computed through it, costs refuse it by its path."""
 
     layer: Layer
     types: tuple[ArrayType, ...]
 
     def gives(self, *_: ArrayType) -> tuple[ArrayType, ...]:
-        """Return what the part says."""
+        """Return the types that the part states."""
         return self.types
 
     def __str__(self) -> str:
@@ -288,7 +288,7 @@ def named_bodies(operation: Any) -> Iterator[tuple[str, Program]]:
 
 
 def kind_of(layer: object) -> str:
-    """Return the name of a layer's class as it reads; helpers of one file have an underscore before it."""
+    """Return the name of a layer's class without the underscore of private classes."""
     return type(layer).__name__.lstrip("_")
 
 

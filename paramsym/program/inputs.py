@@ -1,4 +1,4 @@
-"""Shapes of one input or of several, a layer applied to them, and errors that say at which part."""
+"""Shapes of one input or of several, a layer applied to them, and errors that name the part."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _MOST_AXES = 64
 
 @dataclass(frozen=True)
 class Application:
-    """One layer applied: under which name, to what shape, with what shape as result, and how many times over.
+    """One application of a layer: its name, input shape, output shape and number of times.
 
-    Equal copies that give back the shape they took are one step; ``used`` is how many of them one example goes through, ``stored`` how
-    many there are.
+    Equal copies that keep the shape are one step; ``used`` is the number of copies that one example passes, ``stored`` the number of stored
+    copies.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Application:
 
 
 def measured(value: Any, what: str, error: type[ParamsymError]) -> tuple[int, ...]:
-    """Return a shape that was measured as a tuple of ints, or raise ``error``, which calls it ``what``; ``ShapeError`` for endless ones.
+    """Return a measured shape as a tuple of ints, or raise ``error`` about ``what``; ``ShapeError`` for an endless shape.
 
     >>> measured([768, 3], "the kernel", ShapeError)
     (768, 3)
@@ -54,7 +54,7 @@ def measured(value: Any, what: str, error: type[ParamsymError]) -> tuple[int, ..
 
 
 def each_input(shape: Shape) -> tuple[Shape, ...]:
-    """Return the shapes of several inputs; of one, that one.
+    """Return the shapes of several inputs as a list; one input gives a list of one.
 
     >>> each_input((2, 3)), each_input(((2, 3), (2, 5)))
     (((2, 3),), ((2, 3), (2, 5)))
@@ -65,15 +65,15 @@ def each_input(shape: Shape) -> tuple[Shape, ...]:
 
 
 def together(first: Shape, *others: Shape) -> Shape:
-    """Return the shapes of several inputs as one value, which ``each_input`` takes apart; one input stays as it is."""
+    """Return the shapes of several inputs as one value, which ``each_input`` splits; one input is not changed."""
     return cast("Shape", (first, *others)) if others else first
 
 
 def checked_axes(shape: Iterable[Entry], where: str) -> tuple[Entry, ...]:
-    """Return the entries of a shape; one without end is refused and not read to its end.
+    """Return the entries of a shape; an endless iterable is refused.
 
     Raises:
-        ShapeError: more axes than NumPy and torch give an array.
+        ShapeError: more axes than NumPy and torch allow.
     """
     found = tuple(islice(shape, _MOST_AXES + 1))
     if len(found) > _MOST_AXES:
@@ -83,7 +83,7 @@ def checked_axes(shape: Iterable[Entry], where: str) -> tuple[Entry, ...]:
 
 
 def located(name: str, layer: Layer, arrived: Shape, error: ShapeError, kind: type[ShapeError]) -> ShapeError:
-    """Return the error with the whole path of the part, and with what arrived there; a part without a name leaves that to its parent."""
+    """Return the error with the whole path of the part and its input; for a part without a name, the parent adds them."""
     if not name:
         return error
     inner: str = getattr(error, "part", "")

@@ -1,4 +1,4 @@
-"""Entries that a list or an array of numbers names along one axis: new arrays, where a slice would be a view."""
+"""Entries selected along one axis by a list or an array of numbers: new arrays, while a slice is a view."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from paramsym.program.types import ArrayType
 
 @dataclass(frozen=True, slots=True)
 class Listed(Operation):
-    """The entries of an axis that a list of numbers names."""
+    """The entries of an axis at a list of positions."""
 
     axis: int
     entries: tuple[int, ...]
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the axis with as many entries as the list has."""
+        """Return the axis with one entry per number of the list."""
         return (taken[0].with_axis(self.axis, len(self.entries)),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - always the same
@@ -35,7 +35,7 @@ class Listed(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Each(Operation):
-    """From every example the position whose number a second array holds."""
+    """One position of every example; a second array holds the positions."""
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         """Return the examples without the axis of positions."""
@@ -55,7 +55,7 @@ class Each(Operation):
 
 
 def listed(x: Value, axis: int, *entries: int) -> Value:
-    """Return a copy of some entries of an axis, as torch makes it for ``x[..., [0]]``; the list is kept as an index."""
+    """Return a copy of some entries of an axis, as torch does for ``x[..., [0]]``; the list is kept as an index."""
     return record(Listed(axis, entries), x)
 
 
@@ -66,7 +66,7 @@ def at_each(x: Value, index: Value) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class Turn(Operation):
-    """The entries of an axis, the first moved behind the last: what a repeat hands on whose copies each take an entry by its number."""
+    """The entries of an axis with the first moved to the end: a repeat carries this array if each copy takes the entry of its number."""
 
     view: ClassVar[bool] = True
 
@@ -81,5 +81,5 @@ class Turn(Operation):
 
 
 def turn(x: Value, axis: int) -> Value:
-    """Return the entries of an axis, the first moved behind the last, as a view: the next copy of a repeat finds its own in front."""
+    """Return the entries of an axis with the first moved to the end, as a view: the next copy of a repeat takes the first entry."""
     return record(Turn(axis), x)

@@ -1,4 +1,4 @@
-"""Rows of tables, the best entries, constants that follow from sizes, and dropout."""
+"""Rows of tables, the largest entries, constants that follow from sizes, and dropout."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Stored(Operation):
     tensor: Any
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:  # noqa: ARG002 - takes nothing
-        """Return the shape as it is stated, with its factors."""
+        """Return the stated shape, with its factors."""
         return (ArrayType(self.tensor.shape),)
 
     def __str__(self) -> str:
@@ -36,7 +36,7 @@ class Lookup(Operation):
     """The rows of a table that an array of indices selects."""
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return a row in the place of every index."""
+        """Return the indices' shape, with one row for every index."""
         table, index = taken
         return (ArrayType((*index.shape, *table.shape[1:])),)
 
@@ -44,7 +44,7 @@ class Lookup(Operation):
         """One look-up per entry of the result."""
         return (Work("lookup", (*flat(given[0].shape), Rows(taken[0].sizes[0]))),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
         """Return the indices."""
         return (Kept("taken", 1),)
 
@@ -52,7 +52,7 @@ class Lookup(Operation):
         """Select the rows.
 
         Raises:
-            ArgumentError: what are no numbers of rows.
+            ArgumentError: indices that are not row numbers.
         """
         table, index = arrays
         check_positions(index, len(table))
@@ -63,7 +63,7 @@ class Lookup(Operation):
 
 
 def check_positions(index: Any, size: int) -> None:
-    """Raise ``ArgumentError`` for what are no positions of ``size`` entries; below zero NumPy would count from the end."""
+    """Raise ``ArgumentError`` unless all indices are positions in ``size`` entries; NumPy would count negative ones from the end."""
     if index.dtype.kind not in "iu" or (index.size and not 0 <= index.min() <= index.max() < size):
         found = f" from {index.min()} to {index.max()}" if index.size else ""
         message = f"the positions are {index.dtype}{found}; wanted whole numbers from 0 to {size - 1}."
@@ -72,12 +72,12 @@ def check_positions(index: Any, size: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Choose(Operation):
-    """The slices of stacked weights that an array of indices selects, multiplied with in place and never copied."""
+    """The slices of stacked weights at an array of indices; they are used in place and never copied."""
 
     view: ClassVar[bool] = True
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return a slice in the place of every index."""
+        """Return the indices' shape, with one slice for every index."""
         weights, index = taken
         return (ArrayType((*index.shape, *weights.shape[1:])),)
 
@@ -92,14 +92,14 @@ class Choose(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Pick(Operation):
-    """Along the last axis the entries whose positions a second array holds."""
+    """The entries of the last axis at the positions in a second array."""
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return an entry in the place of every index, which may lack the axes in front."""
+        """Return one entry for every index; the indices may lack leading axes."""
         x, index = taken
         return (ArrayType((*x.shape[:-1], index.shape[-1]), x.kind),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
         """Return the array, of which torch reads the shape, and the positions."""
         return Kept("taken"), Kept("taken", 1)
 
@@ -114,7 +114,7 @@ class Pick(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Put(Operation):
-    """The inverse of ``Pick``: entries put at the positions that a second array holds, in a last axis of zeros with ``size`` entries."""
+    """The inverse of ``Pick``: entries put at the positions in a second array, in a last axis of ``size`` zeros."""
 
     size: Dim
 
@@ -122,7 +122,7 @@ class Put(Operation):
         """Return the last axis with the new size."""
         return (taken[0].with_axis(-1, self.size),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
         """Return the positions."""
         return (Kept("taken", 1),)
 
@@ -130,7 +130,7 @@ class Put(Operation):
         """Scatter the entries.
 
         Raises:
-            ArgumentError: positions that are no whole numbers below ``size``.
+            ArgumentError: positions that are not whole numbers below ``size``.
         """
         x, index = arrays
         size = int(self.size)
@@ -145,7 +145,7 @@ class Put(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Best(Operation):
-    """The k greatest entries of the last axis in falling order, and their positions."""
+    """The k largest entries of the last axis in descending order, and their positions."""
 
     k: Dim
 
@@ -158,7 +158,7 @@ class Best(Operation):
         """One comparison per entry."""
         return (Work("compare", flat(taken[0].shape)),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
         """Return the positions."""
         return (Kept("given", 1),)
 
@@ -174,7 +174,7 @@ class Best(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Drop(Operation):
-    """Dropout: nothing in evaluation mode; in training a mask of the shape of the input, and as many products.
+    """Dropout: nothing in evaluation mode; in training a mask of the input's shape, and one product per entry.
 
     ``over`` are the axes of a mask with one entry for each channel. The mask is of another ``kind`` where it is noise to multiply with;
     noise that is added (None) is not kept.
@@ -204,12 +204,12 @@ class Drop(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Still(Operation):
-    """The array as it came; no gradient passes back through it."""
+    """The array itself; no gradient passes back through it."""
 
     view: ClassVar[bool] = True
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the type as it came."""
+        """Return the type unchanged."""
         return taken
 
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing is computed
@@ -222,7 +222,7 @@ class Still(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Constant(Operation):
-    """An array that follows from sizes and settings alone: positions, zeros, frequencies; ``held`` is one that a model has in a buffer."""
+    """An array that follows from sizes and settings alone: positions, zeros, frequencies; ``held`` means a buffer of the model."""
 
     name: str
     shape: tuple[Dim, ...]
@@ -235,7 +235,7 @@ class Constant(Operation):
         return (ArrayType(self.shape, self.kind),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - takes nothing
-        """Compute the entries, float64; what they meet decides the precision of the result."""
+        """Compute the entries in float64; the array that they are combined with decides the precision of the result."""
         return _CONSTANTS[self.name](xp, tuple(map(int, self.shape)), *self.settings)
 
     def __str__(self) -> str:
@@ -254,7 +254,7 @@ def _sinusoids(xp: Any, shape: tuple[int, ...], start: int = 0) -> Any:
 
 
 def _distances(xp: Any, shape: tuple[int, ...]) -> Any:
-    """How far every key stands behind every query; the last query is at the last key."""
+    """The distance of every key from every query; the last query is at the last key."""
     return xp.arange(shape[1])[None, :] - (xp.arange(shape[0])[:, None] + shape[1] - shape[0])
 
 
@@ -281,9 +281,9 @@ def _t5_buckets(xp: Any, shape: tuple[int, ...], buckets: int, farthest: int, bo
 
 
 def _deberta_buckets(xp: Any, shape: tuple[int, ...], buckets: int, farthest: int, sign: int) -> Any:
-    """How far the first of every pair stands behind the second, or with the sign -1 before it; logarithmic beyond half the buckets.
+    """The relative position of every pair, or its negative with the sign -1; logarithmic beyond half the buckets.
 
-    ``buckets`` is 0 where every distance has a row of its own. Logarithms are taken in float32, as in the reference. (He et al. 2021.)
+    ``buckets`` is 0 if every distance has a separate row. Logarithms are computed in float32, as in the reference. (He et al. 2021.)
     """
     distance, buckets, farthest = -_distances(xp, shape), int(buckets), int(farthest)
     middle, span = buckets // 2, buckets or farthest
@@ -295,7 +295,7 @@ def _deberta_buckets(xp: Any, shape: tuple[int, ...], buckets: int, farthest: in
 
 
 def _swin_index(xp: Any, shape: tuple[int, ...], *window: int) -> Any:
-    """The row of every pair of places in a window of any rank (Liu et al. 2021, section 3.2)."""
+    """The table row of every pair of positions in a window of any rank (Liu et al. 2021, section 3.2)."""
     sides = tuple(map(int, window))
     row: Any = 0
     for place, side in zip(xp.indices(sides).reshape(len(sides), -1), sides, strict=True):
@@ -304,9 +304,9 @@ def _swin_index(xp: Any, shape: tuple[int, ...], *window: int) -> Any:
 
 
 def _swin_regions(xp: Any, shape: tuple[int, ...], extents: tuple[int, ...], window: int | tuple[int, ...], *shifts: int) -> Any:
-    """For every window of a shifted map -100 for two places that were no neighbours before the shift (Liu et al. 2021, section 3.2).
+    """For every window of a shifted map, -100 for two positions that were not neighbours before the shift (Liu et al. 2021, section 3.2).
 
-    One side and one shift are those of all axes; along an axis that is not shifted all places are neighbours.
+    A single side or shift is used for all axes; along an axis without a shift all positions are neighbours.
     """
     rank, region, parts = len(extents), xp.zeros((), dtype=int), []
     sides, each = window if isinstance(window, tuple) else (window,) * rank, shifts if len(shifts) == rank else shifts * rank
@@ -320,7 +320,7 @@ def _swin_regions(xp: Any, shape: tuple[int, ...], extents: tuple[int, ...], win
 
 
 def _pooled_distances(xp: Any, shape: tuple[int, ...]) -> Any:
-    """The row of every pair of a query and a key of which one kind is pooled more, in float32 as in the reference (Li et al. 2022)."""
+    """The table row of every pair of a query and a key with different pooling, in float32 as in the reference (Li et al. 2022)."""
     queries, keys = shape
     more, fewer = xp.float32(max(queries / keys, 1)), xp.float32(max(keys / queries, 1))
     apart = xp.arange(queries)[:, None] * fewer - (xp.arange(keys) + 1 - keys) * more
@@ -328,7 +328,7 @@ def _pooled_distances(xp: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _beit_index(xp: Any, shape: tuple[int, ...], height: int, width: int) -> Any:
-    """Likewise behind a class token; three more rows are for what lies from it, to it, and on it (Bao et al. 2022)."""
+    """The same with a class token; three more rows are for pairs from it, to it, and with itself (Bao et al. 2022)."""
     index = xp.pad(_swin_index(xp, (shape[0] - 1, shape[1] - 1), height, width), ((1, 0), (1, 0)))
     rows = (2 * int(height) - 1) * (2 * int(width) - 1)
     index[0, :], index[:, 0], index[0, 0] = rows, rows + 1, rows + 2
@@ -336,7 +336,7 @@ def _beit_index(xp: Any, shape: tuple[int, ...], height: int, width: int) -> Any
 
 
 def _earlier(xp: Any, shape: tuple[int, ...]) -> Any:
-    """Whether a key stands at or before a query; the last query stands at the last key."""
+    """Whether a key is at or before a query; the last query is at the last key."""
     return xp.broadcast_to(_distances(xp, shape[-2:]) <= 0, shape)
 
 
@@ -375,12 +375,12 @@ def pick(x: Value, index: Value) -> Value:
 
 
 def put(x: Value, index: Value, size: Dim) -> Value:
-    """Return a last axis of ``size`` entries with those of ``x`` at the positions in ``index``, zeros elsewhere."""
+    """Return a last axis of ``size`` entries with those of ``x`` at the positions in ``index``, and zeros elsewhere."""
     return record(Put(size), x, index)
 
 
 def best(x: Value, k: Dim) -> tuple[Value, Value]:
-    """Return the k greatest entries of the last axis and their positions."""
+    """Return the k largest entries of the last axis and their positions."""
     entries, positions = record_all(Best(k), x)
     return entries, positions
 
@@ -396,7 +396,7 @@ def still(x: Value) -> Value:
 
 
 def constant(name: str, shape: tuple[Count, ...], *settings: Any, kind: Kind = "float", held: bool = False) -> Value:
-    """Return an array that follows from sizes: "zeros", "full", "positions", "frequencies"; ``held`` where it is a buffer of the model.
+    """Return an array that follows from sizes: "zeros", "full", "positions", "frequencies"; ``held`` means a buffer of the model.
 
     Raises:
         ArgumentError: an unknown name.

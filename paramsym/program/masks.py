@@ -1,4 +1,4 @@
-"""Which pairs of queries and keys an attention computes or sees."""
+"""The pairs of queries and keys that an attention computes or sees."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paramsym.algebra.size import Count, Dim, canonical
 class Mask:
     """Which keys a query sees: all of them, those up to its own position, or those nearer than ``window`` positions.
 
-    ``written`` out, the mask is an array even where a kernel would take a flag.
+    With ``written`` the mask is an array even if a kernel could take a flag.
     """
 
     causal: bool = False
@@ -20,7 +20,7 @@ class Mask:
     written: bool = False
 
     def visible(self, xp: Any, queries: int, keys: int) -> Any:
-        """Return a (queries, keys) array of truth; the last query is at the last key."""
+        """Return a Boolean array (queries, keys); the last query is at the last key."""
         ahead = xp.arange(keys)[None, :] - (xp.arange(queries)[:, None] + keys - queries)
         seen = ahead <= 0 if self.causal else xp.ones_like(ahead, dtype=bool)
         return seen if self.window is None else seen & (xp.abs(ahead) < int(self.window))
@@ -35,7 +35,7 @@ ALL = Mask()
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """The pairs of queries and keys as one factor, because conventions count all of them, half of them, or those that the mask shows."""
+    """The pairs of queries and keys as one factor: conventions count all of them, half of them, or only the visible ones."""
 
     queries: Dim
     keys: Dim
@@ -43,9 +43,9 @@ class Pairs:
 
     @property
     def twice_seen(self) -> tuple[Dim, ...]:
-        """Factors of twice the number of pairs that the mask shows; the last query stands at the last key.
+        """Factors of twice the number of visible pairs; the last query is at the last key.
 
-        A window in letters is taken to be no longer than the keys that come before.
+        A window in letters is assumed to be no longer than the number of earlier keys.
 
         >>> from paramsym import S
         >>> Pairs(S, S, Mask(causal=True)).twice_seen, Pairs(4, 4, Mask(causal=True)).twice_seen
@@ -63,7 +63,7 @@ class Pairs:
 
 
 def _within(positions: Count, window: Count) -> Any:
-    """Return the sum of the smaller of n and a window, for n from 1 to so many positions."""
+    """Return the sum of the smaller of n and a window, for n from 1 to the number of positions."""
     if isinstance(positions, int) and (positions == 0 or (isinstance(window, int) and positions < window)):
         window = positions
     triangle = window * (window + 1)
@@ -72,13 +72,13 @@ def _within(positions: Count, window: Count) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of a table as a factor: conventions that take a look-up for a product with a one-hot matrix count them, others do not."""
+    """The rows of a table as a factor: only conventions that count a look-up as a product with a one-hot matrix count them."""
 
     rows: Dim
 
 
 def sizes_of(factor: Any) -> tuple[Dim, ...]:
-    """Return the sizes that a factor of work stands for: all pairs, and no rows."""
+    """Return the sizes of a factor of work: all pairs, and no rows."""
     if isinstance(factor, Pairs):
         return (factor.queries, factor.keys)
     return () if isinstance(factor, Rows) else (factor,)

@@ -1,4 +1,4 @@
-"""Mistakes in forward passes, said in the words of forward passes, whoever notices them: an operation, a traced array, or Python itself."""
+"""Errors for mistakes in forward passes, found by an operation, a traced array, or Python itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INSTEAD: Mapping[str, str] = {
     "softmax": "softmax(x)",
     "repeat": "copies(x, times, axis)",
 }
-"""What to write for what arrays of NumPy and torch can do."""
+"""What to write instead of methods of NumPy and torch arrays."""
 _ANY = "an operation of paramsym.program"
 
 
@@ -32,7 +32,7 @@ def unknown(name: str) -> StructureError:
 
 
 def check_word(word: str, known: Iterable[str], what: str) -> None:
-    """Raise ``ArgumentError`` for a word that an operation does not know; the message offers the nearest."""
+    """Raise ``ArgumentError`` for an unknown word in an operation; the message has the nearest one."""
     names = tuple(known)
     if word not in names:
         near = nearest(word, names)
@@ -44,19 +44,19 @@ def refused(what: str, instead: str) -> Callable[..., NoReturn]:
     """Return the method of an operator that traced arrays do not have."""
 
     def refuse(*_: object, **__: object) -> NoReturn:
-        message = f"{what} is no operation of forward passes; write {instead}."
+        message = f"{what} is not an operation of forward passes; write {instead}."
         raise StructureError(message)
 
     return refuse
 
 
 def explained(layer: Layer, error: Exception) -> StructureError | None:
-    """Return an error of a forward pass in other words; None for one that its own words explain."""
+    """Return a clearer error for a forward pass; None if the error is clear already."""
     forward, words = f"{type(layer).__name__}.forward", str(error)
     name: Any = getattr(error, "name", None)
     if isinstance(error, AttributeError) and getattr(error, "obj", None) is layer and isinstance(name, str):
         stored = {tensor.name for tensor in layer.own_tensors} | {part.name for part in layer.own_parts}
-        return StructureError(f"{forward} reads self.{name}, which is no field; write own.{name}.") if name in stored else None
+        return StructureError(f"{forward} reads self.{name}, which is not a field; write own.{name}.") if name in stored else None
     if words.startswith("cannot determine truth value"):
         return StructureError(
             f"{forward} branches on a size that is a letter, {words.partition(': ')[2]}; branch on a flag, or state it in conditions()."

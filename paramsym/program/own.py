@@ -1,4 +1,4 @@
-"""What a forward pass sees of its own layer: its tensors as values, its parts as functions."""
+"""The argument ``own`` of a forward pass: the layer's tensors as values, its parts as functions."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 class Own:
-    """A layer's tensors and parts: ``own.weight`` is an array, ``own.dense(x)`` applies a part, ``"bias" in own`` asks for either.
+    """A layer's tensors and parts: ``own.weight`` is an array, ``own.dense(x)`` applies a part, ``"bias" in own`` tests for both.
 
-    ``own["self.query"]`` and ``own["dense.weight"]`` reach into parts. Parts without a name pass on what they contain.
+    ``own["self.query"]`` and ``own["dense.weight"]`` reach into parts. The names inside a part without a name are used directly.
     """
 
     __slots__ = ("_inlined", "_layer", "_parts", "_tensors")
@@ -46,7 +46,7 @@ class Own:
         found = self._find(name)
         if found is None:
             kind = type(self._layer).__name__
-            have = ", ".join((*self._tensors, *self._parts)) or "nothing of its own"
+            have = ", ".join((*self._tensors, *self._parts)) or "nothing"
             message = f"{kind}.forward asks for {name!r}, which {kind} does not store; it has {have}."
             raise StructureError(message)
         return record(Stored(found)) if not isinstance(found, Applied) else found
@@ -60,7 +60,7 @@ class Own:
         return self._find(name) is not None
 
     def _find(self, name: str) -> Any:
-        """Return the tensor, or the part ready to be applied; None where the layer has neither."""
+        """Return the tensor, or the part ready to be applied; None if the layer has neither."""
         if name in self._tensors:
             return self._tensors[name]
         if name in self._parts:
@@ -72,7 +72,7 @@ class Own:
 
 
 class Lent(Own):
-    """What a layer's forward pass sees when another layer computes its tensors."""
+    """The argument ``own`` if another layer computes the layer's tensors."""
 
     __slots__ = ("_values",)
 
@@ -109,7 +109,7 @@ class Applied:
 
 
 def within(part: Part, name: str) -> Any:
-    """Return a tensor or a part of a part, under its path from the outer layer; None where there is neither."""
+    """Return a tensor or a part of a part, under its path from the outer layer; None if there is neither."""
     found = own_of(part.layer)._find(name)
     path = f"{part.name}." if part.name else ""
     if found is None:
@@ -120,20 +120,20 @@ def within(part: Part, name: str) -> Any:
 
 
 def own_of(layer: Layer) -> Own:
-    """Return what the forward pass of a layer sees of it; a layer remembers it, as it does its parts."""
+    """Return the argument ``own`` for a layer; it is cached in the layer."""
     found: Own | None = layer.__dict__.get("_own")
     return layer.__dict__.setdefault("_own", Own(layer)) if found is None else found
 
 
 def trace_layer(layer: Layer, *types: ArrayType, inherited: bool = False) -> Program:
-    """Return the program of a layer for inputs of these types; every layer remembers those it was asked for.
+    """Return the program of a layer for inputs of these types; every layer caches its programs.
 
-    ``inherited`` takes the forward pass of a class above the one that answers questions about shapes by hand.
+    ``inherited`` uses the forward pass of a base class although the class states shapes by hand.
 
     Raises:
-        NotYetError: a layer that says neither what it computes nor which shape it gives.
+        NotYetError: a layer with neither a forward pass nor an output shape.
         ShapeError: inputs that it cannot take.
-        StructureError: a forward pass that does something else than the vocabulary allows.
+        StructureError: a forward pass with something other than the operations of the vocabulary.
     """
     known: dict[Any, Program] = layer.__dict__.setdefault("_programs", {})
     stated = layer.computes and (inherited or not layer.by_hand)
@@ -156,7 +156,7 @@ def trace_layer(layer: Layer, *types: ArrayType, inherited: bool = False) -> Pro
 
 
 def through_opaque(layer: Layer, *values: Value) -> Any:
-    """Record a layer that says which shape it gives and not what it computes."""
+    """Record a layer with an output shape and without a forward pass."""
     shapes = each_input(layer.output_shape(together(*(value.sizes for value in values))))
     types = tuple(ArrayType(tuple(canonical(size) for size in shape if size is not None)) for shape in shapes)
     given = record_all(Opaque(layer, types), *values)
@@ -164,7 +164,7 @@ def through_opaque(layer: Layer, *values: Value) -> Any:
 
 
 def in_turn(own: Own, x: Any, *along: Value) -> Any:
-    """Apply the parts one after another, numbered copies in the order of their numbers; each takes as many of ``along`` as it can."""
+    """Apply the parts one after another, numbered copies in the order of their numbers; each gets the inputs of ``along`` that it takes."""
     copies: list[Part] = []
     for part in own._layer.own_parts:
         if part.numbers is not None:
@@ -184,7 +184,7 @@ def _as_many(given: tuple[Value, ...], layer: Layer) -> tuple[Value, ...]:
 def routed(own: Own, x: Value, weights: Value | None = None, chosen: Value | None = None) -> Value:
     """Apply to every position those numbered copies that were chosen for it, and add up their weighted outputs.
 
-    Given the positions alone, the first copy stands for those that another layer would choose.
+    Without weights and numbers, the first copy is used instead of those that another layer would choose.
     """
     (part,) = own._layer.own_parts
     if part.numbers is None:
@@ -207,7 +207,7 @@ def through_copies(parts: list[Part], x: Any, along: Sequence[Value]) -> Any:
     """Pass a value, or a tuple of values, through numbered copies."""
     partly = next((part for part in parts if part.numbers is not None and part.used not in {None, part.numbers.count}), None)
     if partly is not None:
-        message = f"{partly.step}: of {partly.numbers.count} copies {partly.used} are used; state in forward which ones."  # type: ignore[union-attr]
+        message = f"{partly.step}: {partly.used} of {partly.numbers.count} copies are used; choose them in forward with routed(own, ...)."  # type: ignore[union-attr]
         raise NotYetError(message)
     runs = [(part.numbers, part.layer) for part in parts if part.numbers is not None and part.numbers.count != 0]
     alternating = any(numbers.step > 1 for numbers, _ in runs)
@@ -220,7 +220,7 @@ def through_copies(parts: list[Part], x: Any, along: Sequence[Value]) -> Any:
 def collected(own: Own, position: int, x: Value, *along: Value) -> tuple[Value, ...]:
     """Pass a value through the numbered copies at a position among the parts.
 
-    Return it, and what every copy gives beside it, stacked along a new first axis.
+    Return it, and the other results of every copy, stacked along a new first axis.
     """
     part = own._layer.own_parts[position]
     x, *others = each(through_copies([part], x, along))
@@ -237,7 +237,7 @@ def through(
     *,
     several: bool = False,
 ) -> Any:
-    """Pass values through copies: one loop where every copy returns what it took, else one application per copy.
+    """Pass values through copies: one loop if every copy keeps the shapes, otherwise one application per copy.
 
     Raises:
         ShapeError: a symbolic number of copies that change the shape.
@@ -254,12 +254,12 @@ def through(
         name = shared if shared is not None else str(numbers) if numbers.values is None else numbers.name(numbers.values[0])
         programs.append((numbers, applied(name, layer, tuple(value.type for value in given))))
         after = [type_.sizes for type_ in programs[-1][1].output_types[: len(carry)]]
-        if after != sizes:  # the blocks that alternate with this one take another shape
+        if after != sizes:  # the other alternating blocks take another shape
             break
     if after != sizes and list(map(len, after)) == list(map(len, sizes)) and all(map(_open_or_equal, sizes, after)):
         refined = tuple(record(Known(type_), value) for value, type_ in zip(carry, programs[-1][1].output_types, strict=False))
         return through(copies, refined, along, shared, several=several)
-    one_of = shared is None and [numbers.count for numbers, _ in copies] == [1]  # under a number that is a symbol
+    one_of = shared is None and [numbers.count for numbers, _ in copies] == [1]  # the number of copies is a symbol
     if after == sizes or one_of:
         taken = max(len(program.inputs) for _, program in programs)
         left = None if after == sizes else programs[0][1].output_types[: len(carry)]
@@ -273,9 +273,9 @@ def through(
 
 
 def growing(numbers: Numbers, layer: Layer, carry: tuple[Value, ...], along: tuple[Value, ...], *, several: bool) -> Any:
-    """Pass values through a symbolic number of copies that depend on their number and may make what they take longer, all by as much.
+    """Pass values through a symbolic number of copies that depend on their number and may lengthen the values, all by the same amount.
 
-    What the first copy adds says what enters every other one; that each copy hands on what the next one is said to take, is checked.
+    The first copy's growth determines the inputs of all others; it is checked that each copy returns what the next one takes.
 
     Raises:
         ShapeError: copies that change the shape in another way.
@@ -297,7 +297,7 @@ def growing(numbers: Numbers, layer: Layer, carry: tuple[Value, ...], along: tup
     program = applied(str(numbers), layer, (*at(index), *more))
     if [one.sizes for one in program.output_types[: len(carry)]] != [one.sizes for one in at(index + 1)]:
         shapes = f"{shown(first[0].sizes)} into {shown(second[0].sizes)}"
-        message = f"{numbers}: a block that turns {shapes}, and not every block so, cannot be repeated a symbolic number of times."
+        message = f"{numbers}: a block that turns {shapes}, while other blocks do not, cannot be repeated a symbolic number of times."
         raise ShapeError(message)
     loop = Loop(((numbers, program),), len(carry), None, at(numbers.start + numbers.count))
     results = record_all(loop, *carry, *along[:taken])
@@ -305,14 +305,14 @@ def growing(numbers: Numbers, layer: Layer, carry: tuple[Value, ...], along: tup
 
 
 def _open_or_equal(before: tuple[Dim, ...], after: tuple[Dim, ...]) -> bool:
-    """Return whether a block changes only sizes that are open, such as the channels of an input of which only the rank is known."""
+    """Return whether a block changes only open sizes, such as the channels of an input with only a known rank."""
     return all(one == other or isinstance(one, Open) for one, other in zip(before, after, strict=True))
 
 
 def one_by_one(
     copies: list[tuple[Numbers, Layer]], carry: tuple[Value, ...], along: tuple[Value, ...], shared: str | None = None, *, several: bool
 ) -> Any:
-    """Apply every copy by itself, in the order of the numbers, with its number put in for the index."""
+    """Apply every copy separately, in the order of the numbers, with its number put in for the index."""
     placed = sorted(((number, numbers, layer) for numbers, layer in copies for number in numbers.values or ()), key=lambda one: one[0])
     x: Any = carry if several else carry[0]
     for number, numbers, layer in placed:
@@ -330,9 +330,9 @@ def depends_on_number(copies: list[tuple[Numbers, Layer]]) -> bool:
 
 
 def applied(name: str, layer: Layer, types: tuple[ArrayType, ...]) -> Program:
-    """Return the program of a part; a wrong shape is reported with the whole path of the part and with what arrived there.
+    """Return the program of a part; a wrong shape is reported with the whole path of the part and its input.
 
-    A part that says neither what it computes nor which shape it gives is reported by its path.
+    A part with neither a forward pass nor an output shape is reported by its path.
     """
     try:
         return trace_layer(layer, *types)

@@ -21,14 +21,14 @@ Words: TypeAlias = tuple[str, ...]
 class Contract(Operation):
     """A sum of products over every axis that the result lacks, as an Einstein sum with words for axes.
 
-    ``within`` names the axes of queries and keys, and the mask that says which pairs of them count.
+    ``within`` names the axes of queries and keys, and the mask with the pairs that count.
     """
 
     spec: str
     within: tuple[str, str, Mask] | None = None
 
     def named_axes(self, *taken: ArrayType) -> dict[str, Axis]:
-        """Return the axis that every word stands for.
+        """Return the axis of every word.
 
         Raises:
             ShapeError: an array of another rank, or one word for two sizes.
@@ -61,8 +61,8 @@ class Contract(Operation):
         pairs = Pairs(extent(found.pop(queries)), extent(found.pop(keys)), mask)
         return (Work(MULTIPLY_ADD, (*flat(tuple(found.values())), pairs)),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
-        """Return for each factor whose gradient is wanted the other one, as the matrix or the stack of matrices that torch makes of it."""
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
+        """Return the other factor of each factor that needs a gradient, as the matrix or stack of matrices that torch makes of it."""
         merged = _merged(self.spec, tuple(len(one.shape) for one in taken))
         return tuple(Kept("taken", n, merged=merged[n]) for n in (1, 0) if needs[1 - n])
 
@@ -82,7 +82,7 @@ class Contract(Operation):
 def contract(spec: str, x: Value, y: Value, within: tuple[str, str, Mask] | None = None) -> Value:
     """Multiply two arrays and sum over every axis that the result lacks: ``contract("... i, o i -> ... o", x, own.weight)``.
 
-    Every axis has a word; ``...`` stands for any number of leading axes. Work: one multiply-add per combination of all axes.
+    Every axis has a word; ``...`` means any number of leading axes. Work: one multiply-add per combination of all axes.
     """
     return record(Contract(spec, within), x, y)
 
@@ -93,7 +93,7 @@ def spelled(spec: str, ranks: tuple[int, ...]) -> tuple[tuple[Words, ...], Words
 
     Raises:
         ShapeError: a term with another number of axes than its array.
-        StructureError: another number of terms, no arrow, or a word of the result that no term has.
+        StructureError: a wrong number of terms, no arrow, or a word of the result that no term has.
     """
     left, arrow, right = spec.partition("->")
     terms, output = [term.split() for term in left.split(",")], right.split()
@@ -124,7 +124,7 @@ def spelled(spec: str, ranks: tuple[int, ...]) -> tuple[tuple[Words, ...], Words
 
 @lru_cache(maxsize=1 << 10)
 def _merged(spec: str, ranks: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], ...], ...]:
-    """Return for both factors the axes that a matrix product has as one: of both and the result, of one factor, those summed over."""
+    """Return for both factors the axes that a matrix product merges: shared ones, those of one factor, and summed ones."""
     terms, output = spelled(spec, ranks)
     found = []
     for term, other in (terms, terms[::-1]):

@@ -24,7 +24,7 @@ class Reduce(Operation):
     keep: bool = False
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the axes that are left."""
+        """Return the remaining axes."""
         (x,) = taken
         gone = {x.axis(axis) for axis in self.over}
         return (ArrayType(tuple(1 if n in gone else axis for n, axis in enumerate(x.shape) if self.keep or n not in gone)),)
@@ -33,7 +33,7 @@ class Reduce(Operation):
         """One operation per entry of the input."""
         return (Work(self.name, flat(taken[0].shape)),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever it needs
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all needs
         """Return nothing for a sum or a mean; the input and the output of a product, the index of a maximum."""
         if self.name == "max":
             return (Kept("own", factors=given[0].sizes, kind="index"),)
@@ -67,7 +67,7 @@ class Cumulate(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Softmax(Operation):
-    """Exponentials divided by their sum over one axis; ``wide`` in references that work them out in float32."""
+    """Exponentials divided by their sum over one axis; ``wide`` if the reference computes them in float32."""
 
     axis: int = -1
     log: bool = False
@@ -82,7 +82,7 @@ class Softmax(Operation):
         return (Kept("given", wide=self.wide),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Compute it relative to the maximum, so that nothing overflows; a row in which everything is hidden gives NaN, as in torch."""
+        """Compute it relative to the maximum, so that nothing overflows; a row with all entries hidden gives NaN, as in torch."""
         (x,) = arrays
         if x.size == 0:
             return x
@@ -98,11 +98,11 @@ class Softmax(Operation):
 class Normalise(Operation):
     """Entries normalised over some axes.
 
-    "layer" is the difference from the mean over the deviation, "deviation" the entries over it, "rms" over their root mean square, "length"
-    over the root of the sum of their squares. With
-    "given" the statistics are two further inputs, mean and variance, as in batch normalisation when it does not train. ``scaled`` and
-    ``shifted`` say which of scale and shift are inputs; they fit the input entry by entry. Without ``eps`` it is that of the precision.
-    "rms", and others with ``steps``, are worked out by differences, powers and products in float32, each of which keeps something.
+    "layer" subtracts the mean and divides by the standard deviation. The others only divide: "deviation" by the standard deviation, "rms"
+    by the root mean square, "length" by the root of the sum of squares. With "given" the statistics are two further inputs, mean and
+    variance, as in batch normalisation in evaluation. ``scaled`` and ``shifted`` say which of scale and shift are inputs; they are combined
+    elementwise. Without ``eps`` it is the epsilon of the precision. "rms", and others with ``steps``, are computed by differences, powers
+    and products in float32, each of which keeps arrays.
     """
 
     kind: Statistic
@@ -122,11 +122,11 @@ class Normalise(Operation):
         return (Work(f"normalise {self.kind}" + ", scaled" * self.scaled, flat(taken[0].shape)),)
 
     def backward(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Work, ...]:
-        """As much again if anything needs a gradient; one kernel gives all of them."""
+        """The forward work once more if an input needs a gradient; one kernel gives all gradients."""
         return self.work(taken, given) if any(needs) else ()
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - depends on the input
-        """Return the input, two statistics per place, and the scale; step by step also what the scale multiplies, and differences."""
+        """Return the input, two statistics per position, and the scale; with ``steps`` also the scaled array and the differences."""
         x = taken[0]
         over = {x.axis(axis) for axis in self.over}
         places = tuple(size for n, size in enumerate(x.sizes) if n not in over)
@@ -179,7 +179,7 @@ def cumulate(x: Value, axis: int = -1) -> Value:
 
 
 def softmax(x: Value, axis: int = -1, *, log: bool = False, wide: bool = False) -> Value:
-    """Return exponentials divided by their sum over an axis, or the logarithm of that; ``wide`` where a reference does it in float32."""
+    """Return exponentials divided by their sum over an axis, or its logarithm; ``wide`` if the reference computes in float32."""
     return record(Softmax(axis, log, wide), x)
 
 
@@ -196,7 +196,7 @@ def normalise(
 ) -> Value:
     """Normalise entries over axes; then scale and shift. ``given`` are the mean and the variance for the kind "given".
 
-    ``steps`` says that the reference does it by elementary operations rather than by one kernel, and so keeps more.
+    ``steps`` means that the reference uses elementary operations instead of one kernel, and so keeps more arrays.
     """
     check_word(kind, get_args(Statistic), "normalisation")
     others = [one for one in (scale, shift) if one is not None]

@@ -33,15 +33,15 @@ _KERNELS: Mapping[str, tuple[int, Callable[[Any, Any], Any]]] = {
     "lanczos3": (6, _lanczos(3)),
     "lanczos5": (10, _lanczos(5)),
 }
-"""How many entries along an axis an output entry is made of, and their weights by the distance."""
+"""The number of input entries per output entry along an axis, and their weights by distance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resample(Operation):
     """The last axes interpolated to other lengths.
 
-    ``factors`` are the stated factors of growth, None where they follow from the lengths; ``aligned`` puts the first and the last entry of
-    input and output on each other.
+    ``factors`` are the stated scale factors, None if they follow from the lengths; ``aligned`` aligns the first and the last entries of
+    input and output.
     """
 
     mode: Interpolation
@@ -54,7 +54,7 @@ class Resample(Operation):
         return (ArrayType((*taken[0].shape[: -len(self.lengths)], *self.lengths)),)
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
-        """One operation for every entry that an output entry is made of."""
+        """One operation per input entry of every output entry."""
         taps, _ = _KERNELS.get(self.mode, (1, None))
         return (Work(self.mode, (*flat(given[0].shape), *(taps,) * len(self.lengths))),)
 
@@ -82,7 +82,7 @@ class Resample(Operation):
         near = xp.floor(where)[:, None] + xp.arange(1 - taps // 2, 1 + taps // 2)
         weights = kernel(xp, xp.abs(where[:, None] - near))
         inside = (near >= 0) & (near < size)
-        if self.mode.startswith("lanczos"):  # what lies beyond the edge has no weight; the others repeat the edge
+        if self.mode.startswith("lanczos"):  # entries beyond the edge have no weight; other modes repeat the edge
             weights = xp.where(inside, weights, 0)
             weights = weights / weights.sum(1, keepdims=True)
         matrix = xp.zeros((length, size))
@@ -96,5 +96,5 @@ class Resample(Operation):
 def resample(
     mode: Interpolation, x: Value, lengths: Sequence[Count], factors: Sequence[float | Expr | None], *, aligned: bool = False
 ) -> Value:
-    """Interpolate the last axes to other lengths. Work: one operation for every entry that an output entry is made of."""
+    """Interpolate the last axes to other lengths. Work: one operation per input entry of every output entry."""
     return record(Resample(mode, tuple(lengths), tuple(factors), aligned), x)

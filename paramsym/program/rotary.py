@@ -1,4 +1,4 @@
-"""How fast rotary positions turn: the frequencies of Su et al. 2021 and the ways in which later models stretch them."""
+"""Frequencies of rotary positions: those of Su et al. 2021, and the ways in which later models scale them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Rope:
     """The settings of rotary positions, under the names of transformers' ``rope_parameters``.
 
     ``theta`` is the base (``rope_theta``). ``positions`` and ``original_positions`` are ``max_position_embeddings`` and
-    ``original_max_position_embeddings``. ``share`` is the share of the pairs that turn in the kind "proportional". Sources: "linear" and
+    ``original_max_position_embeddings``. ``share`` is the share of rotated pairs in the kind "proportional". Sources: "linear" and
     "dynamic" as in transformers; "yarn" Peng et al. 2023 (arXiv:2309.00071); "longrope" Ding et al. 2024 (arXiv:2402.13753); "llama3"
     Llama 3.1.
     """
@@ -38,17 +38,17 @@ class Rope:
 
     @property
     def trained(self) -> int:
-        """The positions before stretching."""
+        """The number of positions before scaling."""
         return self.positions if self.original_positions is None else self.original_positions
 
     @property
     def stretch(self) -> float:
-        """How much longer than that the positions are."""
+        """The factor by which the number of positions grew."""
         return self.positions / self.trained if self.factor is None else self.factor
 
     @property
     def amplitude(self) -> float:
-        """What cosines and sines are multiplied by."""
+        """The factor of cosines and sines."""
         if self.attention_factor is not None and self.kind in {"yarn", "longrope"}:
             return self.attention_factor
         if self.kind == "longrope":
@@ -83,7 +83,7 @@ class Rope:
                 return plain
 
     def _kept(self, xp: Any, width: int) -> Any:
-        """Return for each pair how much of its own frequency it keeps: fast pairs all, slow ones nothing (YaRN, section 3.2)."""
+        """Return the share of its own frequency that each pair keeps: fast pairs keep all, slow ones nothing (YaRN, section 3.2)."""
         low, high = (width * log(self.trained / (beta * 2 * pi)) / (2 * log(self.theta)) for beta in (self.beta_fast, self.beta_slow))
         if self.truncate:
             low, high = floor(low), ceil(high)
@@ -91,7 +91,7 @@ class Rope:
         return 1 - xp.clip((xp.arange(width // 2) - low) / (high - low or 0.001), 0, 1)
 
     def _smoothed(self, xp: Any, plain: Any) -> Any:
-        """Return fast pairs as they are, slow ones divided, and a mixture between."""
+        """Return the frequencies: fast ones unchanged, slow ones divided, and a mixture between."""
         turns = self.trained * plain / (2 * pi)
         mixed = (turns - self.low_freq_factor) / (self.high_freq_factor - self.low_freq_factor)
         between = (1 - mixed) * plain / self.stretch + mixed * plain
@@ -99,9 +99,9 @@ class Rope:
         return xp.where(slow, plain / self.stretch, xp.where(turns > self.high_freq_factor, plain, between))
 
     def __str__(self) -> str:
-        """Write the base, and the kind where the frequencies are stretched."""
+        """Write the base, and the kind if the frequencies are scaled."""
         return f"{self.theta:g}" if self.kind == "default" else f"{self.theta:g} {self.kind}"
 
 
 ROPE = Rope()
-"""Rotary positions as Su et al. 2021 have them."""
+"""The rotary positions of Su et al. 2021."""

@@ -1,4 +1,4 @@
-"""Positions sent to the experts that were chosen for them, and what these give brought back: a row per pair of position and expert."""
+"""Positions sent to their chosen experts, and the results collected: one row per pair of position and expert."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from paramsym.program.types import ArrayType, flat
 
 @dataclass(frozen=True, slots=True)
 class Places(Operation):
-    """Where the row of every chosen expert comes from: the number of the position, and the place of the expert among its own."""
+    """The source of every row: the number of the position, and the rank of the expert among those chosen for it."""
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         """Return two whole numbers per row."""
         return (ArrayType((*taken[0].shape, 2), "index"),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Count positions and places."""
+        """Compute the two numbers."""
         shape = arrays[0].shape
         rows = xp.arange(xp.prod(shape[:-1], dtype=int)).reshape(*shape[:-1], 1)
         return xp.stack([xp.broadcast_to(rows, shape), xp.broadcast_to(xp.arange(shape[-1]), shape)], -1)
@@ -30,14 +30,14 @@ class Places(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Weights(Operation):
-    """The weights (..., k) of the rows at some places."""
+    """The weights (..., k) of some rows."""
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         """Return one number per row."""
         return taken[:1]
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - always the same
-        """Return the places."""
+        """Return the two numbers."""
         return (Kept("taken", 1),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - a selection
@@ -51,10 +51,10 @@ class Weights(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Rows(Weights):
-    """The positions (..., features) at some places: (..., k, features)."""
+    """The positions (..., features) of some rows: (..., k, features)."""
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return one row per place."""
+        """Return one row per chosen expert."""
         x, places = taken
         return (ArrayType((*places.shape[:-1], x.shape[-1])),)
 
@@ -78,7 +78,7 @@ class Collect(Operation):
         return (Work("sum", flat(taken[0].shape)),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - always the same
-        """Return the rows: ``torch.Tensor.index_add_`` keeps what it adds."""
+        """Return the rows: ``torch.Tensor.index_add_`` keeps its addends."""
         return (Kept("taken"),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - a method of the array
@@ -90,9 +90,9 @@ class Collect(Operation):
 
 
 def dispatch(x: Value, weights: Value, chosen: Value) -> tuple[Value, Value]:
-    """Return a row of (..., features) for each of the experts (..., k) that were chosen for it, (..., k, features); and its weight.
+    """Return one row of (..., features) for each chosen expert (..., k), together (..., k, features), and their weights.
 
-    Both are copies in the order of the experts: a loop over these takes the rows of one after another.
+    Both are copies in the order of the experts, for a loop that takes the rows of one expert after another.
     """
     places = record(Places(), chosen)
     return record(Rows(), x, places), record(Weights(), weights, places)

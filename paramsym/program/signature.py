@@ -1,4 +1,4 @@
-"""What a forward pass takes: how many inputs, and under which names."""
+"""The inputs of a forward pass: their number and their names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ROUTED = 3
 
 @cache
 def _parameters(forward: Callable[..., Any]) -> tuple[tuple[str, ...], int, str]:
-    """Return the names of the inputs of a forward pass, how many of them it needs, and the name of its ``*rest``."""
+    """Return the names of a forward pass's inputs, the number of required ones, and the name of its ``*rest``."""
     listed = list(signature(forward).parameters.values())[2:]
     plain = [one for one in listed if one.kind is not Parameter.VAR_POSITIONAL]
     rest = next((one.name for one in listed if one.kind is Parameter.VAR_POSITIONAL), "")
@@ -33,16 +33,16 @@ def _of(layer: Layer) -> tuple[tuple[str, ...], int, str]:
 
 
 def stated(layer: Layer) -> Mapping[str, Any]:
-    """Return the inputs that a model states, name to shape in letters; none of other layers."""
+    """Return the inputs that a model states, as names and shapes in letters; other layers state none."""
     found: Any = getattr(layer.computed_as, "inputs", None)
     return found if isinstance(found, Mapping) else {}
 
 
 def stated_inputs(layer: Layer) -> Mapping[str, Any]:
-    """Return the inputs that a model states, name to shape in letters.
+    """Return the inputs that a model states, as names and shapes in letters.
 
     Raises:
-        ArgumentError: a layer that states none; users give the shapes then.
+        ArgumentError: a layer that states no inputs; the user must give the shapes.
     """
     found = stated(layer)
     if not found:
@@ -52,20 +52,20 @@ def stated_inputs(layer: Layer) -> Mapping[str, Any]:
 
 
 def names_of(layer: Layer) -> tuple[str, ...]:
-    """Return the names of the inputs in their order: those that a model states, then others that its forward pass takes."""
+    """Return the names of the inputs in order: those that a model states, then others of its forward pass."""
     return tuple(dict.fromkeys((*stated(layer), *_of(layer)[0])))
 
 
 def least(layer: Layer) -> int:
-    """Return how many inputs a layer needs; a model's ``forward(self, own, *given)`` needs all that it states."""
+    """Return the number of required inputs; a model's ``forward(self, own, *given)`` needs all that it states."""
     names, needed, rest = _of(layer)
     return needed if names or rest == "along" else len(stated(layer))
 
 
 def accepted(layer: Layer) -> int | None:
-    """Return how many inputs a layer takes at most; None for any number.
+    """Return the largest number of inputs; None for any number.
 
-    One that passes inputs ``along`` takes as many as its parts do. One that says shapes by hand takes one.
+    A layer that passes inputs ``along`` takes as many as its parts. A layer that states shapes by hand takes one.
     """
     if not layer.computes:
         return 1
@@ -79,7 +79,7 @@ def accepted(layer: Layer) -> int | None:
 
 
 def check_number(layer: Layer, given: int) -> None:
-    """Raise ``ShapeError`` where a layer is given fewer inputs than it needs, or more than it takes."""
+    """Raise ``ShapeError`` for fewer inputs than a layer needs, or more than it takes."""
     if not layer.computes or layer.by_hand:
         return
     names, needed, rest = _of(layer)
@@ -92,7 +92,7 @@ def check_number(layer: Layer, given: int) -> None:
 
 
 def only_input(layer: Layer, shape: Shape) -> None:
-    """Raise ``ShapeError`` where several inputs are given to a layer that takes one."""
+    """Raise ``ShapeError`` for several inputs to a layer that takes one."""
     found = each_input(shape)
     if len(found) > 1 and accepted(layer) == 1:
         message = f"wanted one shape, for one input; found {len(found)}, {shown(shape)}."
@@ -100,10 +100,10 @@ def only_input(layer: Layer, shape: Shape) -> None:
 
 
 def arranged(layer: Layer, given: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
-    """Return the inputs of a layer in their order, of those that are given in order and by name.
+    """Return the inputs of a layer in order, from those given by position and by name.
 
     Raises:
-        ArgumentError: more inputs than the layer takes, none, a name that it does not have, one input twice or one left out.
+        ArgumentError: too many inputs, no inputs, an unknown name, an input given twice or left out.
     """
     kind, names, most = type(layer).__name__, names_of(layer), accepted(layer)
     unknown = next((name for name in named if name not in names), None)
@@ -112,7 +112,7 @@ def arranged(layer: Layer, given: Sequence[Any], named: Mapping[str, Any]) -> li
         raise ArgumentError(message)
     twice = next((name for name in names[: len(given)] if name in named), None)
     if twice is not None:
-        message = f"{kind} is given {twice!r} twice, in order and by name."
+        message = f"{kind} is given {twice!r} twice, by position and by name."
         raise ArgumentError(message)
     number = len(given) + len(named)
     if not number or (most is not None and number > most):
@@ -121,13 +121,13 @@ def arranged(layer: Layer, given: Sequence[Any], named: Mapping[str, Any]) -> li
     last = max((names.index(name) for name in named), default=0)
     missing = next((name for name in names[len(given) : last] if name not in named), None)
     if missing is not None:
-        message = f"{kind} is given no {missing!r}, which comes before {names[last]!r}; give it as well."
+        message = f"{kind} is not given {missing!r}, which comes before {names[last]!r}; give it as well."
         raise ArgumentError(message)
     return [*given, *(named[name] for name in names[len(given) :] if name in named)]
 
 
 def _wanted(layer: Layer, fewest: int, most: int | None) -> str:
-    """Say how many inputs a layer takes, and their names."""
+    """Return the number and the names of a layer's inputs, in words."""
     if most == 0:
         return "its forward pass takes no input; write forward(self, own, x)"
     number = f"{fewest}" if fewest == most else f"at least {fewest}" if most is None else f"{fewest} to {most}"

@@ -1,4 +1,4 @@
-"""What stays for the next step: caches of keys and values, recurrent states, windows of a convolution."""
+"""State that is kept for the next step: caches of keys and values, recurrent states, windows of a convolution."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _past: ContextVar[Count] = ContextVar("_past", default=0)
 class Remember(Operation):
     """A value kept for the next step.
 
-    With an ``axis`` the entries of ``before`` earlier positions come first in the result; at most ``at_most`` of all are kept, and come
-    first in the next step. Without an axis the new value takes the place of the old one.
+    With an ``axis`` the result begins with the entries of ``before`` earlier positions; at most ``at_most`` entries are kept for the next
+    step. Without an axis the new value replaces the old one.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Remember(Operation):
 
     @property
     def view(self) -> bool:  # type: ignore[override]
-        """Whether the result is the input itself: where nothing came before."""
+        """Whether the result is the input itself, because there are no earlier positions."""
         return self.axis is None or self.before == 0
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
@@ -44,17 +44,17 @@ class Remember(Operation):
         return (x.with_axis(self.axis, canonical(x.sizes[self.axis] + self._limited(self.before))),)
 
     def state(self, x: ArrayType) -> ArrayType:
-        """Return the type of what is kept for the next step."""
+        """Return the type of the kept array."""
         if self.axis is None:
             return x
         return x.with_axis(self.axis, self._limited(canonical(x.sizes[self.axis] + self.before)))
 
     def _limited(self, positions: Count) -> Count:
-        """Return how many positions are kept of so many."""
+        """Return the number of kept positions."""
         return positions if self.at_most is None else canonical(Min(positions, self.at_most))
 
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - a run starts without a past
-        """Return the array as it came: a run has no past."""
+        """Return the array unchanged: a run has no earlier positions."""
         return arrays[0]
 
     def __str__(self) -> str:
@@ -62,13 +62,13 @@ class Remember(Operation):
 
 
 def past() -> Count:
-    """Return how many positions the caches hold before the forward pass; 0 outside of a decoding step."""
+    """Return the number of positions in the caches before the forward pass; 0 outside of a decoding step."""
     return _past.get()
 
 
 @contextmanager
 def after(positions: Count) -> Generator[None]:
-    """Trace a step that comes after so many positions."""
+    """Trace a step after ``positions`` earlier positions."""
     token = _past.set(positions)
     try:
         yield
@@ -77,8 +77,8 @@ def after(positions: Count) -> Generator[None]:
 
 
 def remember(name: str, x: Value, axis: int | None = None, at_most: Dim | None = None) -> Value:
-    """Keep a value for the next step, and return it behind what was kept before.
+    """Keep a value for the next step, and return it after the values kept before.
 
-    ``axis`` is the axis of positions of a cache that grows; without it the value replaces the one of the step before.
+    ``axis`` is the axis of positions of a cache that grows; without it, the value replaces that of the step before.
     """
     return record(Remember(name, axis, 0 if axis is None else past(), at_most), x)

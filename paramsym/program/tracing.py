@@ -26,7 +26,7 @@ class Value:
     __slots__ = ("number", "tracer", "type")
 
     def __init__(self, tracer: Tracer, number: int, type_: ArrayType) -> None:
-        """Belong to one tracer, under a number."""
+        """Create the value of a tracer with a number."""
         self.tracer, self.number, self.type = tracer, number, type_
 
     @property
@@ -114,7 +114,7 @@ class Tracer:
     """The recorder of one program."""
 
     def __init__(self) -> None:
-        """Begin with no steps."""
+        """Start without steps."""
         self.steps: list[Step] = []
         self.types: list[ArrayType] = []
         self.captured: dict[Value, int] = {}
@@ -125,7 +125,7 @@ class Tracer:
         return Value(self, len(self.types) - 1, type_)
 
     def number(self, value: Value) -> int:
-        """Return the value's number here; a value of a surrounding program becomes one more input."""
+        """Return the value's number in this program; a value of a surrounding program becomes one more input."""
         if value.tracer is self:
             return value.number
         if value not in self.captured:
@@ -171,7 +171,7 @@ def record(operation: Any, *values: Value) -> Value:
 def traced(layer: Layer | None, body: Callable[..., Any], types: tuple[ArrayType, ...]) -> tuple[Program, tuple[Value, ...]]:
     """Trace a function on arrays of these types.
 
-    Return its program, and the values of the surrounding forward pass that it uses; they are the last inputs of the program.
+    Return its program, and the values of the surrounding forward pass that it uses, which are the last inputs of the program.
     """
     tracer = Tracer()
     inputs = tuple(tracer.value(type_) for type_ in types)
@@ -193,12 +193,12 @@ def traced(layer: Layer | None, body: Callable[..., Any], types: tuple[ArrayType
 
 
 def results_of(program: Program, values: tuple[Value, ...]) -> Any:
-    """Return the results of a program as its forward pass returned them: one, or a tuple."""
+    """Return the results of a program in the form of its forward pass: one value or a tuple."""
     return values if program.several else values[0]
 
 
 def region(name: str, body: Callable[..., Any], *values: Value, keeps: tuple[Kept, ...] | None = None) -> Any:
-    """Trace a section of a forward pass under a name; ``keeps`` says what torch's kernel for it keeps, where there is one."""
+    """Trace a named section of a forward pass; ``keeps`` lists the kept arrays of torch's kernel for it, if there is one."""
     program, captured = traced(None, body, tuple(value.type for value in values))
     return results_of(program, record_all(Region(name, program, keeps), *values, *captured))
 
@@ -224,5 +224,5 @@ def scan(
 
 
 def each(values: Any) -> Iterator[Value]:
-    """Yield one value, or those of a tuple."""
+    """Yield one value, or the values of a tuple."""
     yield from values if isinstance(values, tuple) else (values,)

@@ -10,11 +10,11 @@ from sympy import Symbol
 from paramsym.algebra.size import Axis, Dim, cat, extent, factors_of, shown, stack
 
 Kind: TypeAlias = Literal["float", "index", "truth"]
-"""Entries are real numbers, whole numbers that select something, or true and false. Only real numbers have gradients."""
+"""Entries are real numbers, indices, or Booleans. Only real numbers have gradients."""
 
 
 class Open(Symbol):
-    """The symbol that stands for a size that is open, and is written as None, as in a shape."""
+    """The symbol of an open size, which a shape writes as None."""
 
     def _sympystr(self, _: object) -> str:
         return "None"
@@ -34,11 +34,11 @@ class ArrayType:
     sizes: tuple[Dim, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Compute the sizes once; every operation asks for them."""
+        """Compute the sizes once, because every operation needs them."""
         object.__setattr__(self, "sizes", tuple(axis if isinstance(axis, int | Symbol) else extent(axis) for axis in self.shape))
 
     def __str__(self) -> str:
-        """Write the sizes, with the kind where it is not float."""
+        """Write the sizes, and the kind if it is not float."""
         return shown(self.sizes) if self.kind == "float" else f"{shown(self.sizes)} {self.kind}"
 
     def axis(self, position: int) -> int:
@@ -46,13 +46,13 @@ class ArrayType:
         return position % len(self.shape)
 
     def with_axis(self, position: int, *axes: Axis) -> ArrayType:
-        """Return the type with other axes in the place of one; none removes it."""
+        """Return the type with one axis replaced by others; by none removes it."""
         position = self.axis(position)
         return ArrayType((*self.shape[:position], *axes, *self.shape[position + 1 :]), self.kind)
 
 
 def flat(axes: tuple[Axis, ...]) -> tuple[Dim, ...]:
-    """Return the factors of all axes in a row, so that a product shows where each letter went.
+    """Return the factors of all axes in one list, so that a product shows where each letter went.
 
     >>> from paramsym import A, B, H, per
     >>> flat((B, (A, per(H, A))))

@@ -1,7 +1,8 @@
 """Kernels that slide over spatial axes: convolutions, their transposes, pooling, and the windows themselves.
 
-Arrays are (batch, channels, *spatial). A padding is a pair (before, after) for every spatial axis, or "same": as many zeros as keep
-``ceil(length / stride)`` output positions, the odd one after (``torch.nn.Conv2d`` with ``padding="same"``; Keras and XLA likewise).
+Arrays are (batch, channels, *spatial). A padding is a pair (before, after) for every spatial axis, or "same": the number of zeros that
+gives ``ceil(length / stride)`` output positions, an odd zero at the end (``torch.nn.Conv2d`` with ``padding="same"``; Keras and XLA
+likewise).
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ class Convolve(Operation):
         """One multiply-add for every entry of the kernel at every output position, padding included."""
         return (Work(MULTIPLY_ADD, (*flat((taken[0].shape[0], *taken[1].shape)), *given[0].sizes[2:])),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
-        """Return for each factor whose gradient is wanted the other one."""
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
+        """Return the other factor of each factor that needs a gradient."""
         return (*((Kept("taken", 1),) if needs[0] else ()), *((Kept("taken", 0),) if needs[1] else ()))
 
     def run(self, xp: Any, *arrays: Any) -> Any:
@@ -66,7 +67,7 @@ class Convolve(Operation):
 class ConvolveTransposed(Operation):
     """The transpose of a convolution: every entry of (batch, in, *spatial) is spread by a kernel (in, out/groups, *extents).
 
-    ``lengths`` are the output lengths; ``before`` says how many positions are cut off in front, or below zero how many zeros stand there.
+    ``lengths`` are the output lengths; ``before`` is the number of positions cut off in front; a negative number adds zeros there.
     """
 
     stride: tuple[Dim, ...]
@@ -86,12 +87,12 @@ class ConvolveTransposed(Operation):
         x, kernel = taken
         return (Work(MULTIPLY_ADD, (*flat((x.shape[0], *kernel.shape)), *x.sizes[2:])),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
-        """Return for each factor whose gradient is wanted the other one."""
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
+        """Return the other factor of each factor that needs a gradient."""
         return (*((Kept("taken", 1),) if needs[0] else ()), *((Kept("taken", 0),) if needs[1] else ()))
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Add every scaled copy of the kernel where it belongs."""
+        """Add the scaled copies of the kernel at their positions."""
         x, kernel = arrays
         groups, rank = int(self.groups), kernel.ndim - 2
         grouped = x.reshape(x.shape[0], groups, x.shape[1] // groups, *x.shape[2:])
@@ -109,9 +110,9 @@ class ConvolveTransposed(Operation):
 class Pool(Operation):
     """The maximum or the mean of every window over the last axes.
 
-    ``ceil`` also takes a last, partial window; then the padding is as much on both sides. ``whole`` divides a mean by the size of the
-    window even where it reaches into the padding; ``divisor`` takes the place of that size. ``indices`` gives a second result: where in
-    the flattened spatial axes each maximum was found.
+    ``ceil`` also takes a last, partial window; then the padding is the same on both sides. ``whole`` divides a mean by the size of the
+    window even if it reaches into the padding; ``divisor`` replaces that size. ``indices`` gives a second result: the position of each
+    maximum in the flattened spatial axes.
     """
 
     name: Pooling
@@ -125,7 +126,7 @@ class Pool(Operation):
     indices: bool = False
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the input with a window's position for every entry of the spatial axes."""
+        """Return the input with one entry per window along the spatial axes."""
         (x,) = taken
         lead = len(x.shape) - len(self.kernel)
         spatial = lengths(x.sizes[lead:], self.kernel, self.stride, self.padding, self.dilation, ceil=self.ceil)
@@ -136,8 +137,8 @@ class Pool(Operation):
         """One operation per entry of every window."""
         return (Work(f"{self.name} pool", (*flat(given[0].shape), *self.kernel)),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever it needs
-        """Return the input, and for a maximum where it was found."""
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all needs
+        """Return the input, and for a maximum its positions."""
         index = Kept("given", 1) if self.indices else Kept("own", factors=given[0].sizes, kind="index")
         return (Kept("taken"), index) if self.name == "max" else (Kept("taken"),)
 
@@ -179,7 +180,7 @@ class Pool(Operation):
 
 @dataclass(frozen=True, slots=True)
 class PoolTo(Operation):
-    """The maximum or the mean of as many windows over the last axes as are wanted: ``lengths`` of them.
+    """The maximum or the mean of ``lengths`` windows over the last axes.
 
     Window i of o covers the entries from floor(i*n/o) to ceil((i+1)*n/o). With ``kernel`` the windows have that size and tile the input in
     random steps (Graham 2014). ``indices`` are those of ``Pool``.
@@ -196,12 +197,12 @@ class PoolTo(Operation):
         return (ArrayType(shape), ArrayType(shape, "index")) if self.indices else (ArrayType(shape),)
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:
-        """One operation per entry of the input; those that two windows share count once."""
+        """One operation per entry of the input; an entry in two windows counts once."""
         factors = flat(taken[0].shape) if self.kernel is None else (*flat(given[0].shape), *self.kernel)
         return (Work(f"{self.name} pool to a size", factors),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever it needs
-        """Return the input, and for a maximum where it was found."""
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all needs
+        """Return the input, and for a maximum its positions."""
         index = Kept("given", 1) if self.indices else Kept("own", factors=given[0].sizes, kind="index")
         return (Kept("taken"), index) if self.name == "max" else (Kept("taken"),)
 
@@ -212,7 +213,7 @@ class PoolTo(Operation):
             NotYetError: windows in random steps.
         """
         if self.kernel is not None:
-            message = "fractional pooling draws its windows at random, so that no two runs agree; its shape and its work are known."
+            message = "fractional pooling draws its windows at random, so no two runs agree; its shape and its work are known."
             raise NotYetError(message)
         (x,) = arrays
         rank = len(self.lengths)
@@ -258,7 +259,7 @@ class Unfold(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Fold(Operation):
-    """Windows added up where they overlap, the transpose of ``Unfold``: (..., *positions, *kernel) becomes (..., *lengths)."""
+    """Windows added where they overlap, the transpose of ``Unfold``: (..., *positions, *kernel) becomes (..., *lengths)."""
 
     stride: tuple[Dim, ...]
     before: tuple[Count, ...]
@@ -266,7 +267,7 @@ class Fold(Operation):
     lengths: tuple[Count, ...]
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the stated lengths in the place of positions and windows."""
+        """Return the stated lengths instead of positions and windows."""
         return (ArrayType((*taken[0].shape[: -2 * len(self.lengths)], *self.lengths)),)
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
@@ -312,7 +313,7 @@ def pool(name: Pooling, x: Value, kernel: Sequence[Dim], stride: Sequence[Dim], 
 
 
 def pool_to(name: Pooling, x: Value, lengths: Sequence[Count], kernel: Sequence[Dim] | None = None, *, indices: bool = False) -> Any:
-    """Reduce the last axes to the wanted lengths, by windows that tile them. Work: one operation per entry of the input.
+    """Reduce the last axes to the given lengths, by windows that tile them. Work: one operation per entry of the input.
 
     Return one array, or with ``indices=True`` also where each maximum was found.
     """
@@ -334,7 +335,7 @@ def along_each(function: Callable[..., Count], *settings: Sequence[Any]) -> tupl
     """Apply a function of lengths to every spatial axis; an error names the axis.
 
     Raises:
-        ShapeError: what the function raises, and a length that is negative.
+        ShapeError: an error of the function, or a negative length.
     """
     found: dict[tuple[Any, ...], Count] = {}  # square images have the same length along all axes
     axes = list(zip(*settings, strict=True))
@@ -351,7 +352,7 @@ def along_each(function: Callable[..., Count], *settings: Sequence[Any]) -> tupl
 def lengths(
     spatial: Sequence[Dim], kernel: Sequence[Dim], stride: Sequence[Dim], padding: Margins, dilation: Sequence[Dim], *, ceil: bool = False
 ) -> tuple[Count, ...]:
-    """Return how many output positions a kernel has along every spatial axis.
+    """Return the number of output positions along every spatial axis.
 
     Raises:
         ShapeError: a kernel that is longer than the padded axis; the message names the axis.
@@ -364,7 +365,7 @@ def lengths(
 
 
 def margins_of(spatial: Sequence[Any], kernel: Sequence[Any], stride: Sequence[Any], padding: Margins, dilation: Sequence[Any]) -> Any:
-    """Return the padding in numbers; "same" puts the odd position after."""
+    """Return the padding in numbers; "same" puts an odd zero at the end."""
     if padding != "same":
         return [(int(before), int(after)) for before, after in padding]
     totals = starmap(
@@ -376,7 +377,7 @@ def margins_of(spatial: Sequence[Any], kernel: Sequence[Any], stride: Sequence[A
 def windows_of(
     xp: Any, x: Any, kernel: Any, stride: Any, padding: Margins, dilation: Any, *, fill: float = 0.0, ceil: bool = False, count: Any = None
 ) -> Any:
-    """Return the windows of the last axes of an array, as further axes; ``count`` positions along each, where it is given."""
+    """Return the windows of the last axes of an array, as further axes; ``count`` positions along each, if given."""
     kernel, stride, dilation = (tuple(map(int, setting)) for setting in (kernel, stride, dilation))
     rank = len(kernel)
     spatial = x.shape[-rank:]
@@ -409,7 +410,7 @@ def folded(xp: Any, seen: Any, stride: Any, before: Any, dilation: Any, lengths:
 
 
 def greatest(xp: Any, windows: Any, places: Any) -> tuple[Any, Any]:
-    """Return the first greatest entry along the last axis, and the entry of ``places`` that belongs to it."""
+    """Return the first largest entry along the last axis, and its entry of ``places``."""
     which = windows.argmax(-1)[..., None]
     found = xp.broadcast_to(places, windows.shape)
     return xp.take_along_axis(windows, which, -1)[..., 0], xp.take_along_axis(found, which, -1)[..., 0]
@@ -426,7 +427,7 @@ def transposed_lengths(
     """Return the output lengths of a transposed convolution; ``padding`` is the total of both sides.
 
     Raises:
-        ShapeError: more padding than there is to cut away; the message names the axis.
+        ShapeError: padding that cuts away more than the whole output; the message names the axis.
     """
     return along_each(transposed_length, spatial, kernel, stride, padding, dilation, extra)
 

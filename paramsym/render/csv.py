@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def table(source: Table) -> str:
-    """Return a header and the rows; the totals are left out, because a reader of data adds up itself.
+    """Return a header and the rows; totals are left out, because programs compute them.
 
-    Words that a spreadsheet would take for a formula, such as a tensor called ``=1+1``, begin with an apostrophe.
+    A string that a spreadsheet would take for a formula, such as a tensor called ``=1+1``, gets an apostrophe in front.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

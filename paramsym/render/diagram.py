@@ -1,4 +1,4 @@
-"""A flow of boxes inside boxes as SVG: what follows what, from top to bottom, with an arc for every connection that skips a box."""
+"""Nested boxes as SVG, in order from top to bottom, with an arc for every connection that skips a box."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CHARACTER = 7.0
 
 @dataclass(eq=False)
 class Box:
-    """One box: its words, and the boxes inside. ``after`` are the boxes whose results it takes; None is the input of the whole."""
+    """One box: its words, and the boxes inside. ``after`` are the boxes whose results it takes; None is the input of the diagram."""
 
     words: str
     detail: str = ""
@@ -51,7 +51,7 @@ def _width(box: Box) -> float:
 
 
 def _placed(boxes: list[Box], left: float, right: float, top: float) -> float:
-    """Give every box its place and return the bottom of the last one."""
+    """Set the position of every box, and return the bottom of the last one."""
     for box in boxes:
         box.left, box.right, box.top = left, right, top
         box.bottom = top + _ROW if not box.inside else _placed(box.inside, left + _PAD, right - _PAD, top + _ROW) + _GAP / 2
@@ -72,7 +72,7 @@ def _drawn(boxes: list[Box]) -> Iterator[str]:
 
 
 def _skips(boxes: list[Box]) -> Iterator[tuple[Box | None, Box]]:
-    """Yield the connections that do not come from the box right before, or into the first box from the input."""
+    """Yield the connections other than those from the previous box, or from the input to the first box."""
     before: Box | None = None
     for box in boxes:
         met: list[Box | None] = []
@@ -88,9 +88,9 @@ def _lanes(boxes: list[Box]) -> int:
 
 
 def _arcs(boxes: list[Box], left: float, top: float) -> Iterator[str]:
-    """Yield an arrow to the next box, and an arc at the left for every connection that skips one; longer ones lie further out.
+    """Yield an arrow to the next box, and an arc at the left for every connection that skips one; longer arcs are further out.
 
-    ``top`` is where the input of these boxes comes in.
+    ``top`` is the position of the boxes' input.
     """
     for upper, lower in pairwise(boxes):
         if any(upper is before for before in lower.after):

@@ -1,4 +1,4 @@
-"""A document of its own around pieces of LaTeX, so that they compile as they are."""
+"""A complete LaTeX document around pieces of LaTeX."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ PREAMBLE = r"""\documentclass{article}
 \setlength{\parindent}{0pt}
 \setlength{\emergencystretch}{6em}
 \allowdisplaybreaks"""
-"""What every piece needs, and nothing more; it suits pdflatex and lualatex. A table with a caption stays where it is written."""
+"""The smallest preamble for all pieces, for pdflatex and lualatex. A table with a caption is not moved."""
 
 
 def document(pieces: Iterable[str], title: str = "") -> str:
-    """Return a document that holds the pieces one after another."""
+    """Return a document with the pieces one after another."""
     head = [r"\section*{" + latex.escape(title) + "}"] if title else []
     return "\n\n".join([PREAMBLE, r"\begin{document}", *head, *pieces, r"\end{document}"]) + "\n"
 
 
 def displayed(piece: str) -> str:
-    """Return a piece as it is in running text: a formula displayed, an environment or a table as it is."""
-    start = re.sub(r"^\{\\[^\n]*\n", "", piece)  # a size of type
+    """Return a piece for running text: a displayed formula, or an environment or a table unchanged."""
+    start = re.sub(r"^\{\\[^\n]*\n", "", piece)  # a font size
     if start.startswith(r"\begin{tabular"):
         return f"\\begin{{center}}\n{piece}\n\\end{{center}}"
     if start.startswith(r"\begin{") and not start.startswith(r"\begin{aligned}"):

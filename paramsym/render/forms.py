@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from paramsym.render.table import Letters
 
 BRACKETS = 11
-"""Characters that a sign and brackets around several lines take."""
+"""The width of a sign and brackets around several lines, in characters."""
 
 
 def factored(value: Expr, letters: Letters, by: Expr | None = None, limit: float = LINE) -> str:
-    r"""Write a sum as its leading term times what is left: ``12 l h^{2} \left(1 + \frac{13}{12 h} + \frac{V + s}{12 l h}\right)``.
+    r"""Write a sum as its leading term times the rest: ``12 l h^{2} \left(1 + \frac{13}{12 h} + \frac{V + s}{12 l h}\right)``.
 
-    Fractions of one denominator are written as one. ``by`` takes the place of the leading term.
+    Fractions with one denominator are joined. ``by`` replaces the leading term.
     """
     terms = latex.ordered(value, letters)
     lead = terms[0] if by is None else by
@@ -47,7 +47,7 @@ def _below(ratio: Expr) -> Expr:
 
 
 def _fraction(ratios: list[Expr], below: Expr, letters: Letters) -> tuple[int, str]:
-    """Write ratios that divide by the same letters over one denominator."""
+    """Write ratios with the same letters in the denominator over one denominator."""
     coefficients = [cast("Rational", ratio.as_coeff_Mul()[0]) for ratio in ratios]
     sign = -1 if all(coefficient.is_negative for coefficient in coefficients) else 1
     divisor = Integer(lcm(*(int(coefficient.q) for coefficient in coefficients)))
@@ -90,7 +90,7 @@ def product(factors: Iterable[Expr | int], value: Expr, letters: Letters, limit:
 
 
 def in_front(before: str, signed: list[tuple[int, str]], limit: float = LINE) -> str:
-    r"""Write a factor before a sum in brackets; a wide sum stands on several lines inside them, beneath the factor where that is wide."""
+    r"""Write a factor before a sum in brackets; a wide sum is on several lines inside them, below the factor if that is wide, too."""
     whole = rf"{before} \left({latex.joined(signed)}\right)"
     if width(whole) <= limit:
         return whole
@@ -105,14 +105,14 @@ def braced(body: str, words: str) -> str:
 
 
 def substituted(value: Expr, sizes: Mapping[str, int], letters: Letters) -> list[tuple[int, str]]:
-    r"""Write numbers where the symbols stood, nothing multiplied yet: ``12 \cdot 12 \cdot 768^{2}``, as signed terms."""
+    r"""Write numbers in place of the symbols, without multiplying: ``12 \cdot 12 \cdot 768^{2}``, as signed terms."""
     numbers = tuple((name, latex.integer(sizes[name]) if name in sizes else form) for name, form in letters.latex)
     more = tuple((name, latex.integer(size)) for name, size in sizes.items() if name not in dict(letters.latex))
     return latex.terms(value, type(letters)((*numbers, *more)), r" \cdot ")
 
 
 def lines(left: str, sides: Iterable[list[str]]) -> str:
-    r"""Write an ``align*`` of one left side and several right ones, each on as many lines as it needs."""
+    r"""Write an ``align*`` of one left side and several right ones, each on one or more lines."""
     rows: list[str] = []
     for position, side in enumerate(sides):
         first, *others = side
@@ -127,7 +127,7 @@ def align(rows: Iterable[str]) -> str:
 
 
 def broken(signed: list[tuple[int, str]], limit: float = LINE) -> str:
-    r"""Write a sum on one line, or as an ``aligned`` of several where it is too wide."""
+    r"""Write a sum on one line, or as an ``aligned`` of several lines if it is too wide."""
     found = latex.rows(signed, limit)
     if len(found) == 1:
         return found[0]

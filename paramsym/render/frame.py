@@ -1,4 +1,4 @@
-"""A pandas data frame, where pandas is installed."""
+"""A pandas data frame, if pandas is installed."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ if TYPE_CHECKING:
 
 
 def frame(source: Table) -> Any:
-    """Return the rows as a ``DataFrame``; the totals are left out, because a reader of data adds up itself."""
+    """Return the rows as a ``DataFrame``; totals are left out, because programs compute them."""
     return needed("pandas", "a DataFrame").DataFrame(list(source.rows), columns=list(source.columns)).convert_dtypes()

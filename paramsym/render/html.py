@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from paramsym.render.table import Cell, Table
 
 LIMIT = 100
-"""Rows from which on a table shows its first rows, and the others on request."""
+"""The number of rows from which a table shows only its first rows until it is opened."""
 _FIRST = 20
 _SHORT = 28
-_MUTED = "opacity:.7"  # of the page's own colour, whichever that is
+_MUTED = "opacity:.7"  # of the page's own colour
 _LINE = "1px solid color-mix(in srgb, currentColor 35%, transparent)"
 _ROOM = "padding:.1em .6em"
 
 
 def table(source: Table, *, limit: int | None = LIMIT) -> str:
-    """Return a ``<table>`` with header, rows, totals and caption; long ones are cut, and fold out.
+    """Return a ``<table>`` with header, rows, totals and caption; a long table shows its first rows, and can be opened.
 
-    No colour is named, so that it is the page's own. ``limit=None`` writes every row openly.
+    The colours are those of the page. ``limit=None`` shows every row.
     """
     given: object = limit
     if limit is not None and (not isinstance(given, int) or isinstance(given, bool) or given < 0):
-        message = f"limit is of the kind {type(limit).__name__}, or below 0; wanted a number of rows, or None for all of them."
+        message = f"limit is a {type(limit).__name__}, or below 0; wanted a number of rows, or None for all of them."
         raise ArgumentError(message)
     if limit is None or len(source.rows) <= limit:
         return _whole(source, source.rows)
@@ -40,12 +40,12 @@ def table(source: Table, *, limit: int | None = LIMIT) -> str:
 
 
 def folded(source: Table, summary: str, *, limit: int | None = LIMIT) -> str:
-    """Return a table that is closed at first, under a line that is HTML already."""
+    """Return a closed table under a summary line, which is HTML."""
     return f"<details><summary>{summary}</summary>\n{table(source, limit=limit)}\n</details>"
 
 
 def card(title: str, written: str, number: str, tables: list[tuple[str, Table]]) -> str:
-    """Return what a notebook shows of something counted: its name, its formula, its number, and tables to open."""
+    """Return a count for a notebook: its name, its formula, its number, and tables to open."""
     head = f"<strong>{escape(title)}</strong>"
     counted = f" = <strong>{escape(number)}</strong>" if number else ""
     lines = [f"<div>{head}: {formula(written)}{counted} parameters</div>"]
@@ -54,7 +54,7 @@ def card(title: str, written: str, number: str, tables: list[tuple[str, Table]])
 
 
 def formula(written: str) -> str:
-    r"""Return LaTeX as this library writes it, with plain HTML in its place: ``12 L H^{2}`` with letters in italics and a raised 2.
+    r"""Return plain HTML for LaTeX of this library: ``12 L H^{2}`` with letters in italics and a raised 2.
 
     The spaces within a product are narrow, and no line breaks there.
 
@@ -89,7 +89,7 @@ def _row(row: tuple[Cell, ...], source: Table, style: str = "") -> str:
 
 
 def _name(written: str) -> str:
-    """Let a name break after its dots and nowhere else, not within ``{0..L-1}``."""
+    """Let a name break only after its dots, not within ``{0..L-1}``."""
     return re.sub(r"\{[^{}]*\}", r'<span style="white-space:nowrap">\g<0></span>', re.sub(r"(?<!\.)\.(?!\.)", ".<wbr>", written))
 
 
@@ -146,7 +146,7 @@ def _sequence(tokens: list[str], at: int) -> tuple[str, int]:
 
 
 def _space(before: str, after: str) -> str:
-    """Set the factors of a product close together, and let a sum break before its signs only."""
+    """Set the factors of a product close together, and let a sum break only before its signs."""
     if before in _OPEN or after == r"\right":
         return ""
     if after in _BINARY:
@@ -193,6 +193,6 @@ def _piece(tokens: list[str], at: int) -> tuple[str, int]:
 
 
 def _bracketed(written: str, *, product: bool = False) -> str:
-    """Put brackets around a sum, and below a fraction around a product too."""
+    """Put brackets around a sum, and, in a denominator, around a product."""
     plain = re.sub(r"<su[bp]>.*?</su[bp]>|<[^>]+>", "", written)
     return f"({written})" if re.search(r"[+-]|&minus;" if not product else r"[+-]|&minus;|[\s·/]", plain.strip()) else written

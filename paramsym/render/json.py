@@ -1,4 +1,4 @@
-"""JSON: whole numbers exact whatever their length, formulas as the strings that Python reads back, shapes as lists."""
+"""JSON: whole numbers of any length, formulas as strings of Python source, shapes as lists."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def document(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return what JSON can hold: an ``Integer`` as int, any other expression as a string, sequences as lists."""
+    """Return a value for JSON: an ``Integer`` as int, any other expression as a string, sequences as lists."""
     if value is None or isinstance(value, bool | str | int | float):
         return value
     if isinstance(value, Integer):

@@ -1,4 +1,4 @@
-"""LaTeX: expressions in the order a paper would use, broken where a line is full, and booktabs tables."""
+"""LaTeX: expressions in the order of papers, broken into lines, and booktabs tables."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _GREEK = frozenset({
 
 
 def escape(words: str) -> str:
-    """Return the words with everything LaTeX would read as a command escaped."""
+    """Return the words with LaTeX's special characters escaped."""
     return "".join(_SPECIAL.get(character, character) for character in words)
 
 
@@ -54,7 +54,7 @@ def ordered(value: Expr | int, letters: Letters) -> list[Expr]:
 
 
 def terms(value: Expr | int, letters: Letters, times: str = " ") -> list[tuple[int, str]]:
-    """Return the terms in order, each as a sign and what stands after it."""
+    """Return the terms in order, each as a sign and its absolute value."""
     order = {name: position for position, (name, _) in enumerate(letters.latex)}
     return [(_sign(term), _term(term if _sign(term) > 0 else -term, letters, order, times)) for term in ordered(value, letters)]
 
@@ -68,7 +68,7 @@ def joined(signed: Iterable[tuple[int, str]]) -> str:
 
 
 def rows(signed: Iterable[tuple[int, str]], limit: float) -> list[str]:
-    """Write signed terms on as many lines as it takes so that none is much wider than ``limit`` characters."""
+    """Write signed terms on several lines, none much wider than ``limit`` characters."""
     lines: list[list[tuple[int, str]]] = [[]]
     used = 0.0
     for sign, body in signed:
@@ -93,7 +93,7 @@ def symbol(name: str, letters: Letters) -> str:
     if not index:
         return _stem(name)
     if len(stem) > 1 and not _short(index) and stem not in _GREEK:
-        return _stem(name)  # num_heads is one name; the layer of n_layer says which n
+        return _stem(name)  # num_heads is one name; in n_layer, layer is an index of n
     return rf"{_stem(stem)}_{{{index if _short(index) else rf'{chr(92)}text{{{escape(index)}}}'}}}"
 
 
@@ -118,7 +118,7 @@ def _short(index: str) -> bool:
 
 
 def integer(value: int) -> str:
-    """Return a whole number with thin groups of thousands."""
+    """Return a whole number with groups of thousands."""
     return f"{value:,}".replace(",", "{,}")
 
 
@@ -139,12 +139,12 @@ def name(source: str) -> str:
 
 
 def shape(sizes: tuple[Expr | int, ...], letters: Letters) -> str:
-    """Return a shape as mathematics writes it: one size alone needs no comma behind it."""
+    """Return a shape as mathematics writes it: a single size has no comma after it."""
     return f"({', '.join(extent(size, letters) for size in sizes)})"
 
 
 def wrapped(said: str, limit: float) -> list[str]:
-    """Return words on as many lines as they need, escaped; a long dotted name may break after its dots."""
+    """Return escaped words on one or more lines; a long dotted name may break after its dots."""
     lines = [""]
     for piece in re.split(r"(?<=[^.]\.)(?=\w)|(?<=\s)(?=\S)", said):
         if lines[-1] and width_of_words(escape(lines[-1] + piece.rstrip())) > limit:
@@ -211,7 +211,7 @@ def _term(term: Expr, letters: Letters, order: dict[str, int], times: str = " ")
 
 
 def _unbracketed(factors: list[str]) -> list[str]:
-    """Leave out the brackets around a sum that is alone above or below a fraction's line."""
+    """Remove the brackets around a sum that is the whole numerator or denominator."""
     alone = re.fullmatch(r"\\left\((.*)\\right\)", factors[0]) if len(factors) == 1 else None
     return [alone[1]] if alone else factors
 
@@ -240,7 +240,7 @@ def _power(base: Expr, exponent: Expr, letters: Letters) -> str:
         body = rf"\left\l{name} {expression(base.args[0], letters)} \right\r{name}"
     else:
         body = sympy.latex(base, symbol_names={s: symbol(s.name, letters) for s in cast("set[Symbol]", base.free_symbols)})
-        if isinstance(base, sympy.Mod):  # beside a factor, V H mod 3 would be that of V H
+        if isinstance(base, sympy.Mod):  # without brackets, V H mod 3 would be (V H) mod 3
             body = rf"\left({body}\right)"
     if exponent == 1:
         return body

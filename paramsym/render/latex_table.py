@@ -17,13 +17,13 @@ from paramsym.render.widths import LINE, limit_of, width as measured, width_of_w
 if TYPE_CHECKING:
     from paramsym.render.table import Cell, Letters, Table
 
-_GAP = 2.4  # what the space between two columns takes, in characters
-_NAMES = (27, 20, 15, 0)  # names in the code up to this width are set smaller before they are broken, the shorter the rather
+_GAP = 2.4  # the space between two columns, in characters
+_NAMES = (27, 20, 15, 0)  # tensor names up to these widths are set in a smaller font before they are broken
 _NARROW = 14  # columns up to this width are never broken
-_SMALL = 80  # words that fit a broken column without becoming a tower
+_SMALL = 80  # the most characters in a broken column that is not too high
 _SUM = r", | [+-] "
 _PRODUCT = r"(?<=[A-Za-z}]) (?:\\, )?(?=[\\A-Za-z])(?!\\(?:right|rfloor|rceil|cdot|penalty|allowbreak)\b)"
-"""Where a formula breaks: between terms and sizes; at worst, between factors."""
+"""Breaks of a formula: between terms and sizes, and, if necessary, between factors."""
 _SIZES = (
     ("", 1.0, _GAP),
     (r"\small", 1 / 0.925, _GAP),
@@ -31,7 +31,7 @@ _SIZES = (
     (r"\scriptsize", 1 / 0.8, _GAP),
     (r"\scriptsize\setlength{\tabcolsep}{3pt}", 1 / 0.8, _GAP / 2),
 )
-"""Sizes of type, how many more characters of each a line holds (the smaller, the wider for their size), and the space between columns."""
+"""Font sizes, the factor of characters in a line for each (small fonts are relatively wide), and the space between columns."""
 
 
 def table(
@@ -44,11 +44,11 @@ def table(
     width: float | None = None,
     grouped: bool | None = None,
 ) -> str:
-    r"""Return a ``tabular``, in a ``table`` where a caption or a label is given, or a ``longtable``, in booktabs style.
+    r"""Return a ``tabular``, in a ``table`` if there is a caption or a label, or a ``longtable``, in booktabs style.
 
-    Columns are as wide as what stands in them while the table fits a line; where it does not, the wide ones become paragraphs that break at
-    the dots of a name and at the signs of a sum, in smaller type where their pieces need it. Needs
-    ``\usepackage{amsmath,array,booktabs}``, and ``longtable`` where ``long`` is set.
+    Columns are as wide as their contents if the table fits a line; otherwise wide columns become paragraphs that break at the dots of a
+    name and at the signs of a sum, in a smaller font if necessary. Needs ``\usepackage{amsmath,array,booktabs}``, and ``longtable`` if
+    ``long`` is set.
     """
     letters = letters or source.letters
     if not hasattr(letters, "latex"):
@@ -89,19 +89,19 @@ def _long(above: list[str], spec: str, head: str, rows: list[str], totals: list[
 
 
 def _title(title: str, letters: Letters) -> str:
-    """Return a column's title; a letter stands there as in a formula."""
+    """Return a column's title; a letter is written as in a formula."""
     return f"${latex.symbol(title, letters)}$" if title in dict(letters.latex) else latex.escape(title)
 
 
 def _cells(row: tuple[Cell, ...], letters: Letters, *, named: bool, step: int) -> list[str]:
-    """Return the cells of a row, one only where it names the first steps of those below it."""
+    """Return the cells of a row; a group row has only one, with the common first steps."""
     first, *others = row
     written = latex.name(first) if named and isinstance(first, str) else latex.cell(first, letters)
     return [(r"\quad " if step else "") + written, *(latex.cell(value, letters) for value in others)]
 
 
 def _grouped(source: Table) -> Iterator[tuple[int, tuple[Cell, ...]]]:
-    """Yield the rows, neighbours whose names begin alike under one row with what they share, each with how far it stands in."""
+    """Yield the rows with their indentation; neighbours with the same first steps are grouped under one row with these steps."""
     for shared, members in groupby(source.rows, key=lambda row: _first_steps(row[0])):
         rows = list(members)
         if not shared or len(rows) == 1:
@@ -112,7 +112,7 @@ def _grouped(source: Table) -> Iterator[tuple[int, tuple[Cell, ...]]]:
 
 
 def _first_steps(name: Cell) -> str:
-    """Return the steps before what holds the tensor: ``encoder.layer.{0..11}.attention.self`` of ``... .query.weight``."""
+    """Return the steps before the owner of the tensor: ``encoder.layer.{0..11}.attention.self`` of ``... .query.weight``."""
     steps = re.findall(r"(?:\{[^}]*\}|\[[^\]]*\]|[^.{\[])+", name) if isinstance(name, str) else []
     return ".".join(steps[:-2])
 
@@ -130,7 +130,7 @@ def _caption(source: Table, letters: Letters) -> str:
 
 
 def _heading(value: Cell, letters: Letters) -> str:
-    """Return a piece of a caption; nothing for a formula that is too long for one."""
+    """Return a piece of a caption; nothing for a formula that is too long."""
     piece = latex.cell(value, letters)
     short = not isinstance(value, Expr) or (measured(piece) <= _SMALL and _terms(piece) <= LINE / 6)
     return piece if short else ""
@@ -141,7 +141,7 @@ def _row(cells: list[str]) -> str:
 
 
 def _breakable(cell: str, room: float | None) -> str:
-    r"""Let a formula break where LaTeX would not by itself: after a comma, inside brackets, and, where a product is too wide, in it."""
+    r"""Allow breaks in a formula that LaTeX does not: after a comma, inside brackets, and in a product that is too wide."""
     if room is not None and r"\texttt" in cell and _wide(cell) > room:
         return rf"\hangindent=1em {cell}"
     if room is None or not cell.startswith("$"):
@@ -153,7 +153,7 @@ def _breakable(cell: str, room: float | None) -> str:
 
 
 def _terms(formula: str) -> float:
-    """Return how wide the widest term is."""
+    """Return the width of the widest term."""
     return max(map(measured, re.split(_SUM, formula)))
 
 
@@ -162,9 +162,9 @@ def _wide(cell: str) -> float:
 
 
 def _least(cell: str, name: float) -> float:
-    """Return how wide the widest piece is that does not break; factors are taken apart only where they must be.
+    """Return the width of the widest piece without a break; products are broken only if necessary.
 
-    A name in the code stays whole up to the width ``name``.
+    A tensor name is not broken up to the width ``name``.
     """
     if cell.startswith("$"):
         return max(map(measured, re.split(rf"{_SUM}|{_PRODUCT}", cell)))
@@ -175,7 +175,7 @@ def _least(cell: str, name: float) -> float:
 
 
 def _columns(source: Table, rows: list[list[str]], limit: float) -> tuple[str, list[str], list[float | None]]:
-    """Say in which size of type the table is set, how each column is, and how wide those are that are paragraphs."""
+    """Return the font size of the table, the kind of each column, and the widths of paragraph columns."""
     columns = list(zip(*rows, strict=True))
     widths = [max(map(_wide, cells)) for cells in columns]
     plain = ["r" if number else "l" for number in source.numeric]
@@ -192,7 +192,7 @@ def _columns(source: Table, rows: list[list[str]], limit: float) -> tuple[str, l
             break
     size, more, gap = fits[0] if fits else _SIZES[-1]
     line = limit * more
-    # What is left is shared out by how much more each column could use.
+    # The remaining width is divided in proportion to the extra width that each column could use.
     room = max(line - gap * more * len(widths) - sum(least), 0.0)
     wanted = [min(wide, _SMALL) - narrow if bends else 0.0 for wide, narrow, bends in zip(widths, least, broken, strict=True)]
     share = min(1.0, room / sum(wanted)) if sum(wanted) > 0 else 0.0

@@ -1,4 +1,4 @@
-"""Markdown: pipe tables as a README would paste them."""
+"""Markdown: pipe tables for a README."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _cell(value: Cell) -> str:
 
 
 def escaped(words: str) -> str:
-    """Return words with everything escaped that Markdown, within a table or outside, would read as its own."""
+    """Return words with the special characters of Markdown escaped, including those of tables."""
     return re.sub(r"([|_*$`\\])", r"\\\1", words)
 
 

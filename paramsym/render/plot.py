@@ -1,4 +1,4 @@
-"""Pictures with matplotlib, from plain data: bars, icicles, curves, tilings. Every picture carries its description in words."""
+"""Pictures with matplotlib, from plain data: bars, icicles, curves, tilings. Every picture has a description in words."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from paramsym.optional import needed
 from paramsym.render.table import percent
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
-"""Okabe and Ito's colours, which readers of every kind of colour vision tell apart."""
+"""Okabe and Ito's colours, which readers with any colour vision can distinguish."""
 _DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (6, 3)))
-_SMALLEST = 0.04  # of the whole height, below which a box of an icicle carries no words
+_SMALLEST = 0.04  # of the whole height; smaller boxes of an icicle have no words
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A matplotlib figure and the words for those who do not see it.
+    """A matplotlib figure and its description in words.
 
     ``save("x.pdf")`` writes it; a notebook shows it with its words as alternative text.
     """
@@ -83,7 +83,7 @@ def bars(labels: Sequence[str], series: Sequence[tuple[str, Sequence[int]]], uni
 
 @dataclass(frozen=True)
 class Box:
-    """A box of an icicle: its words, its amount, what is inside."""
+    """A box of an icicle: its words, its amount and its inner boxes."""
 
     name: str
     amount: int
@@ -144,7 +144,7 @@ def curves(
     unit: str,
     title: str,
 ) -> Picture:
-    """Return a count and its terms on logarithmic axes, and mark where which term is the largest."""
+    """Return a count and its terms on logarithmic axes, and mark the ranges in which each term is the largest."""
     figure, axes = _figure(7, 4.5)
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -200,7 +200,7 @@ def tiling(heads: int, words: Callable[[int], str], title: str, side: str, slice
 
 
 def stacks(filters: int, channels: int, kernel: int, labels: tuple[str, str, str], title: str, alt: str) -> Picture:
-    """Return filters side by side, each a stack of square kernels drawn one behind the other."""
+    """Return filters side by side, each a stack of square kernels drawn one after the other."""
     Rectangle = needed("matplotlib.patches", "a picture", "plot").Rectangle
 
     figure, axes = _figure(1.2 + 1.5 * filters, 2.9)

@@ -1,4 +1,4 @@
-"""The table: titled columns of cells, and how its symbols are written. Formats turn it into strings."""
+"""The table: columns of cells with titles, and the forms of its symbols. Formats turn it into strings."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ Cell: TypeAlias = "str | int | Expr | tuple[int | Expr, ...] | None"
 
 
 NAMES = frozenset({"tensor", "part", "line"})
-"""Titles of first columns whose cells are names in the code."""
-_PAGE = 30  # rows that a table which cannot break across pages has room for
+"""Titles of first columns whose cells are tensor or part names."""
+_PAGE = 30  # the most rows on one page
 
 
 @dataclass(frozen=True)
 class Letters:
-    """How symbols are written in LaTeX, and in which order a product names them.
+    """The LaTeX forms of symbols, and their order in a product.
 
-    ``latex`` holds ``(name, form)`` pairs; a name that is not listed is written by its own rules, after the others.
+    ``latex`` holds ``(name, form)`` pairs; other names have a default form, and come last.
     """
 
     latex: tuple[tuple[str, str], ...] = ()
 
 
 class Printed:
-    """An answer: a prompt shows it as ``print`` does, and IPython where it can show nothing richer."""
+    """An answer: a Python prompt shows it as ``print`` does, and so does IPython's terminal."""
 
     def __init_subclass__(cls) -> None:
-        """Keep this ``repr``, which a dataclass would replace by a list of its fields."""
+        """Keep this ``repr``, which a dataclass would replace."""
         cls.__repr__ = Printed.__repr__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
@@ -46,10 +46,10 @@ class Printed:
 
 @dataclass(frozen=True)
 class Table(Printed):
-    """An immutable table; ``rows`` line up with ``columns``, ``footer`` holds the totals.
+    """An immutable table; ``rows`` have one cell per column, ``footer`` holds the totals.
 
-    Words are on one line, control characters spelt out: a name from a file breaks no format and steers no terminal. ``heading`` is the
-    caption in pieces, for formats that set formulas: ``("Bert:", formula, "parameters")``.
+    Line feeds and control characters in strings are escaped, so that a name from a file cannot break a format or control a terminal.
+    ``heading`` is the caption in pieces, for formats that set formulas: ``("Bert:", formula, "parameters")``.
     """
 
     columns: tuple[str, ...]
@@ -60,7 +60,7 @@ class Table(Printed):
     heading: tuple[Cell, ...] = ()
 
     def __post_init__(self) -> None:
-        """Spell out what would break a line, or steer a terminal; whole numbers become ints."""
+        """Escape line feeds and control characters; whole numbers become ints."""
         object.__setattr__(self, "columns", tuple(map(one_line, self.columns)))
         object.__setattr__(self, "rows", tuple(map(_shown, self.rows)))
         object.__setattr__(self, "footer", _shown(self.footer))
@@ -72,7 +72,7 @@ class Table(Printed):
 
     @property
     def numeric(self) -> tuple[bool, ...]:
-        """Which columns hold nothing but numbers and shares, and so are set to the right."""
+        """Whether each column contains only numbers and shares, and so is aligned to the right."""
         return tuple(bool(self.rows) and all(_is_number(row[i]) for row in self.rows) for i in range(len(self.columns)))
 
     def to_text(self) -> str:
@@ -99,18 +99,17 @@ class Table(Printed):
     ) -> str:
         r"""Return a LaTeX ``tabular`` with booktabs rules, or a ``longtable`` that breaks across pages.
 
-        ``caption``, which is LaTeX, and ``label`` put the tabular into a ``table`` that floats; a label alone takes the table's own
-        caption, which a longtable always has. It fits a line of ``width`` characters of five points; None means an article in ten
-        points, 45 a column of two. ``grouped`` gives names with the same first steps one row for these steps; by default those in a
-        narrow column get one.
-        Needs ``\usepackage{amsmath,array,booktabs}``, and ``longtable`` where ``long`` is set.
+        ``caption``, which is LaTeX, and ``label`` put the tabular into a floating ``table``; a label alone takes the table's own caption,
+        which a longtable always has. It fits a line of ``width`` characters of five points; None means an article in ten points, 45 a
+        column of a two-column article. ``grouped`` adds a group row for names with the same first steps; by default only in narrow columns.
+        Needs ``\usepackage{amsmath,array,booktabs}``, and ``longtable`` if ``long`` is set.
         """
         from paramsym.render.latex_table import table
 
         return table(self, letters, long=long, caption=caption, label=label, width=width, grouped=grouped)
 
     def to_html(self, *, limit: int | None = 100) -> str:
-        """Return an HTML table; one of more rows than ``limit`` shows the first, and folds out (``limit=None``: all rows openly)."""
+        """Return an HTML table; with more than ``limit`` rows it shows the first ones, and can be opened (``limit=None``: all rows)."""
         from paramsym.render.html import table
 
         return table(self, limit=limit)
@@ -126,7 +125,7 @@ class Table(Printed):
         return frame(self)
 
     def to_csv(self) -> str:
-        """Return comma-separated values with a header; formulas as plain text, and no words that a spreadsheet would compute."""
+        """Return comma-separated values with a header; formulas are plain text, and no string is computed by a spreadsheet."""
         from paramsym.render.csv import table
 
         return table(self)
@@ -148,7 +147,7 @@ class Table(Printed):
 
 
 class Tabular(Printed):
-    """Something that is shown as its table: in a notebook, on a page exported from one, in a terminal."""
+    """A value that is shown as its table: in a notebook, on a page exported from one, in a terminal."""
 
     def table(self) -> Table:
         """Return the table."""
@@ -166,7 +165,7 @@ class Tabular(Printed):
         return str(self.table())
 
     def _shown(self) -> Table:
-        """Return what a notebook shows, where that is less than the whole table."""
+        """Return the table for a notebook, which may be shorter than the whole table."""
         return self.table()
 
     def _repr_html_(self) -> str:
@@ -183,7 +182,7 @@ class Tabular(Printed):
 
 
 def percent(amount: int, whole: int) -> str:
-    """Return a share with one decimal; neither a small share nor what a small one is missing from is rounded away.
+    """Return a share with one decimal; shares near 0 % and 100 % are never rounded to these.
 
     >>> percent(1, 3), percent(1, 10_000), percent(9_999, 10_000), percent(0, 3)
     ('33.3 %', '< 0.1 %', '> 99.9 %', '0 %')

@@ -22,7 +22,7 @@ def cell(value: Cell) -> str:
 
 
 def table(source: Table) -> str:
-    """Return aligned columns, numbers to the right, a rule above and below the rows."""
+    """Return aligned columns, with numbers to the right and a rule above and below the rows."""
     body = [[cell(value) for value in row] for row in source.rows]
     footer = [[cell(value) for value in source.footer]] if source.footer else []
     widths = [max(len(row[i]) for row in [list(source.columns), *body, *footer]) for i in range(len(source.columns))]

@@ -1,7 +1,7 @@
-r"""How wide LaTeX comes out, without running it: so many characters, of which an article in ten points has 69 to a line.
+r"""Estimates of the width of LaTeX without running it, in characters; a line of an article in ten points has 69.
 
-A character is five points, as wide as a digit. The widths are those of Computer Modern, in classes: they tell a narrow letter from a wide
-one, an operator with its spaces from a bracket, an index from what it is beside.
+A character is five points, as wide as a digit. The widths are those of Computer Modern, in classes: narrow and wide letters, operators with
+their spaces, brackets, indices.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 from paramsym.errors import ArgumentError
 
 LINE = 67
-"""Characters on a line of an article, whose 345 points are 69: two are kept, because an estimate may be a little off."""
+"""Characters on a line of an article, whose 345 points are 69: two are subtracted, because an estimate may be too small."""
 
 _TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|\{,\}|[{}^_]|\s+|.", re.DOTALL)
-_SMALL = 0.78  # an index beside what it belongs to
+_SMALL = 0.78  # an index relative to its base
 _TYPEWRITER = 1.05
-_ITALIC = 1.05  # words in a formula, beside words in a text
+_ITALIC = 1.05  # words in a formula relative to words in a text
 _ITALIC_UNDERSCORE = 1.55
 _BRACE = 3.6  # the smallest brace
 _MATH = {
@@ -38,10 +38,10 @@ _NOTHING = {r"\allowbreak", r"\displaystyle", r"\penalty", "&", "$"}
 
 
 def limit_of(wanted: float | None, otherwise: float = LINE) -> float:
-    """Return how many characters a line holds: as many as are wanted, else ``otherwise``.
+    """Return the number of characters in a line: the given number, or ``otherwise``.
 
     Raises:
-        ArgumentError: what is no width.
+        ArgumentError: something that is not a width.
 
     >>> limit_of(45), limit_of(None)
     (45, 67)
@@ -50,13 +50,13 @@ def limit_of(wanted: float | None, otherwise: float = LINE) -> float:
         return otherwise
     given: Any = wanted  # callers without a type checker
     if isinstance(given, bool) or not isinstance(given, int | float) or not given > 0:
-        message = f"width is {wanted!r}; wanted a number of characters, such as {LINE} for a line of an article, 45 for a column of two."
+        message = f"width is {wanted!r}; wanted a number of characters, such as {LINE} for an article, 45 for a two-column article."
         raise ArgumentError(message)
     return wanted
 
 
 def width(written: str) -> float:
-    r"""Estimate how wide a formula comes out; of several lines, the widest.
+    r"""Estimate the width of a formula; of several lines, the widest.
 
     >>> width("12 L H^{2}") < width(r"12 n_{\text{layer}} d_{\text{model}}^{2}") < width("12 L H^{2} + 13 L H + V H")
     True
@@ -65,7 +65,7 @@ def width(written: str) -> float:
 
 
 def width_of_words(written: str) -> float:
-    """Estimate how wide escaped words come out, in typewriter type too, where every character is as wide as the next."""
+    """Estimate the width of escaped words; in typewriter type all characters have the same width."""
     plain = written.replace(r"\texttt", "")
     if plain != written:
         return _TYPEWRITER * sum(mark not in {"{", "}", r"\allowbreak", r"\quad"} for mark in _TOKEN.findall(plain))
@@ -77,7 +77,7 @@ def _spelt(tokens: Iterable[str]) -> float:
 
 
 class _Reader:
-    """A place in a formula, moved on by what is measured."""
+    """A position in a formula, which moves as parts are measured."""
 
     def __init__(self, tokens: list[str]) -> None:
         self.tokens = [mark for mark in tokens if not mark.isspace() or mark == " "]
@@ -88,11 +88,11 @@ class _Reader:
         widest = 0.0
         while self.at < len(self.tokens):
             widest = max(widest, self.line())
-            self.at += 1  # a brace that closes nothing
+            self.at += 1  # an unmatched closing brace
         return widest
 
     def line(self) -> float:
-        """Measure up to the end of the group; lines stand beneath each other."""
+        """Measure up to the end of the group; lines are below each other."""
         widest = total = 0.0
         before = "("
         while self.at < len(self.tokens) and self.tokens[self.at] not in {"}", r"\end"}:
@@ -106,7 +106,7 @@ class _Reader:
         return max(widest, total)
 
     def group(self) -> list[str]:
-        """Return the tokens of the next group, or the next mark alone."""
+        """Return the tokens of the next group, or the next single token."""
         while self.at < len(self.tokens) and self.tokens[self.at] == " ":
             self.at += 1
         start, depth = self.at, 0
@@ -119,7 +119,7 @@ class _Reader:
         return found[1:-1] if found[:1] == ["{"] else found
 
     def piece(self, mark: str, before: str) -> float:
-        """Measure one mark and what belongs to it."""
+        """Measure one token and its arguments."""
         if mark in {"^", "_"}:
             return _SMALL * _Reader(self.group()).whole()
         if mark == "{":

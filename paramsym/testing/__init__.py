@@ -1,4 +1,4 @@
-"""A kit for other people's tests: valid sizes for any layer, random layers, a property test in one call, and proofs.
+"""Tools for users' tests: valid sizes for any layer, random layers, a property test in one call, and proofs.
 
 ``sizes``, ``layers`` and ``check_against`` need Hypothesis (``pip install paramsym[test]``); ``assert_matches`` and ``certify`` do not.
 """

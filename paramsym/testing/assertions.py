@@ -1,4 +1,4 @@
-"""Assertions that say what differs."""
+"""Assertions whose errors say what differs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from paramsym.verify.rename import Renaming
 
 
 def assert_matches(layer: Layer, module_or_shapes: Any, *, rename: Renaming | None = None, by: Literal["name", "order"] = "name") -> None:
-    """Fail unless every tensor of the layer is there, in its shape, shared as the layer says, and nothing else is.
+    """Fail unless every tensor of the layer exists with its shape and ties, and no others.
 
-    Takes what ``paramsym.match`` takes.
+    The arguments are those of ``paramsym.match``.
 
     Raises:
         RefutedError: an ``AssertionError`` whose message is the report, tensor by tensor.

@@ -22,15 +22,15 @@ def check_against(
     rename: Renaming | None = None,
     by: Literal["name", "order"] = "name",
 ) -> None:
-    """Draw valid sizes, call ``build`` with them by symbol name, and compare what it gives with the layer.
+    """Draw valid sizes, call ``build`` with them by symbol name, and compare the result with the layer.
 
-    ``build`` returns a count (an int), a dictionary of shapes, a module, or another layer; names, shapes and counts are compared as far as
-    they are there. A failure is shrunk to the smallest sizes at which the two disagree. ``largest`` is that of ``sizes``, ``rename`` and
+    ``build`` returns a count (an int), a dictionary of shapes, a module, or another layer; names, shapes and counts are compared if they
+    are present. A failure is shrunk to the smallest sizes at which the two disagree. ``largest`` is that of ``sizes``, ``rename`` and
     ``by`` are those of ``paramsym.match``. Works in any test function, under pytest or not.
 
     Raises:
-        RefutedError: an ``AssertionError``: the sizes, what was found, what was wanted, and the tensors it may be about.
-        ArgumentError: Hypothesis is not installed; ``build`` does not take the layer's symbols by name, or gives nothing to compare.
+        RefutedError: an ``AssertionError``: its message has the sizes, the found and the wanted result, and the tensors that may be wrong.
+        ArgumentError: Hypothesis is not installed; ``build`` does not take the layer's symbols by name, or returns nothing to compare.
 
     >>> from paramsym import A, H, MultiHeadAttention
     >>> check_against(MultiHeadAttention(H, A), lambda A, H: 4 * H * H + 4 * H)
@@ -62,4 +62,4 @@ def check_against(
     try:
         quiet(package.given(sizes(layer, largest=largest))(agrees))()
     except (RefutedError, ArgumentError) as error:
-        raise type(error)(str(error)) from error.__cause__  # without the notes of the search: the message has the sizes already
+        raise type(error)(str(error)) from error.__cause__  # without Hypothesis' notes, because the message has the sizes already

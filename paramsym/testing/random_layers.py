@@ -1,4 +1,4 @@
-"""Random layers and compositions of them; every public layer takes part by existing."""
+"""Random layers and compositions of them; every public layer is included automatically."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ _SIZES = ("size", "axis", "count")
 
 
 def layers(*, compositions: bool = True, depth: int = 2) -> SearchStrategy[Layer]:
-    """Return a strategy for layers whose sizes are symbols named after their fields, flags drawn.
+    """Return a strategy for layers with random flags, whose sizes are symbols named after their fields.
 
-    With ``compositions`` they are put together: in sequence, in blocks, repeated, shared, tied, frozen, nested at most ``depth`` deep.
+    With ``compositions`` the layers are also composed: in sequence, in blocks, repeated, shared, tied, frozen, nested at most ``depth``
+    deep.
 
     >>> from hypothesis import given
     >>> @given(layers())
@@ -41,14 +42,14 @@ def layers(*, compositions: bool = True, depth: int = 2) -> SearchStrategy[Layer
 
 @cache
 def _leaf_classes() -> tuple[type[Layer], ...]:
-    """Return the public layers that sizes alone can build, in the order of their names."""
+    """Return the public layers that need only sizes, in the order of their names."""
     package = import_module("paramsym")
     found = {thing for name in dir(package) if isinstance(thing := getattr(package, name, None), type) and issubclass(thing, Layer)}
     return tuple(sorted((cls for cls in found if _plain(cls) is not None), key=lambda cls: cls.__name__))
 
 
 def _plain(cls: type[Layer]) -> Layer | None:
-    """Build a class from symbols where its required fields are sizes and nothing else."""
+    """Build a class from symbols if all its required fields are sizes."""
     if not cls.__module__.startswith("paramsym.layers"):
         return None
     hints = typing.get_type_hints(cls, include_extras=True)
@@ -62,7 +63,7 @@ def _plain(cls: type[Layer]) -> Layer | None:
 
 
 def _of_class(cls: type[Layer]) -> SearchStrategy[Layer]:
-    """Return a strategy for one class: flags and options vary; where they contradict each other, the plain layer is taken."""
+    """Return a strategy for one class: flags and options vary; if they contradict each other, the layer with defaults is taken."""
     st = hypothesis().strategies
     plain = _plain(cls)
     hints = typing.get_type_hints(cls, include_extras=True)
@@ -89,7 +90,7 @@ def _default(field: Field[Any]) -> Any:
 
 
 def _options(hint: Any) -> Iterator[Any]:
-    """Yield what a flag may be; sizes keep their defaults."""
+    """Yield the values of a flag; sizes keep their defaults."""
     if hint is bool:
         yield from (False, True)
     elif get_origin(hint) is Literal:
@@ -100,7 +101,7 @@ def _options(hint: Any) -> Iterator[Any]:
 
 
 def _composed(inner: SearchStrategy[Layer]) -> SearchStrategy[Layer]:
-    """Return a strategy for compositions of what ``inner`` draws."""
+    """Return a strategy for compositions of layers from ``inner``."""
     st = hypothesis().strategies
     depth = dims("depth")
     kinds = (
@@ -117,7 +118,7 @@ def _composed(inner: SearchStrategy[Layer]) -> SearchStrategy[Layer]:
 
 
 def _tied(layer: Layer) -> Layer:
-    """Return two equal layers, the first tensor of one that is no numbered copy tied to the other's; widths that are open are one width."""
+    """Return two equal layers with one tied tensor, the first that is not a numbered copy; open widths have one letter in both."""
     layer = layer.at(dict.fromkeys(layer.open_letters, dims("width")))
     both = Block(one=layer, two=layer)
     names = [line.name for line in layer.ledger() if all(isinstance(step, str) for step in line.path)]

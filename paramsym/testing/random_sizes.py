@@ -1,4 +1,4 @@
-"""Valid sizes for any layer, made to fit instead of tried until they do."""
+"""Valid sizes for any layer, constructed instead of found by trial."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ if TYPE_CHECKING:
 
 Bounds: TypeAlias = "int | Mapping[str, int]"
 SMALL = 16
-_LISTED = 1000  # values that are tried against conditions no formula expresses
+_LISTED = 1000  # the most values that are tried for conditions without a formula
 
 
 def sizes(layer: Layer, *, largest: Bounds = SMALL, **fixed: int) -> SearchStrategy[dict[str, int]]:
-    """Return a strategy for ``{symbol name: size}`` that the layer accepts: ``layer.at(sizes)`` and ``build(**sizes)`` both take it.
+    """Return a strategy for ``{symbol name: size}`` that the layer accepts: for ``layer.at(sizes)`` and ``build(**sizes)``.
 
-    Where heads must divide a width, the width is drawn as heads times something. ``largest`` bounds every size, or by name those that a
-    mapping has (others stay small); ``sizes(layer, largest=10**6)`` draws large ones. ``fixed`` sizes are kept as they are. Examples
-    shrink towards ones.
+    If heads must divide a width, the width is drawn as a multiple of the heads. ``largest`` bounds every size, or those that a mapping
+    names (others stay small); ``sizes(layer, largest=10**6)`` draws large ones. ``fixed`` sizes are not changed. Examples shrink towards 1.
 
     Raises:
         ArgumentError: Hypothesis is not installed; a bound below one or for no symbol.
@@ -49,7 +48,7 @@ def sizes(layer: Layer, *, largest: Bounds = SMALL, **fixed: int) -> SearchStrat
         found = {**fixed, **points.sizes(point)}
         try:
             pinned.at(points.sizes(point))
-        except ParamsymError:  # a condition that no formula expresses, such as two widths that must differ
+        except ParamsymError:  # a condition without a formula, such as two widths that must differ
             hypothesis().reject()
         return dict(sorted(found.items()))
 
@@ -71,7 +70,7 @@ def _is_bound(bound: object) -> bool:
 
 
 def _values(st: Any, coordinate: Coordinate, points: Lattice, point: Mapping[Symbol, int], largest: Bounds) -> Any:
-    """Return a strategy for one coordinate that keeps every size within its bound, the others being where they are."""
+    """Return a strategy for one coordinate that keeps every size within its bound, with the other coordinates fixed."""
 
     def fits(value: int) -> bool:
         found = points.sizes({**point, coordinate.symbol: value})
@@ -92,7 +91,7 @@ def _values(st: Any, coordinate: Coordinate, points: Lattice, point: Mapping[Sym
 
 
 def _holds(points: Lattice, point: Mapping[Symbol, int]) -> bool:
-    """Whether the conditions that the lattice leaves open hold with the coordinates drawn so far, the others at one."""
+    """Whether the lattice's remaining conditions hold with the coordinates drawn so far and the others at one."""
     found = points.sizes(point)
     numbers = {symbol: Integer(found[symbol.name]) for symbol in points.formulas}
     for condition in points.left:

@@ -1,4 +1,4 @@
-"""Proof by running: a layer's forward pass and its reference compute the same numbers."""
+"""Comparison by running: a layer's forward pass and its reference compute the same numbers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from paramsym.verify.lattice import lattice
 
 @dataclass(frozen=True)
 class RunCertificate:
-    """How often a layer and its reference were run, and the largest difference relative to the largest entry of an output."""
+    """The number of runs of a layer and its reference, and the largest difference relative to the largest entry of an output."""
 
     layer: Layer
     runs: int
@@ -42,17 +42,17 @@ class RunCertificate:
 def certify_run(
     layer: Layer, build: Callable[..., Any], *inputs: Shape, times: int = 5, tolerance: float = 1e-9, seed: int = 0
 ) -> RunCertificate:
-    """Run a layer and its reference on the same random tensors and inputs, in float64 and in evaluation mode; fail where they differ.
+    """Run a layer and its reference on the same random tensors and inputs, in float64 and in evaluation mode; fail if they differ.
 
     ``build`` is called with the sizes by symbol name, as in ``certify``. It returns a ``torch.nn.Module``, or a function of the tensors (by
-    their names) and the inputs. ``inputs`` are shapes in the layer's symbols and further ones; a model's own where none are given. An
-    input whose entries select rows of a table holds whole numbers below its number of rows.
+    their names) and the inputs. ``inputs`` are shapes in the layer's symbols and further ones; by default a model's own. An input whose
+    entries select rows of a table gets whole numbers below its number of rows.
 
     Raises:
         RefutedError: an output that differs by more than ``tolerance``, relative to the largest entry of the reference's output; a module
             that stores tensors under other names.
-        ArgumentError: what is neither a module nor a function, no number of runs, no inputs.
-        ShapeError: inputs that are no shapes, or that the layer cannot take.
+        ArgumentError: neither a module nor a function, an impossible number of runs, no inputs.
+        ShapeError: inputs that are not shapes, or that the layer cannot take.
 
     With ``pip install numpy``, ``certify_run(Dense(H, F), lambda H, F: torch.nn.Linear(H, F), (B, H))`` says that 5 runs agree.
     """
@@ -98,7 +98,7 @@ def _input(shape: Any) -> Shape:
 
 
 def _inputs(generator: Any, program: Program, shapes: list[Any]) -> list[Any]:
-    """Return random arrays: whole numbers where they select rows of tables, else normal ones."""
+    """Return random arrays: whole numbers if they select rows of tables, otherwise normal ones."""
     arrays = []
     for number, shape in zip(program.inputs, shapes, strict=True):
         rows = min(map(int, _rows(program, number)), default=0)
@@ -107,7 +107,7 @@ def _inputs(generator: Any, program: Program, shapes: list[Any]) -> list[Any]:
 
 
 def _rows(program: Program, number: int) -> Iterator[Any]:
-    """Yield the number of rows of every table of which a value of the program selects some."""
+    """Yield the number of rows of every table from which a value of the program selects rows."""
     same = {number}
     for step in program.steps:
         for body in bodies(step.operation):
@@ -128,7 +128,7 @@ def _tensor(generator: Any, tensor: Tensor) -> Any:
 
 
 def _drawn(layer: Layer, random: Random) -> dict[Symbol, int]:
-    """Return small sizes that the layer accepts.
+    """Return small valid sizes of the layer.
 
     Raises:
         ArgumentError: none are found in a thousand tries.
@@ -177,7 +177,7 @@ def _listed(outputs: Any) -> tuple[Any, ...]:
 
 
 def _wanted(xp: Any, sized: Layer, build: Callable[[], Any], tensors: Mapping[str, Any], arrays: list[Any]) -> Any:
-    """Build the reference and run it; whatever fails there is somebody else's code."""
+    """Build the reference and run it; an error there is one of the reference."""
     try:
         return _reference(xp, build(), tensors, arrays)
     except ParamsymError:

@@ -1,6 +1,6 @@
-"""What to do about a comparison that failed: other names for the same tensors, tensors that hold others, adapters, another framework.
+"""Advice about a failed comparison: other names for the same tensors, fused tensors, adapters, another framework.
 
-Advice is given only where it was tried, or where the shapes say so; it changes no outcome.
+Advice is given only if it was tried, or if the shapes show it; it changes no outcome.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from paramsym.verify.stored import Shape, Stored
 _NUMBER = re.compile(r"(?<![^.])\d+(?![^.])")
 _ADAPTER = re.compile(r"(.*)\.lora_(?:A|embedding_A)(?:\..+)?")
 _ELSEWHERE = frozenset({"kernel", "gamma", "beta", "embeddings", "embedding"})
-"""What Keras and Flax call a tensor that torch calls a weight or a bias."""
-_MOST_PARTS = 6  # tensors that are looked for inside one
+"""The names of Keras and Flax for a tensor that torch calls weight or bias."""
+_MOST_PARTS = 6  # the most tensors inside one
 
 
 def advice(layer: Layer, names: Collection[str], stored: Stored, rows: Sequence[TensorRow]) -> Iterator[str]:
-    """Yield, in sentences, what would make more tensors fit.
+    """Yield sentences about changes with which more tensors would fit.
 
-    ``names`` are those that the layer's tensors may bear, ``stored`` what was compared, ``rows`` what came out.
+    ``names`` are the possible names of the layer's tensors, ``stored`` the compared tensors, ``rows`` the results.
     """
     missing = {row.name: row for row in rows if row.outcome == "missing"}
     unexpected = {row.name: row for row in rows if row.outcome == "unexpected" and row.name in stored.shapes}
@@ -33,17 +33,17 @@ def advice(layer: Layer, names: Collection[str], stored: Stored, rows: Sequence[
         return
     same, said = respelt(stored, names) if missing else (stored, ())
     for note in said:
-        yield f"{note}; rename='auto' reads them so."
+        yield f"{note}; rename='auto' reads such names."
     dropped = [name for name in unexpected if is_dropped_buffer(name)]
     if dropped:
-        yield f"{_such(dropped)}: {_buffers(len(dropped))} older versions saved and the reference computes; rename='auto' leaves that out."
+        yield f"{_such(dropped)}: {_buffers(len(dropped))} older versions saved and the reference computes; rename='auto' leaves them out."
     before = [name for name in unexpected if ".original_module." in name]
     if before:
-        yield f"{_such(before)}: PEFT keeps a module as it was beside the copy that it trains (modules_to_save)."
+        yield f"{_such(before)}: PEFT stores the original module as well as the copy that it trains (modules_to_save)."
     yield from _adapters({name: shape for name, shape in same.shapes.items() if name not in names})
     if missing:
-        yield from _rules(_fused(missing, unexpected), "one stored tensor holds several of the layer")
-        yield from _rules(_split(layer, missing, unexpected), "what the layer keeps in one tensor is stored apart")
+        yield from _rules(_fused(missing, unexpected), "one stored tensor contains several of the layer")
+        yield from _rules(_split(layer, missing, unexpected), "a tensor of the layer is stored in several parts")
         yield from _dialects(missing, unexpected)
     yield from _frozen(layer, missing, rows)
 
@@ -57,12 +57,12 @@ def _buffers(number: int) -> str:
 
 
 def _form(name: str) -> str:
-    """Return a name with ``{}`` for each of its numbers, as a renaming table takes it."""
+    """Return a name with ``{}`` for each of its numbers, for a renaming table."""
     return _NUMBER.sub("{}", name)
 
 
 def _adapters(others: dict[str, Shape]) -> Iterator[str]:
-    """Say where low-rank adapters sit that the layer does not have."""
+    """Describe low-rank adapters that the layer does not have."""
     found: dict[str, int] = {}
     for name, shape in others.items():
         inside = _ADAPTER.fullmatch(unwrapped(name))
@@ -74,20 +74,20 @@ def _adapters(others: dict[str, Shape]) -> Iterator[str]:
 
 
 def _frozen(layer: Layer, missing: dict[str, TensorRow], rows: Sequence[TensorRow]) -> Iterator[str]:
-    """Say so where all that is missing is frozen and nothing frozen is there: a file may hold what was trained alone."""
+    """Explain missing tensors if they are exactly the frozen ones: a file may contain only trained tensors."""
     present = {row.name for row in rows if row.outcome == "equal"}
     if not missing or not present:
         return
     trained = {entry.name for entry in layer.entries() if entry.tensor.trainable}
     if not trained & missing.keys() and present <= trained:
-        yield "all that is missing is frozen in the layer: the source holds what was trained alone, as an adapter's file does."
+        yield "all missing tensors are frozen in the layer: the source contains only trained tensors, as an adapter's file does."
 
 
 def _rules(rules: Iterator[tuple[str, str | tuple[str, ...]]], words: str) -> Iterator[str]:
-    """Write the lines of one renaming table, copies once."""
+    """Write one renaming table, with one rule for all copies."""
     table = dict(rules)
     if table:
-        yield f"{words}: rename={table!r} reads it so."
+        yield f"{words}: write rename={table!r}."
 
 
 def _scope(name: str, steps: int) -> str:
@@ -95,7 +95,7 @@ def _scope(name: str, steps: int) -> str:
 
 
 def _fused(missing: dict[str, TensorRow], unexpected: dict[str, TensorRow]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Find stored tensors that are several missing ones of the same parent, side by side in the layer's order."""
+    """Find stored tensors that join several missing ones of the same parent, in the layer's order."""
     groups: dict[tuple[str, str], list[TensorRow]] = {}
     for name, row in missing.items():
         groups.setdefault((_scope(name, 2), name.rpartition(".")[2]), []).append(row)
@@ -116,7 +116,7 @@ def _together(group: list[TensorRow], found: Shape) -> list[TensorRow]:
 
 
 def _split(layer: Layer, missing: dict[str, TensorRow], unexpected: dict[str, TensorRow]) -> Iterator[tuple[str, str]]:
-    """Find stored tensors that are the segments of a missing one: of the same shape, and called by the segment's first letter."""
+    """Find stored tensors that are the segments of a missing one: with the same shape, and named by the segment's first letter."""
     for entry in layer.entries():
         if entry.name not in missing:
             continue
@@ -136,7 +136,7 @@ def _called(name: str, label: str) -> bool:
 
 
 def _dialects(missing: dict[str, TensorRow], unexpected: dict[str, TensorRow]) -> Iterator[str]:
-    """Say so where the names are another framework's."""
+    """Explain names of another framework."""
     there = dict.fromkeys(step for name in unexpected if (step := name.rpartition(".")[2]) in _ELSEWHERE)
     if there and not any(name.rpartition(".")[2] in _ELSEWHERE for name in missing):
-        yield f"{', '.join(there)}: so Keras and Flax call what torch calls weight or bias; build the layer with dialect='keras' or 'flax'."
+        yield f"{', '.join(there)}: Keras and Flax call torch's weight or bias so; build the layer with dialect='keras' or 'flax'."

@@ -1,4 +1,4 @@
-"""One instance: a layer with its sizes put in, and what somebody else built at those sizes."""
+"""One instance: a layer with its sizes put in, compared with another build at these sizes."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from paramsym.verify.lattice import lattice
 from paramsym.verify.match import match
 from paramsym.verify.rename import Renaming
 
-_NAMED = 4  # tensors that a difference of counts is held against
-_PRIMES = ((2, 3, 5, 7, 11, 13, 17, 19), (7, 5, 3, 2, 13, 11, 19, 17))  # sizes at which no two tensors are likely to be equally large
+_NAMED = 4  # the most tensors named for a difference of counts
+_PRIMES = ((2, 3, 5, 7, 11, 13, 17, 19), (7, 5, 3, 2, 13, 11, 19, 17))  # sizes at which two tensors are unlikely to be equally large
 
 
 @dataclass(frozen=True)
 class Rival:
-    """Somebody else's way to build the layer: ``build`` by symbol name, and how its tensors are called."""
+    """Another build of the layer: a function of sizes by symbol name, and the names of its tensors."""
 
     build: Callable[..., Any]
     rename: Renaming | None = None
     by: Literal["name", "order"] = "name"
 
     def check_call(self, layer: Layer) -> None:
-        """Raise ``ArgumentError`` where there is no layer, or ``build`` does not take its symbols by name."""
-        check_layer(layer, "It comes first, and what builds the other one second.")
+        """Raise ``ArgumentError`` without a layer, or if ``build`` does not take its symbols by name."""
+        check_layer(layer, "Pass the layer first, and the build second.")
         names = sorted(symbol.name for symbol in layer.symbols)
         if not callable(self.build):
             message = f"build is {described(self.build)}; wanted a function of {', '.join(names) or 'nothing'}."  # type: ignore[unreachable]
@@ -48,10 +48,10 @@ class Rival:
             raise ArgumentError(message) from None
 
     def check(self, layer: Layer, sizes: Mapping[str, int]) -> Any:
-        """Build at the sizes, compare, and return what was built.
+        """Build at the sizes, compare, and return the built object.
 
         Raises:
-            RefutedError: where the two disagree, or ``build`` itself fails.
+            RefutedError: the two disagree, or ``build`` itself fails.
         """
         __tracebackhide__ = True
         sized = layer.at(sizes)
@@ -63,7 +63,7 @@ class Rival:
         try:
             words = disagreement(sized, built, rename=self.rename, by=self.by, elsewhere=lambda: self._elsewhere(layer))
         except ArgumentError as error:
-            message = f"{_at(layer, sizes)}, build gave no count (an int) and nothing that can be matched: {error}"
+            message = f"{_at(layer, sizes)}, build returned neither a count (an int) nor tensors: {error}"
             raise ArgumentError(message) from None
         if words:
             message = f"{_at(layer, sizes)}, {words}"
@@ -71,7 +71,7 @@ class Rival:
         return built
 
     def _elsewhere(self, layer: Layer) -> Iterator[tuple[Layer, int]]:
-        """Yield the layer at sizes that differ from each other, and the difference of the counts there."""
+        """Yield the layer at other sizes, all different, and the difference of the counts there."""
         points = lattice(layer)
         for primes in _PRIMES:
             pairs = zip(points.coordinates, cycle(primes), strict=False)
@@ -92,7 +92,7 @@ def disagreement(
     by: Literal["name", "order"] = "name",
     elsewhere: Callable[[], Iterable[tuple[Layer, int]]] = tuple,
 ) -> str:
-    """Say how something that was built differs from a layer with its sizes put in; empty where it does not.
+    """Describe how a built object differs from a layer with its sizes put in; empty if it does not.
 
     ``elsewhere`` gives the layer at other sizes, and the difference of the counts there.
     """
@@ -101,7 +101,7 @@ def disagreement(
     found = match(sized, built, rename=rename, by=by)
     if not found.ok:
         return f"the tensors differ. {found}"
-    # A torch module counts itself; a Keras layer on the torch backend is one, too, but its statistics are parameters there.
+    # A torch module has its own count. A Keras layer on the torch backend is such a module, too, but its statistics are parameters there.
     if hasattr(built, "named_parameters") and not hasattr(built, "trainable_weights"):
         members: Iterable[Any] = built.parameters()
         return _other_count(sized, sum(int(member.numel()) for member in members), "the module has")
@@ -113,7 +113,7 @@ def _other_count(sized: Layer, count: int, words: str, elsewhere: Callable[[], I
         return ""
     difference = count - sized.count
     suspects = _as_many(sized, difference)
-    # At the smallest sizes many tensors are equally large; those at fault are as large as the difference everywhere.
+    # At the smallest sizes many tensors are equally large; a wrong tensor is as large as the difference at all sizes.
     for other, there in elsewhere() if len(suspects) > 1 else ():
         suspects = [name for name in suspects if name in _as_many(other, there)]
     hint = ""
@@ -125,7 +125,7 @@ def _other_count(sized: Layer, count: int, words: str, elsewhere: Callable[[], I
 
 
 def _as_many(sized: Layer, difference: int) -> list[str]:
-    """Return the tensors that have as many entries as a difference is large."""
+    """Return the tensors whose number of entries equals a difference."""
     amounts: Counter[str] = Counter()
     for line in sized.ledger():
         amounts[line.name] += int(line.polynomial().constant or 0)

@@ -1,9 +1,9 @@
 r"""Proof by finitely many instances.
 
 If two functions of coordinates :math:`z_1, \dots, z_n` are polynomials of degree at most :math:`d_i` in :math:`z_i`, and they agree on a
-grid of :math:`d_i + 1` different values of each, they agree everywhere: their difference is a polynomial in one coordinate with more zeros
-than its degree once the others are held, and so on for each. Floors and ceilings of a quotient by m are polynomials on each residue class
-modulo m; then m times as many consecutive values are taken.
+grid of :math:`d_i + 1` different values of each, they agree everywhere: with all other coordinates held, their difference is a polynomial
+in one coordinate with more zeros than its degree, and so on for each. Floors and ceilings of a quotient by m are polynomials on each
+residue class modulo m; then m times as many consecutive values are taken.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from paramsym.verify.templates import templates
 
 MOST_INSTANCES = 5000
 _STARTS = (1, 2, 3, 5, 9, 17, 33, 65)
-_TRIED = 200  # small instances that are built where no proof is possible
-_ATTEMPTS = 200  # grids tried before it is said that none is valid throughout
+_TRIED = 200  # small instances that are built if no proof is possible
+_ATTEMPTS = 200  # the most grids that are tried
 
 Degree = int | Mapping[Any, int]
 
@@ -44,8 +44,8 @@ Degree = int | Mapping[Any, int]
 class Certificate(Tabular):
     """A proof that a formula and a build agree on every valid size, under ``assumption``; made by ``certify`` alone.
 
-    ``degrees`` bounds the degree in each coordinate, ``values`` are those taken of each; ``instances`` is how many were built. What was
-    ``compared`` is either every tensor or the count alone. Prints all of it, with versions.
+    ``degrees`` bounds the degree in each coordinate, ``values`` are the values of each; ``instances`` is the number of built instances.
+    ``compared`` is either every tensor or only the count. Prints all of it, with versions.
     """
 
     subject: str
@@ -61,11 +61,11 @@ class Certificate(Tabular):
 
     @property
     def assumption(self) -> str:
-        """What the proof rests on beside the instances: what cannot be seen from outside the build."""
+        """The assumptions of the proof, which cannot be seen from outside the build."""
         what = "each axis of each tensor, the number of copies and the count" if self.compared == "tensors" else "the count"
         bounds = ", ".join(_bound(symbol, found) for symbol, found in self.degrees.items() if found.values > 1)
         if not bounds:
-            return "none: there is one instance, and it was built."
+            return "none: there is only one instance, and it was built."
         names = "; further numbered copies are named as the first ones are" if self.compared == "tensors" else ""
         return (
             f"in the build, {what} are polynomials of degree {bounds}{names}."
@@ -75,9 +75,9 @@ class Certificate(Tabular):
 
     @property
     def reach(self) -> str:
-        """For which sizes it is proven."""
+        """The sizes for which it is proven."""
         if not self.variables:
-            return "the one instance there is"
+            return "the only instance"
         if self.lattice.left:
             kept = "; ".join(f"{text(c.small)} {'divides' if c.kind == 'divides' else '<='} {text(c.large)}" for c in self.lattice.left)
             return f"every point of the lattice that the layer accepts ({kept})"
@@ -88,7 +88,7 @@ class Certificate(Tabular):
         )
 
     def rows(self) -> Iterator[tuple[str, str]]:
-        """Yield what is stated, in words."""
+        """Yield the statements in words."""
         yield "proven for", self.reach
         yield "formula", text(self.formula)
         yield "variables", ", ".join(symbol.name for symbol in self.variables) or "none"
@@ -110,7 +110,7 @@ class Certificate(Tabular):
         return "\n".join([f"Certificate for {self.subject}", *(f"  {name:<10}  {words}" for name, words in self.rows())])
 
     def table(self) -> Table:
-        """Return the same as a table of two columns."""
+        """Return the certificate as a table of two columns."""
         rows: tuple[tuple[Cell, ...], ...] = tuple((name, words) for name, words in self.rows())
         return Table(("", "certificate"), rows, caption=f"Certificate for {self.subject}")
 
@@ -125,13 +125,13 @@ def certify(
 ) -> Certificate:
     """Prove that a layer and a build agree on every valid size, by building finitely many instances.
 
-    ``build`` is called with the layer's symbols by name and returns a module, a dictionary of shapes, another layer, or a count alone.
-    ``degree`` bounds the degree of the build in every coordinate, or in those a mapping names; by default it is the degree of the layer's
-    own formula, at least one. ``rename`` and ``by`` are those of ``match``.
+    ``build`` is called with the layer's symbols by name and returns a module, a dictionary of shapes, another layer, or only a count.
+    ``degree`` bounds the degree of the build in every coordinate, or in those that a mapping names; by default it is the degree of the
+    layer's formula, at least one. ``rename`` and ``by`` are those of ``match``.
 
     Raises:
-        RefutedError: an instance that disagrees; the message names the sizes and the tensors.
-        NotYetError: a count that is a polynomial on no lattice; more than 5000 instances; no grid that the layer accepts throughout.
+        RefutedError: an instance with a difference; the message names the sizes and the tensors.
+        NotYetError: a count that is not a polynomial on any lattice; more than 5000 instances; no grid with only valid sizes.
         ArgumentError: a degree below the formula's own, or a build that does not take the layer's symbols.
 
     >>> from paramsym import Dense, F, H
@@ -152,7 +152,7 @@ as many as there are in bias).
         degrees = _degrees(layer, points, degree)
         values, grid = _valid_grid(layer, points, degrees)
     except NotYetError:
-        _try_to_refute(layer, points, rival)  # what cannot be proven can still be wrong
+        _try_to_refute(layer, points, rival)  # without a proof, a counterexample may still be found
         raise
     built: Any = None
     for sizes in grid:
@@ -185,7 +185,7 @@ def _try_to_refute(layer: Layer, points: Lattice, rival: Rival) -> None:
 
 
 def _degrees(layer: Layer, points: Lattice, degree: Degree | None) -> dict[Symbol, Movement]:
-    """Return how count, axes and numbers of copies move with each coordinate, raised to the degree asked for."""
+    """Return the degrees of count, axes and numbers of copies in each coordinate, raised to the requested degree."""
     placed = {symbol: formula for symbol, formula in points.formulas.items() if formula != symbol}
     sizes = [extent for template in templates(layer) for extent in template.sizes((0,) * len(template.numbers))]
     copies = [step.count for line in layer.lines for step in line.path if isinstance(step, Numbers)]
@@ -199,7 +199,7 @@ def _raised(symbol: Symbol, own: Movement, degree: Degree | None) -> Movement:
     if isinstance(degree, Mapping):
         asked = next((bound for key, bound in degree.items() if getattr(key, "name", key) == symbol.name), None)
     if asked is None:
-        # A size that has cancelled from every shape is still tried at two values: that it cancels is part of what is claimed.
+        # A size that cancels from every shape is still tried at two values, because the cancellation is part of the claim.
         return Movement(max(own.degree, 1), own.modulus)
     if isinstance(asked, bool) or not isinstance(asked, int) or asked < own.degree:
         message = f"degree is {asked!r} in {symbol}; wanted a whole number of at least {own.degree}, the degree of the formula itself."
@@ -210,7 +210,7 @@ def _raised(symbol: Symbol, own: Movement, degree: Degree | None) -> Movement:
 def _valid_grid(
     layer: Layer, points: Lattice, degrees: Mapping[Symbol, Movement]
 ) -> tuple[dict[Symbol, tuple[int, ...]], list[dict[str, int]]]:
-    """Return the values of each coordinate and the sizes at every point of their grid, all of which the layer accepts."""
+    """Return the values of each coordinate, and the sizes at every point of their grid, all valid."""
     number = prod(found.values for found in degrees.values())
     if number > MOST_INSTANCES:
         example = ", ".join(f"{symbol}=..." for symbol in list(degrees)[:2])
@@ -231,7 +231,7 @@ def _valid_grid(
             problem = problem or error
             continue
         return values, grid
-    message = f"no grid was found that {type(layer).__name__} accepts throughout; the first refusal was: {problem}"
+    message = f"no grid was found whose sizes are all valid for {type(layer).__name__}; the first refusal was: {problem}"
     raise NotYetError(message)
 
 
@@ -247,9 +247,9 @@ def _bound(symbol: Symbol, found: Movement) -> str:
 
 
 def _versions(built: Any) -> dict[str, str]:
-    """Return the versions of what took part: this library, SymPy, Python, and the packages that the built thing's classes come from.
+    """Return the versions of this library, SymPy, Python, and the packages that define the built object's classes.
 
-    Of a dictionary those of what it holds.
+    For a dictionary, the classes are those of its values.
     """
     from paramsym import __version__
 

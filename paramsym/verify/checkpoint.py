@@ -1,7 +1,7 @@
-"""Safetensors files and sharded checkpoints, read by their headers alone; a file from a stranger can be refused, never trusted.
+"""Safetensors files and sharded checkpoints, of which only headers are read; files are untrusted, and may be refused.
 
-The safetensors package checks offsets, kinds and sizes and loads nothing. Around it stand the limits that it does not set: only plain
-files inside the folder, headers and indices of bounded size, every name once.
+The safetensors package checks offsets, kinds and sizes and loads nothing. This module adds further limits: only plain files inside the
+folder, headers and indices of bounded size, every name once.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ _PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 _FORMATS = (
     (b"GGUF", "a GGUF file, the format of llama.cpp"),
     (b"\x89HDF\r\n", "an HDF5 file"),
-    (b"PK\x03\x04", "a zip archive, as of a torch pickle, a .keras or an .npz file"),
+    (b"PK\x03\x04", "a zip archive, such as a torch pickle, a .keras or an .npz file"),
     (b"\x93NUMPY", "a NumPy array"),
-    (b"version https://git-lfs", "a pointer of Git LFS, and the file itself was not fetched (git lfs pull)"),
+    (b"version https://git-lfs", "a Git LFS pointer instead of the file itself; run git lfs pull"),
     (b"\x1f\x8b", "compressed by gzip"),
-    (b"<!", "a page of the web"),
-    (b"<h", "a page of the web"),
+    (b"<!", "a web page"),
+    (b"<h", "a web page"),
 )
-"""What other files begin with."""
+"""First bytes of other formats."""
 _OTHERS = (*_PICKLES, ".gguf", ".h5", ".hdf5", ".keras", ".msgpack", ".npz", ".onnx")
-_LONGEST_NUMBER = 10  # digits; a longer one is no copy's number
-_LONGEST_NAME = 255  # of a file, in the usual file systems
+_LONGEST_NUMBER = 10  # digits of a copy's number
+_LONGEST_NAME = 255  # characters of a file name in the usual file systems
 _PREFIX = 8  # a file begins with the length of its header, eight bytes, the least first
 
 
 def from_path(path: str | os.PathLike[str]) -> Stored:
-    """Read a safetensors file, an index, or a folder that holds one of them.
+    """Read a safetensors file, an index, or a folder with one of them.
 
     Raises:
-        CheckpointError: a file that is not there, may not be read, is no safetensors file, is damaged, or contradicts its index; an index
-            that points outside its folder.
+        CheckpointError: a file that is missing, unreadable, damaged or not a safetensors file, or that contradicts its index; an index that
+            points outside its folder.
         ArgumentError: the safetensors package, or numpy, is not installed.
     """
     found = Path(path)
@@ -59,7 +59,7 @@ def from_path(path: str | os.PathLike[str]) -> Stored:
 
 
 def unreadable(path: Path, error: OSError) -> CheckpointError:
-    """Return what is said of a path that the system does not open."""
+    """Return the error for a path that the system does not open."""
     return CheckpointError(f"{path.name or str(path)!r:.99} cannot be read: {_first_line(error.strerror or error)}.")
 
 
@@ -69,12 +69,10 @@ def _from_path(found: Path) -> Stored:
     if found.name.endswith(".index.json"):
         return _from_index(found)
     if found.suffix in _PICKLES:
-        message = (
-            f"{found.name}: files ending in {found.suffix} hold pickles, which run code when they are read; save the model as safetensors."
-        )
+        message = f"{found.name}: {found.suffix} files contain pickles, which run code when they are read; save the model as safetensors."
         raise CheckpointError(message)
     if found.suffix == ".json" and found.is_file():
-        message = f"{found.name}: a .json file holds no tensors; give the folder, the index, or a safetensors file."
+        message = f"{found.name}: a .json file contains no tensors; give the folder, the index, or a safetensors file."
         raise CheckpointError(message)
     shapes, dtypes = _headers(found)
     return Stored(shapes, f"the file {found.name}", dtypes=dtypes)
@@ -90,7 +88,7 @@ def _inside_folder(folder: Path) -> Path:
         return folder / (indices or names)[0]
     where = folder.name or str(folder)
     if names:
-        message = f"{where}: there is no {_INDEX} and no {_SINGLE[0]}, but {', '.join(names[:4])}; give the path of one file."
+        message = f"{where}: it contains {', '.join(names[:4])}, but no {_INDEX} and no {_SINGLE[0]}; give the path of one file."
         raise CheckpointError(message)
     others = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(_OTHERS))
     there = f", only {', '.join(others[:4])}; save the model as safetensors" if others else ""
@@ -117,21 +115,21 @@ def _from_index(path: Path) -> Stored:
         found, kinds = _headers(_shard(path, file))
         for name in found:
             if name in home:
-                message = f"{path.name}: {name!r:.99} stands in {home[name]} and in {file}."
+                message = f"{path.name}: {name!r:.99} is in {home[name]} and in {file}."
                 raise CheckpointError(message)
             home[name] = file
         shapes |= found
         dtypes |= kinds
     for name, file in table.items():
         if home.get(name) != file:
-            where = f"it is in {home[name]}" if name in home else "which does not hold it"
+            where = f"it is in {home[name]}" if name in home else "which does not contain it"
             message = f"{path.name}: {name!r:.99} should be in {file}, {where}."
             raise CheckpointError(message)
     return Stored(shapes, f"the checkpoint {path.parent.name or path.name}", dtypes=dtypes)
 
 
 def _shard(index: Path, file: str) -> Path:
-    """Return a shard's path; an index names files beside itself and nothing else."""
+    """Return a shard's path; an index names only files in its own folder."""
     if file in {"", ".", ".."} or len(file) > _LONGEST_NAME or any(mark in file for mark in ("/", "\\", ":", "\0")):
         message = f"{index.name}: it points to {file!r:.99}; an index names files in its own folder only."
         raise CheckpointError(message)
@@ -139,7 +137,7 @@ def _shard(index: Path, file: str) -> Path:
 
 
 def _check_plain(path: Path) -> None:
-    """Let only plain files through; links only to plain files in the same folder, or in the store of the Hugging Face cache beside it."""
+    """Accept only plain files, and links to plain files in the same folder or in the neighbouring store of the Hugging Face cache."""
     try:
         real = path.resolve(strict=True)
         mode = real.stat().st_mode
@@ -150,7 +148,7 @@ def _check_plain(path: Path) -> None:
         message = f"{path.name!r:.99} cannot be read: {_first_line(error)}."
         raise CheckpointError(message) from None
     if not stat.S_ISREG(mode):
-        message = f"{path.name}: it is no plain file."
+        message = f"{path.name}: it is not a plain file."
         raise CheckpointError(message)
     folder = path.parent.resolve()
     allowed = {folder}
@@ -168,7 +166,7 @@ def _headers(path: Path) -> tuple[dict[str, Shape], dict[str, str]]:
     length = int.from_bytes(_bytes(path, _PREFIX, 0), "little") if size >= _PREFIX else 0
     if size < _PREFIX or length > size - _PREFIX:
         _check_format(path)
-        message = f"{path.name}: its header should have {length:,} bytes, and the file has {size:,}; it is cut off, or no safetensors file."
+        message = f"{path.name}: its header should have {length:,} bytes, and the file has {size:,}; it is cut off or not safetensors."
         raise CheckpointError(message)
     if length > LARGEST_HEADER:
         message = f"{path.name}: its header has {length:,} bytes; {LARGEST_HEADER:,} are the limit."
@@ -181,20 +179,21 @@ def _headers(path: Path) -> tuple[dict[str, Shape], dict[str, str]]:
     dtypes: dict[str, str] = {}
     try:
         with safetensors.safe_open(os.fspath(path), framework="np") as file:
-            for name in file.keys():  # noqa: SIM118 - the handle is no mapping
+            for name in file.keys():  # noqa: SIM118 - the handle is not a mapping
                 lazily = file.get_slice(name)
                 shapes[name] = shape(lazily.get_shape(), name)
                 dtypes[name] = str(lazily.get_dtype())
     except (safetensors.SafetensorError, OSError, ValueError, OverflowError) as error:
         message = f"{path.name}: {_first_line(error)}."
         raise CheckpointError(message) from None
-    # The package keeps the last of two tensors of one name. By now the header is known to be flat and sound, so it can be parsed.
+    # The package keeps the last of two tensors with one name. It has checked that the header is valid and flat, so the header can be
+    # parsed.
     _json(path.name, header, keep=False)
     return dict(sorted(shapes.items(), key=lambda item: _natural(item[0]))), dtypes
 
 
 def _check_format(path: Path) -> None:
-    """Name the format of a file that is no safetensors file, where it can be told."""
+    """Name the format of another file, if it is recognised."""
     begins = _bytes(path, 24, 0)
     found = next((words for mark, words in _FORMATS if begins.startswith(mark)), "")
     if found:
@@ -212,7 +211,7 @@ def _bytes(path: Path, length: int, start: int) -> bytes:
 
 
 def _check_marks(where: str, raw: bytes) -> None:
-    """Refuse JSON of too many entries before it is parsed: a small file may hold millions, each a hundred times its size in memory."""
+    """Refuse JSON with too many entries before parsing: a small file may have millions, each a hundred times its size in memory."""
     marks = sum(raw.count(mark) for mark in (b",", b"[", b"{"))
     if marks > MOST_MARKS:
         message = f"{where}: its JSON has some {marks:,} entries; {MOST_MARKS:,} are the limit."
@@ -220,7 +219,7 @@ def _check_marks(where: str, raw: bytes) -> None:
 
 
 def _json(where: str, raw: bytes, *, keep: bool = True) -> Any:
-    """Parse JSON in which no key occurs twice; without ``keep`` only to know that."""
+    """Parse JSON and refuse repeated keys; without ``keep`` only check."""
     _check_marks(where, raw)
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any] | None:
@@ -240,12 +239,12 @@ def _json(where: str, raw: bytes, *, keep: bool = True) -> Any:
     except ValueError as error:
         if isinstance(error, CheckpointError):
             raise
-        message = f"{where}: it is no JSON: {_first_line(error)}."
+        message = f"{where}: it is not JSON: {_first_line(error)}."
         raise CheckpointError(message) from None
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
-    """Sort ``layer.2`` before ``layer.10``: a file keeps its tensors by size or by letters, which is no order of the model's."""
+    """Sort ``layer.2`` before ``layer.10``: a file orders its tensors by size or by letters, not as the model does."""
     steps = name.split(".")
     return [(int(step), "") if step.isascii() and step.isdigit() and len(step) < _LONGEST_NUMBER else (-1, step) for step in steps]
 

@@ -1,4 +1,4 @@
-"""The comparison itself: one row per tensor, nothing passed over in silence."""
+"""The comparison: one row per tensor, without exception."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Outcome: TypeAlias = Literal[
     "equal", "tied", "packed", "left out", "transposed", "wrong shape", "wrong tie", "wrong kind", "missing", "unexpected"
 ]
 GOOD: tuple[Outcome, ...] = ("equal", "tied", "packed", "left out")
-_MOST_AXES = 8  # permutations of more are not tried
+_MOST_AXES = 8  # permutations of more axes are not tried
 
 
 @dataclass(frozen=True)
 class TensorRow:
-    """One tensor: its name in the layer (in the source, where it is unexpected), what came out, both shapes, and words."""
+    """One tensor: its name in the layer (an unexpected one: in the source), the outcome, both shapes, and a note."""
 
     name: str
     outcome: Outcome
@@ -36,7 +36,7 @@ class TensorRow:
 
 @dataclass(frozen=True)
 class _Piece:
-    """What is stored for one tensor of the layer, or for one segment of one; ``shape`` is None where a fused tensor does not come apart."""
+    """The stored piece for one tensor of the layer, or for a segment of one; ``shape`` is None if a fused tensor cannot be split."""
 
     stored_name: str
     shape: Shape | None
@@ -44,12 +44,12 @@ class _Piece:
 
 
 def compare_tensors(layer: Layer, stored: Stored, targets: Mapping[str, tuple[str, ...]]) -> tuple[TensorRow, ...]:
-    """Compare a layer's entries with the stored tensors, which ``targets`` maps to names in the layer."""
+    """Compare a layer's entries with the stored tensors; ``targets`` maps these to names in the layer."""
     return tuple(_Comparison(layer, stored, targets).rows())
 
 
 class _Comparison:
-    """The tables that the rows are read from; made once, used once."""
+    """The tables that the rows are made from."""
 
     def __init__(self, layer: Layer, stored: Stored, targets: Mapping[str, tuple[str, ...]]) -> None:
         self.layer = layer
@@ -72,7 +72,7 @@ class _Comparison:
                 self.aliases_of.setdefault(entry.alias_of, []).append(entry.name)
 
     def rows(self) -> Iterator[TensorRow]:
-        """Yield a row per tensor of the layer in storage order, then one per tensor that it does not have."""
+        """Yield a row per tensor of the layer in storage order, then one per unexpected tensor."""
         for entry in self.entries.values():
             yield from self._rows_of(entry)
         for target, piece in self.pieces.items():
@@ -97,7 +97,7 @@ class _Comparison:
         yield self._as_shared(entry, row) if row.outcome == "equal" else row
 
     def _absent(self, entry: Entry) -> TensorRow | None:
-        """What it means that a tensor is not stored under its own name."""
+        """The row of a tensor that is not stored under its own name."""
         expected = entry.tensor.sizes
         if entry.tensor.buffer and not (self.stored.complete and entry.tensor.persistent):
             return TensorRow(entry.name, "left out", expected, None, "a buffer") if entry.tensor.persistent else None
@@ -112,12 +112,12 @@ class _Comparison:
         return TensorRow(entry.name, "missing", expected)
 
     def _as_shared(self, entry: Entry, row: TensorRow) -> TensorRow:
-        """Check that a tensor of the right shape is also shared with those it should be, and is a buffer on both sides or on none."""
+        """Check that a tensor of the right shape is tied as in the layer, and is a buffer on both sides or on none."""
         name, found = row.name, row.found
         if self.tied is not None:
             here, there = entry.alias_of or name, self.tied.get(name, name)
             if entry.alias_of and here in self.pieces and self.tied.get(here, here) != there:
-                return TensorRow(name, "wrong tie", row.expected, found, f"a tensor of its own; the layer ties it to {here}")
+                return TensorRow(name, "wrong tie", row.expected, found, f"a separate tensor; the layer ties it to {here}")
             firsts = self.entries[there].alias_of or there if there in self.entries else there
             if there != name and firsts != here:
                 return TensorRow(name, "wrong tie", row.expected, found, f"the same tensor as {there}; the layer counts both")
@@ -151,17 +151,17 @@ class _Comparison:
         entries = self.stored.entries.get(piece.stored_name)
         if entries is not None:
             amount = Polynomial.product(expected).constant
-            right = amount is None or amount == entries  # a size that nothing determines may be any
+            right = amount is None or amount == entries  # a size that nothing determines may have any value
             note = f"packed by {scheme}: {entries:,} entries" + ("" if right else f", not {amount:,}")
             return TensorRow(name, "packed" if right else "wrong shape", expected, None, note)
         found = piece.shape or ()
         fits = len(expected) == len(found) and all(self._fits(*pair) for pair in zip(expected, found, strict=True))
         if fits or _order(expected, found) is not None:
             return TensorRow(name, "packed", expected, found, f"packed by {scheme}")
-        return TensorRow(name, "wrong shape", expected, found, f"packed by {scheme}; this is the shape once unpacked")
+        return TensorRow(name, "wrong shape", expected, found, f"packed by {scheme}; this is the unpacked shape")
 
     def _fits(self, expected: Dim, found: int) -> bool:
-        """Compare an extent; a formula that no size was found for must at least be the same number everywhere."""
+        """Compare an extent; a formula without a known size must at least be the same number everywhere."""
         if isinstance(expected, Expr):
             return found > 0 and self.open.setdefault(expected, found) == found
         return expected == found
@@ -192,7 +192,7 @@ class _Comparison:
         return ()
 
     def _pieces(self, name: str, found: Shape, names: tuple[str, ...]) -> Iterator[tuple[str, _Piece]]:
-        """Cut a stored tensor into what the layer keeps apart."""
+        """Split a stored tensor into separate tensors of the layer."""
         if len(names) < 2:
             yield from ((target, _Piece(name, found)) for target in names)
             return
@@ -219,7 +219,7 @@ def segments(entry: Entry) -> Iterator[tuple[str, tuple[Dim, ...]]]:
 
 
 def _segments_of(entries: Mapping[str, Entry]) -> dict[str, dict[str, tuple[Dim, ...]]]:
-    """Return the segments of every fused tensor by their full names; copies of a layer share its tensors, which are asked once."""
+    """Return the segments of every fused tensor by their full names; computed once for copies of a layer."""
     found: dict[int, list[tuple[str, tuple[Dim, ...]]]] = {}
     for entry in entries.values():
         if id(entry.tensor) not in found:
@@ -236,7 +236,7 @@ def _tied_in_layer_names(stored: Stored, targets: Mapping[str, tuple[str, ...]])
 
 
 def _order(expected: tuple[Dim, ...], found: Shape) -> tuple[int, ...] | None:
-    """Return which axes of the layer the stored axes are, where only their order differs; first as Keras turns torch's kernels round."""
+    """Return the order of the stored axes if only the order differs; Keras' order of torch's kernels is tried first."""
     if not 2 <= len(expected) <= _MOST_AXES or sorted(map(str, expected)) != sorted(map(str, found)):
         return None
     turned = (*range(2, len(expected)), 1, 0)
@@ -247,7 +247,7 @@ def _order(expected: tuple[Dim, ...], found: Shape) -> tuple[int, ...] | None:
 
 
 def seam(shapes: Sequence[tuple[Dim, ...]], found: Shape) -> int | None:
-    """Return the axis along which the shapes, side by side, make the one found."""
+    """Return the axis along which the shapes, joined, give the found one."""
     for axis in range(len(found)):
         joined = [
             len(shape) == len(found) and all(shape[other] == found[other] for other in range(len(found)) if other != axis)

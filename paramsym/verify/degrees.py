@@ -1,4 +1,4 @@
-"""How a count moves with one coordinate: its degree, and into how many residue classes floors and ceilings cut it."""
+"""The degree of a count in one coordinate, and the number of residue classes that floors and ceilings need."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Movement:
 
     @property
     def values(self) -> int:
-        """How many consecutive values pin such a function."""
+        """The number of consecutive values that determine such a function."""
         return (self.degree + 1) * self.modulus
 
 
@@ -31,7 +31,7 @@ def movement(polynomials: Iterable[Polynomial], coordinate: Symbol) -> Movement:
     """Return the least degree and modulus that hold for all of them.
 
     Raises:
-        NotYetError: a function that is no polynomial on any residue class, such as a power or a quotient by the coordinate.
+        NotYetError: a function that is not a polynomial on any residue class, such as a power or a quotient by the coordinate.
 
     >>> from paramsym import F, H
     >>> movement([Polynomial.of(H**2 * F + H)], H)
@@ -62,7 +62,7 @@ def _of_power(generator: Expr, exponent: int, coordinate: Symbol) -> Movement:
             return Movement(0, modulus * int(number)) if isinstance(number, Integer) else Movement(found.degree * exponent, modulus)
     shown = generator if exponent > 0 else 1 / generator
     message = (
-        f"{shown} is no polynomial in {coordinate}, so finitely many instances prove nothing about it;"
+        f"{shown} is not a polynomial in {coordinate}, so finitely many instances prove nothing about it;"
         f" put a number in first: layer.at({coordinate}=...)."
     )
     raise NotYetError(message)

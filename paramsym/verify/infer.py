@@ -1,4 +1,4 @@
-"""Sizes from shapes: every axis of every tensor is an equation ``formula = number``; those in one unknown are solved, then the next."""
+"""Sizes from shapes: every axis of every tensor is an equation ``formula = number``; those in one unknown are solved one after another."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ class Equation:
 
 @dataclass(frozen=True)
 class Inferred:
-    """The sizes that the shapes determine, and, in words, where the shapes contradict each other."""
+    """The sizes that the shapes determine, and sentences about contradictions between shapes."""
 
     sizes: Mapping[Symbol, int]
     contradictions: tuple[str, ...] = ()
 
 
 def infer(layer: Layer, shapes: Mapping[str, Shape]) -> Inferred:
-    """Solve for a layer's symbols. Where tensors disagree, the value that most of them give is taken, and the others are reported.
+    """Solve for a layer's symbols. If tensors disagree, the value that most of them give is taken, and the others are reported.
 
-    What the names say about numbers of copies comes first: which tensor a numbered name belongs to may depend on them.
+    Numbers of copies are solved first, from the names: the tensor of a numbered name may depend on them.
     """
     known: dict[Symbol, int] = {}
     notes: list[str] = []
@@ -72,11 +72,11 @@ def infer(layer: Layer, shapes: Mapping[str, Shape]) -> Inferred:
 
 def _left_open(found: Mapping[Symbol, int]) -> Iterator[str]:
     for symbol, value in found.items():
-        yield f"the names leave open how large {symbol} is; {value:,} is the least that fits"
+        yield f"the names do not determine {symbol}; {value:,} is the least value that fits"
 
 
 class _Poll:
-    """One round: what each equation in one unknown says about it."""
+    """One round: the values that equations in one unknown give."""
 
     def __init__(self, counted: set[Symbol]) -> None:
         self.counted = counted
@@ -86,7 +86,7 @@ class _Poll:
         self.copies: set[Symbol] = set()
 
     def ask(self, equation: Equation, known: Mapping[Symbol, int]) -> None:
-        """Count an equation's vote, or narrow the range, where the sizes already known leave one unknown."""
+        """Count an equation's vote, or narrow the range, if one unknown is left."""
         formula = canonical(substitute(equation.formula, {symbol: Integer(value) for symbol, value in known.items()}))
         unknown = symbols_in(formula)
         if len(unknown) != 1 or not isinstance(formula, Expr):
@@ -108,11 +108,11 @@ class _Poll:
         return found or {symbol: low for symbol, (low, high) in self.ranges.items() if low == high}
 
     def fewest_copies(self) -> dict[Symbol, int]:
-        """Return the least numbers of copies that fit: a last block that stores nothing leaves no name."""
+        """Return the least numbers of copies that fit: a last block without tensors has no names."""
         return {symbol: low for symbol, (low, high) in self.ranges.items() if symbol in self.copies and low < high}
 
     def outvoted(self) -> Iterator[str]:
-        """Yield, in words, the values that were not taken."""
+        """Yield sentences about the values that were not taken."""
         for symbol, counter in self.votes.items():
             (value, times), *others = counter.most_common()
             for other, fewer in others:
@@ -126,7 +126,7 @@ def _noun(number: int) -> str:
 
 @dataclass(frozen=True)
 class _FoundOut:
-    """Further equations, and words for what is taken on trust."""
+    """Further equations, and a sentence about their assumption."""
 
     equations: Iterable[Equation]
     notes: Iterable[str] = ()
@@ -136,7 +136,7 @@ _Owner: TypeAlias = tuple[Template, tuple[int, ...]]
 
 
 class _Numbered:
-    """The names of a layer's tensors beside those that were found, numbers apart."""
+    """The names of a layer's tensors and the found names, without their numbers."""
 
     def __init__(self, layer: Layer, shapes: Mapping[str, Shape]) -> None:
         self.layer = layer
@@ -157,14 +157,14 @@ class _Numbered:
         return {name: numbers for name in names if (numbers := template.numbers_in(name)) is not None}
 
     def copies(self) -> Iterator[Equation]:
-        """Yield an equation per numbered step: the formula of its first and its last number, and those that there are.
+        """Yield an equation per numbered step: the formulas of its first and last numbers, and the found ones.
 
-        Between runs of one numbering that do not follow each other, as the last blocks of stages, no number is the first or the last.
+        If runs of one numbering do not follow each other, such as the last blocks of stages, their first and last numbers are unknown.
         """
         beside: dict[tuple[str, int, tuple[Numbers, ...]], list[list[Template]]] = {}
         for runs, position in self._runs():
             around, step = runs[0].numbers, runs[0].numbers[position].step
-            own = runs[0].form if step == 1 else runs[0].line.name  # copies that alternate each have numbers of their own
+            own = runs[0].form if step == 1 else runs[0].line.name  # alternating copies have separate numbers
             beside.setdefault((own, position, around[:position] + around[position + 1 :]), []).append(runs)
         for (_, position, _), several in beside.items():
             numbers = [found[position] for runs in several for run in runs for found in self._names(run).values()]
@@ -172,7 +172,7 @@ class _Numbered:
                 yield from _ends([several[0][0], several[-1][-1]], position, numbers)
 
     def further(self, known: Mapping[Symbol, int]) -> Iterator[_FoundOut]:
-        """Yield what else there is to go by, the surest first; ``known`` is what was found so far, and grows meanwhile."""
+        """Yield further equations, the most reliable first; ``known`` has the sizes found so far, and grows meanwhile."""
         yield _FoundOut(self.absent(known))
         yield _FoundOut(self.fitting(known))
         while (fewest := self.fewest(known)) is not None:
@@ -181,18 +181,18 @@ class _Numbered:
         yield _FoundOut(self.guessed(known))
 
     def absent(self, known: Mapping[Symbol, int]) -> Iterator[Equation]:
-        """Yield an equation for copies of which there are none; where other names are found than the layer has, they may be missing."""
+        """Yield an equation for missing copies; with unknown names in the source, their tensors may only have other names."""
         if not all(self._known(name, bare) for bare, names in self.found.items() for name in names):
             return
         owned = (owners for like in self.like.values() for owners in self._owners(like, known).values())
         there = {template.down_to(depth) for owners in owned for template, _ in owners for depth in range(len(template.numbers) + 1)}
         for runs, position in self._runs():
-            # Of copies inside copies it is the outermost that there are none of, unless their number is given.
+            # For copies inside copies, the outermost number is 0, unless it is given.
             around = runs[0].numbers[:position]
             held = runs[0].down_to(position) in there or all(isinstance(step.count, int) for step in around)
             if held and not any(run.down_to(position + 1) in there for run in runs):
                 counts = [run.numbers[position].count for run in runs]
-                if any(isinstance(count, int) for count in counts):  # a first copy of its own goes with the last of the others
+                if any(isinstance(count, int) for count in counts):  # a separate first copy disappears with the last of the others
                     counts = [canonical(sum(counts[1:], start=counts[0]))]
                 where = runs[0].line.name
                 yield from (Equation(count, 0, where, copies=True) for count in counts if isinstance(count, Expr))
@@ -201,7 +201,7 @@ class _Numbered:
         return any(template.numbers_in(name) is not None for template in self.bare.get(bare, ()))
 
     def _runs(self) -> Iterator[tuple[list[Template], int]]:
-        """Yield the templates whose copies follow each other in one numbering, and the place of their number."""
+        """Yield the templates whose copies follow each other in one numbering, and the position of their number."""
         for like in self.like.values():
             for position in range(len(like[0].numbers)):
                 runs: list[Template] = []
@@ -213,7 +213,7 @@ class _Numbered:
                 yield runs, position
 
     def axes(self, known: Mapping[Symbol, int]) -> list[Equation]:
-        """Return an equation per axis; of a name that may belong to several tensors as yet, per axis that is the same in all of them."""
+        """Return an equation per axis; for a name that may belong to several tensors, only for axes that are the same in all of them."""
         key = tuple((symbol, known[symbol]) for symbol in sorted(self.counted & known.keys(), key=lambda symbol: symbol.name))
         if key not in self._axes:
             owned = (
@@ -236,7 +236,7 @@ class _Numbered:
                     yield from _ends([template], position, [numbers[position] for numbers in copies])
 
     def fewest(self, known: Mapping[Symbol, int]) -> tuple[Symbol, int, str] | None:
-        """Return the least value that the layer takes for a symbol that numbers of copies have and leave open."""
+        """Return the least valid value of a symbol that numbers of copies contain but do not determine."""
         for runs, position in self._runs():
             for step in (run.numbers[position] for run in runs if any(map(self._names, runs))):
                 for symbol in sorted(symbols_in((step.start, step.count)) - known.keys(), key=lambda symbol: symbol.name):
@@ -278,7 +278,7 @@ def _fits(formulas: tuple[Dim, ...], shape: Shape, bound: Mapping[Symbol, Expr])
 
 
 def _ends(runs: list[Template], position: int, numbers: list[int]) -> Iterator[Equation]:
-    """Yield that the first and the last number of runs are the least and the greatest found."""
+    """Yield equations of the first and the last number of runs with the least and the greatest found number."""
     first, last = runs[0].numbers[position], runs[-1].numbers[position]
     for formula, value in ((canonical(first.start), min(numbers)), (_last(last), max(numbers))):
         if isinstance(formula, Expr):
@@ -298,14 +298,14 @@ def _last(step: Numbers) -> Dim:
 
 
 def _follows(one: Template, other: Template, position: int) -> bool:
-    """Say whether the numbers of one template at a place go on where those of another end, all other numbers being the same."""
+    """Whether the numbers of one template continue those of another at a position, with all other numbers equal."""
     here, there = one.numbers[position], other.numbers[position]
     rest = [numbers[:position] + numbers[position + 1 :] for numbers in (one.numbers, other.numbers)]
     return rest[0] == rest[1] and here.step == there.step == 1 and canonical(here.start + here.count) == canonical(there.start)
 
 
 def _of_axes(owned: Iterable[tuple[str, list[_Owner]]], shapes: Mapping[str, Shape]) -> Iterator[Equation]:
-    """Yield an equation per axis that is the same in all tensors that a name may belong to; copies that agree say it together."""
+    """Yield an equation per axis that is the same in all tensors that a name may belong to; equal equations of copies are joined."""
     first: dict[tuple[int, Expr, int], str] = {}
     times: Counter[tuple[int, Expr, int]] = Counter()
     for name, owners in owned:
@@ -323,7 +323,7 @@ def _of_axes(owned: Iterable[tuple[str, list[_Owner]]], shapes: Mapping[str, Sha
 
 
 def _solutions(formula: Expr, symbol: Symbol, value: int, *, least: int = 1) -> tuple[int, int]:
-    """Return the first and the last integer from ``least`` on that solve ``formula(symbol) = value``; ``(1, 0)`` where there is none."""
+    """Return the first and the last integer from ``least`` on that solve ``formula(symbol) = value``; ``(1, 0)`` if there is none."""
     terms = Polynomial.of(formula).terms
     constant = terms.get(frozenset(), 0)
     moving = {monomial: c for monomial, c in terms.items() if monomial}
@@ -334,7 +334,7 @@ def _solutions(formula: Expr, symbol: Symbol, value: int, *, least: int = 1) -> 
         if monomial == frozenset({(symbol, -1)}) and value != constant:
             return _one(Fraction(coefficient) / (value - constant), 1)
     low, high = _first(formula, symbol, value, least), _first(formula, symbol, value + 1, least) - 1
-    # The search trusts that a formula never falls; one that does is found out here.
+    # The search assumes that a formula never falls; this checks it.
     return (low, high) if formula.xreplace({symbol: Integer(low)}) == value == formula.xreplace({symbol: Integer(high)}) else (1, 0)
 
 

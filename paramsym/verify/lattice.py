@@ -1,7 +1,7 @@
-"""The valid sizes of a layer as a lattice: every symbol a formula in free coordinates, so that no condition is left to try and fail.
+"""The valid sizes of a layer as a lattice: every symbol is a formula in free coordinates, so that all conditions hold.
 
-Where A divides H, the valid pairs are ``(A, A*h)`` with A and h free. Conditions come from the layer itself: whatever ``per``, ``divides``
-and ``at_most`` are asked for while it states its tensors, anywhere inside it.
+If A must divide H, the valid pairs are ``(A, A*h)`` with A and h free. The conditions come from the layer itself: every ``per``,
+``divides`` and ``at_most`` that it or a layer inside calls when it states its tensors.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from paramsym.algebra.size import Condition, Dim, canonical, substitute, symbols
 from paramsym.core.conditions import conditions_of
 from paramsym.core.layer import Layer
 
-_ORDERS_TRIED = 120  # in which conditions are solved; the one that leaves the least open is kept
+_ORDERS_TRIED = 120  # orders of conditions; the one that leaves the fewest unsolved is used
 _MOST_CHOICES = 1000
 
 
 @dataclass(frozen=True)
 class Coordinate:
-    """A free number, at least one; where ``choices`` are given, one of them."""
+    """A free number, at least one; with ``choices`` one of them."""
 
     symbol: Symbol
     choices: tuple[int, ...] = ()
@@ -34,7 +34,7 @@ class Coordinate:
 class Lattice:
     """Formulas for a layer's symbols in free coordinates.
 
-    ``whole`` says that every valid size is a point of the lattice; ``left`` are conditions that the formulas do not yet guarantee.
+    ``whole`` means that every valid size is a point of the lattice; ``left`` are conditions that the formulas do not guarantee.
     """
 
     coordinates: tuple[Coordinate, ...]
@@ -65,7 +65,7 @@ def lattice(layer: Layer) -> Lattice:
     """
     symbols = sorted(layer.symbols, key=lambda symbol: symbol.name)
     asked = (replace(one, small=canonical(one.small), large=canonical(one.large)) for one in conditions_of(layer))
-    # That a size is at least one needs no word: the coordinates are.
+    # Sizes are at least one because the coordinates are.
     conditions = [
         one
         for one in dict.fromkeys(asked)
@@ -95,7 +95,7 @@ def _divided(start: Lattice, conditions: tuple[Condition, ...]) -> Lattice:
 
 
 def _made_whole(found: Lattice, exponents: Mapping[Expr, int], coefficient: Fraction, condition: Condition) -> Lattice:
-    """Make one term whole: the symbol above takes up everything below."""
+    """Make one term whole: the symbol in the numerator becomes a multiple of the denominator."""
     below = Polynomial({frozenset((g, -e) for g, e in exponents.items() if e < 0): coefficient.denominator})
     if below == Polynomial.of(1):
         return found
@@ -105,14 +105,14 @@ def _made_whole(found: Lattice, exponents: Mapping[Expr, int], coefficient: Frac
         return _chosen(found, exponents, coefficient.numerator, condition)
     if not free or not below.free_symbols <= {c.symbol for c in found.coordinates}:
         return replace(found, left=(*found.left, condition))
-    symbol = min(free, key=lambda g: (g in found.formulas, g.name))  # a quotient found before rather than a symbol of the layer
+    symbol = min(free, key=lambda g: (g in found.formulas, g.name))  # prefer an earlier quotient to a symbol of the layer
     fresh = _fresh(symbol, found)
     alone = above == {symbol: 1} and (coefficient.numerator == 1 or not below.free_symbols)
     return _put(found, symbol, (below * Polynomial.of(fresh)).as_expr(), fresh, whole=found.whole and alone)
 
 
 def _chosen(found: Lattice, exponents: Mapping[Expr, int], number: int, condition: Condition) -> Lattice:
-    """Let the symbol below be one of the divisors of a number."""
+    """Make the symbol in the denominator one of the divisors of a number."""
     if len(exponents) == 1:
         ((symbol, exponent),) = exponents.items()
         if exponent == -1 and isinstance(symbol, Symbol):
@@ -123,7 +123,7 @@ def _chosen(found: Lattice, exponents: Mapping[Expr, int], number: int, conditio
 
 
 def _ordered(found: Lattice, conditions: list[Condition]) -> Lattice:
-    """Make the larger of two symbols the smaller one and something more."""
+    """Make the larger of two symbols the sum of the smaller one and a number."""
     for condition in conditions:
         small, large = (canonical(substitute(side, found.formulas)) for side in (condition.small, condition.large))
         if _is_at_most(small, large):
@@ -141,7 +141,7 @@ def _ordered(found: Lattice, conditions: list[Condition]) -> Lattice:
 
 
 def _is_at_most(small: Dim, large: Dim) -> bool:
-    """Whether the larger side is the smaller one times something whole."""
+    """Whether the larger side is a multiple of the smaller one."""
     ratio = (Polynomial.of(large) * Polynomial.of(small).inverse()).terms
     return all(isinstance(c, int) and c > 0 and all(e > 0 for _, e in monomial) for monomial, c in ratio.items())
 
@@ -151,7 +151,7 @@ def _coordinate(found: Lattice, symbol: Symbol) -> Coordinate:
 
 
 def _put(found: Lattice, symbol: Symbol, formula: Expr, fresh: Symbol, *, whole: bool) -> Lattice:
-    """Replace a coordinate by a formula with a fresh one in it."""
+    """Replace a coordinate by a formula with a new one."""
     coordinates = tuple(Coordinate(fresh) if c.symbol == symbol else c for c in found.coordinates)
     formulas = {known: Polynomial.of(substitute(value, {symbol: formula})).as_expr() for known, value in found.formulas.items()}
     return replace(found, coordinates=coordinates, formulas=formulas, whole=whole)
@@ -162,7 +162,7 @@ def _limited(found: Lattice, symbol: Symbol, choices: tuple[int, ...]) -> Lattic
 
 
 def _fresh(symbol: Symbol, found: Lattice) -> Symbol:
-    """Name a new coordinate after the symbol whose place it takes: h for H, and h again for h."""
+    """Name a new coordinate after the symbol that it replaces: h for H, and h again for h."""
     taken = {known.name for known in found.formulas} | {c.symbol.name for c in found.coordinates if c.symbol != symbol}
     name = symbol.name.lower()
     while name in taken:

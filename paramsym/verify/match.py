@@ -1,4 +1,4 @@
-"""Does a layer state the tensors that really exist? Tensor by tensor, with the axis and the symbol where it does not."""
+"""A layer compared with existing tensors, one by one, with the axis and the symbol of each difference."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from paramsym.verify.spelling import respelt
 from paramsym.verify.stored import Stored
 from paramsym.verify.templates import Templates
 
-_NAMED = 3  # names that a note lists
+_NAMED = 3  # the most names in a note
 
 
 @dataclass(frozen=True)
 class Match(Tabular):
-    """A layer compared with what is stored, tensor by tensor; true where everything agrees.
+    """A layer compared with stored tensors; true if everything agrees.
 
     ``missing``, ``mismatched`` and ``transposed`` are names in the layer, ``unexpected`` names in the source, all in storage order;
-    ``rows`` and ``row(name)`` have the shapes and the words. ``sizes`` are those put in, or those that the shapes determined. Prints as
+    ``rows`` and ``row(name)`` have the shapes and notes. ``sizes`` are those put in, or those that the shapes determined. Prints as
     text, and as a table in a notebook.
     """
 
@@ -45,7 +45,7 @@ class Match(Tabular):
 
     @property
     def ok(self) -> bool:
-        """Whether every tensor of the layer is there in its shape, shared as the layer says, and nothing else is."""
+        """Whether every tensor of the layer exists with its shape and ties, and no others."""
         return not self.problems and all(row.outcome in GOOD for row in self.rows)
 
     def __bool__(self) -> bool:
@@ -61,12 +61,12 @@ class Match(Tabular):
 
     @property
     def tied(self) -> tuple[str, ...]:
-        """Second names of tensors, there or rightly left out."""
+        """Second names of tensors, stored or correctly left out."""
         return self._names("tied")
 
     @property
     def packed(self) -> tuple[str, ...]:
-        """Quantised tensors whose shape or number of entries is right once they are unpacked."""
+        """Quantised tensors whose shape or number of entries is right after unpacking."""
         return self._names("packed")
 
     @property
@@ -81,7 +81,7 @@ class Match(Tabular):
 
     @property
     def mismatched(self) -> tuple[str, ...]:
-        """Tensors of another shape, or shared otherwise, or buffers on one side only."""
+        """Tensors with another shape or other ties, or buffers on one side only."""
         return self._names("wrong shape", "wrong tie", "wrong kind")
 
     @property
@@ -93,7 +93,7 @@ class Match(Tabular):
         """Return the row of one tensor.
 
         Raises:
-            KeyError: a name that is neither the layer's nor the source's.
+            KeyError: a name that neither the layer nor the source has.
         """
         for row in self.rows:
             if row.name == name:
@@ -109,24 +109,24 @@ class Match(Tabular):
 
 
 def match(layer: Layer, shapes: Any, *, rename: Renaming | None = None, by: Literal["name", "order"] = "name") -> Match:
-    """Compare the tensors that a layer states with those that exist.
+    """Compare the tensors that a layer states with existing ones.
 
     ``shapes`` is a torch, Keras or Flax module, a state dict, a tree of arrays, the path of a safetensors file or of a folder with its
-    shards and their index, ``{name: shape}``, or another layer. Files are read by their headers; no weights are loaded. ``rename`` is a
-    table ``{stored name: name in the layer}`` where ``{}`` stands for any text; several targets mean one fused tensor, ``name[label]`` one
+    shards and their index, ``{name: shape}``, or another layer. Of files only headers are read; no weights are loaded. ``rename`` is a
+    table ``{stored name: name in the layer}`` in which ``{}`` matches any text; several targets mean one fused tensor, ``name[label]`` one
     segment of a fused tensor of the layer, ``name[0]``, ``name[1]``, ... its slices along the first axis, None a tensor to leave out.
-    ``rename="auto"`` reads the names as wrappers, older versions and transformers' own files spell them, with or without the base model's
-    prefix, and leaves out buffers that only older versions saved; the notes say what was read otherwise. Where names do not fit, the notes
-    of the report say whether that would help, or which table. ``by="order"`` pairs tensors by their places instead, for sources such as
-    Keras that make up names as they go.
+    ``rename="auto"`` reads the names of wrappers, older versions and transformers' own files, with or without the base model's prefix, and
+    leaves out buffers that only older versions saved; the notes list the renamed tensors. If names do not fit, the notes of the report say
+    whether "auto" would help, or which table. ``by="order"`` pairs tensors by their order instead, for sources such as Keras with generated
+    names.
 
-    Where the layer still has symbols, the shapes are solved for them: ``sizes`` says what came out, and an axis that no size fits is a
+    If the layer has symbols, their values are solved from the shapes: ``sizes`` has the result, and an axis without a solution is a
     mismatch. Files may leave out aliases and buffers; a module may not.
 
     Raises:
-        ArgumentError: something that is no layer, or holds no tensors; ``by`` misspelt, or by order with a table.
+        ArgumentError: something that is not a layer, or has no tensors; a wrong ``by``, or by order with a table.
         CheckpointError: a file that cannot be read or contradicts itself.
-        UnknownNameError: a renaming rule that fits no stored tensor.
+        UnknownNameError: a renaming rule without a matching tensor.
 
     >>> from paramsym import Dense, F, H
     >>> found = match(Dense(H, F), {"weight": (3072, 768), "bias": (3072,)})
@@ -139,7 +139,7 @@ def match(layer: Layer, shapes: Any, *, rename: Renaming | None = None, by: Lite
     weight  transposed   (3072, 768)  (768, 3072)
     bias    wrong shape  (3072,)      (3071,)      axis 0 (F) is 3071, not 3072
     """
-    check_layer(layer, "It comes first, and what it is compared with second.")
+    check_layer(layer, "Pass the layer first, and the tensors second.")
     stored = read(shapes)
     if by not in ("name", "order") or (by == "order" and rename is not None):
         message = f"by is {by!r}{' with a renaming table' if rename is not None else ''}; wanted 'name', or 'order' without a table."
@@ -170,7 +170,7 @@ def match(layer: Layer, shapes: Any, *, rename: Renaming | None = None, by: Lite
 def _read_so(
     layer: Layer, stored: Stored, names: Templates, rename: Renaming | None, by: str
 ) -> tuple[Stored, dict[str, tuple[str, ...]], tuple[str, ...]]:
-    """Return the stored tensors, the names in the layer that each stands for, and what was read otherwise."""
+    """Return the stored tensors, their names in the layer, and notes about respelt names."""
     if by == "order":
         return stored, _in_order(layer, stored), ()
     if rename != "auto":
@@ -183,13 +183,13 @@ def _read_so(
 
 
 def _in_order(layer: Layer, stored: Stored) -> dict[str, tuple[str, ...]]:
-    """Give the stored tensors the names that the layer has at their places."""
+    """Give the stored tensors the layer's names in the same order."""
     names = list(layer.shapes(buffers=True))
     return {name: (names[position] if position < len(names) else name,) for position, name in enumerate(stored.shapes)}
 
 
 def _open(layer: Layer, rows: tuple[TensorRow, ...]) -> Iterator[str]:
-    """Say which symbols no shape determines, where that leaves a shape open."""
+    """Yield a sentence about symbols that no shape determines, if a shape is then unknown."""
     formulas = [extent for row in rows for extent in row.expected or () if isinstance(extent, Expr)]
     undetermined = {symbol.name for symbol in symbols_in(tuple(formulas))}
     if undetermined and layer.symbols:

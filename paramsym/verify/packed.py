@@ -1,6 +1,6 @@
-"""Quantised checkpoints: which tensors are packed, by which scheme, and what shape they have once unpacked.
+"""Quantised checkpoints: packed tensors, their schemes and their unpacked shapes.
 
-Recognised by the names and kinds of the tensors beside a weight, as the schemes' own writers store them:
+Schemes are recognised by the names and dtypes of the tensors stored with a weight:
 
 ======================  ==========================================================================================================
 GPTQ                    ``qweight`` (int32: in*bits/32, out), ``qzeros``, ``scales`` (groups, out), ``g_idx`` (in)
@@ -8,7 +8,7 @@ AWQ                     ``qweight`` (int32: in, out*bits/32), ``qzeros``, ``scal
 bitsandbytes, 4 bits    ``weight`` (uint8: entries/2, 1) with ``weight.absmax``, ``weight.quant_map``, ``weight.quant_state.*``
 bitsandbytes, 8 bits    ``weight`` (int8) with ``SCB`` and ``weight_format``
 scaled 8 bits           ``weight`` (fp8 or int8) with ``weight_scale_inv``, ``weight_scale``, ``input_scale``
-NVFP4                   ``weight_packed`` (uint8: out, in/2), ``weight_scale`` (fp8: out, in/16), ``weight_global_scale``; or so much as
+NVFP4                   ``weight_packed`` (uint8: out, in/2), ``weight_scale`` (fp8: out, in/16), ``weight_global_scale``; or
                         ``weight``, ``weight_scale`` and ``weight_scale_2``
 compressed-tensors      ``weight_packed`` (int32: out, in*bits/32), ``weight_scale`` (out, groups), ``weight_shape``
 MXFP4                   ``x_blocks`` (uint8: ..., blocks, 16) with ``x_scales`` (..., blocks): 32 entries a block; or ``weight_packed``
@@ -31,7 +31,7 @@ _NVFP4_GROUP = 16  # values that share a scale
 
 @dataclass(frozen=True)
 class Packed:
-    """One weight that was packed: its ``name`` once unpacked, the ``parts`` it is stored as, its ``shape`` or at least its ``entries``."""
+    """One packed weight: its unpacked ``name``, its stored ``parts``, its ``shape`` or at least its ``entries``."""
 
     name: str
     scheme: str
@@ -41,7 +41,7 @@ class Packed:
 
 
 def unpacked(stored: Stored) -> Stored:
-    """Return the same tensors with packed ones under their own names and in their own shapes."""
+    """Return the same tensors with unpacked names and shapes."""
     groups = [group for find in _SCHEMES for group in find(stored.shapes, stored.dtypes)]
     if not groups:
         return stored
@@ -82,7 +82,7 @@ def _words(shapes: Mapping[str, Shape], _dtypes: Mapping[str, str]) -> Iterator[
 
 
 def _from_words(words: int, groups: int) -> int:
-    """Without the index only the number of words is known; four bits are usual, and the groups must come out even."""
+    """Without the index only the number of words is known; four bits are assumed, and the groups must be equal."""
     for bits in (4, 8, 2, 3):
         inputs = words * _WORD // bits
         if groups and inputs % groups == 0 and (inputs // groups) % _WORD == 0:
@@ -101,7 +101,7 @@ def _four_bits(shapes: Mapping[str, Shape], _dtypes: Mapping[str, str]) -> Itera
 
 
 def _compressed(shapes: Mapping[str, Shape], _dtypes: Mapping[str, str]) -> Iterator[Packed]:
-    """What compressed-tensors 0.20 and NVIDIA's ModelOpt write: rows of words, or of bytes that hold two values each."""
+    """Tensors of compressed-tensors 0.20 and NVIDIA's ModelOpt: rows of words, or of bytes with two values each."""
     for name, packed in shapes.items():
         base, dot, last = name.rpartition(".")
         scale = shapes.get(f"{base}{dot}weight_scale")

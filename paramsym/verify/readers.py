@@ -1,6 +1,6 @@
-"""From whatever holds tensors to their names and shapes. A framework is recognised by its objects and never imported.
+"""Names and shapes of tensors in any source. A framework is recognised by its objects and never imported.
 
-Whoever hands over a module has its framework loaded; ``sys.modules`` is the only place it is looked for.
+A caller who passes a module has loaded its framework, so only ``sys.modules`` is searched.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def read(source: Any) -> Stored:
     """Return the tensors of a torch or Keras or Flax module, a state dict, a tree of arrays, a safetensors file or folder, or a layer.
 
     Raises:
-        ArgumentError: something that holds no tensors.
+        ArgumentError: something without tensors.
         CheckpointError: a file or dictionary that contradicts itself.
     """
     if isinstance(source, Stored):
@@ -51,7 +51,7 @@ def read(source: Any) -> Stored:
 
 
 def _no_source(source: Any) -> str:
-    """Say what was found instead of tensors with names."""
+    """Describe what was found instead of tensors with names."""
     found = f"there are no tensors in {described(source)}"
     if isinstance(source, type):
         return f"{source.__name__} is a class; build it first, with its sizes."
@@ -66,13 +66,13 @@ def from_layer(layer: Layer) -> Stored:
     """Read another layer with its sizes put in.
 
     Raises:
-        ArgumentError: while symbols are left in it.
+        ArgumentError: symbols are left in it.
     """
     entries = [entry for entry in layer.entries() if entry.tensor.persistent or not entry.tensor.buffer]
     shapes: dict[str, Shape] = {}
     for entry in entries:
         if not all(isinstance(extent, int) for extent in entry.tensor.sizes):
-            message = f"{layer!r:.80} still has symbols; put its sizes in with .at(...) before something is matched against it."
+            message = f"{layer!r:.80} still has symbols; put its sizes in with .at(...) before the comparison."
             raise ArgumentError(message)
         shapes[entry.name] = shape(entry.tensor.sizes, entry.name)
     buffers = frozenset(entry.name for entry in entries if entry.tensor.buffer)
@@ -94,7 +94,7 @@ def from_torch(module: Any) -> Stored:
     buffers = {name: tensor for name, tensor in module.named_buffers(remove_duplicate=False) if name in persistent}
     for name, tensor in {**parameters, **buffers}.items():
         if type(tensor).__name__.startswith("Uninitialized"):
-            message = f"{name!r} has no shape yet: run the lazy module once before it is matched."
+            message = f"{name!r} has no shape yet; run the lazy module once before the comparison."
             raise ArgumentError(message)
         first = firsts.setdefault(id(tensor), name)
         if first != name:
@@ -107,7 +107,7 @@ def from_torch(module: Any) -> Stored:
 
 
 def from_keras(layer: Any) -> Stored:
-    """Read a built Keras layer or model, in the order of its ``weights``; what is not trained counts as a buffer.
+    """Read a built Keras layer or model, in the order of its ``weights``; weights that are not trained count as buffers.
 
     Names are the variables' paths without the layer's own name, with dots.
     """
@@ -121,7 +121,7 @@ def from_keras(layer: Any) -> Stored:
     for path, variable in zip(paths, layer.weights, strict=True):
         name = ".".join(path[own:])
         if name in found:
-            message = f"the Keras layer {layer.name!r} has two weights named {name!r}; give its layers names of their own."
+            message = f"the Keras layer {layer.name!r} has two weights named {name!r}; give its layers different names."
             raise CheckpointError(message)
         found[name] = _shape_of(variable, name)
         if id(variable) not in trained:
@@ -149,7 +149,7 @@ def from_nnx(module: Any, nnx: Any) -> Stored:
 
 
 def _steps(path: tuple[Any, ...]) -> Iterator[str]:
-    """Yield the steps of a path; a dictionary in it may itself have paths for keys."""
+    """Yield the steps of a path; keys of an inner dictionary may be paths."""
     for step in path:
         yield from _steps(step) if isinstance(step, tuple) else [str(step)]
 
@@ -157,7 +157,7 @@ def _steps(path: tuple[Any, ...]) -> Iterator[str]:
 def from_tree(tree: Mapping[Any, Any]) -> Stored:
     """Read ``{name: shape}``, a state dict, or a tree of arrays such as Flax's ``{"params": ..., "batch_stats": ...}``.
 
-    The names of collections are left off; the steps of a path are joined with dots, in Flax' collections also where a name has slashes.
+    The names of collections are left off; the steps of a path are joined with dots, and so are names with slashes in Flax' collections.
     """
     collections = any(name in tree for name in _COLLECTIONS) and all(isinstance(value, Mapping | list) for value in tree.values())
     leaves: dict[str, Any] = {}
@@ -187,12 +187,12 @@ def from_tree(tree: Mapping[Any, Any]) -> Stored:
 
 
 def _hint(tree: Mapping[Any, Any]) -> str:
-    """Say where a dictionary of all kinds of things has its tensors."""
+    """Return a hint at the tensors inside a dictionary."""
     if {"state", "param_groups"} <= tree.keys():
-        return "This is the state of an optimiser; hand over that of the model."
+        return "This is the state of an optimiser; pass that of the model."
     inner = [(key, value) for key, value in tree.items() if isinstance(value, Mapping) and value]
     keys = [f"source[{key!r}]" for key, value in inner if all(hasattr(item, "shape") for item in value.values())]
-    return f"Everything of a training run is here; the tensors are inside: hand over {' or '.join(keys)}." if keys else ""
+    return f"This is the state of a training run; pass {' or '.join(keys)}, which contains tensors." if keys else ""
 
 
 def _leaves(value: Any, name: str, depth: int) -> Iterator[tuple[str, Any]]:
@@ -218,7 +218,7 @@ def _shape_of(value: Any, name: str) -> Shape:
 
 
 def _one_storage(leaves: Mapping[str, Any]) -> dict[str, str] | None:
-    """Say which tensors of a state dict are one in memory; None where the values cannot tell.
+    """Return which tensors of a state dict share memory; None if the values do not show it.
 
     Only whole tensors of one address and one shape count: views of each other, such as the slices of a flat buffer, are not tied.
     """

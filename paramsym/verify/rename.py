@@ -1,4 +1,4 @@
-"""Renaming tables: what somebody else calls a tensor, and what the layer calls it."""
+"""Renaming tables: stored names of tensors and the layer's names."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from typing import Any, Literal, TypeAlias
 from paramsym.errors import ArgumentError, CheckpointError, UnknownNameError
 
 Renaming: TypeAlias = Mapping[str, "str | Sequence[str] | None"] | Literal["auto"]
-"""``{stored name: name in the layer}``; ``{}`` stands for any text, and the texts are put in where the target has ``{}``.
+"""``{stored name: name in the layer}``; ``{}`` matches any text, which replaces ``{}`` in the target.
 
-Several targets mean that one stored tensor holds them all, side by side along one axis: a fused query, key and value whose layer keeps
-three. A target ``name[label]`` is one segment of a fused tensor of the layer, where separate tensors are stored; ``name[0]``, ``name[1]``,
-... (``name[{}]``) are slices of a tensor along its first axis, as of experts that are kept together. ``None`` leaves the stored tensor out.
+Several targets mean one stored tensor that joins them along one axis: a fused query, key and value for a layer with three
+tensors. A
+target ``name[label]`` is one segment of a fused tensor of the layer, for separate stored tensors; ``name[0]``, ``name[1]``,
+...
+(``name[{}]``) are slices of a tensor along its first axis, for stacked experts. ``None`` leaves the stored tensor out.
 
-``"auto"`` reads names as wrappers, older versions and transformers' files spell them.
+``"auto"`` reads the names of wrappers, older versions and transformers' files.
 """
 
 
@@ -30,11 +32,11 @@ class Rule:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """The stored name as a pattern: ``{}`` is one or more characters, as few as fit."""
+        """The stored name as a pattern: ``{}`` is one or more characters, the fewest that match."""
         return re.compile("(.+?)".join(re.escape(piece) for piece in self.stored.split("{}")))
 
     def applied(self, name: str) -> tuple[str, ...] | None:
-        """Return the targets of a name, or None where the rule does not speak of it."""
+        """Return the targets of a name, or None if the rule does not match."""
         found = self.pattern.fullmatch(name)
         return None if found is None else tuple(_filled(target, found.groups()) for target in self.targets)
 
@@ -43,7 +45,7 @@ def rules_of(rename: Any) -> tuple[Rule, ...]:
     """Check a renaming table.
 
     Raises:
-        ArgumentError: something that is no table of names, or a target with more ``{}`` than its pattern.
+        ArgumentError: something that is not a table of names, or a target with more ``{}`` than its pattern.
     """
     if not isinstance(rename, Mapping):
         message = f"rename is {type(rename).__name__}; wanted a table such as {{'model.{{}}': '{{}}'}}, or 'auto'."
@@ -52,7 +54,7 @@ def rules_of(rename: Any) -> tuple[Rule, ...]:
     for stored, target in rename.items():
         targets = () if target is None else tuple(target) if isinstance(target, tuple | list) else (target,)
         if not isinstance(stored, str) or not all(isinstance(name, str) for name in targets):
-            message = f"rename: {stored!r}: {target!r} is no pair of names; wanted strings, a tuple of strings, or None to leave it out."
+            message = f"rename: {stored!r}: {target!r} is not a pair of names; wanted strings, a tuple of strings, or None to leave it out."
             raise ArgumentError(message)
         if any(name.count("{}") > stored.count("{}") for name in targets):
             message = f"rename: {target!r} has more {{}} than {stored!r}."
@@ -65,7 +67,7 @@ def renamed(names: Sequence[str], rename: Renaming | None) -> dict[str, tuple[st
     """Return ``{stored name: names in the layer}``; the first rule that fits a name decides, and a name without a rule stays.
 
     Raises:
-        UnknownNameError: a rule that fits no name: a silent no-op would hide a slip of the pen.
+        UnknownNameError: a rule without a matching name, which would hide a misspelling.
         CheckpointError: two stored tensors that would become one.
     """
     rules = rules_of(rename or {})

@@ -1,4 +1,4 @@
-"""Saying what came out: the headline, the table of what is wrong, copies that share a fault in one row."""
+"""The report of a comparison: the headline and the table of faults, with one row for copies with the same fault."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paramsym.verify.compare import GOOD
 if TYPE_CHECKING:
     from paramsym.verify.compare import TensorRow
 
-_LISTED = 20  # rows before a report is cut short
+_LISTED = 20  # the most rows of a report
 _COLUMNS = ("tensor", "outcome", "expected", "found", "note")
 
 
@@ -46,7 +46,7 @@ def table(rows: tuple[TensorRow, ...], caption: str) -> Table:
 
 
 def faults(rows: tuple[TensorRow, ...], caption: str = "") -> Table:
-    """Return what is wrong as a table, copies that share a fault in one row."""
+    """Return the faults as a table, with one row for copies with the same fault."""
     groups: dict[tuple[object, ...], list[TensorRow]] = {}
     for row in rows:
         if row.outcome not in GOOD:
@@ -55,13 +55,13 @@ def faults(rows: tuple[TensorRow, ...], caption: str = "") -> Table:
 
 
 def _lean(rows: tuple[tuple[Cell, ...], ...], caption: str) -> Table:
-    """Make a table, without notes where there are none."""
+    """Make a table, without an empty column of notes."""
     kept = len(_COLUMNS) if any(row[-1] for row in rows) else len(_COLUMNS) - 1
     return Table(_COLUMNS[:kept], tuple(row[:kept] for row in rows), caption=caption)
 
 
 def report(subject: str, rows: tuple[TensorRow, ...], problems: tuple[str, ...], notes: tuple[str, ...]) -> str:
-    """Return the headline and the table of what is wrong, cut short where it is long."""
+    """Return the headline and the table of faults, shortened if it is long."""
     said = headline(subject, rows, problems)
     wrong = faults(rows, said)
     more = [f"... and {len(wrong.rows) - _LISTED} more"] if len(wrong.rows) > _LISTED else []
@@ -73,7 +73,7 @@ def _without_numbers(name: str) -> str:
 
 
 def _fault(row: TensorRow) -> str:
-    """Return the words of a row; names of other copies in them, as in those of a tie, are no difference."""
+    """Return the words of a row; they are equal for copies although notes may name other copies, as for a tie."""
     return _without_numbers(row.note) if row.outcome in {"missing", "wrong tie"} else row.note
 
 

@@ -1,4 +1,4 @@
-"""Slices of one tensor that are stored apart, as the experts of older files are: ``name[0]``, ``name[1]``, ... put together again."""
+"""Separately stored slices of one tensor, such as the experts of older files, joined again: ``name[0]``, ``name[1]``, ..."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SLICE = re.compile(r"(.+)\[(\d{1,9})\]")
 
 @dataclass(frozen=True)
 class Stacked:
-    """What the slices of one tensor make: ``stored_name`` is the first of them; ``shape`` is None where they do not fit together."""
+    """The joined slices of one tensor: ``stored_name`` is the first of them; ``shape`` is None if they do not fit together."""
 
     stored_name: str
     shape: Shape | None
@@ -21,10 +21,10 @@ class Stacked:
 
 
 def stacked(shapes: Mapping[str, Shape], targets: Mapping[str, tuple[str, ...]]) -> dict[str, Stacked]:
-    """Return ``{tensor of the layer: its slices put together along a new first axis}``.
+    """Return ``{tensor of the layer: its slices joined along a new first axis}``.
 
     >>> stacked({"a": (4, 3), "b": (4, 3)}, {"a": ("up[0]",), "b": ("up[1]",)})
-    {'up': Stacked(stored_name='a', shape=(2, 4, 3), note='2 slices stored apart')}
+    {'up': Stacked(stored_name='a', shape=(2, 4, 3), note='2 slices stored separately')}
     """
     slices: dict[str, dict[int, str]] = {}
     for name, names in targets.items():
@@ -35,7 +35,7 @@ def stacked(shapes: Mapping[str, Shape], targets: Mapping[str, tuple[str, ...]])
 
 
 def slice_of(names: tuple[str, ...]) -> tuple[str, int] | None:
-    """Return which slice of which tensor a target names, or None where it names a tensor, a segment, or several of them."""
+    """Return the tensor and the slice that a target names, or None if it names a tensor, a segment, or several of them."""
     found = _SLICE.fullmatch(names[0]) if len(names) == 1 else None
     return None if found is None else (found[1], int(found[2]))
 
@@ -44,8 +44,8 @@ def _together(parts: Mapping[int, str], shapes: Mapping[str, Shape]) -> Stacked:
     first = parts[min(parts)]
     absent = next((number for number in range(len(parts)) if number not in parts), None)
     if absent is not None:
-        return Stacked(first, None, f"{len(parts)} slices stored apart, and slice {absent} is missing")
+        return Stacked(first, None, f"{len(parts)} slices stored separately; slice {absent} is missing")
     odd = next((name for name in parts.values() if shapes[name] != shapes[first]), None)
     if odd is not None:
         return Stacked(first, None, f"its slices differ: {first} is {shapes[first]} and {odd} is {shapes[odd]}")
-    return Stacked(first, (len(parts), *shapes[first]), f"{len(parts)} slices stored apart")
+    return Stacked(first, (len(parts), *shapes[first]), f"{len(parts)} slices stored separately")

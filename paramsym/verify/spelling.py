@@ -1,4 +1,4 @@
-"""The stored tensors under the model's names, where the file spells them otherwise, or holds two of them in one."""
+"""The stored tensors under the model's names, if the file has other names, or one tensor for two."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paramsym.verify.stored import Shape, Stored
 
 
 def respelt(stored: Stored, wanted: Collection[str]) -> tuple[Stored, tuple[str, ...]]:
-    """Return the tensors under the model's names, where the file spells them otherwise, and notes that say so.
+    """Return the tensors under the model's names, and notes about those that the file spells differently.
 
     >>> respelt(Stored({"bert.pooler.dense.bias": (3,)}), {"pooler.dense.bias"})[0].shapes
     {'pooler.dense.bias': (3,)}
@@ -36,7 +36,7 @@ def _renamed(stored: Stored, names: Mapping[str, str]) -> Stored:
 
 
 def _halved(stored: Stored, wanted: Collection[str]) -> tuple[Stored, str]:
-    """Take apart tensors that hold two of the model's, one after the other along the first axis."""
+    """Split tensors that join two of the model's along the first axis."""
     shapes: dict[str, Shape] = {}
     halved: list[str] = []
     for name, shape in stored.shapes.items():
@@ -46,5 +46,5 @@ def _halved(stored: Stored, wanted: Collection[str]) -> tuple[Stored, str]:
             halved.append(name)
         else:
             shapes[name] = shape
-    note = f"{len(halved)} tensors hold two of the model's each, one after the other, such as {halved[0]}" if halved else ""
+    note = f"{len(halved)} tensors each join two of the model's along the first axis, such as {halved[0]}" if halved else ""
     return replace(stored, shapes=shapes), note

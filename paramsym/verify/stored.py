@@ -1,4 +1,4 @@
-"""What somebody else stores: names and shapes, and whatever else a source can tell."""
+"""Stored tensors: names and shapes, and further facts that a source has."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ def _nothing() -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class Stored:
-    """Tensors by name, as some source has them.
+    """The tensors of a source, by name.
 
-    ``tied`` maps an alias to the name of the tensor it is, where the source can tell (``None``: it cannot; a file and a plain dictionary
-    keep shapes only). ``complete`` says that every persistent buffer is there, as in a live module, ``names_aliases`` that every alias
-    is, and ``kinds`` that ``buffers`` lists all that are no parameters. ``packed`` maps the names of
-    quantised tensors to how they are packed; their shapes are those after unpacking, or None where only the number of entries
-    (``entries``) is known.
+    ``tied`` maps an alias to the first name of its tensor (``None``: unknown, as for a file or a dictionary of shapes). ``complete`` means
+    that every persistent buffer is listed, as in a live module, ``names_aliases`` that every alias is, and ``kinds`` that ``buffers`` lists
+    all tensors that are not parameters. ``packed`` maps the names of quantised tensors to their packing; their shapes are unpacked, or None
+    if only the number of entries (``entries``) is known.
     """
 
     shapes: Mapping[str, Shape]

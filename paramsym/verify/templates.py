@@ -1,4 +1,4 @@
-"""From a full name back to the formula of its shape: numbered copies are listed once in a layer's ledger, under a template."""
+"""The formula of a shape for a full name: a layer's ledger lists numbered copies once, under a template."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from paramsym.core.ledger import Line
 
 @dataclass(frozen=True)
 class Template:
-    """The lines of one tensor, which may stand for many numbered copies."""
+    """The lines of one tensor, which may have many numbered copies."""
 
     line: Line
 
@@ -43,7 +43,7 @@ class Template:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """The names it stands for, each number a group."""
+        """A pattern of its names, with a group for each number."""
         steps = (
             r"(\d+)".join(re.escape(piece) for piece in step.pattern.split("{}")) if isinstance(step, Numbers) else re.escape(step)
             for step in self.line.path
@@ -51,7 +51,7 @@ class Template:
         return re.compile(r"\.".join(steps))
 
     def numbers_in(self, name: str) -> tuple[int, ...] | None:
-        """Return the copy that a name means, one number per numbered step, or None where it means none."""
+        """Return the copy that a name means, one number per numbered step, or None for another name."""
         found = self.pattern.fullmatch(name)
         if found is None:
             return None
@@ -67,7 +67,7 @@ class Template:
 
 
 class Templates(Collection[str]):
-    """The names that a layer gives its tensors, whatever the numbers of copies that are still symbols.
+    """The names of a layer's tensors, for all values of symbolic numbers of copies.
 
     >>> from paramsym import Dense, H, L
     >>> names = Templates(L * Dense(H, H))
@@ -76,14 +76,14 @@ class Templates(Collection[str]):
     """
 
     def __init__(self, layer: Layer) -> None:
-        """Note every name, numbers left out, with the templates that it may belong to."""
+        """Collect every name without its numbers, with the templates that it may belong to."""
         self._by_form: dict[str, list[Template]] = {}
         self._templates = templates(layer)
         for template in self._templates:
             self._by_form.setdefault(template.bare, []).append(template)
 
     def __contains__(self, name: object) -> bool:
-        """Say whether a tensor may bear the name."""
+        """Whether a tensor may have the name."""
         found = self._by_form.get(without_numbers(name), ()) if isinstance(name, str) else ()
         return any(template.numbers_in(str(name)) is not None for template in found)
 
@@ -92,7 +92,7 @@ class Templates(Collection[str]):
         return (_written(template.line) for template in self._templates)
 
     def __len__(self) -> int:
-        """How many templates there are."""
+        """The number of templates."""
         return len(self._templates)
 
 
@@ -119,7 +119,7 @@ def _distinct(layer: Layer) -> Iterator[Template]:
 
 
 def possible(numbers: Numbers, value: int) -> bool:
-    """Say whether a number may be that of a copy, whatever the symbols in their range are."""
+    """Whether a number may be that of a copy, for some values of the symbols in the range."""
     if numbers.values is not None:
         return value in numbers.values
     return not isinstance(numbers.start, int) or (value >= numbers.start and (value - numbers.start) % numbers.step == 0)

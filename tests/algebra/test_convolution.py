@@ -110,7 +110,7 @@ def test_too_much_padding() -> None:
 def test_exact_quotients_and_shares() -> None:
     """A quotient must come out; an average need not."""
     assert (exactly(12, 4, "they"), exactly(4 * H, 2, "they"), exactly(0, 3, "they")) == (3, 2 * H, 0)
-    with pytest.raises(ShapeError, match="they are 7, which 2 does not divide"):
+    with pytest.raises(ShapeError, match=r"they are 7, .* by 2"):
         exactly(7, 2, "they")
     assert average_use(3, 2) * 2 == 3
     assert average_use(n, W) == n / W

@@ -131,11 +131,11 @@ def test_hostile(text: str) -> None:
 
 def test_where_it_went_wrong() -> None:
     """The message says at which character, and what to write instead."""
-    with pytest.raises(ArgumentError, match=r"^'4\*H\+': a number, a name or '\(' should stand at character 5, not the end\.$"):
+    with pytest.raises(ArgumentError, match=r"^'4\*H\+': wanted a number, a name or '\(' at character 5, found the end\.$"):
         read("4*H+")
-    with pytest.raises(ArgumentError, match=r"^'H / A': .* at character 3, not '/'\. For a quotient rounded down write '//'\.$"):
+    with pytest.raises(ArgumentError, match=r"^'H / A': .* at character 3, found '/'\. For a quotient rounded down write '//'\.$"):
         read("H / A")
-    with pytest.raises(ArgumentError, match=r"not '\^'\. For a power write '\*\*'\.$"):
+    with pytest.raises(ArgumentError, match=r"found '\^'\. For a power write '\*\*'\.$"):
         read("H^2")
     with pytest.raises(ArgumentError, match=r"an expression is a string such as '4\*H', not 4 \(int\)"):
         read(4)  # type: ignore[arg-type]
@@ -147,7 +147,7 @@ def test_assignments() -> None:
     assert assignment(" num_layers = 2*6 ") == ("num_layers", "2*6")
     assert mentioned("4*H + F//2") == {"H", "F"}
     for wrong in ("H", "=3", "H=", "H-1=3", "3=H", "", "\uff28=3"):
-        with pytest.raises(ArgumentError, match="is no assignment; write NAME=VALUE"):
+        with pytest.raises(ArgumentError, match="is not an assignment; write NAME=VALUE"):
             assignment(wrong)
 
 

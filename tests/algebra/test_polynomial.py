@@ -171,7 +171,7 @@ def test_other_whole_functions_are_atoms() -> None:
 @pytest.mark.parametrize("value", [floor(H / 2), 2**H, Max(H, A)])
 def test_steps_have_no_derivative(value: sympy.Expr) -> None:
     """A derivative through a step is refused instead of guessed."""
-    with pytest.raises(SizeError, match="moves in steps"):
+    with pytest.raises(SizeError, match="has no derivative"):
         Polynomial.of(value * L).diff(H)
     assert Polynomial.of(value * L).diff(L).as_expr() == value
 
@@ -187,7 +187,7 @@ def test_what_no_size_is_made_of_is_refused(value: sympy.Expr) -> None:
 
 def test_absurd_powers_are_refused() -> None:
     """(A + H)**1000 would only fill the memory; A**1000 is one term."""
-    with pytest.raises(SizeError, match="beyond any size"):
+    with pytest.raises(SizeError, match="too large for a size"):
         Polynomial.of((A + H) ** 1000)
     assert Polynomial.of(A**1000).as_expr() == A**1000
 

@@ -111,7 +111,7 @@ def test_wrong_questions() -> None:
         asymptotics(ps.Dense(3, 4))
     with pytest.raises(UnknownNameError):
         asymptotics(ps.Dense(H, F), K)
-    with pytest.raises(SizeError, match="holds nothing"):
+    with pytest.raises(SizeError, match="has the count 0"):
         asymptotics(ps.Repeat(ps.Dropout(), L), L)
 
 

@@ -16,7 +16,7 @@ from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownName
 
 @pytest.mark.parametrize(("length", "shown"), [(60, "a" * 60), (61, "a" * 57 + "..."), (1000, "a" * 57 + "...")])
 def test_a_long_claim_is_quoted_in_part(length: int, shown: str) -> None:
-    """Of what is no number sixty characters are quoted at most, the last three of them dots."""
+    """Of what is not a number sixty characters are quoted at most, the last three of them dots."""
     with pytest.raises(ArgumentError, match=f"^the claim '{re.escape(shown)}' is not understood; write 109482240"):
         read("a" * length)
 
@@ -47,9 +47,9 @@ def test_either_side_may_be_the_arithmetic() -> None:
     [
         ("12*L*Q", UnknownNameError, "there is no size 'Q'; known are A, H, L"),
         (12 * L * Symbol("Q"), UnknownNameError, "there is no size 'Q'"),
-        ("12*L*H**", ArgumentError, r"the claim '12\*L\*H\*\*': a number, a name or '\(' should stand at character 9"),
+        ("12*L*H**", ArgumentError, r"the claim '12\*L\*H\*\*': wanted a number, a name or '\(' at character 9"),
         ("H - 800", ArgumentError, "is -32, below zero"),
-        (H / 5, ArgumentError, "no whole number"),
+        (H / 5, ArgumentError, "not a whole number"),
         (1.5 * H, SizeError, "Float"),
         ("H.__class__", ArgumentError, "the claim 'H.__class__'"),
         ("9**64**64", ArgumentError, "the claim"),
@@ -90,7 +90,7 @@ def test_commas_between_thousands(claim: str, value: int) -> None:
     "claim", ["1,3B", "1,35B", "12,6M", "0,125M", "0,5B", "1,3000M", "10,94,82,240", "1234,567", "1,,234", "1,234,", "1_,234"]
 )
 def test_other_commas_are_refused(claim: str) -> None:
-    """In German and French 1,3B is 1.3 billion, not 13 billion: what is not grouped by three is no number here."""
+    """In German and French 1,3B is 1.3 billion, not 13 billion: what is not grouped by three is not a number here."""
     with pytest.raises(ArgumentError, match="is not understood; write 109482240"):
         read(claim)
     with pytest.raises(ArgumentError, match="A comma separates thousands; a decimal point is a dot"):

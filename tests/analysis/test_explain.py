@@ -163,7 +163,7 @@ def test_words_for_each_way_to_stay() -> None:
     """Per-head norms, free widths, relative tables and grouped heads each say why the heads stay."""
     assert "shared by all" in str(explain(ps.MultiHeadAttention(H, A, qk_norm="rms"), A))
     assert explain(ps.MultiHeadAttention(H, A, qk_norm="rms"), A).derivative == -2 * H / A**2
-    assert "A slices of width D, a width of its own" in str(explain(ps.MultiHeadAttention(H, A, head_dim=D, dialect="keras"), A))
+    assert "A slices of width D, a separate size" in str(explain(ps.MultiHeadAttention(H, A, head_dim=D, dialect="keras"), A))
     assert "is a factor of the table" in str(explain(Embedding(32, A), A))
     assert ": G slices of width H/A each, and G is not A: A stays." in str(explain(ps.MultiHeadAttention(H, A, kv_heads=G), A))
     assert "stored L times, once per layer" in str(explain(ps.models.Bert(), L))
@@ -277,11 +277,11 @@ def test_the_whole_derivation_of_attention() -> None:
     assert words[0].startswith(
         "A (number of attention heads) cancels from the count of MultiHeadAttention. It enters 3 of 4 tensors, always as"
     )
-    assert words[0].endswith(" A slices of width H/A, and leaves no trace in any sum.")
+    assert words[0].endswith(" A slices of width H/A, and cancels in every sum.")
     assert words[1::2] == [
-        "1. 1 tensor (in_proj_weight [query, key, value]): A slices of width H/A each, because the width is shared out exactly.",
-        "2. 1 tensor (in_proj_bias [query, key, value]): A slices of width H/A each, because the width is shared out exactly.",
-        "3. 1 tensor (out_proj.weight): A slices of width H/A, because the width is shared out exactly.",
+        "1. 1 tensor (in_proj_weight [query, key, value]): A slices of width H/A each, because the width is divided exactly.",
+        "2. 1 tensor (in_proj_bias [query, key, value]): A slices of width H/A each, because the width is divided exactly.",
+        "3. 1 tensor (out_proj.weight): A slices of width H/A, because the width is divided exactly.",
         "4. The derivative: first what one more of A adds while every slice keeps its width, then what thinner slices take away.",
         "5. Everything together, the last term without A:",
     ]

@@ -55,8 +55,8 @@ def test_reads(text: str, value: Any) -> None:
     ],
 )
 def test_refuses(text: str) -> None:
-    """What is no formula, an unknown letter, or beyond the limits."""
-    with pytest.raises(UnreadableError, match="is no formula in the model's letters"):
+    """What is not a formula, an unknown letter, or beyond the limits."""
+    with pytest.raises(UnreadableError, match="is not a formula in the model's letters"):
         read(text, NAMES)
 
 

@@ -77,7 +77,7 @@ def test_parts_by_depth_and_formats() -> None:
 
 
 def test_wrong_questions() -> None:
-    """A symbol that is nowhere; something that is no formula."""
+    """A symbol that is nowhere; something that is not a formula."""
     with pytest.raises(UnknownNameError, match="no symbol 'K'; it has F, H"):
         sensitivity(ps.Dense(H, F), K)
     with pytest.raises(ArgumentError, match="a layer, a cost or an expression"):
@@ -109,25 +109,25 @@ def test_an_expert_is_called_one() -> None:
 @pytest.mark.parametrize(
     ("size", "words"),
     [
-        (2**L, "L stands in an exponent"),
-        (floor(L / 2), "L stands in a floor"),
-        (Max(L, H), "L stands in a Max"),
-        (2**L * Mod(L, 3), "L stands in an exponent and a Mod"),
-        (per(H, ceiling(L / 2) + 1), "L stands in a ceiling"),
+        (2**L, "L is inside an exponent"),
+        (floor(L / 2), "L is inside a floor"),
+        (Max(L, H), "L is inside a Max"),
+        (2**L * Mod(L, 3), "L is inside an exponent and a Mod"),
+        (per(H, ceiling(L / 2) + 1), "L is inside a ceiling"),
     ],
 )
 def test_what_has_no_derivative_is_named(size: Expr, words: str) -> None:
     """The words name what is there, and the step is that from 5 to 6."""
     found = sensitivity(ps.Dense(size, 1, bias=False), L)
     assert found.derivative is None
-    assert f"{words}: the step to the next whole number was taken" in str(found)
+    assert words in str(found)
     at = {H: Integer(60)}
     step = [Rational(size.doit().xreplace({**at, L: Integer(value)})) for value in (5, 6)]
     assert found.marginal.xreplace({**at, L: Integer(5)}) == step[1] - step[0]
 
 
 def test_a_notebook_shows_the_formula() -> None:
-    """Below the table of parts, typeset, with its number where there is one."""
+    """Below the table of parts, typeset, with its number if there is one."""
     stack = ps.Repeat(ps.Dense(H, H), L)
     formula = "<i>H</i><sup>2</sup> +\N{NO-BREAK SPACE}<i>H</i>"
     assert sensitivity(stack, "L")._repr_html_().endswith(f"</table><p>one more layer costs {formula}.</p>")

@@ -188,7 +188,7 @@ def test_wrong_questions() -> None:
         solve(ps.Dense(H, F), 12, {V: [3]})
     with pytest.raises(UnknownNameError, match="needs candidates for F"):
         solve(ps.Dense(H, F), 12, {H: [3]})
-    with pytest.raises(UnknownNameError, match="where has K >= 3, and K has no candidates"):
+    with pytest.raises(UnknownNameError, match="where has K >= 3, but K has no candidates"):
         solve(ps.Dense(H, F), 12, {H: [3], F: [1]}, where=[K >= 3])
     with pytest.raises(ArgumentError, match="wanted relations"):
         solve(ps.Dense(H, F), 12, {H: [3], F: [1]}, where=[True])  # type: ignore[list-item]
@@ -208,7 +208,7 @@ def test_wrong_questions() -> None:
     with pytest.raises(SizeError, match="multiples of a number of 16610 bits"):
         multiples(10**5000, -1, 3)
     for no_size in ("H", True, 3.5):
-        with pytest.raises(SizeError, match="is no size to round up"):
+        with pytest.raises(SizeError, match="is not a size to round up"):
             rounded_up(no_size, 2)  # type: ignore[arg-type]
     for wrong in ("abc", 2.5, [1.5], [True]):
         with pytest.raises(ArgumentError, match="candidates"):

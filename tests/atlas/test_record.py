@@ -127,7 +127,7 @@ def test_a_configuration_inside_has_its_own_defaults() -> None:
 
 
 def test_labels_are_counted() -> None:
-    """A number goes before names; null is no number."""
+    """A number goes before names; null is not a number."""
     assert labels_of({"num_labels": 3, "id2label": {"0": "a"}}) == 3
     assert labels_of({"num_labels": None, "id2label": {"0": "a"}}) == 1
     assert labels_of({}) is None
@@ -244,7 +244,7 @@ def test_what_has_no_whole_number_is_refused(what: Any) -> None:
 
 
 def test_answers() -> None:
-    """Each test, by hand; a flag is no number."""
+    """Each test, by hand; a flag is not a number."""
     values = {"a": 7, "b": 2, "none": None, "list": (3, 5)}
     assert [answer(values, test) for test in (["is", "a"], ["none", "none"], ["positive", "a"], ["positive", "none"])] == [
         7,
@@ -255,7 +255,7 @@ def test_answers() -> None:
     assert [answer(values, test) for test in (["equal", "a", "b"], ["less", "b", "a"], ["less", "none", "a"])] == [False, True, None]
     assert [answer(values, test) for test in (["beyond", "list", 1], ["beyond", "a", 7], ["beyond", "none", 1])] == [True, False, None]
     assert [answer(values, test) for test in (["holds", "list", 5], ["holds", "a", 5], ["entry", "list", 0])] == [True, None, 3]
-    with pytest.raises(OutsideError, match="never seen"):
+    with pytest.raises(OutsideError, match="never tested"):
         chosen({"x": True}, [["is", "x"]], [[[1], "wrong"]])
 
 

@@ -1,6 +1,6 @@
 """Rebuild records of the atlas: ``PYTHONPATH=tests python -m atlas_builder led qwen3_next:Qwen3NextModel --into DIRECTORY``.
 
-A type stands for all its classes, ``TYPE:CLASS`` for one, ``all`` for every type. Each class is derived in a process of its own, with a
+A type stands for all its classes, ``TYPE:CLASS`` for one, ``all`` for every type. Each class is derived in a separate process, with a
 limit on its time; what it gives is put into the type's record, beside the classes that are there already.
 """
 
@@ -62,7 +62,7 @@ def blank(model_type: str) -> dict[str, Any]:
 
 
 def rebuild(model_type: str, name: str, seconds: int, into: Path) -> str:
-    """Derive one class in a process of its own and put it into its record; return what came of it."""
+    """Derive one class in a separate process and put it into its record; return what came of it."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

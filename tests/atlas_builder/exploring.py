@@ -126,7 +126,7 @@ class Explorer:
         return time.process_time() - self.begun > self.seconds * share
 
     def tried(self, point: Point) -> Seen | None:
-        """Return what is built from a point; None where the reference refuses it."""
+        """Return what is built from a point; None if the reference refuses it."""
         try:
             return self.reference.build(point)
         except RefusedError as error:
@@ -141,7 +141,7 @@ class Explorer:
         return len(self.samples) - 1
 
     def relevant(self, seen: Seen) -> Iterable[str]:
-        """Yield the keys that were read, declared or not, but for those that change no tensor of any model."""
+        """Yield the keys that were read, declared or not, except those that change no tensor of any model."""
         for key in sorted(seen.read):
             last = key.rpartition(".")[2]
             inside = any(other.startswith(f"{key}.") for other in seen.values)

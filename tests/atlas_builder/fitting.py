@@ -344,7 +344,7 @@ def _typical(values: Sequence[int]) -> int:
 
 
 def decided(fitter: Fitter, present: Mapping[int, bool]) -> Any:
-    """Return tests and cases that say where something is there; None where it is everywhere.
+    """Return tests and cases that say where something is there; None if it is everywhere.
 
     Raises:
         NoFitError: no few tests decide it.

@@ -115,7 +115,7 @@ class Entry:
         self.ledger = Rows(self.fitter, [seen.tensors for seen in explorer.samples]).explain()
 
     def _agrees(self, seen: Seen) -> bool | None:
-        """Whether the rows give what was built; None where they refuse."""
+        """Whether the rows give what was built; None if they refuse."""
         try:
             return predicted(self.ledger.rows, seen.values) == seen.tensors
         except OutsideError:

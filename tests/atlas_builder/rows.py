@@ -208,7 +208,7 @@ class Rows:
         return Row(*common, axes, tuple(bounds), tuple(sets), presence)
 
     def _empty(self, i: int, sets: list[Any], bounds: list[Any]) -> bool:
-        """Say whether the laws themselves say that a sample has no copies."""
+        """Whether the laws themselves say that a sample has no copies."""
         values = self.fitter.samples[i]
         try:
             return any(not indices(values, one, evaluated(values, bound)) for one, bound in zip(sets, bounds, strict=True))

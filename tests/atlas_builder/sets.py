@@ -72,7 +72,7 @@ def _members(fitter: Fitter, what: Any, i: int, bound: int) -> frozenset[int]:
 
 
 def _superset(fitter: Fitter, what: Any, sets: Sets, bounds: Mapping[int, int], *, inverse: bool) -> Any:
-    """Return a set that holds all the sets, made from one law; None where it is all there is."""
+    """Return a set that holds all the sets, made from one law; None if it is all there is."""
     values: dict[Any, None] = {}
     try:
         for i, here in sets.items():

@@ -22,7 +22,7 @@ def _fraction(residue: int) -> tuple[int, int]:
 
 
 def coefficients(rows: Sequence[Sequence[int]], results: Sequence[int]) -> list[tuple[int, int]] | None:
-    """Return fractions that combine the columns of ``rows`` to ``results``, 0 for columns that depend on others; None where none do.
+    """Return fractions that combine the columns of ``rows`` to ``results``, 0 for columns that depend on others; None if none do.
 
     None also where the samples are hardly more than the unknowns: a law that fits all of so few is no law.
 

@@ -181,8 +181,8 @@ class TestRepeat:
             ({"name": "layer"}, "needs one {}"),
             ({"name": "{}{}"}, "needs one {}"),
             ({"copies": 0, "first": dense}, "first= needs at least one copy"),
-            ({"copies": i, "index": i}, "cannot stand in its own range"),
-            ({"start": i, "index": i}, "cannot stand in its own range"),
+            ({"copies": i, "index": i}, "is in its own range"),
+            ({"start": i, "index": i}, "is in its own range"),
             ({"block": 3}, "block is 3"),
             ({"block": (dense, 3)}, "block"),
         ],
@@ -323,7 +323,7 @@ class TestTied:
     @pytest.mark.parametrize("pairs", ["x", 3, None, {"head.weight": 3}, (("a",),)])
     def test_what_is_no_tie(self, pairs: object) -> None:
         """A mapping of paths is wanted."""
-        with pytest.raises(ArgumentError, match=r"is no mapping of paths; wanted such as \{'head.weight'"):
+        with pytest.raises(ArgumentError, match=r"is not a mapping of paths; write \{'head.weight'"):
             ps.Tied(self.model, pairs)  # type: ignore[arg-type]
 
     def test_shapes_must_agree(self) -> None:

@@ -280,7 +280,7 @@ EDITS: dict[str, Callable[[ps.Layer], ps.Layer]] = {
 
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
 def test_one_copy_split_off_from_one_leaves_none(edit: Callable[[ps.Layer], ps.Layer]) -> None:
-    """Torch's first level is one copy of one: what is left of it, {1..0}, is no tensor and no row; torch names l0 and from l1 on."""
+    """Torch's first level is one copy of one: what is left of it, {1..0}, is not a tensor and no row; torch names l0 and from l1 on."""
     torch = pytest.importorskip("torch")
     plain = ps.RNN(*dims("i h n"))
     changed = edit(plain)

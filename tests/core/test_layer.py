@@ -167,7 +167,7 @@ class TestAt:
         for layer, name, words in (
             (ps.Dense(H, F), "in_features", "it has F, H. Its in_features is H: write at(H=...)."),
             (ps.Dense(3, 4), "in_features", "it has no symbols. Its in_features is 3: build it with another."),
-            (Global(H), "F", "F stands in a tensor and in no field; sizes are put into fields annotated Dim, Count or tuple[Dim, ...]."),
+            (Global(H), "F", "F is in a tensor, but in no field; sizes are put into fields annotated Dim, Count or tuple[Dim, ...]."),
         ):
             with pytest.raises(UnknownNameError) as caught:
                 layer.at({name: 1})
@@ -183,7 +183,7 @@ class TestAt:
         assert llama.at(G=32).at(G=8) == llama
         with pytest.raises(DivisibilityError):
             llama.at(G=5)
-        with pytest.raises(SizeError, match="F and H are given in terms of each other"):
+        with pytest.raises(SizeError, match="F and H"):
             llama.at(H=F, F=H)
 
     @given(st.fixed_dictionaries({}, optional={name: st.integers(1, 6) for name in "HLFV"}), st.integers(1, 4))
@@ -206,7 +206,7 @@ class TestAt:
 
     @pytest.mark.parametrize("value", [0, -1, 1.5, "768", True, None, -H])
     def test_impossible_sizes_are_refused(self, value: object) -> None:
-        """Zero is no width; text is no number."""
+        """Zero is no width; text is not a number."""
         with pytest.raises(SizeError):
             ps.Dense(H, F).at({H: value})
 
@@ -246,7 +246,7 @@ class TestPublishedSizes:
 
     def test_unknown_names(self) -> None:
         """The error lists what is known."""
-        with pytest.raises(UnknownNameError, match="no published size 'huge'; known are none, small, odd, fancy"):
+        with pytest.raises(UnknownNameError, match="no published size 'huge'; it has none, small, odd, fancy"):
             Norm(H, A).at("huge")
         with pytest.raises(UnknownNameError, match="it has none"):
             Scale(H).at("small")
@@ -515,7 +515,7 @@ def test_numbers_inside_names() -> None:
 
 def test_what_does_not_say_its_use_is_named() -> None:
     """A layer of one's own that stores tensors and does not say how often they are used cannot be asked for connections."""
-    with pytest.raises(NotYetError, match="Scale does not say how often its weights are used"):
+    with pytest.raises(NotYetError, match="Scale does not state how often its weights are used"):
         Scale(4).uses((1, 4))
 
 
@@ -539,7 +539,7 @@ def test_a_list_is_a_default_like_any_other() -> None:
 
 def test_a_layer_without_shapes_is_named() -> None:
     """Whoever wrote the layer learns which one does not say."""
-    with pytest.raises(NotYetError, match=r"^Scale does not say what shape comes out of it"):
+    with pytest.raises(NotYetError, match=r"^Scale states no output shape"):
         Scale(H).output_shape((2, 3))
 
 

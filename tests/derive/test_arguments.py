@@ -45,7 +45,7 @@ def test_annotations_without_defaults() -> None:
         return {"weight": (width, width)} | ({"bias": (width,)} if bias else {})
 
     assert ps.derive(build, tests=40).at(width=7).count == 56
-    with pytest.raises(ArgumentError, match="nothing is known of the argument 'table'"):
+    with pytest.raises(ArgumentError, match="the argument 'table' has no default"):
         ps.derive(_with_table, tests=40)
     with pytest.raises(ArgumentError, match="by position only; wrap it"):
         ps.derive(_by_position, tests=40)
@@ -65,7 +65,7 @@ def test_letters_that_contradict_the_layer() -> None:
     for letters, message in (({12: H, 24: H}, "one letter is one number"), ({12: H, 24: 3 * H}, "is 36 and not 24")):
         with pytest.raises(StructureError, match=message):
             ps.generalise(layer, letters)  # type: ignore[arg-type]
-    for letters, message in (({12: 5}, "wanted a number and a symbol"), ({24: 2 * A}, "for no number of its own")):
+    for letters, message in (({12: 5}, "wanted a number and a symbol"), ({24: 2 * A}, "has no number; give one")):
         with pytest.raises(ArgumentError, match=message):
             ps.generalise(layer, letters)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="letters are a mapping"):

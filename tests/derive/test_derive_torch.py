@@ -34,7 +34,7 @@ class Config:
 
 
 class Block(nn.Module):
-    """Attention and a feed-forward network, with a mask that is no parameter."""
+    """Attention and a feed-forward network, with a mask that is not a parameter."""
 
     def __init__(self, config: Config) -> None:
         """Build it; the width must be a multiple of the heads."""
@@ -126,7 +126,7 @@ def test_chance_in_a_module_is_refused() -> None:
     def build(width: int = 4) -> Any:
         return nn.Linear(width, width + int(torch.randint(0, 100, (1,), device="cpu").item()))
 
-    with pytest.raises(NoLawError, match="no function of its arguments"):
+    with pytest.raises(NoLawError, match="two different results"):
         ps.derive(build)
 
 

@@ -130,7 +130,7 @@ def test_a_number_that_means_two_things_is_refused() -> None:
         ps.generalise(layer, {12: H, 50: H})
     with pytest.raises(ArgumentError, match="wanted a number and a symbol"):
         ps.generalise(layer, {"12": H})
-    with pytest.raises(ArgumentError, match="stands in an expression"):
+    with pytest.raises(ArgumentError, match="is only in an expression"):
         ps.generalise(layer, {50: 4 * F})
     with pytest.raises(StructureError, match="and not 50"):
         ps.generalise(layer, {12: H, 50: 4 * H})
@@ -161,10 +161,10 @@ class Packed(nn.Linear):
         (Cycle, "contains itself, at 'me'"),
         (lambda: nn.LazyLinear(3), "has no shape yet"),
         (lambda: nn.Sequential(nn.LazyConv2d(3, 2)), "has no shape yet"),
-        (lambda: Packed(2, 3), "does not hold its parameters and buffers as they are"),
+        (lambda: Packed(2, 3), "does not contain its parameters and buffers"),
         (lambda: nn.Linear, "is a class; build it first"),
-        (lambda: 3, "is no module"),
-        (lambda: None, "is no module"),
+        (lambda: 3, "is not a module"),
+        (lambda: None, "is not a module"),
     ],
     ids=["cycle", "lazy", "lazy-inside", "packed", "class", "number", "none"],
 )

@@ -101,7 +101,7 @@ BAD = {
     "[1, 2]": "wanted one JSON object",
     '{"hidden_size": 768}': "has no model_type",
     '{"model_type": "no-such-model"}': "model_type 'no-such-model' is not on this page. Known are albert,",
-    '{"model_type": "bert", "hidden_size": 768, "hidden_size": 1024}': "the key 'hidden_size' stands twice",
+    '{"model_type": "bert", "hidden_size": 768, "hidden_size": 1024}': "the key 'hidden_size' occurs twice",
     '{"model_type": "bert", "hidden_size": 768.0}': "hidden_size is 768; wanted a positive whole number",
     '{"model_type": "bert", "hidden_size": "768"}': 'hidden_size is "768"; wanted a positive whole number',
     '{"model_type": "bert", "num_hidden_layers": -1}': "wanted a whole number, zero or more",

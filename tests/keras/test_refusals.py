@@ -17,7 +17,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "an axis that is a word": (lambda: keras.LayerNormalization(axis="last", input_shape=STEPS), "axis"),
     "two layers that read the same way": (
         lambda: keras.Bidirectional(keras.LSTM(3), backward_layer=keras.LSTM(3), input_shape=STEPS),
-        "both directions would read the same way",
+        "both directions would read in the same direction",
     ),
     "directions that return differently": (
         lambda: keras.Bidirectional(

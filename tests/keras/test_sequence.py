@@ -81,7 +81,7 @@ def test_symbols() -> None:
         (lambda k: k.Sequential(k.Dense(3)), r"layers is <keras.Dense waiting .*; wanted a list"),
         (lambda k: k.Sequential([3]), r"layers\[0\] is 3 \(int\); wanted keras.Input\(shape\) or a layer"),
         (lambda k: k.Sequential([k.Dense(3), k.Input((3,))]), r"layers\[1\] is .*; wanted a layer such as"),
-        (lambda k: k.Sequential([k.Input((3,))]), "layers has an input and nothing behind it"),
+        (lambda k: k.Sequential([k.Input((3,))]), "layers has an input and no layer"),
         (lambda k: k.Input(), "takes shape or batch_shape, not neither"),
         (lambda k: k.Input((3,), batch_shape=(2, 3)), "takes shape or batch_shape, not both"),
         (lambda k: k.Input(3), "shape is 3; wanted a tuple"),

@@ -362,7 +362,7 @@ class Caller:
     def look(self, answer: Any) -> None:
         """Show an answer in one of its ways, and ask a layer what it counts."""
         if type(answer).__module__ == "builtins" or isinstance(answer, sympy.Basic):
-            return  # they show themselves, but for numbers of more than 4,300 digits, which Python does not write
+            return  # they show themselves, except numbers of more than 4,300 digits, which Python does not write
         repr(answer)
         str(answer)
         further = [name for name in FURTHER if hasattr(type(answer), name)] if type(answer).__module__.startswith("paramsym") else []
@@ -390,7 +390,7 @@ def shown(value: Any) -> str:
 
 
 def misses_the_signature(error: BaseException) -> bool:
-    """Say whether Python itself refused the call: its traceback ends where the call was made."""
+    """Whether Python itself refused the call: its traceback ends where the call was made."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

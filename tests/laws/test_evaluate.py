@@ -195,7 +195,7 @@ H, L, A, W, K = (Symbol(name, integer=True, positive=True) for name in "HLAWK")
     ids=str,
 )
 def test_sizes_that_only_the_layer_knows(layer: ps.Layer, sizes: dict[str, int], expected: int | None) -> None:
-    """Widths and copies below zero, tensors that would not exist, a maximum of quotients; None where nothing can be built."""
+    """Widths and copies below zero, tensors that would not exist, a maximum of quotients; None if nothing can be built."""
     pytest.importorskip("numpy")
     if expected is None:
         for question in (sizes, {name: [size] for name, size in sizes.items()}):

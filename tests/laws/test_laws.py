@@ -173,7 +173,7 @@ def test_shapes_ledger_and_table_agree(cls: Subject, data: st.DataObject) -> Non
         amounts = table.columns.index("parameters")
         assert expand(sum(row[amounts] or 0 for row in table.rows)) == one.params == table.footer[amounts]
         short = one.table(depth=1)
-        amounts = short.columns.index("parameters")  # after the kinds of numbered parts, where there are any
+        amounts = short.columns.index("parameters")  # after the kinds of numbered parts, if there are any
         assert expand(sum(row[amounts] for row in short.rows)) == one.params == short.footer[amounts]
         assert all(isinstance(text, str) for text in (str(table), table.to_markdown(), table.to_latex(), table.to_html(), table.to_csv()))
         assert one.to_latex()
@@ -223,5 +223,5 @@ def test_freezing_keeps_what_is_stored(cls: Subject, data: st.DataObject) -> Non
     assert frozen.trainable == 0
     assert frozen.shapes(buffers=True) == layer.shapes(buffers=True)
     assert frozen.active == layer.active
-    twice = ps.Sequential(layer, layer)  # a second lazy layer has a letter of its own
+    twice = ps.Sequential(layer, layer)  # a second lazy layer has a separate letter
     assert twice.freeze("0").trainable == twice.part("1").trainable

@@ -25,7 +25,7 @@ def depths(layer: ps.Layer) -> set[Symbol]:
 
 @st.composite
 def instances(draw: st.DrawFn, cls: type[ps.Layer]) -> tuple[ps.Layer, ps.Layer | None]:
-    """Build a layer, and the same with sizes that it takes; None where it took none of those that were tried."""
+    """Build a layer, and the same with sizes that it takes; None if it took none of those that were tried."""
     layer = draw(layers(cls))
     deep = depths(layer)
     symbols = sorted(layer.symbols, key=lambda symbol: symbol.name)

@@ -207,7 +207,7 @@ def checked(source: random.Random) -> bool:
 
 
 def _closed(layer: ps.Layer) -> Expr | None:
-    """Return the closed form; None where a symbolic number of copies has none, or its index divides by zero."""
+    """Return the closed form; None if a symbolic number of copies has none, or its index divides by zero."""
     try:
         return layer.params
     except SizeError as error:
@@ -296,7 +296,7 @@ def test_the_first_copy_has_the_number_zero(index: sympy.Symbol) -> None:
 def test_an_index_that_sympy_simplified_away_is_refused() -> None:
     """``Min(3, i + 2)`` is 3 before the repeat sees it where ``i`` is positive, and right where it may be zero."""
     positive = ps.dims("i")
-    with pytest.raises(StructureError, match=r"the index i stands nowhere in the block.*index\('i'\)"):
+    with pytest.raises(StructureError, match=r"the index i is not in the block.*index\('i'\)"):
         one_by(sympy.Min(3, positive + 2), positive, 2)
     assert one_by(sympy.Min(3, i + 2), i, 2).params == 5
     assert ps.Repeat(ps.Dense(sympy.Min(3, positive + 2), 1, bias=False), 2, index=None).params == 6
@@ -331,7 +331,7 @@ def test_what_is_nested_too_deep_is_refused() -> None:
     nested: Any = a
     for position in range(300):
         nested = sympy.Mod(nested + position, b + position + 1, evaluate=False)
-    with pytest.raises(SizeError, match="more than 32 functions stand inside each other"):
+    with pytest.raises(SizeError, match="more than 32 nested functions"):
         one_by(nested)
     with pytest.raises(SizeError, match="division by zero"):
         one_by(sympy.Mod(a, b) + 1).at(b=ps.dims("x")).substituted({ps.dims("x"): Integer(0)})

@@ -87,7 +87,7 @@ def test_formulas() -> None:
 @pytest.mark.parametrize(
     ("name", "options", "error", "words"),
     [
-        ("PReLU", {"num_parameters": (2, 3)}, ArgumentError, "slopes per axis are Keras'"),
+        ("PReLU", {"num_parameters": (2, 3)}, ArgumentError, "dialect='keras' has slopes per axis"),
         ("PReLU", {"num_parameters": 2, "dialect": "flax"}, ArgumentError, "Flax has one slope for all"),
         ("PReLU", {"num_parameters": 0}, SizeError, "num_parameters is 0"),
         ("GELU", {"approximate": "erf"}, ArgumentError, "approximate is 'erf'"),

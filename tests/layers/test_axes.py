@@ -21,7 +21,7 @@ def test_axes_and_emptiness() -> None:
 
 
 def test_what_is_wanted_is_said() -> None:
-    """Which axes a layer reads, in their order, with the form without a batch where there is one."""
+    """Which axes a layer reads, in their order, with the form without a batch if there is one."""
     images = ps.Conv2d(3, 4, 2)
     wanted = r"wanted \(batch, channels, height, width\), or \(channels, height, width\) without a batch, with 3 channels; found 2 axes"
     with pytest.raises(ShapeError, match=wanted):

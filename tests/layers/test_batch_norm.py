@@ -88,11 +88,11 @@ def test_values(name: str) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"scale": False}, "scale=False is not torch's"),
-        ({"renorm": True}, "renorm=True is Keras'"),
-        ({"renorm": True, "dialect": "flax"}, "renorm=True is Keras'"),
-        ({"track_running_stats": False, "dialect": "keras"}, "track_running_stats=False is torch's"),
-        ({"track_running_stats": False, "dialect": "flax"}, "track_running_stats=False is torch's"),
+        ({"scale": False}, "scale=False: torch"),
+        ({"renorm": True}, "renorm=True needs dialect='keras'"),
+        ({"renorm": True, "dialect": "flax"}, "renorm=True needs dialect='keras'"),
+        ({"track_running_stats": False, "dialect": "keras"}, "track_running_stats=False needs dialect='torch'"),
+        ({"track_running_stats": False, "dialect": "flax"}, "track_running_stats=False needs dialect='torch'"),
         ({"dialect": "jax"}, "dialect is 'jax'"),
         ({"affine": 1}, "affine is 1"),
     ],
@@ -108,7 +108,7 @@ def test_instance_norms_in_flax_keep_no_statistics() -> None:
     assert list(ps.InstanceNorm2d(4, affine=True, scale=False, dialect="flax").shapes()) == ["bias"]
     with pytest.raises(ArgumentError, match="keeps no statistics"):
         ps.InstanceNorm2d(4, track_running_stats=True, dialect="flax")
-    with pytest.raises(ArgumentError, match="scale=False is not torch's"):
+    with pytest.raises(ArgumentError, match="scale=False: torch"):
         ps.InstanceNorm2d(4, affine=True, scale=False)
 
 

@@ -77,7 +77,7 @@ def test_errors(build: Any, error: type[Exception]) -> None:
 
 def test_another_input_is_refused() -> None:
     """Weights that are not shared belong to one size of input; both sizes are said."""
-    with pytest.raises(ShapeError, match=r"the input is \(6, 5\); the weights were made for \(5, 5\)"):
+    with pytest.raises(ShapeError, match=r"the input is \(6, 5\); wanted \(5, 5\)"):
         ps.LocallyConnected2d(3, 4, 2, (5, 5)).output_shape((1, 6, 5, 3))
 
 

@@ -52,7 +52,7 @@ def test_values(layer: Any) -> None:
     ],
 )
 def test_what_cannot_be(build: Any, error: type[Exception], words: str) -> None:
-    """Extents are sizes but for one open one; an order names every axis once."""
+    """Extents are sizes except one open one; an order names every axis once."""
     with pytest.raises(error, match=words):
         build()
 

@@ -94,7 +94,7 @@ def test_an_activation_with_parameters_is_a_part(name: str) -> None:
     torch = imported("torch")
     layer = getattr(ps, name)(8, 2, 5, activation=ps.PReLU())
     assert_same_as_torch(layer, lambda: getattr(torch.nn, name)(8, 2, 5, activation=torch.nn.PReLU()))
-    with pytest.raises(ArgumentError, match="has parameters of its own"):
+    with pytest.raises(ArgumentError, match="has parameters; give"):
         getattr(ps, name)(8, 2, activation=torch.nn.PReLU())
     with pytest.raises(ArgumentError, match="activation is the class GELU; give an instance"):
         getattr(ps, name)(8, 2, activation=torch.nn.GELU)
@@ -145,7 +145,7 @@ def test_values(layer: ps.Layer) -> None:
         (lambda: ps.TransformerEncoderLayer(786, 12), DivisibilityError, "embed_dim 786 is not divisible by num_heads 12"),
         (lambda: ps.Transformer(10, 3), DivisibilityError, "10"),
         (lambda: ps.TransformerDecoderLayer(8, 2, 0), SizeError, "dim_feedforward is 0"),
-        (lambda: ps.TransformerEncoderLayer(8, 2, dropout=1.5), ArgumentError, "a probability lies between 0 and 1"),
+        (lambda: ps.TransformerEncoderLayer(8, 2, dropout=1.5), ArgumentError, "a probability between 0 and 1"),
         (
             lambda: ps.TransformerEncoderLayer(8, 2, activation=ps.PReLU),
             ArgumentError,
@@ -172,5 +172,5 @@ def test_what_comes_out() -> None:
     assert layer.output_shape(shape) == ps.TransformerDecoderLayer(8, 2, 3).output_shape(shape) == shape
     assert ps.Transformer(8, 2).output_shape(shape) == shape
     assert ps.TransformerEncoder(layer, L).output_shape(shape) == shape
-    with pytest.raises(ShapeError, match="axis 2 holds 7 features; wanted 8"):
+    with pytest.raises(ShapeError, match="axis 2 has 7 features; wanted 8"):
         ps.TransformerEncoder(layer, L).output_shape((2, 5, 7))

@@ -120,11 +120,11 @@ def test_experts(storage: str) -> None:
 
 def test_refusals() -> None:
     """A convention, a format and experts that nothing is stated about."""
-    with pytest.raises(ArgumentError, match="known are torch-eager"):
+    with pytest.raises(ArgumentError, match="wanted one of torch-eager"):
         ps.activations(Llama(), convention="apple")
-    with pytest.raises(ArgumentError, match="known are none"):
+    with pytest.raises(ArgumentError, match="wanted one of none"):
         ps.activations(Llama(), recompute="some")
-    with pytest.raises(ArgumentError, match="known are float64"):
+    with pytest.raises(ArgumentError, match="wanted one of float64"):
         ps.activations(Llama(), dtype="float31")
     with pytest.raises(ArgumentError, match="None for elements"):
         ps.kv_cache(Llama(), dtype="float31")

@@ -47,21 +47,19 @@ def test_states_of_a_recurrence() -> None:
 
 
 def test_opaque_parts_are_refused() -> None:
-    """A part that does not say what it computes has no cost; the message says what to write."""
+    """A part without a forward pass has no cost; the message says what to write."""
     model = ps.Sequential(ps.Dense(H, H), ps.Repeat(ps.Sequential(last=Silent()), 3))
     for question in (ps.flops, ps.activations, ps.kv_cache):
-        with pytest.raises(
-            NotYetError, match=r"1\.\{0\.\.2\}\.last, a Silent, does not say what it computes; write forward\(self, own, x\)"
-        ):
+        with pytest.raises(NotYetError, match=r"1\.\{0\.\.2\}\.last, a Silent, has no forward pass; write forward\(self, own, x\)"):
             question(model, (B, H))
-    with pytest.raises(NotYetError, match=r"^a\.b: Block does not say what shape comes out of it"):
+    with pytest.raises(NotYetError, match=r"^a\.b: Block states no output shape"):
         ps.flops(ps.Sequential(a=ps.Sequential(b=ps.Block(c=ps.Dense(H, H)))), (B, H))
 
 
 def test_inputs_of_a_model() -> None:
     """The model's own by default; a name before another one is not left out; a layer has none."""
     assert ps.trace(Llama()) == ps.trace(Llama(), (B, S)) == ps.trace(Llama(), input_ids=(B, S))
-    with pytest.raises(ArgumentError, match="is given no 'input_ids', which comes before 'pixel_values'"):
+    with pytest.raises(ArgumentError, match="is not given 'input_ids', which comes before 'pixel_values'"):
         ps.flops(Clip(), pixel_values=(1, 3, 224, 224))
     with pytest.raises(ArgumentError, match="does not state its inputs"):
         ps.flops(ps.Dense(H, H))
@@ -74,6 +72,6 @@ def test_windows_limit_what_is_kept() -> None:
 
 
 def test_shared_blocks_keep_each_time() -> None:
-    """A block that is stored once and used three times keeps its input three times, but for the input itself."""
+    """A block that is stored once and used three times keeps its input three times, except the input itself."""
     shared = ps.Shared(ps.Dense(4, 4), 3)
     assert ps.activations(shared, (2, 4), input_gradients=True).total == 4 * 2 * (2 * 4)

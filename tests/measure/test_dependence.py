@@ -105,6 +105,6 @@ def test_what_ends_a_map() -> None:
 
 def test_a_gate_of_means_sees_everything() -> None:
     """Squeeze-and-excitation multiplies every place by a mean of all places, so that no window bounds what is seen."""
-    with pytest.raises(NotYetError, match="SqueezeExcitation sees everything"):
+    with pytest.raises(NotYetError, match="SqueezeExcitation depends on a whole axis"):
         ps.receptive_field(ps.load("efficientnet_b0"))
     assert ps.receptive_field(ps.load("mobilenet")) == (315, 315)  # Araujo et al. 2019, of the first MobileNet

@@ -146,7 +146,7 @@ DRAWN: list[tuple[Callable[[random.Random, str, int], Case], str, int]] = [
 
 
 def returned(torch: Any, case: Case) -> tuple[int, ...] | None:
-    """Return the shape that torch returns, or None where it raises."""
+    """Return the shape that torch returns, or None if it raises."""
     name, arguments, named, shape = case
     try:
         with warnings.catch_warnings(), torch.no_grad():
@@ -161,7 +161,7 @@ def returned(torch: Any, case: Case) -> tuple[int, ...] | None:
 
 
 def ours(case: Case) -> tuple[Any, ...] | None:
-    """Return the shape that we say, or None where we raise."""
+    """Return the shape that we say, or None if we raise."""
     name, arguments, named, shape = case
     try:
         return ps.output_shape(getattr(ps, name)(*arguments, **named), shape)

@@ -56,7 +56,7 @@ def test_inputs_by_name() -> None:
     refused: tuple[tuple[dict[str, Any], str], ...] = (
         ({}, r"wanted 1 input \(pixel_values\); found 0"),
         ({"input_ids": ids}, "no input 'input_ids'; it takes pixel_values"),
-        ({"pixel_values": [[1.0], [2.0, 3.0]]}, "pixel_values is no array"),
+        ({"pixel_values": [[1.0], [2.0, 3.0]]}, "pixel_values is not an array"),
         ({"pixel_values": "an image"}, "pixel_values is 'an image'"),
     )
     for named, words in refused:
@@ -65,7 +65,7 @@ def test_inputs_by_name() -> None:
     with pytest.raises(ArgumentError, match="'pixel_values' twice"):
         ps.run(seeing, tensors, pixels, pixel_values=pixels)
     with pytest.raises(
-        ShapeError, match=r"CLIPModel, given input_ids \(2, 5\), pixel_values \(1, 4, 8, 8\): axis 1 holds 4 channels; wanted 3"
+        ShapeError, match=r"CLIPModel, given input_ids \(2, 5\), pixel_values \(1, 4, 8, 8\): axis 1 has 4 channels; wanted 3"
     ):
         ps.trace(model, input_ids=(2, 5), pixel_values=(1, 4, 8, 8))
 
@@ -75,10 +75,10 @@ def test_tensors_that_do_not_fit() -> None:
     imported("numpy")
     for tensors, words in (
         ({**TENSORS, "other": [1.0]}, "does not store 'other'"),
-        ({}, "misses 'weight', 'bias'"),
+        ({}, "'weight', 'bias'"),
         (None, "the tensors are None"),
         ({**TENSORS, "weight": [[1.0], [2.0]]}, r"'weight' has shape \(2, 1\); Dense stores \(1, 2\), its axes in another order"),
-        ({**TENSORS, "bias": [[1.0], [2.0, 3.0]]}, "the tensor 'bias' is no array"),
+        ({**TENSORS, "bias": [[1.0], [2.0, 3.0]]}, "the tensor 'bias' is not an array"),
     ):
         with pytest.raises(ArgumentError, match=words):
             ps.run(ps.Dense(2, 1), tensors, [[3.0, 4.0]])  # type: ignore[arg-type]
@@ -89,5 +89,5 @@ def test_tensors_that_do_not_fit() -> None:
         with pytest.raises(ArgumentError, match=f"words.lookup: the positions are {found}; wanted whole numbers from 0 to 2"):
             ps.run(net, {"words.weight": [[1.0], [2.0], [3.0]]}, index)
     many = ps.Sequential(*(ps.Dense(1, 1, bias=False) for _ in range(5)))
-    with pytest.raises(ArgumentError, match=r"misses '0\.weight', '1\.weight', '2\.weight' and 2 more"):
+    with pytest.raises(ArgumentError, match=r"'0\.weight', '1\.weight', '2\.weight' and 2 more"):
         ps.run(many, {}, [[3.0]])

@@ -40,7 +40,7 @@ def test_composition() -> None:
 
 
 def test_unknown_extents_pass() -> None:
-    """None stays None where it passes through, and a product with it is unknown."""
+    """None stays None if it passes through, and a product with it is unknown."""
     assert ps.output_shape(Conv2d(3, 6, 5, dialect="keras"), (None, None, 10, 3)) == (None, None, 6, 6)
     assert ps.output_shape(Flatten(), (None, None, 3)) == (None, None)
     assert ps.output_shape(Sequential(ps.Embedding(V, H), ps.LSTM(H, F, batch_first=True)), (None, None)) == (None, None, F)
@@ -53,7 +53,7 @@ def test_an_error_names_the_part_by_its_path() -> None:
         ps.output_shape(net, (1, 3, 8, 8))
     with pytest.raises(ShapeError, match=r"3\.up, a Dense, which was given \(B, 4\)"):
         ps.output_shape(ps.Repeat(ps.Sequential({"up": Dense(1, 1)}), 4, start=3), (B, 4))
-    with pytest.raises(ShapeError, match=r"axis 1 holds 4 channels; wanted 3.*channels last"):
+    with pytest.raises(ShapeError, match=r"axis 1 has 4 channels; wanted 3.*channels last"):
         ps.output_shape(Conv2d(3, 8, 3), (1, 4, 3, 3))
 
 

@@ -59,7 +59,7 @@ def test_copies_and_shared_blocks() -> None:
 
 
 def test_tied_weights() -> None:
-    """What a tie would count twice is taken back in a row of its own."""
+    """What a tie would count twice is taken back in a separate row."""
     tied = ps.Tied(Sequential(Embedding(V, H), Dense(H, V, bias=False)), {"1.weight": "0.weight"})
     table = ps.summary(tied, (B, S))
     assert table.rows[-1][0] == "shared"

@@ -22,5 +22,5 @@ def test_as_parts() -> None:
 
 def test_unknown() -> None:
     """An unknown name lists the known ones."""
-    with pytest.raises(ArgumentError, match="function is 'gulu', which names no activation; known are gelu"):
+    with pytest.raises(ArgumentError, match="function is 'gulu', which is not an activation; wanted one of gelu"):
         Activation("gulu")

@@ -45,7 +45,7 @@ def test_stages(chosen: dict[str, Any], names: list[str]) -> None:
         ({**CONVNEXT, "out_features": ["stage1"], "out_indices": [2]}, "ConvNextBackbone", "but out_indices chooses"),
         ({**CONVNEXT, "out_features": "stage1"}, "ConvNextBackbone", "wanted a list of words"),
         ({**CONVNEXT, "out_indices": [True]}, "ConvNextBackbone", "wanted a list of whole numbers"),
-        ({**CONVNEXT, "depths": [1, 1, 1, 1, 1]}, "ConvNextBackbone", "a backbone has as many widths"),
+        ({**CONVNEXT, "depths": [1, 1, 1, 1, 1]}, "ConvNextBackbone", "wanted the same number"),
         ({**SWIN, "out_indices": [3]}, "SwinBackbone", "the stages are 0 to 2"),
         (BEIT, "BeitForSemanticSegmentation", "out_indices chooses 1 feature maps; wanted 4"),
         ({**BEIT, "add_fpn": True, "out_indices": [1, 2]}, "BeitBackbone", "chooses 2 feature maps; wanted 4"),

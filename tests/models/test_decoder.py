@@ -157,7 +157,7 @@ def test_heads_that_do_not_divide() -> None:
         ({"partial_rotary_factor": True}, "wanted a number from 0 to 1"),
         ({"head_dim": 7}, "wanted an even width"),
         ({"head_dim": 0}, "wanted a positive whole number"),
-        ({"hidden_act": "abacus"}, "names no activation"),
+        ({"hidden_act": "abacus"}, "is not an activation"),
         ({"attention_bias": None}, "wanted true or false"),
         ({"model_type": "mistral", "num_key_value_heads": None}, "num_key_value_heads is null"),
         ({"model_type": "qwen3_moe", "mlp_only_layers": 3}, "wanted a list of layer numbers"),

@@ -153,7 +153,7 @@ def test_repr_builds_the_same(layer: DenseNet) -> None:
     ("arguments", "error", "words"),
     [
         ({"growth_rate": "densenet264"}, ArgumentError, "densenet121, densenet161"),
-        ({"growth_rate": "densenet121", "block_config": (1, 2)}, ArgumentError, "means block_config="),
+        ({"growth_rate": "densenet121", "block_config": (1, 2)}, ArgumentError, "growth_rate=32 and every size"),
         ({"growth_rate": 0}, SizeError, "growth_rate is 0"),
         ({"growth_rate": 3.0}, SizeError, "growth_rate is 3.0"),
         ({"growth_rate": True}, SizeError, "growth_rate is True"),

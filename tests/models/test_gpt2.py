@@ -30,7 +30,7 @@ def test_closed_form() -> None:
 
 
 def test_inner_width() -> None:
-    """Left out, the inner width is 4*H; given, it is a letter of its own, also where it is 4*H after all."""
+    """Left out, the inner width is 4*H; given, it is a separate letter, also where it is 4*H after all."""
     assert Gpt2(n_inner=F).params == (BASE - 8 * H**2 * L - 4 * H * L + 2 * F * H * L + F * L).expand()
     assert Gpt2(n_inner=F).at(F=4 * H).params == BASE
     assert Gpt2(n_inner=4 * H).params == BASE

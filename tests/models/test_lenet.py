@@ -129,7 +129,7 @@ def test_repr_builds_the_same(layer: LeNet5) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ({"image_size": 28}, SizeError, "leaves maps of 4x4 before C5"),
+        ({"image_size": 28}, SizeError, "maps of 4x4 before C5"),
         ({"variant": "modern", "image_size": 15}, SizeError, "too small"),
         ({"variant": "oneill", "image_size": 12}, SizeError, "too small"),
         ({"variant": "lenet"}, ArgumentError, "wanted one of '1998', 'modern', 'oneill'"),

@@ -91,7 +91,7 @@ def test_null_and_words(how: Key, value: object, wanted: object) -> None:
     [
         (Fixed(1, most=4), 5, "at most 4"),
         (Several("C", (1, 2)), [], "wanted a list of 1 to 64"),
-        (Names(frozenset({"x"})), ["y"], "known are x"),
+        (Names(frozenset({"x"})), ["y"], "wanted"),
         (Names(frozenset({"x"})), "x", "wanted a list of words"),
         (Words(), [1], "wanted a list of strings"),
         (Real(0.5), None, "wanted a number"),

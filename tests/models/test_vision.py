@@ -47,7 +47,7 @@ def test_nearest_whole() -> None:
         (lambda: models.VGG("vgg15"), "vgg16"),
         (lambda: models.AlexNet("vgg16", 10), "there is no size 'vgg16'"),
         (lambda: models.AlexNet("alexnet", 10), "by keyword"),
-        (lambda: models.VGG(cfg=((64,), ())), "wanted a stage or more"),
+        (lambda: models.VGG(cfg=((64,), ())), "wanted one stage or more"),
         (lambda: models.MobileNetV2(width_mult=1.4), r"wanted an exact fraction, as in Rational\(7, 5\)"),
         (lambda: models.MobileNetV2(width_mult=0), "wanted more than zero"),
         (lambda: models.MobileNetV2(width_mult=True), "wanted an exact fraction"),

@@ -1,7 +1,7 @@
 """Mutation testing: change the code in one place, and see whether a test notices.
 
 ``python tests/mutation/run.py`` draws a seeded sample of mutants and prints the score of every room and the mutants that survive. It needs
-``pip install --group mutation``. Every mutant runs in a process of its own that has imported SymPy and pytest, but not paramsym: no cached
+``pip install --group mutation``. Every mutant runs in a separate process that has imported SymPy and pytest, but not paramsym: no cached
 value of the code as it stands can hide the change. What is found is kept under ``.mutation/``, so a run that was stopped goes on.
 """
 

@@ -170,7 +170,7 @@ def test_swin_macs() -> None:
 
 @pytest.mark.parametrize("name", [*ResNet.published, *DenseNet.published])
 def test_fvcore_and_timm(name: str) -> None:
-    """Fvcore's multiply-adds and norms of every recorded network, but for the entries of the last pooling; and what timm publishes."""
+    """Fvcore's multiply-adds and norms of every recorded network, except the entries of the last pooling; and what timm publishes."""
     model = (ResNet if name in ResNet.published else DenseNet)(name)
     for row in rows("costs/flops_cnn"):
         if row["model"] == name and row.get("fvcore"):

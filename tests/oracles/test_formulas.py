@@ -60,7 +60,7 @@ def encoder_layer(width: Expr, hidden: Expr) -> Layer:
 
 
 def tables(s: Sizes, width: Expr) -> dict[str, Layer]:
-    """Words, positions, segments where there are any, and a normalisation."""
+    """Words, positions, segments if there are any, and a normalisation."""
     segments = maybe((s.config["T"], "segments", Embedding(s.T or 1, width)))
     return {"words": Embedding(s.V, width), "positions": Embedding(s.P, width), **segments, "norm": LayerNorm(width)}
 

@@ -20,7 +20,7 @@ from paramsym.testing.running import largest_difference
 @pytest.mark.parametrize("output", [None, 24])
 @pytest.mark.parametrize("architecture", ["Wav2Vec2Model", "Wav2Vec2ForCTC"])
 def test_adapter(architecture: str, output: int | None) -> None:
-    """Convolutions with gates, of the hidden width or, behind a projection, of another one."""
+    """Convolutions with gates, of the hidden size or, behind a projection, of another one."""
     torch, xp, draw = imported("torch"), imported("numpy"), random.Random(f"{architecture} {output}")
     family = family_of("wav2vec2")
     config: dict[str, Any] = {**config_of(family, draw), **chosen(family, draw), "add_adapter": True, "num_adapter_layers": 2}

@@ -80,7 +80,7 @@ def test_experts_as_files_hold_them(model_type: str, tmp_path: Any) -> None:
     module = randomised(torch, getattr(transformers, architecture)(config).eval())
     module.save_pretrained(tmp_path)
     with safetensors.safe_open(tmp_path / "model.safetensors", "pt") as file:
-        tensors = {name: file.get_tensor(name).numpy() for name in file.keys()}  # noqa: SIM118 - the file is no mapping
+        tensors = {name: file.get_tensor(name).numpy() for name in file.keys()}  # noqa: SIM118 - the file is not a mapping
     stored = {name: tensor.shape for name, tensor in tensors.items()}
     model: Any = ps.from_config(tmp_path, strict=True)
     separate = replace(model, expert_storage="separate")

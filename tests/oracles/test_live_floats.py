@@ -81,7 +81,7 @@ def test_swin(ratio: float) -> None:
         assert model.shapes() == {name: tuple(parameter.shape) for name, parameter in module.named_parameters()}
         assert substitute(model.formula, {key: Integer(value) for key, value in model.sizes.items()}) == model.count
         if ratio in {0.29, 1.15, 2.3}:
-            with pytest.raises(ShapeError, match=f"Swin: mlp_ratio is {ratio}, and the reference .* give a number in the place of H"):
+            with pytest.raises(ShapeError, match=f"Swin: mlp_ratio is {ratio}, and the reference .* give a number instead of H"):
                 ps.models.Swin(mlp_ratio=ratio, depths=(1, 1), num_heads=(1, 1))
         else:
             symbolic = ps.models.Swin(mlp_ratio=ratio, depths=(1, 1), num_heads=(1, 1))

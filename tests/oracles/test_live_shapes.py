@@ -113,7 +113,7 @@ def test_shape_of_the_output(model_type: str, architecture: str) -> None:
 
 
 def lettered(model: Any, given: tuple[tuple[int, ...], ...]) -> tuple[Shapes, dict[Any, Integer]]:
-    """Return the shapes with letters for the batches and for the positions of sequences, and what the letters stand for."""
+    """Return the shapes with letters for the batches and for the positions of sequences, and what the letters mean."""
     found: list[tuple[int | Expr, ...]] = []
     numbers: dict[Any, Integer] = {}
     for position, shape in enumerate(given):

@@ -63,7 +63,7 @@ def jumbled(torch: Any, module: Any) -> Any:
 def detections(module: Any, x: Any, *regions: Any) -> tuple[Any, ...]:
     """Return what a detector says before it chooses among its boxes, which is where data and compiled operators come in.
 
-    Of one in two stages: of every anchor, then of the regions that are given in the place of those that it would cut out of the pyramid.
+    Of one in two stages: of every anchor, then of the regions that are given instead of those that it would cut out of the pyramid.
     """
     maps = list(module.backbone(x).values())
     if hasattr(module, "head"):

@@ -100,11 +100,11 @@ def test_steps() -> None:
 
 def test_what_cannot_be_written() -> None:
     """Unknown forms and symbols, and steps without sizes, are errors."""
-    with pytest.raises(ArgumentError, match="form 'nice' is not known; known are expanded"):
+    with pytest.raises(ArgumentError, match="form 'nice' is not known; wanted one of expanded"):
         ps.Dense(H, F).to_latex("nice")
     with pytest.raises(UnknownNameError, match="no symbol 'A'; it has F, H"):
         ps.Dense(H, F).to_latex("collected", by=A)
-    with pytest.raises(UnknownNameError, match="Write by= with one of F, H"):
+    with pytest.raises(UnknownNameError, match="by= with one of F, H"):
         ps.Dense(H, F).to_latex("collected")
     with pytest.raises(ArgumentError, match="depth is 'all'; wanted a whole number"):
         ps.Dense(H, F).to_latex("parts", depth="all")

@@ -41,7 +41,7 @@ def test_dots_stand_for_any_number_of_axes() -> None:
 def test_sizes_that_are_known_otherwise() -> None:
     """Another form of the same size is taken, another size is not."""
     assert Turned("know").output_shape((5 * W / 5, None)) == (W, W)
-    with pytest.raises(ShapeError, match=r"cannot be \(W, W\)"):
+    with pytest.raises(ShapeError, match=r"the layer states \(W, W\)"):
         Turned("know").output_shape((2 * W, W))
 
 

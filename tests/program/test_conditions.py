@@ -68,7 +68,7 @@ def test_a_function_known_by_name_only_has_a_shape_and_no_values() -> None:
     layer = ps.keras.Activation("sparsemax")
     assert ps.output_shape(layer, (B, H)) == (B, H)
     assert ps.flops(layer, (B, H)).total == 0
-    with pytest.raises(NotYetError, match="'sparsemax' is known by its name only"):
+    with pytest.raises(NotYetError, match="'sparsemax' is known only by its name"):
         ps.run(layer, {}, [[1.0, 2.0]])
 
 

@@ -145,7 +145,7 @@ class TestWhatAForwardPassMayNotDo:
     @pytest.mark.parametrize(
         ("body", "words"),
         [
-            (lambda own, x: x @ own.weight, r"x @ y is no operation of forward passes; write contract\("),
+            (lambda own, x: x @ own.weight, r"x @ y is not an operation of forward passes; write contract\("),
             (lambda _, x: x[0], r"write take\(x, axis, start, count\)"),
             (lambda _, x: len(x), "write x.sizes"),
             (lambda own, x: own.weight(x), r"write own\.name\(x\)"),
@@ -179,7 +179,7 @@ class TestWhatAForwardPassMayNotDo:
 
     def test_read_a_tensor_from_the_layer(self) -> None:
         """Tensors and parts are read from ``own``; what the layer has not at all is Python's own error."""
-        with pytest.raises(StructureError, match=r"reads self\.weight, which is no field; write own\.weight"):
+        with pytest.raises(StructureError, match=r"reads self\.weight, which is not a field; write own\.weight"):
             ps.trace(weighted(lambda _, x: x, "weight"), (B, H))
         with pytest.raises(AttributeError, match="nothing"):
             ps.trace(weighted(lambda _, x: x, "nothing"), (B, H))
@@ -190,7 +190,7 @@ class TestWhatAForwardPassMayNotDo:
         """A function of NumPy is not traced."""
         xp = imported("numpy")
         for body in (lambda _, x: xp.exp(x), lambda _, x: xp.asarray(x), lambda _, x: xp.concatenate([x, x])):
-            with pytest.raises(StructureError, match="a function of NumPy is no operation of forward passes"):
+            with pytest.raises(StructureError, match="a function of NumPy is not an operation of forward passes"):
                 ps.trace(stated(body), (B, H))
 
 
@@ -221,7 +221,7 @@ class TestInputs:
             pass
 
         for question in (ps.trace, ps.flops):
-            with pytest.raises(NotYetError, match=r"Silent does not say what it computes; write forward\(self, own, x\)"):
+            with pytest.raises(NotYetError, match=r"Silent has no forward pass; write forward\(self, own, x\)"):
                 question(Silent(), (B, H))
         with pytest.raises(NotYetError, match="Silent"):
             ps.flops(ps.Sequential(Silent()), (B, H))

@@ -62,7 +62,7 @@ def test_equally_large_tensors_are_told_apart() -> None:
 @pytest.mark.parametrize("built", [None, 2.5, (1, 2), object()], ids=lambda built: type(built).__name__)
 def test_a_build_that_gives_nothing_to_compare(built: Any) -> None:
     """What came, where, and what was wanted; none of the search's own words."""
-    with pytest.raises(ArgumentError, match=r"at F=1, H=1, build gave no count \(an int\)") as caught:
+    with pytest.raises(ArgumentError, match=r"at F=1, H=1, build returned neither a count \(an int\)") as caught:
         check_against(ps.Dense(H, F), lambda **_: built)
     assert not getattr(caught.value, "__notes__", [])
 

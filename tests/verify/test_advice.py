@@ -34,7 +34,7 @@ def test_prefixes_of_wrappers(prefix: str) -> None:
     wrapped = {f"{prefix}{name}": shape for name, shape in SHAPES.items()}
     found = ps.match(TWO, wrapped)
     assert len(found.missing) == len(found.unexpected) == 4
-    assert "rename='auto' reads them so" in str(found)
+    assert "rename='auto' reads such names" in str(found)
     again = ps.match(TWO, wrapped, rename="auto")
     assert again.ok
     assert prefix.partition(".")[0] in str(again)
@@ -80,7 +80,7 @@ def test_properties_and_proofs_take_it() -> None:
     layer = ps.Dense(H, ps.F)
     check_against(layer, lambda F, H: {"module.weight": (F, H), "module.bias": (F,)}, rename="auto")
     assert ps.testing.certify(layer, lambda F, H: {"module.weight": (F, H), "module.bias": (F,)}, rename="auto").instances == 4
-    with pytest.raises(RefutedError, match="rename='auto' reads them so"):
+    with pytest.raises(RefutedError, match="rename='auto' reads such names"):
         assert_matches(TWO, {f"module.{name}": shape for name, shape in SHAPES.items()})
 
 
@@ -168,15 +168,15 @@ def test_modules_that_peft_trains_whole() -> None:
     assert not found.missing
     assert not found.mismatched
     assert found.unexpected == tuple(f"base_model.model.head.original_module.{name}" for name in ("weight", "bias"))
-    assert "PEFT keeps a module as it was beside the copy that it trains" in str(found)
+    assert "modules_to_save" in str(found)
 
 
 def test_a_source_with_frozen_tensors_is_no_adapters_file() -> None:
     """What was trained alone is said of a source that holds nothing else."""
     layer = ps.Block(a=ps.Dense(2, 2), b=ps.Dense(2, 2), c=ps.Dense(2, 2)).freeze("a").freeze("b")
     alone = {"c.weight": (2, 2), "c.bias": (2,)}
-    assert "was trained alone" in str(ps.match(layer, alone))
-    assert "was trained alone" not in str(ps.match(layer, {**alone, "a.weight": (2, 2), "a.bias": (2,)}))
+    assert "contains only trained tensors" in str(ps.match(layer, alone))
+    assert "contains only trained tensors" not in str(ps.match(layer, {**alone, "a.weight": (2, 2), "a.bias": (2,)}))
 
 
 def test_gates_of_nnx() -> None:

@@ -38,7 +38,7 @@ def test_a_layer_without_symbols_is_one_instance() -> None:
     proof = certify(ps.Dense(3, 4), lambda: 16)
     assert proof.instances == 1
     assert proof.assumption.startswith("none")
-    assert proof.reach == "the one instance there is"
+    assert proof.reach == "the only instance"
 
 
 @pytest.mark.parametrize("wrong", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0, 0, -1)])

@@ -78,13 +78,13 @@ def test_a_folder_without_files_says_so(tmp_path: Path) -> None:
 def test_pickles_are_refused(tmp_path: Path, name: str) -> None:
     """A pickle runs code when it is read."""
     (tmp_path / name).write_bytes(b"\x80\x04.")
-    refused(tmp_path / name, "hold pickles")
+    refused(tmp_path / name, "contain pickles")
 
 
 def test_a_configuration_holds_no_tensors(tmp_path: Path) -> None:
     """It is not read as a damaged file of tensors."""
     (tmp_path / "config.json").write_text('{"model_type": "bert"}')
-    refused(tmp_path / "config.json", "a .json file holds no tensors; give the folder, the index, or a safetensors file")
+    refused(tmp_path / "config.json", "a .json file contains no tensors; give the folder, the index, or a safetensors file")
 
 
 HEADERS: dict[str, tuple[bytes | dict[str, Any], bytes, int | None, str]] = {
@@ -185,12 +185,12 @@ def test_an_index_must_stay_in_its_folder(tmp_path: Path, target: str) -> None:
 def test_an_index_and_its_shards_must_agree(tmp_path: Path) -> None:
     """A name in the wrong shard, in none, in two; a shard that is not there."""
     table = shards(tmp_path)
-    refused(index(tmp_path, {**table, "bias": "a.safetensors"}), "should be in a.safetensors|which does not hold it")
+    refused(index(tmp_path, {**table, "bias": "a.safetensors"}), "should be in a.safetensors|which does not contain it")
     refused(index(tmp_path, {"weight": "b.safetensors", "bias": "a.safetensors"}), r"it is in a\.safetensors")
-    refused(index(tmp_path, {**table, "extra": "a.safetensors"}), "does not hold it")
+    refused(index(tmp_path, {**table, "extra": "a.safetensors"}), "does not contain it")
     refused(index(tmp_path, {**table, "extra": "c.safetensors"}), "there is no such file")
     write(tmp_path / "b.safetensors", {"bias": TWO, "weight": {**ONE, "data_offsets": [16, 64]}})
-    refused(index(tmp_path, table), "stands in a.safetensors and in b.safetensors")
+    refused(index(tmp_path, table), "in a.safetensors and in b.safetensors")
 
 
 @pytest.mark.parametrize("table", [None, [], {}, "x", {"weight": 7}, {"weight": None}, {"weight": ["a.safetensors"]}])
@@ -202,14 +202,14 @@ def test_an_index_without_a_table_is_refused(tmp_path: Path, table: object) -> N
 @pytest.mark.parametrize(
     ("raw", "words"),
     [
-        (b"", "it is no JSON"),
-        (b"{", "it is no JSON"),
+        (b"", "it is not JSON"),
+        (b"{", "it is not JSON"),
         (b"[" * 100_000, "nested too deeply|no JSON"),
         (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "nested too deeply"),
         (b'{"weight_map": {"w": "a.safetensors", "w": "b.safetensors"}}', "'w' occurs twice"),
-        (b"\xff\xfe\xfd", "it is no JSON"),
+        (b"\xff\xfe\xfd", "it is not JSON"),
         (b"7", "no weight_map"),
-        (b"1" * 5000, "it is no JSON"),
+        (b"1" * 5000, "it is not JSON"),
     ],
 )
 def test_a_hostile_index_is_refused(tmp_path: Path, raw: bytes, words: str) -> None:
@@ -245,7 +245,7 @@ def test_links_must_stay_in_their_folder(tmp_path: Path) -> None:
     refused(link(inner / "out.safetensors", tmp_path / "secret.safetensors"), "leaves its folder")
     refused(link(inner / "nothing.safetensors", "nowhere"), "a link to nothing")
     refused(link(inner / "loop.safetensors", "loop.safetensors"), "cannot be read")
-    refused(link(inner / "zero.safetensors", "/dev/zero"), "no plain file|no such file")
+    refused(link(inner / "zero.safetensors", "/dev/zero"), "not a plain file|no such file")
     refused(link(inner / "model.safetensors.index.json", tmp_path / "secret.safetensors"), "leaves its folder")
 
 
@@ -303,7 +303,7 @@ def test_the_store_of_the_hugging_face_cache_is_followed(tmp_path: Path) -> None
 def test_a_pipe_does_not_block(tmp_path: Path) -> None:
     """Opening a pipe would wait for ever."""
     os.mkfifo(tmp_path / "model.safetensors")
-    refused(tmp_path / "model.safetensors", "no plain file")
+    refused(tmp_path / "model.safetensors", "not a plain file")
 
 
 def test_numbers_in_names_do_not_grow_without_bound(tmp_path: Path) -> None:
@@ -349,9 +349,9 @@ def test_json_of_too_many_entries_is_refused(tmp_path: Path) -> None:
         (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
         (b"PK\x03\x04\x14\0\0\0", "a zip archive"),
         (b"\x93NUMPY\x01\0", "a NumPy array"),
-        (b"version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS"),
-        (b"<!DOCTYPE html>", "a page of the web"),
-        (b"<html>\n<head>", "a page of the web"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "Git LFS"),
+        (b"<!DOCTYPE html>", "a web page"),
+        (b"<html>\n<head>", "a web page"),
         (b"\x1f\x8b\x08\0\0\0\0\0", "compressed"),
     ],
 )

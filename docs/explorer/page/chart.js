@@ -94,7 +94,7 @@ explorer.showChart = () => {
   const here = letter ? explorer.all(model, state.inputs)[letter] : 1n;
   const values = letter ? explorer.stops(model, letter, state.inputs, here * 4n > 8n ? here * 4n : 8n).filter((value) => drawn.every((one) => one.count(value) !== null)) : [];
   list.replaceChildren();
-  if (drawn.length < 1 || values.length < 2) { box.textContent = "There is nothing to draw: the sizes are refused, or only one is possible."; return; }
+  if (drawn.length < 1 || values.length < 2) { box.textContent = "There is nothing to draw: the model cannot have these sizes, or only one value is possible."; return; }
   const step = values.slice(1).map((value, number) => value - values[number]).reduce((a, b) => { while (b) [a, b] = [b, a % b]; return a; });
   const found = crossings(drawn, values, step), now = explorer.all(model, state.inputs)[letter];
   box.innerHTML = `${explorer.chartPicture(letter, drawn, values, found, now)}<ul class="legend">${drawn.map((one, number) => `<li class="line-${number}">${explorer.escape(one.name)}</li>`).join("")}</ul>`;

@@ -35,7 +35,7 @@ const parsed = (text, name) => {
   } catch (error) { throw new Refused(`${name} is not JSON: ${error.message}.`); }
   if (config === null || typeof config !== "object" || Array.isArray(config)) throw new Refused(`${name} holds ${shown(config)}; wanted one JSON object.`);
   const key = twice(text);
-  if (key !== null) throw new Refused(`${name}: the key '${key}' stands twice.`);
+  if (key !== null) throw new Refused(`${name}: the key '${key}' occurs twice.`);
   return config;
 };
 
@@ -121,7 +121,7 @@ const unknown = (config, rules, reader) => Object.entries(config).filter(([key, 
 explorer.readConfig = async (text, name = "config.json") => {
   const config = parsed(text, name);
   const type = config.model_type;
-  if (typeof type !== "string") throw new Refused(`the configuration has no model_type that is a word. ${INSTEAD}`);
+  if (typeof type !== "string") throw new Refused(`model_type is missing or not a string. ${INSTEAD}`);
   const found = Object.entries(explorer.index).find(([, variants]) => variants.some((one) => one.types.includes(type)));
   if (!found) throw new Refused(`model_type '${type}' is not on this page. Known are ${[...new Set(Object.values(explorer.index).flatMap((variants) => variants.flatMap((one) => one.types)))].sort().join(", ")}.`);
   const [family] = found, { variants, types } = await explorer.load(family);

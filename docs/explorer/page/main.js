@@ -18,7 +18,7 @@ explorer.rebuild = () => {
   explorer.update();
 };
 
-const themes = { auto: "as the system has them", light: "light", dark: "dark" };
+const themes = { auto: "those of the system", light: "light", dark: "dark" };
 
 const setTheme = (name) => {
   document.documentElement.dataset.theme = name;

@@ -30,7 +30,7 @@ explorer.buildSizes = () => {
   explorer.find("sides").replaceChildren(...(state.models.length < 2 ? [] : state.models.map((one, side) =>
     explorer.element("button", { type: "button", "aria-pressed": String(side === state.active), class: `side side-${side}`,
       onclick: () => { state.active = side; explorer.rebuild(); } }, one.name))));
-  explorer.find("second").textContent = state.models.length < 2 ? "Compare with another model" : "Leave the comparison";
+  explorer.find("second").textContent = state.models.length < 2 ? "Compare with another model" : "Close the comparison";
 };
 
 /* Set fields and sliders to the sizes of the state; the field that is typed in is left alone. */

@@ -58,7 +58,7 @@ explorer.showWhy = async () => {
   if (!reasons.counts[name]?.[state.why]) name = reasons.counts.params?.[state.why] ? "params" : name;
   const found = reasons.counts[name]?.[state.why];
   if (!found) {
-    const told = Object.keys(reasons.counts).length ? "is only a factor of its terms" : "has no attention to be told about in this model";
+    const told = Object.keys(reasons.counts).length ? "is only a factor of its terms" : "is not explained: this model has no attention";
     box.replaceChildren(explorer.element("p", {}, `${state.why} ${told}: ps.explain(model, "${state.why}") has the derivation.`));
     delete box.dataset.key;
     return;

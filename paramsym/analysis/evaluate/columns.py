@@ -1,7 +1,7 @@
-"""Running a program on columns: what may stand in them, and how they are computed in pieces that stay in the cache.
+"""Running a program on columns: their checks, and the computation in pieces that fit into the cache.
 
-A piece that 64 bits may not hold is computed row by row on Python integers, so that nothing ever wraps around. NumPy is imported when a
-column arrives.
+A piece that may not fit into 64 bits is computed row by row with Python integers, so nothing ever overflows. NumPy is imported when the
+first column is passed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _UFUNCS: dict[Kind, str] = {
 
 
 def as_column(value: Any, name: str) -> Column:
-    """Return an int, or a NumPy array of whole numbers as it is.
+    """Return an int, or a NumPy array of whole numbers.
 
     Raises:
         SizeError: floats, words, missing values: nothing is rounded.
@@ -46,9 +46,9 @@ def as_column(value: Any, name: str) -> Column:
     np = needed("numpy", "computing with columns", "numpy")
 
     if np.ma.is_masked(value):
-        message = f"{name} is a column with masked entries; a size is known."
+        message = f"{name} is a column with masked entries; wanted a size in every row."
         raise SizeError(message)
-    if isinstance(value, list | tuple) and bool in set(map(type, value)):  # among ints, NumPy would take it for one
+    if isinstance(value, list | tuple) and bool in set(map(type, value)):  # NumPy would convert a bool among ints to an int
         return _index(next(entry for entry in value if isinstance(entry, bool)), name)
     try:
         array: Any = np.asarray(value)
@@ -62,7 +62,7 @@ def as_column(value: Any, name: str) -> Column:
         if array.dtype.kind not in "fO" or (isinstance(value, np.ndarray) and array.dtype.kind == "f" and array.size):
             message = f"{name} is a column of {array.dtype}; sizes are whole numbers. Convert it with .astype('int64') if they are."
             raise SizeError(message)
-        # A list of large ints, which NumPy would have made floats of; a Series, whose missing values would have become floats.
+        # NumPy would convert a list of large ints to floats, and a Series with missing values, too.
         array = np.asarray(getattr(value, "to_list", lambda: value)(), dtype=object)
         array = np.frompyfunc(lambda entry: _index(entry, name), 1, 1)(array) if array.size else array.astype(np.int64)
     return _index(array.item(), name) if np.ndim(array) == 0 else array
@@ -86,8 +86,8 @@ def run(
 ) -> tuple[Any, Any]:
     """Return a NumPy array with the value for every row of the broadcast columns: int64, or Python ints where that would overflow.
 
-    A row that the program does not let pass, or that is too large for it, is given to ``one``; what that raises for a row is raised with
-    the row's number. With ``drop`` it is not: the second array then says which rows hold, and the values of the others mean nothing.
+    A row that the program refuses, or that is too large for it, is passed to ``one``; an error of ``one`` is raised with the row's number.
+    With ``drop`` it is not raised: the second array marks the valid rows, and the values of the others are undefined.
 
     Raises:
         ParamsymError: the first row that contradicts a condition.
@@ -102,7 +102,7 @@ def run(
         shapes = ", ".join(
             f"{symbol} {np.shape(column)}" for symbol, column in zip(program.inputs, columns, strict=True) if np.ndim(column)
         )
-        message = f"the columns do not go together; their shapes are {shapes}."
+        message = f"the columns do not broadcast; their shapes are {shapes}."
         raise SizeError(message) from None
     kept, large, start = np.ones(result.size, bool), {}, 0
     access = [["readonly"]] * len(arrays) + [["writeonly"]]
@@ -136,7 +136,7 @@ def run(
 
 
 def _compute(np: Any, program: StraightLine, columns: list[Column], target: Any) -> tuple[Any, Any]:
-    """Write the values of one piece to the target; return which rows are refused, and which have to be asked about one by one."""
+    """Write the values of one piece to the target; return the refused rows, and those that must be computed one by one."""
     refused, asked = np.zeros(target.shape, bool), np.zeros(target.shape, bool)
     registers = [_raised(np, *pair, refused) for pair in zip(columns, program.least, strict=True)]
     numbers = _numbers(np, program, tuple(_bits(np, column) for column in registers))
@@ -150,7 +150,7 @@ def _compute(np: Any, program: StraightLine, columns: list[Column], target: Any)
         passed: Any = True
         if kind in CHECKS:
             passed = getattr(np, _UFUNCS[kind])(one, other)
-        elif kind in QUOTIENTS:  # seen by multiplying again, for a remainder takes much longer
+        elif kind in QUOTIENTS:  # checked by multiplying again, because a remainder takes much longer
             divided = np.floor_divide(one, other) if number is np.int64 else np.divide(one, other, dtype=number)
             value = divided.astype(np.int32 if number is np.float32 else np.int64)
             passed = np.multiply(value, other) == one
@@ -158,9 +158,9 @@ def _compute(np: Any, program: StraightLine, columns: list[Column], target: Any)
             value = getattr(np, _UFUNCS[kind])(one, other, out=target if place == program.result else None, dtype=number)
         if passed is not True and not passed.all():
             (refused if kind in SURE else asked)[...] |= ~passed
-            value = None if value is None else np.maximum(value, least)  # what comes of it stays within its bounds
+            value = None if value is None else np.maximum(value, least)  # keeps the values within their bounds
         registers.append(value)
-        for side in (left, right):  # what is not read again makes room in the cache
+        for side in (left, right):  # frees cache memory of registers that are not read again
             if program.last_read[side] == place and side != program.result:
                 registers[side] = None
     if registers[program.result] is not target:
@@ -169,7 +169,7 @@ def _compute(np: Any, program: StraightLine, columns: list[Column], target: Any)
 
 
 def _raised(np: Any, column: Column, least: int, refused: Any) -> Column:
-    """Refuse what is below the least size, and put it up, so that the steps stay within their bounds."""
+    """Refuse sizes below the least one, and raise them to it, so that the steps stay within their bounds."""
     if (column if isinstance(column, int) else np.minimum.reduce(column)) >= least:
         return column
     refused |= column < least
@@ -182,9 +182,9 @@ def _bits(np: Any, column: Column) -> int:
 
 @lru_cache(maxsize=256)
 def _numbers(np: Any, program: StraightLine, bits: tuple[int, ...]) -> list[tuple[Any, int]]:
-    """Return the narrowest numbers to compute each register in, and its least value, for inputs of so many bits.
+    """Return the narrowest number type of each register, and its least value, for inputs with a number of bits.
 
-    Nothing is returned where 64 bits may not hold them all.
+    None is returned if 64 bits may not hold them all.
     """
     bounds = program.bounds([(least, max(least, 2**most - 1)) for least, most in zip(program.least, bits, strict=True)])
     known = [pair for pair in bounds if pair is not None and pair[0] >= -LIMIT and pair[1] < LIMIT]

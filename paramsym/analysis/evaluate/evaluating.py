@@ -19,7 +19,7 @@ from paramsym.naming import quoted
 from paramsym.render.table import Printed
 
 CHUNK = 32_768
-"""Rows computed at once: few enough that the columns at hand stay in the cache, many enough that the steps between pieces do not count."""
+"""Rows computed at once: few enough for the cache, many enough that the overhead of a piece does not count."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,18 +44,17 @@ def evaluate(
 def evaluate(subject: Counted | Expr | int, sizes: Any = None, /, *, floats: bool = False, chunk: int = CHUNK, **named: Any) -> Any:
     """Return the exact number of parameters of a layer, or the exact value of an expression, at sizes.
 
-    ``sizes`` maps names or symbols to ints, sequences or arrays of whole numbers; a data frame of pandas or polars will do (columns the
-    formula does not know are an error: select those it has). Arrays broadcast, so that a grid needs no copies. Ints alone give an int;
-    arrays give a NumPy array, a Series of pandas or polars a Series, arrays of dask an array of dask, whose blocks are computed and checked
-    when they are asked for. int64 is used where a bound computed before each piece shows that nothing can overflow, Python integers (dtype
-    object) where it does not.
+    ``sizes`` maps names or symbols to ints, sequences or arrays of whole numbers; it may also be a data frame of pandas or polars (unknown
+    columns are an error: select the others). Arrays broadcast, so a grid needs no copies. Ints alone give an int; arrays give a NumPy
+    array, a Series of pandas or polars a Series, arrays of dask an array of dask, whose blocks are computed and checked later. int64 is
+    used if a bound computed before each piece shows that nothing can overflow, otherwise Python integers (dtype object).
 
-    Every answer is that of ``layer.at(sizes).count``, and so is every refusal, in every row; the first row that is refused is named.
+    Answers and refusals are those of ``layer.at(sizes).count``, in every row; the error names the first refused row.
 
     ``floats=True`` returns an ``Approximate`` instead: the exact values, each rounded once.
 
     Raises:
-        UnknownNameError: a name the formula does not have, or a symbol it needs that is not given.
+        UnknownNameError: a name that the formula does not have, or a missing symbol.
         DivisibilityError: an exact quotient that is not whole in some row, or a value that is not.
         SizeError: sizes that are not whole, or too small; arrays that do not broadcast.
         StructureError: sizes that would change which tensors exist.
@@ -84,19 +83,19 @@ def evaluate(subject: Counted | Expr | int, sizes: Any = None, /, *, floats: boo
 
 
 def called(subject: Counted | Expr | int) -> str:
-    """Return what errors call the subject."""
+    """Return the name of the subject in errors."""
     return title(subject) if isinstance(subject, Counted) else "the expression"
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is known once it is known which sizes are given, and in which order: the program that reads them."""
+    """The program for given names of sizes, in their order."""
 
     subject: Counted | Expr | int
     program: StraightLine
 
     def quick(self, values: Sequence[Any]) -> int | None:
-        """Return the value for whole numbers that nothing speaks against, else None."""
+        """Return the value for whole numbers that meet all conditions, otherwise None."""
         for value, least in zip(values, self.program.least):  # noqa: B905 - as many of both, and this is what takes the time
             if type(value) is not int or not least <= value < LIMIT:
                 return None
@@ -106,10 +105,10 @@ class Plan:
             return None
 
     def count(self, values: Sequence[int], *, sure: bool = False) -> int:
-        """Return the value for whole numbers: what ``at`` counts.
+        """Return the value for whole numbers: the count of ``at``.
 
-        The program is right where it lets plain sizes pass; where it does not, ``at`` decides, and names the field. With ``sure`` it is not
-        asked where the program's refusal is final.
+        The program's value is right if it accepts the sizes; if not, ``at`` decides, and names the field. With ``sure`` a final refusal of
+        the program is not checked by ``at``.
 
         Raises:
             ParamsymError: sizes that the subject cannot have.
@@ -131,7 +130,7 @@ class Plan:
         return layer.at(dict(zip(program.inputs, values, strict=True))).count
 
     def careful(self, values: Sequence[Any], chunk: int) -> Any:
-        """Return the value for columns, or for numbers that have to be looked at."""
+        """Return the value for columns, or for values that must be converted."""
         program, where = self.program, called(self.subject)
         if any(map(is_lazy, values)):
             return lazily(partial(evaluate, self.subject, chunk=chunk), program.inputs, values)
@@ -149,13 +148,13 @@ class Plan:
 
 
 _plans: dict[tuple[Any, ...], Plan] = {}
-"""By the identity of what is asked about, which a plan keeps alive, and the names given: looking at all of a model's fields takes longer
+"""Plans by the identity of the subject, which the plan keeps alive, and by the given names: comparing all fields of a model takes longer
 than counting its parameters."""
 _REMEMBERED = 128
 
 
 def planned(subject: Counted | Expr | int, keys: tuple[Any, ...]) -> Plan:
-    """Look at the names once, and remember what follows."""
+    """Check the names once, and cache the plan."""
     statement, where = stated(subject), called(subject)
     known = frozenset(statement.symbols)
     symbols = [symbol for key in keys for symbol in mapping_from(where, [(key, 1)], known)]
@@ -174,10 +173,10 @@ def planned(subject: Counted | Expr | int, keys: tuple[Any, ...]) -> Plan:
 
 
 def as_function(subject: Counted | Expr | int) -> Any:
-    """Return a function of the sizes, by name, that runs on whatever knows ``+``, ``*`` and ``//``: arrays of any library, lazy ones too.
+    """Return a function of the sizes, by name, for any type with ``+``, ``*`` and ``//``: arrays of any library, also lazy ones.
 
-    Nothing is checked and nothing is converted: an array of 64-bit integers wraps around as its library has it. ``evaluate`` is the checked
-    door; this one is for engines of one's own, after ``evaluate`` at the largest sizes has shown that they fit.
+    Nothing is checked and nothing is converted: an array of 64-bit integers overflows as in its library. ``evaluate`` is the checked
+    function; use this one for other array libraries, after ``evaluate`` at the largest sizes has shown that the values fit.
 
     >>> from paramsym import Dense, F, H
     >>> as_function(Dense(H, F))(F=3072, H=768)
@@ -189,7 +188,7 @@ def as_function(subject: Counted | Expr | int) -> Any:
         unknown = sorted(sizes.keys() - {symbol.name for symbol in program.inputs})
         missing = sorted(set(needed) - sizes.keys())
         if unknown or missing:
-            found = f"{unknown[0]} is not known" if unknown else f"{missing[0]} is missing"
+            found = f"{unknown[0]} is unknown" if unknown else f"{missing[0]} is missing"
             message = f"wanted sizes for {', '.join(needed)}; {found}."
             raise UnknownNameError(message)
         return program.apply([sizes.get(symbol.name, 1) for symbol in program.inputs])

@@ -16,7 +16,7 @@ def together(where: str, sizes: Any, named: Mapping[str, Any]) -> Mapping[Any, A
     """Return one mapping from a mapping or a data frame, and from keywords.
 
     Raises:
-        ArgumentError: neither a mapping nor a data frame, or one that is not computed yet.
+        ArgumentError: neither a mapping nor a data frame, or a lazy data frame.
         SizeError: a name given twice.
     """
     lazy = next((method for method in ("collect", "compute") if hasattr(sizes, method)), None)
@@ -35,10 +35,10 @@ def together(where: str, sizes: Any, named: Mapping[str, Any]) -> Mapping[Any, A
 
 
 def as_given(result: Any, values: Iterable[Any]) -> Any:
-    """Return a Series where Series came: of pandas with the index that all of them have, of polars as it is.
+    """Return a Series for Series: of pandas with the common index, of polars without one.
 
     Raises:
-        SizeError: Series of pandas that do not have one index.
+        SizeError: Series of pandas with different indexes.
     """
     series = [value for value in values if hasattr(value, "to_numpy")]
     indexed = [value for value in series if hasattr(value, "iloc")]
@@ -58,7 +58,7 @@ def is_lazy(value: Any) -> bool:
 
 
 def lazily(function: Callable[..., Any], keys: Iterable[Any], values: Iterable[Any]) -> Any:
-    """Return what a function of a mapping gives for lazy arrays, as a lazy array of 64-bit integers: block by block, when it is asked for.
+    """Apply a function of a mapping to lazy arrays, block by block; return a lazy array of 64-bit integers.
 
     Each block refuses rows as the function does, and values beyond 64 bits.
     """

@@ -1,4 +1,4 @@
-"""What exported code says where sizes contradict a condition, in the words of the layer that asks for it."""
+"""The errors of exported code for broken conditions, in the words of the layer that states them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from sympy import Expr, Symbol
 from paramsym.algebra.size import Condition
 
 _PLAIN = re.compile(r"[\w .,:()*/+\[\]-]*")
-"""Names that may stand in a string of any language as they are."""
+"""Names that a string of any language can contain without escapes."""
 
 
 def refusal(kind: str, asked: Condition | None, left: str, right: str, quotient: str, remainder: str) -> str:
-    """Return the sentence for a broken check whose values are shown as ``left`` and ``right``, with what a division leaves.
+    """Return the sentence for a broken check of the values ``left`` and ``right``, with quotient and remainder of a division.
 
     >>> from paramsym import A, H
     >>> refusal("divides", Condition("divides", A, H, ("num_heads", "embed_dim")), "786", "12", "65", "6")
@@ -36,6 +36,6 @@ def refusal(kind: str, asked: Condition | None, left: str, right: str, quotient:
 
 
 def _called(name: str, side: Expr | int) -> str:
-    """Return how a sentence calls one side of a condition, with a blank behind it: its name, else its letter or quotient."""
+    """Return the name of one side of a condition with a space after it: its name, or its letter or quotient."""
     written = name or ("" if isinstance(side, int) else side.name if isinstance(side, Symbol) else str(side.doit()))
     return f"{written} " if written and _PLAIN.fullmatch(written) else ""

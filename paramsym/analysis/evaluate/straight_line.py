@@ -1,6 +1,6 @@
 """A closed form as a short straight-line program: factored, with its conditions as steps, and with a bound for every intermediate value.
 
-The polynomial is written by Horner's rule in many letters, the letter of most terms first, so that few multiplications are left. One
+The polynomial is written by Horner's rule in many letters, the letter of most terms first, which leaves few multiplications. One
 program runs on Python integers, on columns and, without its checks, on any array that knows ``+``, ``*`` and ``//``.
 """
 
@@ -29,25 +29,25 @@ Quotient: TypeAlias = Literal["divides", "exact"]
 Check: TypeAlias = Literal["most", "equal", "differ"]
 Kind: TypeAlias = Literal["add", "sub", "mul", "floordiv", "mod", "max", "min", "pow"] | Quotient | Check
 Bounds: TypeAlias = "tuple[int, int] | None"
-"""The least and the largest value of a register; None where nothing is known."""
+"""The least and the largest value of a register; None if they are unknown."""
 QUOTIENTS: tuple[Quotient, ...] = get_args(Quotient)
-"""Steps whose quotient must come out whole."""
+"""Steps whose quotient must be whole."""
 CHECKS: tuple[Check, ...] = get_args(Check)
-"""Steps that give nothing, and refuse what they do not let pass."""
+"""Steps without a result, which only check."""
 SURE: frozenset[Kind] = frozenset({"divides", "most", "equal"})
-"""Steps whose refusal is final; what others refuse may be another layer."""
+"""Steps whose refusal is final; sizes that other steps refuse may give another layer."""
 LIMIT = 2**63
-"""Sizes below this are plain: a check that holds for all of them is no step of a program."""
+"""Usual sizes are below this: a check that holds for all of them is left out of the program."""
 _CHECKED: Mapping[str, Kind] = {"divides": "divides", "at most": "most", "equal": "equal", "differ": "differ"}
 _ALWAYS_KNOWN = frozenset({"add", "sub", "mul", "max", "min"})
 _Terms: TypeAlias = Mapping[frozenset[tuple[int, int]], int]
-_LONGEST_POWER = 1 << 20  # bits of a power that is still computed
-_FACTORED = 256  # terms of a sum that is factored as a whole
-_WRITTEN = 1024  # bits of a number that an error writes out
+_LONGEST_POWER = 1 << 20  # the most bits of a computed power
+_FACTORED = 256  # the most terms of a sum that is factored as a whole
+_WRITTEN = 1024  # the most bits of a number in an error
 
 
 class Op(NamedTuple):
-    """One step: its kind and the two registers it reads; ``divides`` and ``exact`` are quotients that must come out whole."""
+    """One step: its kind and the two registers it reads; ``divides`` and ``exact`` are quotients that must be whole."""
 
     kind: Kind
     left: int
@@ -55,24 +55,24 @@ class Op(NamedTuple):
 
 
 class Broken(Exception):  # noqa: N818 - it never leaves the engine: what is raised to a user is ``error``
-    """What a step refuses: two numbers that contradict a condition."""
+    """The refusal of a step: two numbers that contradict a condition."""
 
     def __init__(self, kind: Kind, left: int, right: int) -> None:
-        """Keep what is needed to word the error, which few callers want."""
+        """Keep the numbers; the message is made only if it is needed."""
         super().__init__(kind, left, right)
         self.kind, self.left, self.right = kind, left, right
 
     @property
     def error(self) -> SizeError:
-        """The error to raise where there is no layer to ask."""
+        """The error to raise if there is no layer with a better one."""
         sides: tuple[int, int] = (self.left, self.right)
         if self.kind == "exact" and self.right:
             sides = Fraction(self.left, self.right).as_integer_ratio()  # the value in lowest terms
         left, right = (str(side) if side.bit_length() <= _WRITTEN else f"a number of {side.bit_length()} bits" for side in sides)
         if self.kind == "pow":
-            return SizeError(f"{left}**{right} is no whole number, or one too long to write down.")
+            return SizeError(f"{left}**{right} is not a whole number, or is too long to write.")
         if self.kind == "most":
-            return SizeError(f"{left} is more than {right}, and must not be.")
+            return SizeError(f"{left} is more than {right}.")
         if not self.right:
             return SizeError(f"{left} cannot be divided by zero.")
         if self.kind == "exact":
@@ -84,7 +84,7 @@ class Broken(Exception):  # noqa: N818 - it never leaves the engine: what is rai
 class StraightLine:
     """Registers hold the inputs, then the constants, then one result per step; ``results`` are the registers of the answers.
 
-    ``least`` is the least value of each input. ``asked`` are the conditions that steps check or that ask for a least value, by register.
+    ``least`` is the least value of each input. ``asked`` are the conditions behind checks and least values, by register.
     """
 
     inputs: tuple[Symbol, ...]
@@ -126,7 +126,7 @@ class StraightLine:
         return [(_ON_INTS[kind], left, right) for kind, left, right in self.ops]
 
     def apply(self, values: Sequence[Any]) -> Any:
-        """Return the value for anything that knows ``+``, ``-``, ``*``, ``//``, ``%``, ``**`` and ``abs``: nothing is checked."""
+        """Return the value for any type with ``+``, ``-``, ``*``, ``//``, ``%``, ``**`` and ``abs``, without checks."""
         registers = [*values, *self.constants]
         for kind, left, right in self.ops:
             registers.append(0 if kind in CHECKS else _ON_ANYTHING[kind](registers[left], registers[right]))
@@ -161,11 +161,11 @@ _ON_ANYTHING: dict[str, Callable[[Any, Any], Any]] = {
     "divides": operator.floordiv,
     "exact": operator.floordiv,
 }
-"""What each step gives for whatever knows the operators."""
+"""The result of each step for any type with the operators."""
 
 
 def _where(kind: Kind, holds: Callable[[int, int], bool]) -> Callable[[int, int], int]:
-    """Return a step that raises ``Broken`` where its two numbers contradict a condition."""
+    """Return a step that raises ``Broken`` if its two numbers contradict a condition."""
     value = _ON_ANYTHING.get(kind)
 
     def step(left: int, right: int) -> int:
@@ -193,7 +193,7 @@ _ON_INTS: dict[str, Callable[[Any, Any], Any]] = {
     "divides": _where("divides", _whole),
     "exact": _where("exact", _whole),
 }
-"""What each step gives for Python integers."""
+"""The result of each step for Python integers."""
 
 
 def _bound(kind: Kind, left: Bounds, right: Bounds) -> Bounds:
@@ -207,17 +207,17 @@ def _bound(kind: Kind, left: Bounds, right: Bounds) -> Bounds:
         return None
     if kind == "mod":
         return 0, right[1] - 1
-    corners = [_ON_ANYTHING[kind](one, other) for one in left for other in right]  # each step rises or falls with each of its operands
-    if kind in QUOTIENTS and left[0] > 0:  # what divides a positive number goes into it at least once
+    corners = [_ON_ANYTHING[kind](one, other) for one in left for other in right]  # each step is monotonic in each operand
+    if kind in QUOTIENTS and left[0] > 0:  # the quotient of a positive number and its divisor is at least 1
         corners = [max(corner, 1) for corner in corners]
     return min(corners), max(corners)
 
 
 @dataclass(frozen=True)
 class Statement:
-    """What a layer, a cost or an expression says: its value, its symbols, and the conditions between them.
+    """The statement of a layer, a cost or an expression: its value, its symbols, and the conditions between them.
 
-    ``polynomial`` is None where there is no closed form while sizes are symbols.
+    ``polynomial`` is None if there is no closed form in symbols.
     """
 
     polynomial: Polynomial | None
@@ -233,24 +233,24 @@ class Statement:
     def program(self, inputs: Sequence[Symbol], value: Polynomial | None = None, held: Iterable[Symbol] | None = None) -> StraightLine:
         """Return the program that reads these symbols in this order.
 
-        ``value`` is what it computes in place of the statement's own. Conditions on symbols that are not ``held`` are left out; all inputs
-        are, usually.
+        ``value`` replaces the statement's value. Conditions on symbols that are not in ``held`` are left out; by default ``held`` is all
+        inputs.
         """
         known = frozenset(inputs if held is None else held)
         asked = [one for one in self.conditions if symbols_in((one.small, one.large)) <= known]
         compiler = _Compiler(inputs, asked)
         value = self.polynomial if value is None else value
         if value is None:
-            compiler.step("differ", compiler.one, compiler.one)  # lets nothing pass: every count is asked for
+            compiler.step("differ", compiler.one, compiler.one)  # refuses all sizes, so that every count comes from at()
         return compiler.finished(compiler.one if value is None else compiler.polynomial(value))
 
 
 def stated(subject: Counted | Expr | int) -> Statement:
-    """Return what a layer, a cost or an expression says.
+    """Return the statement of a layer, a cost or an expression.
 
     Raises:
         ArgumentError: neither a layer, a cost nor an expression.
-        SizeError: an expression that no size is made of.
+        SizeError: an expression that cannot be a size.
     """
     if isinstance(subject, Counted):
         return _of_layer(subject)
@@ -265,13 +265,13 @@ def stated(subject: Counted | Expr | int) -> Statement:
 
 
 def compiled(subject: Counted | Expr | int, inputs: tuple[Symbol, ...] | None = None) -> StraightLine:
-    """Return the program of a layer's count, or of an expression, with the conditions it was built under as steps.
+    """Return the program of a layer's count, or of an expression, with its conditions as steps.
 
-    It reads ``inputs`` in this order; without them all symbols, by name.
+    It reads ``inputs`` in this order; by default all symbols, by name.
 
     Raises:
         ArgumentError: neither a layer, a cost nor an expression.
-        SizeError: an expression that no size is made of; without ``inputs``, a layer without a closed form.
+        SizeError: an expression that cannot be a size; without ``inputs``, a layer without a closed form.
 
     >>> from paramsym import A, H, MultiHeadAttention
     >>> compiled(MultiHeadAttention(H, A)).run([12, 768])
@@ -279,7 +279,7 @@ def compiled(subject: Counted | Expr | int, inputs: tuple[Symbol, ...] | None = 
     """
     statement = stated(subject)
     if inputs is None and isinstance(subject, Counted):
-        subject.polynomial  # noqa: B018 - raises where there is no closed form, and says why
+        subject.polynomial  # noqa: B018 - raises if there is no closed form, and says why
     return _compiled(subject, statement.symbols if inputs is None else inputs)
 
 
@@ -352,7 +352,7 @@ class _Compiler:
         self.asked: dict[int, Condition] = {}
         self.quotients = {(one.large, one.small) for one in asked if one.kind == "divides"}
         least = dict.fromkeys(self.inputs, 0)
-        absent = {one.small for one in asked if one.large == 0 and one.kind == "differ"}  # zero makes another layer
+        absent = {one.small for one in asked if one.large == 0 and one.kind == "differ"}  # a size of zero gives another layer
         for one in asked:
             if one.kind == "at most" and isinstance(one.large, Symbol) and isinstance(one.small, int) and one.large not in absent:
                 if one.small > least[one.large]:
@@ -362,7 +362,7 @@ class _Compiler:
         for place, low in enumerate(self.least):
             self.node("input", place, 0, (low, LIMIT - 1))
         self.one = self.constant(1)
-        for one in sorted(asked, key=lambda one: _CHECKED[one.kind] in SURE):  # what is not sure comes first
+        for one in sorted(asked, key=lambda one: _CHECKED[one.kind] in SURE):  # refusals that are not final come first
             small, large = self.whole(one.small), self.whole(one.large)
             if one.kind == "divides":
                 self.asked.setdefault(self.step("divides", large, small), one)
@@ -370,7 +370,7 @@ class _Compiler:
                 self.asked.setdefault(self.step(_CHECKED[one.kind], small, large), one)
 
     def finished(self, *results: int) -> StraightLine:
-        """Return a program with its answers in registers, without what nothing reads and nothing asks."""
+        """Return a program with its answers in registers, without unused steps."""
         kept = {*results, *(place for place, (kind, *_) in enumerate(self.nodes) if kind in QUOTIENTS or kind in CHECKS)}
         for place, (kind, *sides) in reversed([*enumerate(self.nodes)]):
             if place in kept and kind not in {"constant", "input"}:
@@ -398,7 +398,7 @@ class _Compiler:
         return self.node("constant", value, 0, (value, value))
 
     def step(self, kind: Kind, left: int, right: int) -> int:
-        """Return the register of a step; what is known while compiling is no step."""
+        """Return the register of a step; a value that is known at compile time needs no step."""
         if kind == "mul" and self.one in {left, right}:
             return left if right == self.one else right
         if right == self.one and (kind == "floordiv" or kind in QUOTIENTS):
@@ -452,7 +452,7 @@ class _Compiler:
         return self.step("mul", above, below), self.step("mul", below, below)
 
     def _exponential(self, base: Polynomial, exponent: Polynomial) -> tuple[int, int]:
-        """A power with symbols in its exponent: what the exponent is above zero goes above, what it is below zero goes below."""
+        """A power with symbols in its exponent: a positive exponent goes to the numerator, a negative one to the denominator."""
         (above, below), power, zero = self.fraction(base), self.polynomial(exponent), self.constant(0)
         bounds = self.bounds[power]
         signed = bounds is None or bounds[0] < 0
@@ -477,7 +477,7 @@ class _Compiler:
         for powers, c in terms:
             powers.update(lifted)
             whole[frozenset((register, exponent) for register, exponent in powers.items() if exponent)] += int(c * scale)
-        whole = Counter({key: c for key, c in whole.items() if c})  # floor(b/a) is b/a where a divides b, and may cancel only here
+        whole = Counter({key: c for key, c in whole.items() if c})  # floor(b/a) is b/a if a divides b, and may cancel only here
         return self.horner(whole), self.horner({frozenset(lifted.items()): scale})
 
     def _powers(self, exponents: dict[Expr, int]) -> Counter[int]:
@@ -499,7 +499,7 @@ class _Compiler:
         return found
 
     def horner(self, terms: _Terms) -> int:
-        """Return the register of a sum of products, with what most terms share taken out."""
+        """Return the register of a sum of products, with the most common factor taken out."""
         if not terms:
             return self.constant(0)
         content = gcd(*terms.values())
@@ -509,7 +509,7 @@ class _Compiler:
             ((monomial, c),) = terms.items()
             power = reduce(partial(self.step, "mul"), (self.power(*pair) for pair in sorted(monomial)), self.one)
             return power if c > 0 else self.negative(power)
-        if len(terms) > _FACTORED:  # each term that shares nothing would take a look at all others
+        if len(terms) > _FACTORED:  # each term without a common factor would be compared with all others
             ordered = sorted(terms, key=sorted)
             halves = (ordered[: len(ordered) // 2], ordered[len(ordered) // 2 :])
             one, other = (self.horner({monomial: terms[monomial] for monomial in half}) for half in halves)

@@ -1,1 +1,1 @@
-"""Where a claimed number comes from: edits of a layer as values, and the search among them."""
+"""Explanations of a claimed number: edits of a layer as values, and the search among them."""

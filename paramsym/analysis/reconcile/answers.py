@@ -1,4 +1,4 @@
-"""What a reconciliation answers: terms, each with the readings that give it, ranked, printable."""
+"""The answers of a reconciliation: ranked terms, each with its readings."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from paramsym.present.tabulate import PAPER
 from paramsym.render import latex
 from paramsym.render.table import Cell, Printed, Table, Tabular
 
-_UNCERTAIN = 0.1  # from this many chance hits on, a rounded claim's answers say so
-_SHOWN = 3  # readings of one term that a line of text spells out
+_UNCERTAIN = 0.1  # from this number of chance hits on, answers to a rounded claim state it
+_SHOWN = 3  # the most readings of one term in a line of text
 
 
 @dataclass(frozen=True)
 class Reading(Printed):
-    """One way to read a term: the edits, and a remark where the sizes are impossible."""
+    """One reading of a term: the edits, and a note if the sizes are impossible."""
 
     words: str
     edits: tuple[Edit, ...] = ()
@@ -37,11 +37,11 @@ class Reading(Printed):
 
 @dataclass(frozen=True)
 class Answer(Printed):
-    """One term that accounts for the difference, with all readings that give it.
+    """One term that explains the difference, with all its readings.
 
-    ``term`` is in letters, expanded. ``difference`` is claim minus count, an int; the term again where a compared layer has letters left.
-    ``value`` is the value of the term where the claim is rounded, so that they differ. ``chance`` is how many answers as short as this
-    one to expect for a random claim nearby.
+    ``term`` is in letters, expanded. ``difference`` is claim minus count, an int; if a compared layer has letters left, it is the term.
+    ``value`` is the value of the term if the claim is rounded, so that the two differ. ``chance`` is the expected number of equally short
+    answers for a random claim nearby.
     """
 
     term: Expr
@@ -77,7 +77,7 @@ class Answer(Printed):
         if not isinstance(self.difference, int):
             return f"{written(self.term)}: {self.words}"
         value = f"{self.difference if self.value is None else self.value:+d}"
-        spelled_out = isinstance(self.term, Integer) or not self.readings[0].edits  # a claim's own arithmetic is in the words
+        spelled_out = isinstance(self.term, Integer) or not self.readings[0].edits  # the words contain the claim's own arithmetic
         return f"{value}: {self.words}" if spelled_out else f"{value} = {written(self.term)}: {self.words}"
 
     def to_latex(self) -> str:
@@ -87,9 +87,9 @@ class Answer(Printed):
 
 @dataclass(frozen=True)
 class Reconciliation(Tabular, Sequence[Answer]):
-    """The answers, the simplest first; empty, and false, where no short explanation was found.
+    """The answers, the simplest first; empty, and false, if no short explanation was found.
 
-    ``counted`` is the count of the layer, ``claim`` what was claimed.
+    ``counted`` is the count of the layer, ``claim`` the claimed number.
     """
 
     subject: str

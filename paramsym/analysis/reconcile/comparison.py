@@ -27,7 +27,7 @@ from paramsym.program.inputs import measured
 
 
 def against_layer(layer: Counted, claim: Counted) -> Reconciliation:
-    """Explain by which tensors two layers differ."""
+    """Return the tensors by which two layers differ."""
     symbolic = _same_sizes(layer, claim)
     one, other = (layer.origin[0], claim.origin[0]) if symbolic else (layer, claim)
     edits = list(_by_name(one, other))
@@ -44,18 +44,18 @@ def against_layer(layer: Counted, claim: Counted) -> Reconciliation:
 
 
 def _same_sizes(layer: Counted, claim: Counted) -> bool:
-    """Whether the two formulas can be subtracted: no letter stands for two numbers."""
+    """Whether the two formulas can be subtracted: no letter has two values."""
     one, other = layer.origin[1], claim.origin[1]
     names = {symbol.name: symbol for symbol in one}
     return all(symbol.name not in names or (names[symbol.name] == symbol and one[symbol] == size) for symbol, size in other.items())
 
 
 def _by_name(one: Counted, other: Counted) -> Iterator[Edit]:
-    """Yield what has to be left out, added and reshaped, tensor by tensor, to make the second layer of the first."""
+    """Yield the tensors to leave out, add and reshape to get the second layer from the first."""
     before, after = (_keyed(lines_of(layer)) for layer in (one, other))
     lost = [line for key, line in before.items() if key not in after]
     gained = [line for key, line in after.items() if key not in before]
-    # Where nothing is called alike, lines of equal amount are the same tensors under other names.
+    # If no names are equal, lines of equal size are the same tensors under other names.
     if len(lost) == len(before):
         lost, gained = _unmatched(lost, gained)
     if lost:
@@ -94,7 +94,7 @@ def _value(term: Polynomial) -> int:
 
 
 def _keyed(lines: tuple[Line, ...]) -> dict[tuple[object, ...], Line]:
-    """Return lines by their paths; those of one path, as the two products of attention, by their number as well."""
+    """Return lines by their paths; several lines of one path, such as the two products of attention, also by their number."""
     found: dict[tuple[object, ...], Line] = {}
     for line in lines:
         key, number = _key(line), 0
@@ -117,7 +117,7 @@ def _shown(line: Line) -> str:
 
 
 def against_shapes(subject: Subject, shapes: Mapping[str, Any]) -> Reconciliation:
-    """Explain by which tensors a layer and measured shapes differ; a state dict may name ties twice and hold buffers.
+    """Return the tensors by which a layer and measured shapes differ; a state dict may list ties twice and contain buffers.
 
     Raises:
         ArgumentError: a value that is neither a shape nor has one.
@@ -129,7 +129,7 @@ def against_shapes(subject: Subject, shapes: Mapping[str, Any]) -> Reconciliatio
             raise ArgumentError(message)
     layer = subject.layer
     if isinstance(layer, Cost):
-        message = f"shapes of tensors are held against a layer, not against the {subject.unit} of {subject.name}."
+        message = f"shapes of tensors can be compared with a layer, not with the {subject.unit} of {subject.name}."
         raise ArgumentError(message)
     given = {name: measured(getattr(shape, "shape", shape), f"the claim's {name!r}", ArgumentError) for name, shape in shapes.items()}
     count = subject.count
@@ -176,7 +176,7 @@ def _measured(subject: Subject, layer: Layer, found: Mapping[str, tuple[int, ...
 
 
 def _copies(subject: Subject) -> list[tuple[Polynomial, frozenset[str]]]:
-    """Pair what each tensor adds, in letters, with the names of all its copies."""
+    """Pair each tensor's contribution, in letters, with the names of all its copies."""
     found: dict[frozenset[str], Polynomial] = {}
     for general, line in zip(subject.root.lines, subject.layer.lines, strict=True):
         names = frozenset(_written_out(line))
@@ -193,7 +193,7 @@ def _written_out(line: Line) -> Iterator[str]:
 
 
 def _in_letters(names: list[str], copies: list[tuple[Polynomial, frozenset[str]]], sizes: Mapping[str, int]) -> Polynomial:
-    """Return what some tensors add together: in letters where all copies of a tensor are among them, in numbers for the rest."""
+    """Return the sum of some tensors: in letters if all copies of a tensor are among them, in numbers for the rest."""
     left = set(names)
     total = Polynomial.of(0)
     for amount, written_out in copies:

@@ -18,18 +18,18 @@ from paramsym.analysis.wording import ShortNames, each_of, listed, once_per, pla
 from paramsym.core.ledger import Line
 
 _LONGEST_RUN = 8
-_BOTH = 1.44  # two slips in a layer of two tensors are one idea
-_RUNS_UP_TO = 40  # tensors of one parent among which neighbours of equal size are tried together
+_BOTH = 1.44  # two mistakes in a layer with two tensors count as one idea
+_RUNS_UP_TO = 40  # the most tensors of one parent for which runs of equal neighbours are tried
 
 
 @dataclass(frozen=True)
 class Edit:
-    """A small change of what is counted.
+    """A small change of the count.
 
-    ``words`` say it, ``tensors`` name what it touches, ``value`` is what it adds. ``cost`` ranks it: a simple idea costs about one.
-    ``lines`` are the tensors it changes, by number; two edits of one tensor do not combine. ``sizes`` are those it changes.
-    ``alone`` says that it builds another layer, and combines with nothing. ``copies`` is of how many whole models it makes the count.
-    ``asked`` says that the user named its sizes.
+    ``words`` describe it, ``tensors`` are the names of changed tensors, ``value`` is its contribution. ``cost`` ranks it: a simple idea
+    costs about one. ``lines`` are the numbers of changed tensors; two edits of one tensor do not combine. ``sizes`` are the changed sizes.
+    ``alone`` means that it builds another layer, and combines with no other edit. ``copies`` is the number of whole models in its count.
+    ``asked`` means that the user named its sizes.
     """
 
     words: str
@@ -45,7 +45,7 @@ class Edit:
     asked: bool = False
 
     def term(self, subject: Subject) -> Polynomial:
-        """What the edit adds, in letters."""
+        """The contribution of the edit, in letters."""
         if self.fixed is not None:
             return self.fixed
         if self.sizes:
@@ -57,7 +57,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class TensorGroup:
-    """Tensors that one would speak of together."""
+    """Tensors with a common description."""
 
     lines: frozenset[int]
     words: str
@@ -104,7 +104,7 @@ class Structure:
     def _everything(self) -> Iterator[TensorGroup]:
         whole = frozenset(range(len(self.lines)))
         second = frozenset(i for i, line in enumerate(self.lines) if line.role == "bias" and self.paths[i][-1].startswith("bias_hh"))
-        if second:  # of torch's recurrent layers, in every level and direction: one bias is all that the sum of two is worth
+        if second:  # torch's recurrent layers store two biases that are only added: one bias would be enough
             yield TensorGroup(second, "the second bias of every gate", 0.96)
         if len(whole) > 1:
             yield TensorGroup(whole, "everything", 1.1)
@@ -142,7 +142,7 @@ class Structure:
             yield TensorGroup(frozenset(members), listed([self.names.tensor(self.lines[i]) for i in members]), 0.95)
 
     def alike(self) -> Iterator[list[int]]:
-        """Yield tables with the matrices of their shape: what models like to share."""
+        """Yield tables with the matrices of their shape, which models often tie."""
         families: dict[tuple[object, ...], list[int]] = {}
         for i, line in enumerate(self.lines):
             if len(line.shape) == 2 and not line.stored and not line.spans and line.role in {"table", "weight"}:
@@ -152,7 +152,7 @@ class Structure:
                 yield members
 
     def _labels(self) -> Iterator[TensorGroup]:
-        """Everything under one label in one place: a gate of a recurrent layer, the query of a fused projection."""
+        """All segments of one label in one tensor or layer: a gate of a recurrent layer, the query of a fused projection."""
         found: dict[tuple[object, ...], set[int]] = {}
         for i, line in enumerate(self.lines):
             if line.label:
@@ -161,7 +161,7 @@ class Structure:
             yield TensorGroup(frozenset(members), str(label), 1.15)
 
     def _tails(self) -> Iterator[TensorGroup]:
-        """Tensors and parts of one name in several places: every ``self_attn.q_proj``."""
+        """Tensors and parts of one name in several layers: every ``self_attn.q_proj``."""
         found: dict[tuple[str, ...], set[int]] = {}
         for i, path in enumerate(self.paths):
             for end in range(max(1, len(path) - 3), len(path) + 1):
@@ -199,7 +199,7 @@ class Structure:
                     yield TensorGroup(both, owners, 1.25 + part, plural=True)
 
     def _with_their_biases(self, chosen: list[int]) -> frozenset[int]:
-        """Return everything of the owners of some tensors; of a fused tensor, everything under the same labels."""
+        """Return all tensors of the layers that own some tensors; for a fused tensor, all segments with the same labels."""
         labels = {self.lines[i].label for i in chosen}
         parents = {self.paths[i][:-1] for i in chosen}
         return frozenset(i for i, line in enumerate(self.lines) if self.paths[i][:-1] in parents and line.label in labels)
@@ -211,7 +211,7 @@ class Structure:
         whole = len(group.lines) == len(self.lines)
         if not whole:
             yield self._edit(group, 0, f"{group.words} left out", 0.0, total)
-        # A table counted twice is usually the output matrix that is tied to it.
+        # A table is usually counted twice because the output matrix is tied to it.
         table = all(self.kinds[i] == "table" for i in group.lines)
         yield self._edit(group, 2, f"{group.words} counted twice", 0.04 if table else 0.15, total)
         if not whole and len(group.lines) > 1 and not group.plural and group.cost < 1.2:
@@ -253,7 +253,7 @@ class Structure:
                 yield self._edit(group, count, f"{group.words} counted {once_per(count)}", 0.5, total)
 
     def _side_by_side(self, outside: TensorGroup, count: Symbol, rest: int) -> Iterator[Edit]:
-        """As many whole models as there are copies of something, as in "8x7B": what the copies share is counted with each of them."""
+        """One whole model per copy, as in "8x7B": the parameters that the copies share are counted with each."""
         copies = int(self.subject.sizes.get(count, 0))
         words = f"{outside.words} counted {once_per(count)}"
         cost = 1.0 if each_of(count) == "expert" else 1.4
@@ -270,7 +270,7 @@ class Structure:
 
     def _without_factor(self, group: TensorGroup, total: int) -> Iterator[Edit]:
         if any(len(self.lines[i].shape) < 2 for i in group.lines):
-            return  # a vector without its factor is nothing
+            return  # a vector without its only factor is not a tensor
         first, *others = (self.lines[i] for i in group.lines)
         for factor in dict.fromkeys(first.factors):
             if factor == 1 or (isinstance(factor, Expr) and not isinstance(factor, Symbol)) or factor in heads(first):
@@ -280,7 +280,7 @@ class Structure:
                 yield self._edit(group, 1 / Polynomial.of(factor).as_expr(), words, 0.4, total)
 
     def _without_factor_and_bias(self, group: TensorGroup, total: int) -> Iterator[Edit]:
-        """Of a layer with one matrix and one bias: both slips at once, as in "N filters of K by K have N*K*K weights"."""
+        """Both mistakes at once for a layer with one matrix and one bias, as in "N filters of K by K have N*K*K weights"."""
         if len(self.lines) != 2 or len(group.lines) != 1 or {line.role for line in self.lines} != {"weight", "bias"}:
             return
         for edit in self._without_factor(group, total):
@@ -290,7 +290,7 @@ class Structure:
             yield Edit(words, self.named(range(2)), self.subject.value(term), _BOTH, frozenset(range(2)), fixed=term)
 
     def _once_per_input(self, group: TensorGroup, total: int) -> Iterator[Edit]:
-        """A bias for every slice of the weight beside it: one per pair of input and output map, instead of one per output map."""
+        """One bias for every slice of the weight: one per pair of input and output map, instead of one per output map."""
         if len(group.lines) > 1:
             return
         (i,) = group.lines
@@ -319,7 +319,7 @@ def _article(size: Dim) -> str:
 
 
 def _kind(line: Line, beside_scale: bool) -> str:
-    """Return the kind a reader sees: what is beside a scale belongs to a norm."""
+    """Return the kind for a reader: a bias beside a scale belongs to a norm."""
     if line.role in {"bias", "scale"} and beside_scale:
         return "norm"
     return {"bias": "bias", "table": "table", "scale": "norm"}.get(line.role, "weight")

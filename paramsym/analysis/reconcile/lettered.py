@@ -1,4 +1,4 @@
-"""A claim in letters against a count in letters: the term between them, and what somebody may have counted instead."""
+"""A claim in letters against a count in letters: their difference, and what the claim may have counted instead."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from paramsym.analysis.reconcile.subject import Subject
 from paramsym.analysis.wording import listed, written
 from paramsym.errors import ParamsymError
 
-_FIRST = 200  # the sizes that stand for letters are primes above this, so that no two terms are equal by chance
-_ROUNDS = 4  # in which sizes are made multiples of others
+_FIRST = 200  # letters get primes above this as sizes, so that no two terms are equal by chance
+_ROUNDS = 4  # for making sizes multiples of others
 Search = Callable[[Subject, Stated], list[Answer]]
 
 
 def in_letters(subject: Counted, claim: Any) -> bool:
-    """Whether a claim has to be held against the formula, because no number is known."""
+    """Whether a claim must be compared with the formula, because there is no number."""
     return isinstance(claim, str | Expr) and subject.polynomial.constant is None
 
 
 def against_formula(subject: Counted, claim: str | Expr, search: Search) -> Reconciliation:
-    """Hold a claim in letters against the formula of a layer or a cost.
+    """Compare a claim in letters with the formula of a layer or a cost.
 
-    The search for readings runs at sizes that stand for the letters; an answer counts where its term is the difference in letters.
+    The search for readings runs at prime sizes for the letters; an answer is accepted if its term is the difference in letters.
 
     Raises:
-        SizeError: a claim that is a number, against a formula whose letters have no sizes.
+        SizeError: a number as the claim about a formula whose letters have no sizes.
     """
     sizes = _stand_ins(subject)
     known = subject.origin[1]
@@ -58,7 +58,7 @@ def against_formula(subject: Counted, claim: str | Expr, search: Search) -> Reco
 
 
 def _readings(subject: Counted, sizes: Mapping[Symbol, int], formula: Polynomial, search: Search) -> list[Reading]:
-    """Return the readings that give the term in letters, found at sizes that stand for them."""
+    """Return the readings whose term is the difference in letters, found at prime sizes."""
     try:
         sized = Subject(subject.at(dict(sizes)))
         value, count = sized.ratio(formula), sized.count
@@ -76,8 +76,8 @@ def _readings(subject: Counted, sizes: Mapping[Symbol, int], formula: Polynomial
 
 
 def _stand_ins(subject: Counted) -> dict[Symbol, int]:
-    """Return sizes for the letters: primes, made multiples of what has to divide them."""
-    letters = sorted(subject.symbols, key=lambda symbol: (symbol.name == "P", symbol.name))  # tables have rows for all positions
+    """Return sizes for the letters: primes, and multiples where one size must divide another."""
+    letters = sorted(subject.symbols, key=lambda symbol: (symbol.name == "P", symbol.name))  # position tables have rows for all positions
     sizes: dict[Symbol, int] = {}
     prime = _FIRST
     for letter in letters:
@@ -95,12 +95,12 @@ def _stand_ins(subject: Counted) -> dict[Symbol, int]:
 
 
 def _sides(*sides: Any) -> tuple[Any, ...]:
-    """Return both sides with quotients written as fractions, which need not be whole yet."""
+    """Return both sides with exact quotients as plain fractions."""
     return tuple(side.doit() if isinstance(side, Expr) else Integer(side) for side in sides)
 
 
 def _between(subject: Counted, term: Polynomial) -> str:
-    """Say what the claim leaves out, with the lines that it is, and what it has more."""
+    """Describe the terms that the claim leaves out, with their lines, and its extra terms."""
     missing = Polynomial({monomial: -c for monomial, c in term.terms.items() if c < 0})
     extra = Polynomial({monomial: c for monomial, c in term.terms.items() if c > 0})
     words = []
@@ -112,7 +112,7 @@ def _between(subject: Counted, term: Polynomial) -> str:
 
 
 def _named(subject: Counted, missing: Polynomial) -> str:
-    """Name the lines that make up the terms that are left out altogether."""
+    """Name the lines of the terms that are left out."""
     gone: set[Monomial] = {monomial for monomial, c in missing.terms.items() if subject.polynomial.terms.get(monomial) == c}
     names = [str(line.path[-1]) for line in subject.lines if gone and set(line.polynomial().terms) <= gone]
     where = Polynomial({monomial: missing.terms[monomial] for monomial in gone})

@@ -18,11 +18,11 @@ from paramsym.errors import ParamsymError
 
 _COST = 0.93
 _LABELS = BY_NAME["N"].symbol
-_CLASSES = {2: 0.07, 1000: 0.07, 10: 0.2, 100: 0.2, 21_841: 0.2}  # yes or no, ImageNet; CIFAR, ImageNet-21k; what each costs more
+_CLASSES = {2: 0.07, 1000: 0.07, 10: 0.2, 100: 0.2, 21_841: 0.2}  # binary, ImageNet; CIFAR, ImageNet-21k; the extra cost of each
 
 
 def optional(subject: Subject) -> Iterator[Edit]:
-    """Yield the edits that build the layer with one option changed, where that can be built and has a number."""
+    """Yield the edits that build the layer with one option changed, if that is possible and has a number."""
     root = holder(subject.root)
     cls: type = type(root)
     hints = hints_of(cls)
@@ -46,9 +46,9 @@ def optional(subject: Subject) -> Iterator[Edit]:
 
 
 def _differences(subject: Subject, built: Counted) -> Iterator[tuple[str, Polynomial, float]]:
-    """Yield what another option adds, in words and in letters, and what believing it costs more.
+    """Yield the contribution of another option, in words and in letters, with its extra cost.
 
-    A head that brings labels is tried with the numbers of classes that are usual, one that brings ties as stored and as listed.
+    A head with labels is tried with the usual numbers of classes, a head with ties both as stored and as listed.
     """
     more = built.symbols - set(subject.sizes)
     tied = _tied(built) - _tied(subject.root)
@@ -66,7 +66,7 @@ def _tied(layer: Counted) -> Polynomial:
 
 
 def _choices(hint: Any, now: Any) -> tuple[Any, ...]:
-    """Return the values of a flag, of a closed choice, or one of what there is none of; nothing else can be tried out."""
+    """Return the other values of a flag or of a closed choice, or 1 for a missing number; other fields have no finite list of values."""
     if hint is bool:
         return (False, True)
     if get_origin(hint) is Literal:

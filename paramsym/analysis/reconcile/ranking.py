@@ -1,7 +1,7 @@
-"""The search: which edits, alone or together, give a difference, and how many would by chance.
+"""The search for edits, alone or together, that give a difference, with the expected number of chance hits.
 
-Any number can be reached with enough edits, so an answer is worth what it would be hard to hit at random. Single ideas are always shown.
-Two or three together are tried among the simplest ideas only, as many of them as keep the share of numbers they reach small.
+Any number can be reached with enough edits, so an answer is only useful if a random number would rarely be hit. Single ideas are always
+shown. Combinations of two or three are tried only among the simplest ideas, so few that they reach a small share of all numbers.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from paramsym.analysis.reconcile.resizing import by_size, resized, roots
 from paramsym.analysis.reconcile.subject import Subject
 from paramsym.analysis.reconcile.whole import additional
 
-_BUDGET = 0.03  # hits by chance that ideas may have
-_POOLS = {2: (90, 40, 20, 12), 3: (24, 12)}  # of how many ideas two, or three, are tried together
-_NATURAL = 1.45  # an idea cheaper than this is tried whatever it may hit by chance
-_FEW = 60  # ideas beyond the natural ones that are tried all the same
-_PLAIN = 1.06  # ideas that a rounded number can confirm
-_COARSE = 1.13  # and where it is rounded as much as it is off, so that nearly every idea would hit
-_CUT, _RAISED = 0.05, 0.1  # what it costs to take a number as cut off, or as rounded up
+_BUDGET = 0.03  # the most expected chance hits of ideas
+_POOLS = {2: (90, 40, 20, 12), 3: (24, 12)}  # numbers of ideas from which two, or three, are combined
+_NATURAL = 1.45  # an idea cheaper than this is tried for any number of chance hits
+_FEW = 60  # further ideas that are always tried
+_PLAIN = 1.06  # the cost up to which a rounded number can confirm an idea
+_COARSE = 1.13  # the same if the rounding is as large as the difference, so that nearly every idea would hit
+_CUT, _RAISED = 0.05, 0.1  # the cost of assuming a number that was cut off, or rounded up
 
 
 @dataclass(frozen=True)
 class Hit:
-    """Edits that together give the difference; ``chance`` is the expected number of such hits for a random claim nearby."""
+    """Edits whose sum is the difference; ``chance`` is the expected number of such hits for a random claim nearby."""
 
     edits: tuple[Edit, ...]
     chance: float
@@ -43,15 +43,15 @@ class Hit:
 
     @property
     def cost(self) -> float:
-        """What the edits cost together: each one more than one costs extra, and so does a number that has to be cut off."""
+        """The total cost of the edits: each further edit costs extra, and so does a number that was cut off."""
         return sum(edit.cost for edit in self.edits) + 0.5 * (len(self.edits) - 1) + self.extra
 
 
 class EditSearch:
-    """The edits of one subject, kept for several claims."""
+    """The edits of one subject, cached for several claims."""
 
     def __init__(self, subject: Subject, sizes: Iterable[Edit] = ()) -> None:
-        """Collect the single edits once, those that change nothing left out."""
+        """Collect the single edits that change something."""
         self.subject = subject
         structure = Structure(subject)
         edits = [*structure.edits(), *additional(structure), *sizes]
@@ -59,7 +59,7 @@ class EditSearch:
         self.by_size = tuple(by_size(subject))
 
     def exact(self, difference: int, found: Sequence[Edit] = ()) -> list[Hit]:
-        """Return the hits for an exact difference: of one edit if there are any, else of two, else of three."""
+        """Return the hits for an exact difference: of one edit if there are any, otherwise of two, otherwise of three."""
         single, spent = self._single(difference)
         hits = [*single, *(Hit((edit,), 0.0) for edit in found)]
         if not hits:
@@ -73,10 +73,10 @@ class EditSearch:
         return roots(self.subject, self.by_size, low, high)
 
     def within(self, stated: Stated) -> list[Hit]:
-        """Return the ideas that bring the count to a rounded number; where there is none, to one cut off or rounded up.
+        """Return the ideas that give a rounded number; if there are none, those that give a number cut off or rounded up.
 
-        The plain ideas are always among them, the others where few of them would hit by chance. Where the number is rounded as much as it
-        is off, nearly every idea would, and both kinds of hits are looked at.
+        Plain ideas are always tried, others if few of them would hit by chance. If the rounding is as large as the difference, nearly every
+        idea would hit, and both kinds of hits are considered.
         """
         width = stated.high - stated.low + 1
         window = max(abs(stated.low - self.subject.count), abs(stated.high - self.subject.count))
@@ -101,10 +101,10 @@ class EditSearch:
                     yield Hit((edit,), chance, 0.0 if not bent else _CUT if total > stated.value else _RAISED)
 
     def _single(self, difference: int) -> tuple[list[Hit], float]:
-        """Return the hits of one edit, and how many of the ideas looked at would hit by chance."""
+        """Return the hits of one edit, and the expected number of chance hits among the tried ideas."""
         natural = [edit for edit in self.edits if edit.cost < _NATURAL]
         every = self.subject.expected({edit.value for edit in self.edits}, difference)
-        # A layer may be so small that every idea about it can be looked at.
+        # For a small layer, every idea can be tried.
         few = len(self.edits) - len(natural) <= _FEW
         tried = self.edits if few or every <= _BUDGET else natural
         chance = every if tried is self.edits else self.subject.expected({edit.value for edit in natural}, difference)
@@ -147,7 +147,7 @@ class EditSearch:
 
 
 def _apart(one: Edit, other: Edit) -> bool:
-    """Whether two edits can be made together: they touch different tensors, and neither builds another layer."""
+    """Whether two edits can be combined: they change different tensors, and neither builds another layer."""
     return not (one.alone or other.alone or one.lines & other.lines or set(one.tensors) & set(other.tensors))
 
 

@@ -1,4 +1,4 @@
-"""Where does this number come from? The small edits that turn a layer's count into a claimed one."""
+"""The small edits that turn a layer's count into a claimed one."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from paramsym.analysis.reconcile.together import Row, Together, rows_of, togethe
 from paramsym.analysis.wording import written
 from paramsym.errors import ArgumentError
 
-_MOST = 10  # answers shown; a number that more terms explain explains nothing
+_MOST = 10  # the most answers; with more of them, none is a good explanation
 _AS_SIMPLE = 0.15
-_TELLING = 3  # digits that tell units of 2**20 from those of 10**6, which differ by a twentieth
-_UNLIKELY = 0.5  # beside a number that is nearly right, edits are worth saying that hit less often than this by chance,
-_RARELY = 0.1  # how often one size hits a rounded number by chance, at most
-_OBVIOUS = 0.95  # or that are as plain as another head
+_TELLING = 3  # the digits needed to distinguish units of 2**20 from 10**6, which differ by a twentieth
+_UNLIKELY = 0.5  # if a number is nearly right, edits are shown that hit less often than this by chance,
+_RARELY = 0.1  # the most chance hits of one size for a rounded number
+_OBVIOUS = 0.95  # or that are as simple as another head
 _Others: TypeAlias = tuple[tuple[Symbol, tuple[int, ...]], ...]
-_FACTORS = 5  # sizes that a product somebody took for a count may have
+_FACTORS = 5  # the most sizes in a product that is claimed as a count
 
 
 _Claimed: TypeAlias = int | str | Expr | Counted
@@ -61,19 +61,19 @@ def reconcile(layer: Any, claim: Any, at: Any = None, *, others: Mapping[str | S
     """Explain the difference between a claim and the count of a layer, or a cost; or between several claims and as many counts.
 
     The claim is a number (``109786368``, ``"110M"``), arithmetic (``"12*768*12 = 110M"``), an expression in the model's letters, as a
-    string or of SymPy (``"12*L*H**2"``), another layer, or measured shapes ``{name: shape}``. ``at`` puts sizes in first. ``others`` are
-    further sizes to try, alone and together, as ``{"F": [27392]}``; the other published sizes of the model are tried anyway. The answers
-    come ranked by simplicity, one for each term; they are empty where no short explanation was found. A claim that is right gives one
-    answer with the term 0. Of a layer that was built with numbers, the terms name its arguments.
+    string or a SymPy expression (``"12*L*H**2"``), another layer, or measured shapes ``{name: shape}``. ``at`` puts sizes in first.
+    ``others`` are further sizes to try, alone and together, as ``{"F": [27392]}``; the other published sizes of the model are tried anyway.
+    The answers are ranked by simplicity, one for each term; they are empty if no short explanation was found. A claim that is right gives
+    one answer with the term 0. For a layer that was built with numbers, terms contain the names of its arguments.
 
     Several claims are the rows of a table: ``{name: claim}`` with the names of published sizes, or a list of claims with a list of sizes
     in ``at``, or with a list of layers or costs. The answers are the terms that fit all rows. Where the claims are in letters, or the
     layers differ in more than sizes, they are the readings that all rows have in common.
 
     Raises:
-        ArgumentError: a claim that is no number above zero, no expression, no layer and no mapping of shapes.
+        ArgumentError: a claim that is not a number above zero, an expression, a layer or a mapping of shapes.
         UnknownNameError: an expression with a letter that the model does not have.
-        SizeError: sizes that are missing for a claimed number, or that the layer cannot have.
+        SizeError: missing sizes for a claimed number, or impossible sizes.
 
     >>> from paramsym import A, Block, Dense, H, per
     >>> heads = (A, per(H, A))
@@ -127,13 +127,13 @@ def in_unit_of(subject: Subject, said: Claim) -> Claim:
     """Return a claim in the unit of the subject: a multiply-add is two FLOPs.
 
     Raises:
-        ArgumentError: a claim in a unit of something else.
+        ArgumentError: a claim in another unit.
     """
     if said.unit in {"", subject.unit}:
         return said
     if {said.unit, subject.unit} != {"FLOPs", "MACs"}:
         hint = " Count them in bytes, with dtype='bfloat16' or another format." if subject.unit == "elements" else ""
-        message = f"the claim {said.words} is in {said.unit}; what is counted for {subject.name} are {subject.unit}.{hint}"
+        message = f"the claim {said.words} is in {said.unit}; the count of {subject.name} is in {subject.unit}.{hint}"
         raise ArgumentError(message)
     if said.unit == "MACs":
         return replace(said, stated=said.stated.times(2, f"{said.words}, two FLOPs each,"))
@@ -152,7 +152,7 @@ def _answers(subject: Subject, said: Claim, others: Mapping[str | Symbol, Iterab
         first = _right(subject, arithmetic) if said.formula is not None else Answer(Integer(0), arithmetic.value - count, _read(words))
         return [first, *right]
     found = _of_number(subject, arithmetic, others, products=False)
-    # Where the number has an explanation, the arithmetic is said with it: that of the same term, or, where it is of numbers, the simplest.
+    # If the number has an explanation, the arithmetic is added to it: to the answer with the same term, or, for numbers, to the simplest.
     own = said.formula if said.formula is not None else guess
     term = ((own if own is not None else Polynomial.of(arithmetic.value)) - subject.formula).as_expr()
     same = next((answer for answer in found if answer.term == term), found[0] if found and said.formula is None else None)
@@ -195,9 +195,9 @@ def _of_number(
         hits = [
             hit for hit in hits if hit.asked or hit.chance <= _UNLIKELY or (hit.cost < _OBVIOUS and stated.allows(_total(subject, hit)))
         ]
-    # A size that the user named is answered also where another size contradicts it.
+    # A size that the user named is answered even if another size contradicts it.
     hits = [hit for hit in hits if hit.asked or all(impossible(subject, dict(edit.sizes)) == "" for edit in hit.edits if edit.sizes)]
-    # A rounded number is weak evidence: of what it allows, only the simplest is worth saying.
+    # A rounded number is weak evidence: only the simplest answer is shown.
     simplest = min((hit.cost for hit in hits), default=0.0)
     return found + _merged(
         subject, sorted((hit for hit in hits if every or hit.asked or hit.cost < simplest + _AS_SIMPLE), key=lambda hit: hit.cost), stated
@@ -205,18 +205,18 @@ def _of_number(
 
 
 def _search_of(subject: Subject, others: _Others) -> EditSearch:
-    """Return the search, kept for the next claim about the same layer; two layers of one size may have different letters."""
+    """Return the search, cached for the next claim about the same layer; two layers of one size may have different letters."""
     asked = (subject.layer, subject.root, tuple(subject.sizes.items()), others)
     try:
         hash(asked)
-    except TypeError:  # a layer of the user's own with a field that has no hash
+    except TypeError:  # a user's layer with a field that has no hash
         return search(subject, dict(others))
     return _search(*asked)
 
 
 @lru_cache(maxsize=16)
 def _search(layer: Counted, root: Counted, sizes: tuple[tuple[Symbol, Dim], ...], others: _Others) -> EditSearch:
-    del root, sizes  # part of the key: equal layers need not have come from the same letters
+    del root, sizes  # part of the key: equal layers may come from different letters
     return search(Subject(layer), dict(others))
 
 
@@ -256,7 +256,7 @@ def _total(subject: Subject, hit: Hit) -> int:
 
 
 def _how_rounded(stated: Stated, total: int, hit: Hit) -> str:
-    """Say how a total that is not rounded to the number gives it: cut off, or as a multiple of a number that was rounded first."""
+    """Describe how a total that does not round to the number gives it: cut off, or as a multiple of a number that was rounded first."""
     copies = hit.edits[0].copies
     if not copies or stated.bent(total):
         return f"{total:,}, {stated.bent(total)}"
@@ -272,7 +272,7 @@ def _right(subject: Subject, stated: Stated) -> Answer:
 
 
 def _in_units(subject: Subject, stated: Stated) -> Answer:
-    """Say that the number is right in units of 2**10, 2**20, ..."""
+    """Return the answer for a number that is right in units of 2**10, 2**20, ..."""
     value = stated.value if stated.binary is None else stated.binary.value
     words = f"{stated.words} is right in units of a power of 1024: {subject.count:,} is {stated.words} times that, rounded"
     return Answer(Integer(0), value - subject.count, (Reading(words),))
@@ -286,7 +286,7 @@ def _digits(digits: int) -> str:
 
 
 def _spelt_out(subject: Subject, said: Claim, arithmetic: Stated, guess: Polynomial | None) -> list[str]:
-    """Spell out the claim's own arithmetic; ``guess`` is what it may say in letters."""
+    """Describe the claim's own arithmetic; ``guess`` is its probable form in letters."""
     parts = [f"{arithmetic.words} = {arithmetic.value:,}"]
     if said.stated is not arithmetic and said.stated.value != arithmetic.value and not said.stated.allows(arithmetic.value):
         parts.append(f"not {said.stated.words}{_times_off(said.stated.value, arithmetic.value)}")
@@ -306,7 +306,7 @@ def _that_is(subject: Subject, arithmetic: Stated) -> str:
 
 
 def _between(formula: Polynomial | None, subject: Subject) -> list[str]:
-    """Say what a formula leaves out of the count, or what it has more."""
+    """Describe the terms that a formula leaves out of the count, or its extra terms."""
     gap = Polynomial.of(0) if formula is None else formula - subject.formula
     signs = {number > 0 for number in gap.terms.values()}
     if len(signs) != 1:
@@ -337,7 +337,7 @@ def _lettered(subject: Subject, factors: tuple[int, ...]) -> Polynomial | None:
 
 
 def _run_together(subject: Subject, number: int) -> tuple[int, ...]:
-    """Split the digits of a number into sizes, where a formatter has eaten the asterisks: 12768768 is 12, 768, 768."""
+    """Split the digits of a number into sizes if a formatter removed the asterisks: 12768768 is 12, 768, 768."""
     sizes = {str(size) for size in subject.sizes.values() if isinstance(size, int) and size > 9}
 
     def split(digits: str) -> tuple[int, ...]:
@@ -355,7 +355,7 @@ def _run_together(subject: Subject, number: int) -> tuple[int, ...]:
 
 
 def _with_products(subject: Subject, found: list[Answer], value: int) -> list[Answer]:
-    """Add the claim as a bare product of sizes, where it is one: what somebody multiplied, perhaps instead of adding."""
+    """Add a reading of the claim as a product of sizes, if it is one."""
     sizes = {symbol: size for symbol, size in subject.sizes.items() if isinstance(size, int) and size > 1}
     products: dict[tuple[int, ...], tuple[Symbol, ...]] = {}
     for letters in _product_letters(sizes, value):
@@ -384,7 +384,7 @@ def _product_letters(sizes: dict[Symbol, int], value: int) -> Iterator[tuple[Sym
 
 
 def _with_search(sized: Counted, compared: Reconciliation, others: Mapping[str | Symbol, Iterable[int]] | None) -> Reconciliation:
-    """Add the edits that give the same difference as a number, where both layers have one."""
+    """Add the edits that give the same difference as a number, if both layers have a number."""
     difference = compared[0].difference
     if compared[0].term == 0 or compared.counted is None or not isinstance(difference, int):
         return compared

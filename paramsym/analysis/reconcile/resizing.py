@@ -23,18 +23,18 @@ from paramsym.core.at import published_sizes, symbol_of
 from paramsym.errors import ArgumentError, ParamsymError, SizeError
 from paramsym.naming import described
 
-_ALIKE = 16  # one size stands in for another only where they are within this factor
+_ALIKE = 16  # one size may replace another within this factor
 _PADDINGS = (8, 16, 32, 64, 100, 128, 256, 512, 1000, 1024)
-_USUAL = 0.02  # a slip of a kind that hits more claims than this by chance explains none
+_USUAL = 0.02  # a kind of mistake that hits more claims than this by chance is no explanation
 _RARE = Fraction(1, 400)  # an integer root rarer than this needs no typing error to be believed
-_NEAR = 2  # a root further off than this factor is another model
+_NEAR = 2  # a root beyond this factor is another model
 _GROUPED = (BY_NAME["G"].symbol, BY_NAME["A"].symbol)
-_MOST_ASKED = 10_000  # combinations of the values that a user names, which are counted in a second
-_TYPED = 3  # digits a number needs before one of them can be said to be mistyped
+_MOST_ASKED = 10_000  # the most combinations of the user's values; they take about a second
+_TYPED = 3  # the fewest digits of a number for a mistyped digit
 
 
 def resized(subject: Subject, others: Mapping[Symbol, Iterable[int]]) -> Iterator[Edit]:
-    """Yield the edits that put other sizes in, which do not depend on the claim."""
+    """Yield the edits with other sizes that do not depend on the claim."""
     yield from _published(subject)
     yield from _asked(subject, others)
     yield from _substituted(subject)
@@ -64,7 +64,7 @@ def _published(subject: Subject) -> Iterator[Edit]:
         try:
             sizes = published_sizes(type(root).__name__, root.published, name, partial(getattr, root))
         except ParamsymError:
-            continue  # another structure: it has no count in these letters
+            continue  # another structure without a count in these letters
         changed = {symbol: int(size) for symbol, size in sizes.items() if symbol in subject.sizes and subject.sizes[symbol] != size}
         if changed:
             yield _changed(subject, changed, f"the count of {name}", 1.0)
@@ -77,7 +77,7 @@ def _published(subject: Subject) -> Iterator[Edit]:
 
 
 def _substituted(subject: Subject) -> Iterator[Edit]:
-    """Yield one size in place of another: key/value heads taken for heads, a head of its own width taken for a share of the model's."""
+    """Yield one size in place of another: key/value heads for heads, a separate head size for a share of the hidden size."""
     formula = subject.formula.as_expr()
     used = sorted((s for s in subject.formula.free_symbols if s in subject.sizes), key=lambda s: s.name)
     numbers = {symbol: int(size) for symbol, size in subject.sizes.items() if isinstance(size, int)}
@@ -86,7 +86,7 @@ def _substituted(subject: Subject) -> Iterator[Edit]:
         if _only_divides(subject.formula, symbol):
             if numbers.get(symbol, 1) > 1:
                 yield _changed(subject, {symbol: 1}, f"{symbol} = 1 in place of {_now(subject, symbol)}, with nothing divided", 1.3)
-            continue  # G*H/A with another A is G*H/A with another G, which says it more simply
+            continue  # G*H/A with another A equals G*H/A with another G, which is simpler
         for other, value in numbers.items():
             near = numbers[symbol] < _ALIKE * value and value < _ALIKE * numbers[symbol]
             if other != symbol and value != numbers[symbol] and near:
@@ -102,7 +102,7 @@ def _substituted(subject: Subject) -> Iterator[Edit]:
 
 
 def _slices(subject: Subject) -> Iterator[tuple[Symbol, Symbol]]:
-    """Yield the widths of slices with their numbers: what stands behind a number of heads in an axis."""
+    """Yield the widths of slices with their numbers: the factor after a number of heads in an axis."""
     for line in subject.lines:
         for factors in line.axes:
             if len(factors) == 2 and isinstance(factors[0], Symbol) and isinstance(factors[1], Symbol) and factors[0] in subject.sizes:
@@ -114,7 +114,7 @@ def _only_divides(formula: Polynomial, symbol: Symbol) -> bool:
 
 
 def _thousands(subject: Subject) -> Iterator[Edit]:
-    """Yield all sizes in units of 1024 read as thousands: a width of 4K multiplied as 4,000."""
+    """Yield all multiples of 1024 read as thousands: a width of 4K taken for 4,000."""
     numbers = {symbol: size for symbol, size in subject.sizes.items() if isinstance(size, int) and symbol in subject.formula.free_symbols}
     changes = {symbol: size // 1024 * 1000 for symbol, size in numbers.items() if size % 1024 == 0}
     if changes:
@@ -123,7 +123,7 @@ def _thousands(subject: Subject) -> Iterator[Edit]:
 
 
 def _rounded(subject: Subject) -> Iterator[Edit]:
-    """Yield a size as a text rounds it: 30,000 for 30,522, 4,000 for 4,096 (and what is a multiple of it along)."""
+    """Yield rounded sizes: 30,000 for 30,522, 4,000 for 4,096 (with the sizes that are multiples of it)."""
     for symbol, size in subject.sizes.items():
         if symbol not in subject.formula.free_symbols or not isinstance(size, int) or size < 1000:
             continue
@@ -140,7 +140,7 @@ def _rounded(subject: Subject) -> Iterator[Edit]:
 
 @dataclass(frozen=True)
 class OneSize:
-    """The count as powers of one size, the others put in; ``followers`` are sizes that go along, as F goes with H where it is 4*H."""
+    """The count as powers of one size, with the others put in; ``followers`` are sizes that change with it, as F = 4*H does with H."""
 
     symbol: Symbol
     size: int
@@ -149,7 +149,7 @@ class OneSize:
 
 
 def by_size(subject: Subject) -> Iterator[OneSize]:
-    """Yield the count by each size that it depends on, alone and with those that go along."""
+    """Yield the count as powers of each size, alone and with its followers."""
     for symbol, size in subject.sizes.items():
         if symbol not in subject.formula.free_symbols or not isinstance(size, int):
             continue
@@ -161,7 +161,7 @@ def by_size(subject: Subject) -> Iterator[OneSize]:
 
 
 def roots(subject: Subject, sizes: Iterable[OneSize], low: int, high: int) -> Iterator[Edit]:
-    """Yield the sizes that give the claim when one of them alone is changed: an integer root, and why to believe it."""
+    """Yield the changed sizes, one at a time, that give the claim: an integer root, and the reason to believe it."""
     for one in sizes:
         for root in _integer_roots(one.powers, low, high, one.size):
             belief = _belief(subject, one.size, root, one.powers, low, high)
@@ -172,17 +172,17 @@ def roots(subject: Subject, sizes: Iterable[OneSize], low: int, high: int) -> It
 
 
 def _belief(subject: Subject, size: int, root: int, powers: dict[int, Fraction], low: int, high: int) -> tuple[str, float] | None:
-    """Say why a root may be what somebody wrote, and how much one has to stretch for it; None where nothing speaks for it."""
+    """Return why a root may be what the claim used, and the cost of believing it; None without a reason."""
     near = size <= _NEAR * root and root <= _NEAR * size
     step = _value(powers, root + 1) - _value(powers, root)
-    if low != high:  # a rounded claim can single out a size only where each step of it is large
+    if low != high:  # a rounded claim determines a size only if each step of the size is large
         return ("", 1.4) if near and (high - low) * 10 <= step else None
     for words, cost, slips in _slips(size):
         if root in slips and _expected(subject, powers, slips, low) <= _USUAL:
             return words, cost
     if not near:
         return None
-    # Claims are not any numbers: a wrong one is a multiple of some width as a right one is, and hits that much oftener.
+    # Claims are not arbitrary numbers: wrong ones, too, are multiples of some width, and hit more often.
     numbers = [size for size in subject.sizes.values() if isinstance(size, int) and size > 0]
     shared = max((gcd(int(step), number) for number in numbers if (low - subject.count) % number == 0), default=1)
     chance = Fraction(shared, int(step))
@@ -190,7 +190,7 @@ def _belief(subject: Subject, size: int, root: int, powers: dict[int, Fraction],
 
 
 def _expected(subject: Subject, powers: dict[int, Fraction], slips: Iterable[int], claim: int) -> float:
-    """Return how many slips of one kind would hit a random claim nearby that is a multiple of the same width."""
+    """Return the expected number of mistakes of one kind that hit a random claim nearby, a multiple of the same width."""
     differences = [int(_value(powers, slip)) - subject.count for slip in slips]
     return subject.expected(differences, claim - subject.count)
 
@@ -200,7 +200,7 @@ def _value(powers: dict[int, Fraction], size: int) -> Fraction:
 
 
 def _slips(size: int) -> Iterator[tuple[str, float, frozenset[int]]]:
-    """Yield what becomes of a size by one slip of each kind: what is said of it, what believing it costs, the numbers."""
+    """Yield the results of one mistake of each kind in a size: the words, the cost, the numbers."""
     digits = str(size)
     cuts = range(len(digits))
     exchanged = {digits[:i] + digits[i + 1] + digits[i] + digits[i + 2 :] for i in cuts[:-1]}
@@ -232,7 +232,7 @@ def _along(changes: Mapping[Symbol, int], symbol: Symbol) -> str:
 
 
 def _univariate(subject: Subject, symbol: Symbol, followers: Mapping[Symbol, int]) -> dict[int, Fraction] | None:
-    """Return the count as powers of one size, the others put in; None where it is inside a floor or another function."""
+    """Return the count as powers of one size, with the others put in; None if it is inside a floor or another function."""
     powers: dict[int, Fraction] = {}
     for monomial, coefficient in subject.formula.terms.items():
         exponent, product = 0, Fraction(coefficient)
@@ -259,13 +259,13 @@ def _integer_roots(powers: dict[int, Fraction], low: int, high: int, size: int) 
     while first < last:
         middle = (first + last) // 2
         first, last = (middle + 1, last) if _value(powers, middle) < low else (first, middle)
-    # Where a rounded claim leaves room for several roots, none of them says anything.
+    # If a rounded claim allows several roots, none of them is an explanation.
     if first != size and low <= _value(powers, first) <= high < _value(powers, first + 1):
         yield first
 
 
 def _changed(subject: Subject, changes: Mapping[Symbol, int], words: str, cost: float) -> Edit:
-    """Return the edit that puts other numbers in for some sizes; the letters of its term are the sizes the layer has."""
+    """Return the edit with other numbers for some sizes; the letters of its term are the layer's sizes."""
     placed = Polynomial.of(substitute(subject.formula.as_expr(), {symbol: Integer(value) for symbol, value in changes.items()}))
     return _moved(subject, placed - subject.formula, changes, words, cost)
 
@@ -275,7 +275,7 @@ def _moved(subject: Subject, term: Polynomial, changes: Mapping[Symbol, int], wo
 
 
 def impossible(subject: Subject, changes: Mapping[Symbol, int]) -> str | None:
-    """Say why a layer cannot have these sizes: empty where it can, None where it would be another layer."""
+    """Return why a layer cannot have these sizes: empty if it can, None if it would be another layer."""
     sizes: dict[Symbol, int | Expr] = {**subject.sizes, **changes}
     try:
         built = subject.root.at(sizes)
@@ -290,9 +290,9 @@ def symbols_of(subject: Subject, others: Mapping[str | Symbol, Iterable[int]] | 
     """Return sizes to try, by symbol.
 
     Raises:
-        ArgumentError: no mapping.
-        UnknownNameError: a name that the layer does not have, or has no size for.
-        SizeError: a value that is no size.
+        ArgumentError: something other than a mapping.
+        UnknownNameError: an unknown name, or one without a size.
+        SizeError: a value that is not a size.
     """
     if not isinstance(others, Mapping | None):
         message = f"others is {described(others)}; wanted sizes to try by symbol, such as {{'F': [27392]}}."  # type: ignore[unreachable]

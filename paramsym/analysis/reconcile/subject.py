@@ -1,4 +1,4 @@
-"""The layer under question: its formula, the sizes put in, and its lines in both."""
+"""The subject of a claim: its formula, its sizes, and its lines in letters and numbers."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from paramsym.core.ledger import Line
 from paramsym.errors import SizeError
 
 Sizes: TypeAlias = Mapping[Symbol, "int | Expr"]
-_NEARBY = 20  # wrong claims lie within a twentieth of the count, or as far off as the one at hand
-_WIDEST = 16  # smaller sizes divide too many numbers to tell claims apart
+_NEARBY = 20  # wrong claims are assumed to be within a twentieth of the count, or as far as the given claim
+_WIDEST = 16  # smaller sizes divide too many numbers to distinguish claims
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,13 @@ class Subject:
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
-        """The sizes as numbers; where the layer was built with numbers, the factors of its tensors."""
+        """The sizes as numbers; for a layer that was built with numbers, the factors of its tensors."""
         known = [size for size in self.sizes.values() if isinstance(size, int)]
         return tuple(dict.fromkeys(known or [factor for line in self.lines for factor in line.factors if isinstance(factor, int)]))
 
     @property
     def name(self) -> str:
-        """The class of the layer, and of a cost the inputs."""
+        """The class of the layer, and the inputs of a cost."""
         return title(self.layer)
 
     @property
@@ -55,7 +55,7 @@ class Subject:
 
     @cached_property
     def count(self) -> int:
-        """The number that claims are held against."""
+        """The number that claims are compared with."""
         return self.layer.count
 
     @cached_property
@@ -65,32 +65,32 @@ class Subject:
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
-        """The lines that count, in letters; where a number of copies is 0, there is nothing to count in another way."""
+        """The counted lines, in letters, without lines of 0 copies."""
         return tuple(line for line in lines(self.root) if self.ratio(line.polynomial()) != 0)
 
     @cached_property
     def values(self) -> tuple[int, ...]:
-        """What each of ``lines`` adds to the count."""
+        """The contribution of each of ``lines``."""
         return tuple(self.value(polynomial) for polynomial in self.polynomials)
 
     @cached_property
     def polynomials(self) -> tuple[Polynomial, ...]:
-        """What each of ``lines`` adds, in letters."""
+        """The contribution of each of ``lines``, in letters."""
         return tuple(line.polynomial() for line in self.lines)
 
     def total(self, lines: Iterable[int]) -> Polynomial:
-        """What some of ``lines`` add together, in letters."""
+        """The sum of some of ``lines``, in letters."""
         return Polynomial.total(self.polynomials[i] for i in lines)
 
     def expected(self, differences: Iterable[int], difference: int) -> float:
-        """Return how many of ``differences`` would hit a random claim that is as far off as one, and a multiple of the same width."""
+        """Return how many of ``differences`` would hit a random claim at the same distance, a multiple of the same width."""
         window = max(abs(difference), self.count // _NEARBY)
         width = max((size for size in self.numbers if size >= _WIDEST and difference % size == 0), default=1)
         reached = sum(abs(value) <= window and value % width == 0 for value in differences)
         return reached / max(1, 2 * (window // width))
 
     def value(self, value: Polynomial | Expr | int, sizes: Sizes | None = None) -> int:
-        """Put the sizes into a polynomial; a fraction is cut to a whole number only where it is one."""
+        """Put the sizes into a polynomial; the result must be a whole number."""
         number = self.ratio(value, sizes)
         return int(number) if number.denominator == 1 else 0
 
@@ -105,7 +105,7 @@ def evaluated(polynomial: Polynomial, sizes: Sizes) -> Fraction:
     """Return a polynomial's value, exactly.
 
     Raises:
-        SizeError: a symbol without a size: one that the count does not have, because what it is beside is 0 or cancels.
+        SizeError: a symbol without a size, which the count does not contain because it cancels.
     """
     known: dict[Expr, Fraction] = {}
     total = Fraction(0)
@@ -141,7 +141,7 @@ def heads(line: Line) -> frozenset[Dim]:
 
 
 def widths(line: Line) -> frozenset[Dim]:
-    """The full widths that slices share: H where an axis is A slices of H/A, or one such slice."""
+    """The full widths of slices: H if an axis is A slices of H/A, or one such slice."""
     found: set[Dim] = set()
     for axis in line.axes:
         for factor in axis:

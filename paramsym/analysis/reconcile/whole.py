@@ -15,11 +15,11 @@ from paramsym.measure.cost import Cost
 from paramsym.measure.counting import is_position
 
 _SHARDS = (2, 4, 8, 16)
-_NAMED = 3  # tensors that a convention names before it says what it means
+_NAMED = 3  # the most tensors that a convention names
 
 
 def additional(structure: Structure) -> Iterator[Edit]:
-    """Yield the edits that touch a layer as a whole."""
+    """Yield the edits of a layer as a whole."""
     kinds = (_ties_undone, _ties_done, _gains_as_matrices, _biases_added, _norms_added, _sharded, _masks, _buffers, _conventions)
     for kind in kinds:
         yield from kind(structure)
@@ -43,7 +43,7 @@ def _ties_done(structure: Structure) -> Iterator[Edit]:
 
 
 def _masks(structure: Structure) -> Iterator[Edit]:
-    """A mask of every position against every other, saved with each layer, as early checkpoints of GPT-2 do."""
+    """A mask of all pairs of positions, saved with each layer, as in early checkpoints of GPT-2."""
     sizes = {line.sizes[0] for line in structure.lines if is_position(line)}
     layers = {line.stored for line in structure.lines if len(line.stored) == 1}
     if len(sizes) == 1 and len(layers) == 1:
@@ -68,7 +68,7 @@ def _buffers(structure: Structure) -> Iterator[Edit]:
 
 
 def _gains_as_matrices(structure: Structure) -> Iterator[Edit]:
-    """The gain of a norm taken for a matrix: H*H where it is H."""
+    """The weight of a norm taken for a matrix: H*H instead of H."""
     gains = [i for i, line in enumerate(structure.lines) if line.role == "scale" and len(line.shape) == 1 and not line.spans]
     amounts = {i: structure.subject.polynomials[i] * (Polynomial.product(structure.lines[i].factors) - Polynomial.of(1)) for i in gains}
     if gains:
@@ -95,7 +95,7 @@ def _biases_added(structure: Structure) -> Iterator[Edit]:
 
 
 def _norms_added(structure: Structure) -> Iterator[Edit]:
-    """A gain and a shift for every output of a convolution, in a network without norms."""
+    """A scale and a shift for every output of a convolution, in a network without norms."""
     kernels = [i for i, line in enumerate(structure.lines) if _could_have_bias(structure, i) and len(line.shape) > 2]
     if kernels and "norm" not in structure.kinds:
         total = Polynomial.total(_bias_of(structure.lines[i]) for i in kernels) * Polynomial.of(2)
@@ -103,7 +103,7 @@ def _norms_added(structure: Structure) -> Iterator[Edit]:
 
 
 def _sharded(structure: Structure) -> Iterator[Edit]:
-    """What tensor parallelism does not cut is kept by every shard: norms, and biases behind matrices that are cut by their input."""
+    """Tensors that tensor parallelism does not split are stored by every shard: norms, and biases after matrices split by their input."""
     gains = {line.factors for line in structure.lines if line.role == "scale" and len(line.factors) == 1}
     kept = [i for i, line in enumerate(structure.lines) if line.factors in gains and not line.label]
     once = structure.subject.total(kept)
@@ -131,7 +131,7 @@ def _bias_of(line: Line) -> Polynomial:
 def _conventions(structure: Structure) -> Iterator[Edit]:
     root = structure.subject.root
     if isinstance(root, Cost):
-        values: set[int] = set()  # one sequence is all of a batch of one: the nearest way is enough
+        values: set[int] = set()  # one sequence is the whole batch of one: the nearest way is enough
         for way in ways(root):
             term = way.total - root.polynomial
             value = structure.subject.value(term)
@@ -144,7 +144,7 @@ def _conventions(structure: Structure) -> Iterator[Edit]:
             names = (*item.left_out, *item.added, *item.changed)
             lines = frozenset(i for i, line in enumerate(structure.lines) if line.name in names)
             left_out = [structure.names.tensor(structure.lines[i]) for i in sorted(lines) if structure.lines[i].name in item.left_out]
-            # What is left out is named where it can be named in a breath, otherwise the convention's own words say it.
+            # Few tensors that are left out are named; otherwise the words of the convention are used.
             plain = 0 < len(left_out) <= _NAMED and len(left_out) == len(names)
             words = f"another convention, {item.name}: {'without ' + listed(left_out) if plain else item.meaning}"
             term = Polynomial.of(item.formula_difference)

@@ -1,1 +1,1 @@
-"""The networks of ``keras.applications``, one file each, drawn as Keras draws them: every layer under its name, in Keras' order."""
+"""The networks of ``keras.applications``, one file each, built as in Keras: every layer under its name, in Keras' order."""

@@ -1,4 +1,4 @@
-"""What all networks of ``keras.applications`` share: arguments, the check of the images, parts from the drawing, the last layers."""
+"""The common base of ``keras.applications``: arguments, the check of the images, parts from the drawing, the last layers."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from paramsym.program import Own, Value, axes
 
 @dataclass(frozen=True)
 class Application(Pictures):
-    """A network of Keras, abstract, with the arguments that all have in Keras; images hold their channels last.
+    """A network of Keras, abstract, with their common arguments; images have the channels last.
 
     ``input_shape`` is (height, width, channels) of the images, with None for a side of any length; by default three channels and any
-    sides. ``include_top=False`` leaves out the classifier. ``pooling`` then keeps of each channel its mean ("avg") or its maximum
-    ("max"); None keeps the whole map. ``classifier_activation=None`` gives scores instead of probabilities.
+    sides. ``include_top=False`` leaves out the classifier. ``pooling`` then gives the mean ("avg") or the maximum ("max") of each channel;
+    None gives the whole map. ``classifier_activation=None`` gives scores instead of probabilities.
 
     Raises:
-        ArgumentError: an ``input_shape`` of other than three sizes, without channels, or with a side that Keras refuses as too small.
+        ArgumentError: an ``input_shape`` without three sizes, without channels, or with a side that is too small for Keras.
     """
 
     _: KW_ONLY
@@ -39,7 +39,7 @@ class Application(Pictures):
     least: ClassVar[int] = 32
     """The smallest side of an image."""
     usual: ClassVar[Dim] = 32 * W
-    """The side of the images by default: one that leaves no floors, or that of the published weights."""
+    """The default side of the images: one without floors in the formula, or that of the published weights."""
 
     def conditions(self) -> None:
         """The images have two sides and channels."""
@@ -75,7 +75,7 @@ class Application(Pictures):
                 yield Part(one.name, one.layer)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Probabilities of classes, (batch, classes); without the classifier the last map, or what ``pooling`` keeps of it."""
+        """Probabilities of classes, (batch, classes); without the classifier the last map, or its ``pooling``."""
         found: dict[Map, Any] = {}
         result: Any = axes(x, "batch height width channels", channels=self.image[2])[0]
         for one in _drawing(self):
@@ -94,7 +94,7 @@ class Application(Pictures):
         return x.dense(self.classes, "predictions", self.classifier_activation or "")
 
     def labelled(self, x: Map) -> Map:
-        """Draw the last activation as a layer of its own; without an activation it is the identity."""
+        """Draw the last activation as a separate layer; without an activation it is the identity."""
         return x.act(self.classifier_activation or "linear", "predictions")
 
 
@@ -104,12 +104,12 @@ def _drawing(network: Application) -> tuple[Map, ...]:
 
 
 def networks(**sizes: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
-    """Return the sizes of Keras' networks by their whole names, with ImageNet's 1000 classes."""
+    """Return the sizes of Keras' networks by their full names, with ImageNet's 1000 classes."""
     return {KERAS + name: {**size, "classes": 1000} for name, size in sizes.items()}
 
 
 def totals(**counts: tuple[int, int]) -> tuple[Claim, ...]:
-    """Return what Keras counts as Total params, and how many of these are statistics, which are not trained."""
+    """Return the claim of Keras' "Total params", with the number of statistics in it, which are not trained."""
     note = "with the statistics of the norms"
     return tuple(
         Claim(KERAS + name, total, "keras 3.15.1, Model.summary: Total params", name, statistics, note if statistics else "")

@@ -28,13 +28,13 @@ _SIZES = {
 @named
 @dataclass(frozen=True)
 class KerasConvNeXt(Application):
-    """Blocks of a 7x7 convolution of each channel and two matrices, with one norm and one activation each.
+    """Blocks of a depthwise 7x7 convolution and two matrices, with one norm and one activation each.
 
-    ``depths`` has the blocks of every stage, ``projection_dims`` their widths, ``prefix`` what every name begins with. Where three channels
-    come in, ``include_preprocessing`` standardises the pixels, 0 to 255. Without the classifier the network ends with a norm.
+    ``depths`` has the blocks of every stage, ``projection_dims`` their widths, ``prefix`` the beginning of every name. For three input
+    channels, ``include_preprocessing`` standardises the pixels, 0 to 255. Without the classifier the network ends with a norm.
 
     Raises:
-        ArgumentError: not as many widths as depths.
+        ArgumentError: different numbers of widths and depths.
 
     Source: Liu et al. 2022, "A ConvNet for the 2020s", figure 4 and section 2.
 

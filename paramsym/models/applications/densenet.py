@@ -14,7 +14,7 @@ from paramsym.models.vision.blocks import down, named
 @named
 @dataclass(frozen=True)
 class KerasDenseNet(Application):
-    """Blocks whose layers each add ``growth_rate`` channels to all that came before; between them half of the channels go.
+    """Blocks whose layers each add ``growth_rate`` channels to all earlier ones; between blocks, the number of channels is halved.
 
     ``blocks`` has the layers of every block. Keras always grows by 32.
 

@@ -1,4 +1,4 @@
-"""How a network of Keras is written down: layer after layer is applied to what others gave, and the order of the layers follows.
+"""The notation for networks of Keras: layers are applied to outputs of others, and the order of the layers follows.
 
 Keras sorts the layers of such a graph by their distance from the output, and those at equal distance by a depth-first walk from the output.
 Layers without a given name are numbered by kind: ``conv2d``, ``conv2d_1``, ... Reference: ``keras.Model`` of Keras 3.15.
@@ -42,14 +42,15 @@ ACTIVATIONS: dict[str, Layer] = {
     "swish": SiLU(),
 }
 MOST = 100_000
-"""A network of more layers is not drawn."""
+"""The most layers of a network."""
 Word: TypeAlias = Literal["valid", "same"]
 
 
 class Map:
-    """The output of a layer while a network is drawn, with ``width`` channels; each method applies a layer to it and returns the next map.
+    """The output of a layer while a network is built, with ``width`` channels; each method applies a layer to it and returns the next map.
 
-    ``numbers`` counts the layers without a given name, by kind, for the whole network. An operation of Keras that is no layer has no name.
+    ``numbers`` counts the layers without a given name, by kind, for the whole network. An operation of Keras that is not a layer has no
+    name.
     """
 
     __slots__ = ("layer", "name", "numbers", "place", "takes", "width")
@@ -63,7 +64,7 @@ class Map:
         self.numbers[""] += 1
         self.place = self.numbers[""]
         if self.place > MOST:
-            message = f"the network has more than {MOST:,} layers, each with a name of its own; wanted fewer blocks."
+            message = f"the network has more than {MOST:,} layers, each with its own name; wanted fewer blocks."
             raise ArgumentError(message)
 
     def to(self, layer: Layer, name: str, kind: str, width: Dim | None = None, others: tuple[Map, ...] = ()) -> Map:
@@ -74,7 +75,7 @@ class Map:
         return Map(self.width if width is None else width, name, layer, (self, *others), self.numbers)
 
     def by(self, function: Callable[..., Value], *others: Map) -> Map:
-        """Apply an operation of Keras that is no layer."""
+        """Apply an operation of Keras that is not a layer."""
         return Map(self.width, "", function, (self, *others), self.numbers)
 
     # Layers, under Keras' names for them --------------------------------------------------------------------------------------
@@ -91,12 +92,12 @@ class Map:
         groups: Dim = 1,
         activation: str = "",
     ) -> Map:
-        """A convolution, followed by an activation where one is given."""
+        """A convolution, optionally followed by an activation."""
         plain = layer(Conv2d, self.width, width, kernel, stride, padding, groups=groups, bias=bias, dialect="keras")
         return self.to(activated(plain, activation), name, "conv2d", width)
 
     def depthwise(self, kernel: int, name: str, stride: int = 1, padding: Word = "same", multiplier: Dim = 1) -> Map:
-        """A convolution that filters every channel on its own."""
+        """A depthwise convolution."""
         alone = layer(DepthwiseConv2d, self.width, kernel, multiplier, stride, padding, bias=False, dialect="keras")
         return self.to(alone, name, "depthwise_conv2d", canonical(self.width * multiplier))
 
@@ -106,7 +107,7 @@ class Map:
         return self.to(plain, name, "separable_conv2d", width)
 
     def dense(self, width: Dim, name: str, activation: str = "") -> Map:
-        """A fully connected layer, followed by an activation where one is given."""
+        """A fully connected layer, optionally followed by an activation."""
         return self.to(activated(layer(Dense, self.width, width, dialect="keras"), activation), name, "dense", width)
 
     def norm(self, name: str = "", eps: float = 0.001, *, scale: bool = True) -> Map:
@@ -114,7 +115,7 @@ class Map:
         return self.to(layer(BatchNorm2d, self.width, eps, scale=scale, dialect="keras"), name, "batch_normalization")
 
     def layer_norm(self, name: str = "") -> Map:
-        """Normalisation over the channels at every position, as ConvNeXt has it."""
+        """Normalisation over the channels at every position, as in ConvNeXt."""
         return self.to(layer(LayerNorm, self.width, 1e-6, dialect="keras"), name, "layer_normalization")
 
     def act(self, which: str = "relu", name: str = "") -> Map:
@@ -122,7 +123,7 @@ class Map:
         return self.to(ACTIVATIONS[which], name, "activation")
 
     def relu(self, name: str = "", which: str = "relu") -> Map:
-        """ReLU or ReLU6 as Keras' class ``ReLU``, whose numbers are apart from those of ``Activation``."""
+        """ReLU or ReLU6 as Keras' class ``ReLU``, which is numbered separately from ``Activation``."""
         return self.to(ACTIVATIONS[which], name, "re_lu")
 
     def pad(self, before: int, after: int, name: str = "") -> Map:
@@ -148,7 +149,7 @@ class Map:
         return self.to(layer(kind, 2, keep, "channels_last"), name, f"global_{word}_pooling2d")
 
     def drop(self, rate: float, name: str = "") -> Map:
-        """Dropout; in evaluation nothing happens."""
+        """Dropout."""
         return self.to(layer(Dropout, rate), name, "dropout")
 
     def plus(self, *others: Map, name: str = "") -> Map:
@@ -156,11 +157,11 @@ class Map:
         return self.to(layer(Merge, "add"), name, "add", others=others)
 
     def times(self, other: Map, name: str = "") -> Map:
-        """The product with another map, which may have one position only."""
+        """The product with another map, which may have a single position."""
         return self.to(layer(Merge, "multiply"), name, "multiply", others=(other,))
 
     def beside(self, *others: Map, name: str = "") -> Map:
-        """The channels of all maps, one behind the other."""
+        """The channels of all maps, one after the other."""
         return self.to(layer(Merge, "concatenate"), name, "concatenate", canonical(sum((one.width for one in others), self.width)), others)
 
 
@@ -190,7 +191,7 @@ class Merge(Layer):
     kind: Literal["add", "multiply", "concatenate"]
 
     def forward(self, own: Own, *values: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """The sum, the product, or the channels one behind the other."""
+        """The sum, the product, or the channels one after the other."""
         first, *others = values
         if self.kind == "concatenate":
             return join(*values, axis=-1)
@@ -201,10 +202,10 @@ class Merge(Layer):
 
 @dataclass(frozen=True)
 class HalvingPad(Layer):
-    """Zeros around a map before a window with stride 2, so that half of the positions are left, rounded up.
+    """Zeros around a map before a window with stride 2, which then leaves half of the positions, rounded up.
 
-    After each axis half of the window, rounded down; before it as many where its length is odd, and one fewer where it is even. Reference:
-    ``keras.src.applications.imagenet_utils.correct_pad``.
+    After each axis half of the window, rounded down; before it the same number if its length is odd, and one fewer if it is even.
+    Reference: ``keras.src.applications.imagenet_utils.correct_pad``.
     """
 
     kernel: int
@@ -224,11 +225,11 @@ class Activated(Layer):
     activation: Layer
 
     def parts(self) -> Iterator[Part]:
-        """The layer, on this level."""
+        """The layer, without a prefix."""
         yield Part("", self.layer)
 
     def forward(self, own: Own, x: Value) -> Any:
-        """The activation of what the layer gives."""
+        """The activation of the layer's output."""
         return self.activation.forward(own, own[""](x))
 
 
@@ -265,7 +266,7 @@ class ScaledSum(Layer):
 
 @remembered
 def layer(kind: Callable[..., Layer], *arguments: Any, **named: Any) -> Layer:
-    """Return a layer of a kind; a network, and several networks, share those that are equal."""
+    """Return a layer of a kind; equal layers are shared between networks."""
     return kind(*arguments, **named)
 
 

@@ -20,7 +20,7 @@ from paramsym.models.applications.drawing import Map
 from paramsym.models.vision.blocks import Ratio, divisible, down, named, up
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-"""Of ImageNet's red, green and blue, between 0 and 1."""
+"""Statistics of ImageNet's red, green and blue, between 0 and 1."""
 Stage: TypeAlias = tuple[int, int, Dim, Dim, int, int]
 """Kernel, blocks, channels in and out, expansion, stride of the first block."""
 _B: tuple[Stage, ...] = (
@@ -48,7 +48,7 @@ SCALES = {
 
 @dataclass(frozen=True)
 class Scaled(Application):
-    """What both versions share: multipliers of width and depth, blocks in stages, squeeze-and-excitation, the end."""
+    """The common base of both versions: multipliers of width and depth, blocks in stages, squeeze-and-excitation, the end."""
 
     ratios = ("width_coefficient", "depth_coefficient")
 
@@ -59,10 +59,10 @@ class Scaled(Application):
     drop_connect_rate: float = 0.2
 
     def conditions(self) -> None:
-        """The number of blocks is known: Keras names each."""
+        """The number of blocks is a number, because Keras names each block."""
         super().conditions()
         if isinstance(self.depth_coefficient, Expr) and not self.depth_coefficient.is_number:
-            message = f"depth_coefficient is {self.depth_coefficient}; wanted a number, because every block has a name of its own."
+            message = f"depth_coefficient is {self.depth_coefficient}; wanted a number, because every block has its own name."
             raise ArgumentError(message)
 
     def rounded(self, channels: Dim) -> Dim:
@@ -70,16 +70,16 @@ class Scaled(Application):
         raise NotImplementedError
 
     def block(self, x: Map, name: str, stage: Stage, drop: float) -> Map:
-        """Draw one block; where it adds, it drops as often as ``drop`` says in training."""
+        """Draw one block; if it has a shortcut, ``drop`` is the rate at which training drops it."""
         raise NotImplementedError
 
     @property
     def depths(self) -> list[int]:
-        """How many blocks every stage has."""
+        """The number of blocks of every stage."""
         return [int(up(row[1] * self.depth_coefficient)) for row in self.stages]
 
     def blocks(self, x: Map, total: int) -> Map:
-        """Draw the stages, the last convolution and the end; the share of dropped blocks grows with the blocks before it over ``total``."""
+        """Draw the stages, the last convolution and the end; the drop rate grows with the number of earlier blocks."""
         done = 0
         for stage, ((kernel, _, near, far, expansion, stride), depth) in enumerate(zip(self.stages, self.depths, strict=True), 1):
             for number in range(depth):
@@ -91,13 +91,13 @@ class Scaled(Application):
         return self.ended(x, kept="pool", drop=self.dropout_rate, dropped="top_dropout")
 
     def squeezed(self, x: Map, near: Dim, name: str) -> Map:
-        """Draw the scaling of every channel by what the means of all channels give: a quarter of the channels that enter the block."""
+        """Draw squeeze-and-excitation, with a quarter of the block's input channels inside."""
         scale = x.pool_all("avg", f"{name}se_squeeze").to(Reshape((1, 1, x.width)), f"{name}se_reshape", "reshape")
         scale = scale.conv(down(near, 4), 1, f"{name}se_reduce", bias=True, activation="swish")
         return x.times(scale.conv(x.width, 1, f"{name}se_expand", bias=True, activation="sigmoid"), f"{name}se_excite")
 
     def added(self, x: Map, passed: Map, name: str, drop: float) -> Map:
-        """Draw the sum with what passes by."""
+        """Draw the sum with the shortcut."""
         return (x.drop(drop, f"{name}drop") if drop else x).plus(passed, name=f"{name}add")
 
 
@@ -106,12 +106,12 @@ class Scaled(Application):
 class KerasEfficientNet(Scaled):
     """Inverted residuals with squeeze-and-excitation, scaled in width, depth and resolution together.
 
-    ``stages`` has for each stage the kernel, the blocks, the channels in and out, the expansion and the stride. ``width_coefficient``
+    ``stages`` has for each stage the kernel, the blocks, the input and output channels, the expansion and the stride. ``width_coefficient``
     multiplies the channels, which become multiples of 8; ``depth_coefficient`` the blocks, rounded up. Both are exact fractions. The
     pixels, 0 to 255, are standardised inside, by statistics that are stored and not trained.
 
     Raises:
-        ArgumentError: a multiplier that is no exact fraction, letters in that of the depth, or an unknown name.
+        ArgumentError: a multiplier that is not an exact fraction, letters in that of the depth, or an unknown name.
 
     Source: Tan and Le 2019, "EfficientNet: Rethinking Model Scaling for Convolutional Neural Networks", table 1 and section 4.
 

@@ -65,7 +65,7 @@ class KerasEfficientNetV2(Scaled):
     ``standardised``, and three channels, to mean 0 and deviation 1 over ImageNet.
 
     Raises:
-        ArgumentError: a multiplier that is no exact fraction, letters in that of the depth, or an unknown name.
+        ArgumentError: a multiplier that is not an exact fraction, letters in that of the depth, or an unknown name.
 
     Source: Tan and Le 2021, "EfficientNetV2: Smaller Models and Faster Training", table 4.
 
@@ -112,7 +112,7 @@ class KerasEfficientNetV2(Scaled):
         return self.blocks(x, sum(row[1] for row in self.stages))
 
     def rounded(self, channels: Dim) -> Dim:
-        """Return a scaled width as the nearest multiple of 8, halves up."""
+        """Return a scaled width as the nearest multiple of 8, with halves rounded up."""
         eighths = channels * self.width_coefficient * Rational(1, 8)
         return canonical(8 * Max(1, floor(eighths + Rational(1, 2))))
 

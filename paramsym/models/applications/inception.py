@@ -17,20 +17,20 @@ Route: TypeAlias = tuple[tuple[int, int | tuple[int, int]], ...]
 
 
 def _normed(x: Map, width: int, kernel: int | tuple[int, int], stride: int = 1, name: str = "") -> Map:
-    """Draw a convolution, a norm and ReLU; one that halves leaves the edges out."""
+    """Draw a convolution, a norm and ReLU; a halving convolution has no padding."""
     after = (f"{name}_bn", f"{name}_ac") if name else ("", "")
     return x.conv(width, kernel, name, stride, "same" if stride == 1 else "valid").norm(after[0], scale=False).act(name=after[1])
 
 
 def _along(x: Map, route: Route, *, narrows: bool = False) -> Map:
-    """Draw a route; where it ``narrows``, its last convolution halves the sides."""
+    """Draw a branch; if it ``narrows``, its last convolution halves the sides."""
     for position, (width, kernel) in enumerate(route, 1):
         x = _normed(x, width, kernel, 2 if narrows and position == len(route) else 1)
     return x
 
 
 def _mixed(x: Map, name: str, *routes: Route, pooled: int = 0) -> Map:
-    """Draw routes side by side, and a pooling with a convolution to ``pooled`` channels, or with 0 one that halves, as the routes do."""
+    """Draw parallel branches, and a pooling with a convolution to ``pooled`` channels; with 0 the pooling halves, like the branches."""
     ends = [_along(x, route, narrows=not pooled) for route in routes]
     last = _normed(x.avg_pool(3, 1, padding="same"), pooled, 1) if pooled else x.max_pool(3, 2)
     first, *others = (*ends, last)
@@ -38,7 +38,7 @@ def _mixed(x: Map, name: str, *routes: Route, pooled: int = 0) -> Map:
 
 
 def _stem(x: Map) -> Map:
-    """Draw what both networks begin with, down to 35x35 positions."""
+    """Draw the common beginning of both networks, down to 35x35 positions."""
     x = _normed(x, 32, 3, 2)
     x = x.conv(32, 3, padding="valid").norm(scale=False).act()
     x = _normed(x, 64, 3).max_pool(3, 2)
@@ -49,7 +49,7 @@ def _stem(x: Map) -> Map:
 @named
 @dataclass(frozen=True)
 class KerasInceptionV3(Application):
-    """Inception v3: convolutions of 5x5 become two of 3x3, those of 7x7 a row and a column.
+    """Inception v3: 5x5 convolutions become two 3x3 ones, and 7x7 convolutions a 1x7 and a 7x1 one.
 
     Source: Szegedy et al. 2016, "Rethinking the Inception Architecture for Computer Vision", table 1.
 
@@ -93,7 +93,7 @@ _BLOCKS: tuple[tuple[str, int, float, tuple[Route, ...]], ...] = (
 @named
 @dataclass(frozen=True)
 class InceptionResNetV2(Application):
-    """Modules of Inception whose results are scaled down and added to what passes by.
+    """Modules of Inception whose results are scaled down and added to the shortcut.
 
     Source: Szegedy et al. 2017, "Inception-v4, Inception-ResNet and the Impact of Residual Connections on Learning", figure 15.
 

@@ -23,12 +23,12 @@ _TOTALS = {"": (4_253_864, 21_888), "_0.75": (2_601_976, 16_416), "_0.50": (1_34
 class MobileNet(Application):
     """Separable convolutions one after another, the first of the MobileNets.
 
-    ``alpha``, an exact fraction, multiplies every width, which is then rounded down: floor(alpha*c); the paper's smooth formula leaves out
-    the floor. ``depth_multiplier`` is the number of filters for each channel. The resolution multiplier of the paper is the side of the
-    image: it changes the work and no count.
+    ``alpha``, an exact fraction, multiplies every width, which is then rounded down: floor(alpha*c); the paper's formula has no floor.
+    ``depth_multiplier`` is the number of filters for each channel. The resolution multiplier of the paper is the side of the image: it
+    changes the work, not the count.
 
     Raises:
-        ArgumentError: a multiplier that is no exact fraction, or an unknown name.
+        ArgumentError: a multiplier that is not an exact fraction, or an unknown name.
 
     Source: Howard et al. 2017, "MobileNets: Efficient Convolutional Neural Networks for Mobile Vision Applications", table 1.
 

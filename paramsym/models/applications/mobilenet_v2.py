@@ -18,12 +18,12 @@ _TABLE_2 = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 
 @named
 @dataclass(frozen=True)
 class KerasMobileNetV2(Application):
-    """Inverted residuals: many channels inside, filtered one by one, and few between the blocks.
+    """Inverted residuals: many channels inside the blocks, with depthwise filters, and few between them.
 
     ``alpha``, an exact fraction, multiplies the widths; Keras rounds them down, and then to a multiple of 8 that loses at most a tenth.
 
     Raises:
-        ArgumentError: a multiplier that is no exact fraction, or an unknown name.
+        ArgumentError: a multiplier that is not an exact fraction, or an unknown name.
 
     Source: Sandler et al. 2018, "MobileNetV2: Inverted Residuals and Linear Bottlenecks", table 2.
 
@@ -62,5 +62,5 @@ class KerasMobileNetV2(Application):
 
 
 def last_width(width: int, alpha: Ratio) -> Dim:
-    """Return the last width, which grows with a multiplier above 1 and does not shrink with one below."""
+    """Return the last width, which grows with a multiplier above 1, and is constant below."""
     return divisible(width * (alpha if isinstance(alpha, int) and alpha > 1 else Max(1, alpha)))

@@ -49,11 +49,11 @@ class KerasMobileNetV3(Application):
 
     ``rows`` has for every block the expansion, the channels, the kernel, the stride, and whether it has squeeze-and-excitation and hard
     swish; ``last`` is the width before the classifier. ``alpha``, an exact fraction, multiplies the widths, which are rounded to multiples
-    of 8. ``minimalistic=True`` has kernels of 3, ReLU and no squeeze-and-excitation throughout. ``include_preprocessing`` brings pixels
-    from 0 to 255 to -1 to 1.
+    of 8. ``minimalistic=True`` has only kernels of 3, ReLU and no squeeze-and-excitation. ``include_preprocessing`` scales pixels from 0 to
+    255 to -1 to 1.
 
     Raises:
-        ArgumentError: a multiplier that is no exact fraction, or an unknown name.
+        ArgumentError: a multiplier that is not an exact fraction, or an unknown name.
 
     Source: Howard et al. 2019, "Searching for MobileNetV3", tables 1 and 2.
 
@@ -76,7 +76,7 @@ class KerasMobileNetV3(Application):
     claims = totals(MobileNetV3Small=(2_554_968, 12_112), MobileNetV3Large=(5_507_432, 24_400))
 
     def drawn(self, x: Map) -> Map:
-        """Draw the stem, the blocks, and what is left of the last stage behind the means."""
+        """Draw the stem, the blocks, and the last stage, whose second part follows the mean."""
         x = x.to(Rescaling(1 / 127.5, -1.0), "", "rescaling") if self.include_preprocessing else x
         x = self._bent(x.conv(16, 3, "conv", 2).norm("conv_bn"), hard=True)
         for number, row in enumerate(self.rows):
@@ -105,7 +105,7 @@ class KerasMobileNetV3(Application):
         return passed.plus(x, name=f"{name}add") if stride == 1 and passed.width == far else x
 
     def _squeezed(self, x: Map, name: str) -> Map:
-        """Draw the scaling of every channel by what the means of all channels give."""
+        """Draw squeeze-and-excitation."""
         inside = divisible(canonical(x.width * Rational(1, 4)))
         scale = x.pool_all("avg", f"{name}_avg_pool", keep=True).conv(inside, 1, f"{name}_conv", bias=True).relu(f"{name}_relu")
         scale = scale.conv(x.width, 1, f"{name}_conv_1", bias=True).by(lambda y: y + 3.0).relu(which="relu6").by(lambda y: y * (1 / 6))

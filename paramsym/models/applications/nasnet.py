@@ -12,10 +12,10 @@ from paramsym.models.vision.blocks import down, named
 
 
 class _Cell:
-    """A cell of NASNet while it is drawn: ``scope`` is what Keras writes in front of its layers' names, ``block`` what ends them."""
+    """A cell of NASNet while it is drawn: ``scope`` is the beginning of its layers' names in Keras, ``block`` their end."""
 
     def __init__(self, kind: str, block: str, width: Dim) -> None:
-        """Draw a cell of so many channels, "normal" or "reduction"."""
+        """Draw a "normal" or "reduction" cell with a number of channels."""
         self.kind, self.block, self.width = kind, block, width
         self.scope = f"{kind}_A_block_{block}."
 
@@ -25,7 +25,7 @@ class _Cell:
         return x.act().conv(self.width, 1, f"{name}_conv_1_{self.block}").norm(f"{name}_bn_1_{self.block}")
 
     def adjusted(self, past: Map, *, halves: bool) -> Map:
-        """Draw what came before the last cell, brought to this cell's width and, where it ``halves``, to its sides."""
+        """Draw the input of the last cell, adjusted to this cell's width and, if that cell ``halves``, to its sides."""
         scope = f"{self.scope}adjust_block."
         if halves:
             scope, half = f"{scope}adjust_reduction_block_{self.block}.", down(self.width, 2)
@@ -42,7 +42,7 @@ class _Cell:
         return past
 
     def separable(self, x: Map, number: int, place: str, kernel: int, stride: int = 1) -> Map:
-        """Draw two separable convolutions, each behind ReLU and before a norm; the first takes the stride."""
+        """Draw two separable convolutions, each after ReLU and before a norm; the first has the stride."""
         name = f"{self.kind}_{place}_{self.block}"
         scope = f"{self.scope}block_{number}.separable_conv_block_{name}.separable_conv_"
         x = x.act()
@@ -88,12 +88,12 @@ def _reduction(x: Map, past: Map | None, width: Dim, block: str, *, halves: bool
 class NASNet(Application):
     """Two cells that a search found, repeated: normal ones keep the sides, reduction cells halve them and double the width.
 
-    Every cell sees the last two. ``penultimate_filters`` is the width before the classifier, ``num_blocks`` the normal cells between two
-    reductions, ``stem_block_filters`` the width of the first convolution; ``filter_multiplier`` is by what a reduction widens.
-    ``skip_reduction`` lets the cell behind a reduction see the cell before the one that went into it.
+    Every cell reads the outputs of the last two. ``penultimate_filters`` is the width before the classifier, ``num_blocks`` the normal
+    cells between two reductions, ``stem_block_filters`` the width of the first convolution; ``filter_multiplier`` is the factor by which a
+    reduction widens. With ``skip_reduction`` the cell after a reduction reads the cell before the reduction's input.
 
     Raises:
-        DivisibilityError: a ``penultimate_filters`` that is no multiple of 24 times ``filter_multiplier`` squared.
+        DivisibilityError: a ``penultimate_filters`` that is not a multiple of 24 times ``filter_multiplier`` squared.
 
     Source: Zoph et al. 2018, "Learning Transferable Architectures for Scalable Image Recognition", figures 2 and 4.
 

@@ -21,7 +21,7 @@ _DEPTHS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
 
 @dataclass(frozen=True)
 class _Residual(Application):
-    """What both versions share: ``depths`` has the blocks of every stage, ``filters`` the width of the first."""
+    """The common base of both versions: ``depths`` has the blocks of every stage, ``filters`` the width of the first."""
 
     depths: tuple[int, ...] = _DEPTHS[50]
     filters: Dim = 64
@@ -41,9 +41,9 @@ class _Residual(Application):
 @named
 @dataclass(frozen=True)
 class KerasResNet(_Residual):
-    """ResNet: a convolution of 7x7, a pooling, and stages of bottlenecks, each added to what passes by.
+    """ResNet: a convolution of 7x7, a pooling, and stages of bottlenecks, each added to the shortcut.
 
-    ``depths`` has the blocks of every stage; ``filters`` is the width inside the first, and every stage is twice as wide. What leaves a
+    ``depths`` has the blocks of every stage; ``filters`` is the width inside the first, and every stage is twice as wide. The output of a
     bottleneck is four times as wide as its inside.
 
     Source: He et al. 2016, "Deep Residual Learning for Image Recognition", table 1.

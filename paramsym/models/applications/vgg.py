@@ -15,7 +15,7 @@ from paramsym.models.vision.vgg import CFGS, Widths
 @named
 @dataclass(frozen=True)
 class KerasVGG(Application):
-    """Stages of 3x3 convolutions, each ended by a pooling that halves, and three matrices, whose first one fixes the images' sides.
+    """Stages of 3x3 convolutions, each followed by a halving pooling, and three matrices, the first of which fixes the image size.
 
     ``cfg`` has the widths of the convolutions of every stage, in letters or numbers.
 

@@ -9,7 +9,7 @@ from paramsym.models.applications.drawing import Map
 from paramsym.models.vision.blocks import named
 
 _BLOCKS = ((128, 128), (256, 256), (728, 728), *((728, 728, 728),) * 8, (728, 1024))
-"""Widths of the separable convolutions in every block; those with two end with a pooling that halves."""
+"""Widths of the separable convolutions in every block; blocks with two end with a halving pooling."""
 
 
 @named

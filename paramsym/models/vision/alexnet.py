@@ -41,7 +41,7 @@ class AlexNet(Classifier):
     claims: ClassVar[tuple[Claim, ...]] = counted("AlexNet", alexnet=61_100_840)
 
     def parts(self) -> Iterator[Part]:
-        """The convolutions, windows down to 6x6, the matrices."""
+        """The convolutions, pooling to 6x6, the matrices."""
         features = Sequential(
             *(Conv2d(self.in_channels, 64, 11, stride=4, padding=2), RELU, MaxPool2d(3, 2)),
             *(Conv2d(64, 192, 5, padding=2), RELU, MaxPool2d(3, 2)),

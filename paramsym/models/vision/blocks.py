@@ -1,4 +1,4 @@
-"""What the networks for images share: widths rounded as the references round them, and the blocks that most of them are made of.
+"""The common base of the networks for images: widths rounded as in the references, and blocks that most of them use.
 
 Reference: ``torchvision.ops.misc`` and ``torchvision.models._utils``.
 """
@@ -43,9 +43,9 @@ EXACT_GELU = GELU()
 
 
 def kept(most: int) -> Callable[[Callable[_P, _Built]], Callable[_P, _Built]]:
-    """Let a function keep the last layers that it built, ``most`` of them.
+    """Cache the last ``most`` layers that a function built.
 
-    While conditions are collected it builds anew, so that every size passes its gate again.
+    While conditions are collected nothing is cached, so that every size is checked again.
     """
 
     def keeping(build: Callable[_P, _Built]) -> Callable[_P, _Built]:
@@ -61,21 +61,21 @@ def kept(most: int) -> Callable[[Callable[_P, _Built]], Callable[_P, _Built]]:
 
 
 remembered = kept(4096)
-"""For functions that build blocks: layers are values, and a network has, and networks share, many that are equal."""
+"""For functions that build blocks: layers are values, and many in a network and across networks are equal."""
 
 
 # Names ------------------------------------------------------------------------------------------------------------------------
 
 
 def named(cls: _Model) -> _Model:
-    """Let a class of models take one of its published names as first argument: that model's sizes, which other arguments change.
+    """Let a class of models take one of its published names as first argument: it means that model's sizes, which other arguments change.
 
-    Names of Keras' networks may stand without ``keras.applications.`` in front.
+    Names of Keras' networks may leave out ``keras.applications.``.
     """
     plain: Any = cls.__init__
 
     @wraps(plain)
-    def __init__(self: Layer, *given: Any, **changed: Any) -> None:  # noqa: N807 - it takes the place of the one wrapped
+    def __init__(self: Layer, *given: Any, **changed: Any) -> None:  # noqa: N807 - it replaces the one wrapped
         first, *rest = given or (None,)
         if not isinstance(first, str):
             return plain(self, *given, **changed)
@@ -85,7 +85,7 @@ def named(cls: _Model) -> _Model:
             message = f"{cls.__name__}: there is no size {first[:60]!a}; {_among(near or cls.published)}."
             raise ArgumentError(message)
         if rest:
-            message = f"{cls.__name__}: behind the name {first!r} arguments go by keyword, as in num_classes=10."
+            message = f"{cls.__name__}: after the name {first!r} arguments are given by keyword, as in num_classes=10."
             raise ArgumentError(message)
         return plain(self, **{**cls.published[name], **changed})
 
@@ -113,7 +113,7 @@ def ratio(value: object, where: str) -> int | Expr:
     """Return a multiplier as an int or an exact expression.
 
     Raises:
-        ArgumentError: a float, whose value is hardly ever the one that is written; what is no number; zero or less.
+        ArgumentError: a float, because its exact value is rarely the written one; a value that is not a number; zero or less.
 
     >>> ratio(Fraction(3, 4), "width_mult")
     3/4
@@ -135,10 +135,10 @@ def ratio(value: object, where: str) -> int | Expr:
 
 
 def divisible(width: int | Expr, divisor: int = 8) -> Dim:
-    """Return the multiple of ``divisor`` next to a width, halves up; the next one above where that is less than 90 % of the width.
+    """Return the multiple of ``divisor`` next to a width, halves up; the next one above if this is less than 90 % of the width.
 
-    With q = width/divisor this is divisor * max(1, floor(q + 1/2), ceil(9*q/10)): what is rounded down goes below 90 % exactly where
-    the last of the three is the largest. Reference: ``_make_divisible`` of ``torchvision.models._utils``.
+    With q = width/divisor this is divisor * max(1, floor(q + 1/2), ceil(9*q/10)): rounding down gives less than 90 % exactly if the last of
+    the three is the largest. Reference: ``_make_divisible`` of ``torchvision.models._utils``.
 
     >>> from paramsym import dims
     >>> divisible(83), divisible(84), divisible(12), divisible(Rational(72, 5))
@@ -174,9 +174,9 @@ def up(value: int | Expr) -> Dim:
 
 
 def nearest_whole(value: int | Expr) -> Dim:
-    """Return the nearest whole number, of two the even one, as Python's ``round`` does.
+    """Return the nearest whole number, and the even one of two, as Python's ``round`` does.
 
-    With t = (2*value - 1)/4, which is whole exactly where a half is to be rounded down: floor(value + 1/2) + ceil(t) - floor(t) - 1.
+    With t = (2*value - 1)/4, which is whole exactly if a half is to be rounded down: floor(value + 1/2) + ceil(t) - floor(t) - 1.
 
     >>> from paramsym import C
     >>> nearest_whole(Rational(5, 2)), nearest_whole(Rational(7, 2)), nearest_whole(Rational(8, 3)), nearest_whole(C)
@@ -197,16 +197,16 @@ def nearest_whole(value: int | Expr) -> Dim:
 
 
 class Pictures(Layer):
-    """A network that sees images, (batch, channels, height, width)."""
+    """A network that reads images, (batch, channels, height, width)."""
 
     ratios: ClassVar[tuple[str, ...]] = ()
     """The arguments that are multipliers."""
     claims: ClassVar[tuple[Claim, ...]] = ()
     side: ClassVar[int] = 32
-    """Images whose sides are a multiple of it leave no floors."""
+    """For sides that are multiples of it, formulas have no floors."""
 
     def __post_init__(self) -> None:
-        """Gate the multipliers, and what every layer has."""
+        """Check the multipliers, and the arguments of every layer."""
         for name in self.ratios:
             optional = type(self).__dataclass_fields__[name].default is None  # type: ignore[attr-defined]
             if not optional or getattr(self, name) is not None:
@@ -224,7 +224,7 @@ class Pictures(Layer):
 
 
 class Videos(Pictures):
-    """A network that sees videos, (batch, channels, frames, height, width)."""
+    """A network that reads videos, (batch, channels, frames, height, width)."""
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
@@ -237,7 +237,7 @@ class Videos(Pictures):
 
 
 class Classifier(Pictures):
-    """Features, their means where there is an ``avgpool`` that gives them, and a classifier of what they are in a row."""
+    """Features, their means if there is an ``avgpool``, and a classifier of the flattened features."""
 
     def forward(self, own: Own, x: Value) -> Value:
         """Scores of classes, (batch, classes)."""
@@ -289,7 +289,7 @@ def norm_of(kind: Norm, channels: Dim, eps: float = 1e-5) -> Layer:
 
 @dataclass(frozen=True)
 class FrozenBatchNorm2d(Layer):
-    """Batch normalisation that is trained no more: all four vectors are buffers. Reference: ``torchvision.ops.FrozenBatchNorm2d``."""
+    """Frozen batch normalisation: all four vectors are buffers. Reference: ``torchvision.ops.FrozenBatchNorm2d``."""
 
     channels: Dim
 
@@ -299,20 +299,20 @@ class FrozenBatchNorm2d(Layer):
             yield Tensor(name, (self.channels,), role=role, buffer=True)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """One factor and one shift for each channel, which the four vectors make up."""
+        """One factor and one shift for each channel, computed from the four vectors."""
         x, restored = spatial(x, 2, channels=self.channels)
         scale = own.weight * apply("rsqrt", own.running_var + 1e-5)
         return restored(x * per_channel(scale, 2) + per_channel(own.bias - own.running_mean * scale, 2))
 
 
 def in_row(sequence: Sequential) -> tuple[Layer, ...]:
-    """Return the layers of a sequence, to stand in another one."""
+    """Return the layers of a sequence, to put them into another one."""
     return tuple(layer for _, layer in sequence.items)
 
 
 @dataclass(frozen=True)
 class SqueezeExcitation(Layer):
-    """Every channel times a number that the means of all channels give (Hu et al. 2018, section 3).
+    """Every channel times a number computed from the means of all channels (Hu et al. 2018, section 3).
 
     Reference: ``torchvision.ops.SqueezeExcitation``.
 
@@ -327,7 +327,7 @@ class SqueezeExcitation(Layer):
     scale_activation: Layer = field(default=Sigmoid())
 
     def parts(self) -> Iterator[Part]:
-        """Two convolutions of 1x1, which are matrices, and the functions behind them."""
+        """Two convolutions of 1x1, which are matrices, and the functions after them."""
         yield Part("fc1", Conv2d(self.input_channels, self.squeeze_channels, 1))
         yield Part("fc2", Conv2d(self.squeeze_channels, self.input_channels, 1))
         yield Part("activation", self.activation)
@@ -342,9 +342,9 @@ class SqueezeExcitation(Layer):
 def depthwise_in(
     incoming: Dim, expanded: Dim, kernel: int, stride: int, activation: Layer, *, expands: bool, dilation: int = 1, **norm: Any
 ) -> list[Layer]:
-    """Return the first half of an inverted residual: more channels, by a 1x1 convolution where it ``expands``, and each filtered alone.
+    """Return the first half of an inverted residual: more channels by a 1x1 convolution if it ``expands``, then a depthwise convolution.
 
-    ``norm`` are the settings of the norms, as ``conv_norm`` has them.
+    ``norm`` are the settings of the norms, as in ``conv_norm``.
 
     Source: Sandler et al. 2018, "MobileNetV2: Inverted Residuals and Linear Bottlenecks", section 3.
     """
@@ -353,21 +353,21 @@ def depthwise_in(
 
 
 def residual(body: Layer, incoming: Dim, outgoing: Dim, stride: int, name: str) -> Layer:
-    """Return a block that adds what comes in where nothing changes its shape: at stride 1, to as many channels.
+    """Return a block that adds its input if the shape stays the same: at stride 1, with equal channels.
 
-    Widths in letters are equal where they are one expression.
+    Widths in letters are equal if they are one expression.
     """
     return Residual(body, name=name) if stride == 1 and incoming == outgoing else Sequential({name: body})
 
 
 @dataclass(frozen=True)
 class Tapped(Holder):
-    """Layers one after another, of which some show what they give. Reference: ``IntermediateLayerGetter``."""
+    """Layers one after another, some of which also return their output. Reference: ``IntermediateLayerGetter``."""
 
     taps: tuple[str, ...]
 
     def forward(self, own: Own, x: Value) -> Any:
-        """What the tapped layers give."""
+        """The outputs of the tapped layers."""
         found = []
         for name in dict(self.layers):
             x = own[name](x)
@@ -377,7 +377,7 @@ class Tapped(Holder):
 
 @dataclass(frozen=True)
 class LayerNorm2d(LayerNorm):
-    """A normalisation of the channels at every place of a map, which holds them first. Reference: ``torchvision`` ``LayerNorm2d``.
+    """A normalisation of the channels at every position of a map with the channels first. Reference: ``torchvision`` ``LayerNorm2d``.
 
     >>> from paramsym import C
     >>> LayerNorm2d(C).params

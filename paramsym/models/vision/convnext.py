@@ -29,10 +29,10 @@ _EPS = 1e-6
 @named
 @dataclass(frozen=True)
 class ConvNeXt(Pictures):
-    """Stages of blocks with a 7x7 convolution of every channel by itself and two matrices, as Swin's without attention.
+    """Stages of blocks with a depthwise 7x7 convolution and two matrices, as Swin's without attention.
 
-    ``widths`` and ``depths`` are those of the stages, which torchvision gives as rows of ``block_setting``; what is not given stays a
-    letter. A block of width H stores 8*H**2 + 58*H numbers: 49*H + H, a norm, two matrices of 4*H**2 with biases, and a scale.
+    ``widths`` and ``depths`` are those of the stages, which are rows of ``block_setting`` in torchvision; sizes that are not given are
+    letters. A block of width H stores 8*H**2 + 58*H numbers: 49*H + H, a norm, two matrices of 4*H**2 with biases, and a scale.
 
     Raises:
         ArgumentError: another number of widths than of depths, or an unknown name.
@@ -67,7 +67,7 @@ class ConvNeXt(Pictures):
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
-        """Patches of 4x4, the stages with a halving before each but the first, and the classifier."""
+        """Patches of 4x4, the stages with a halving before each except the first, and the classifier."""
         near, last = self.widths[0], self.widths[-1]
         layers: list[Layer] = [Sequential(Conv2d(self.in_channels, near, 4, stride=4), LayerNorm2d(near, _EPS))]
         for number, (width, depth) in enumerate(zip(self.widths, self.depths, strict=True)):
@@ -91,7 +91,7 @@ def _stage(width: Dim, depth: Dim) -> Repeat:
 
 @dataclass(frozen=True)
 class _Block(Layer):
-    """What the body gives, scaled channel by channel, and added."""
+    """The input plus the body's output, scaled channel by channel."""
 
     width: Dim
 
@@ -104,5 +104,5 @@ class _Block(Layer):
         yield Part("block", Sequential(*filtered, Dense(width, wide), EXACT_GELU, Dense(wide, width), Permute((3, 1, 2))))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """A map as it came."""
+        """The map, unchanged."""
         return own.layer_scale * own.block(x) + x

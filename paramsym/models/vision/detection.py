@@ -1,4 +1,4 @@
-"""What torchvision's detectors share: a backbone with a pyramid of features, and heads that look at every place of every level.
+"""The common base of torchvision's detectors: a backbone with a pyramid of features, and heads for every position of every level.
 
 Reference: ``torchvision.models.detection.backbone_utils`` and ``torchvision.ops.feature_pyramid_network``.
 """
@@ -33,16 +33,15 @@ Backbone: TypeAlias = Literal[
     "mobilenet_v3_large",
 ]
 FROZEN = {"resnet50": 53_120, "mobilenet_v3_large": 24_400}
-"""How many scales and shifts of norms are buffers in the published detectors."""
+"""The numbers of scales and shifts of norms that are buffers in the published detectors."""
 
 
 @remembered
 def pyramid(backbone: Backbone, width: Dim, stages: tuple[int, ...], norm: Norm, more: str = "pool", *, normed: bool = False) -> Sequential:
-    """Return a backbone and the pyramid on top of its ``stages``, one map of ``width`` channels for each and the ``more`` that follow.
+    """Return a backbone and the pyramid over its ``stages``: one map of ``width`` channels for each, and the ``more`` that follow.
 
-    "pool" takes every other place of the last map for one more; "p5" and "c5" put two convolutions behind the last map, that of the
-    pyramid or that of the backbone. ``normed`` puts a norm behind every convolution of the pyramid. Of a MobileNet the last two stages
-    are taken, whatever ``stages`` are.
+    "pool" adds a map of every second position of the last one; "p5" and "c5" add two convolutions after the last map of the pyramid or of
+    the backbone. ``normed`` adds a norm after every convolution of the pyramid. For a MobileNet always the last two stages are used.
     """
     taps: tuple[str, ...]
     if backbone == "mobilenet_v3_large":
@@ -73,12 +72,12 @@ def _convolution(near: Dim, far: Dim, kernel: int, *, normed: bool) -> Sequentia
 
 @dataclass(frozen=True)
 class _Pyramid(Holder):
-    """Maps of one width: each with the next coarser one, stretched, added to it (Lin et al. 2017, section 3)."""
+    """Maps of one width: to each the next coarser one is added, enlarged (Lin et al. 2017, section 3)."""
 
     more: str
 
     def forward(self, own: Own, *maps: Value) -> tuple[Value, ...]:
-        """The maps, finest first, and those behind them."""
+        """The maps, finest first, and those after them."""
         coarse: Any = None
         found: list[Value] = []
         for number in reversed(range(len(maps))):
@@ -93,19 +92,19 @@ class _Pyramid(Holder):
 
 @dataclass(frozen=True)
 class Head(Holder):
-    """Convolutions ``conv`` of every map, and behind them the ``predictors`` by name, each with how many numbers it gives of an anchor."""
+    """Convolutions ``conv`` of every map, and after them the ``predictors`` by name, each with its number of outputs per anchor."""
 
     predictors: tuple[tuple[str, Dim], ...]
 
     def forward(self, own: Own, *maps: Value) -> Any:
-        """(batch, anchors of all places of all maps, numbers) of each predictor."""
+        """(batch, anchors of all positions of all maps, numbers) of each predictor."""
         read = [own.conv(one) for one in maps]
         found = [in_rows([own[name](one) for one in read], numbers) for name, numbers in self.predictors]
         return tuple(found) if len(found) > 1 else found[0]
 
 
 def head(conv: Layer, width: Dim, anchors: Dim, kernel: int, **predictors: Dim) -> Head:
-    """Return a head whose predictors give so many numbers for each of the anchors of a place."""
+    """Return a head whose predictors have these numbers of outputs for each of a position's anchors."""
     layers = {name: Conv2d(width, canonical(anchors * numbers), kernel, padding=kernel // 2) for name, numbers in predictors.items()}
     return Head({"conv": conv, **layers}, tuple(predictors.items()))
 
@@ -116,5 +115,5 @@ def plain(width: Dim, depth: int) -> Sequential:
 
 
 def in_rows(maps: list[Value], numbers: Dim) -> Value:
-    """Return predictions at every place of every map, (batch, anchors, numbers): place by place, and at a place anchor by anchor."""
+    """Return predictions at every position of every map, (batch, anchors, numbers): position by position, then anchor by anchor."""
     return join(*(rearrange(one, "b (a k) h w -> b (h w a) k", k=numbers) for one in maps), axis=1)

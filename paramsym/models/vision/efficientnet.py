@@ -66,16 +66,16 @@ _SCALES = ((10, 10), (10, 11), (11, 12), (12, 14), (14, 18), (16, 22), (18, 26),
 @named
 @dataclass(frozen=True)
 class EfficientNet(Classifier):
-    """Inverted residuals with squeeze-and-excitation, whose width and depth are scaled together; the second version fuses the first stages.
+    """Inverted residuals with squeeze-and-excitation, whose width and depth are scaled together; version 2 fuses the first stages.
 
     ``inverted_residual_setting`` has a row (block, expansion, kernel, stride, channels in, channels out, blocks) for every stage, by
-    default those of B0. ``width_mult`` and ``depth_mult`` are exact fractions, also with letters in them: widths are rounded as
-    MobileNetV2's, a stage has ceil(blocks*depth_mult) blocks. They scale MBConv stages; fused ones are never scaled in torchvision.
-    ``last_channel`` is the width behind the stages, four times the last one where it is None. Compound scaling (the paper's section 3)
-    takes depth 6/5**phi, width 11/10**phi and side 23/20**phi for a phi of the model's size, and rounds.
+    default those of B0. ``width_mult`` and ``depth_mult`` are exact fractions, also with letters: widths are rounded as MobileNetV2's, a
+    stage has ceil(blocks*depth_mult) blocks. They scale MBConv stages; fused ones are never scaled in torchvision. ``last_channel`` is the
+    width after the stages, four times the last one if it is None. Compound scaling (the paper's section 3) uses the depth 6/5**phi, the
+    width 11/10**phi and the side 23/20**phi, rounded, for the model's phi.
 
     Raises:
-        ArgumentError: a multiplier that is no exact fraction, or an unknown name.
+        ArgumentError: a multiplier that is not an exact fraction, or an unknown name.
 
     Source: Tan and Le 2019, "EfficientNet: Rethinking Model Scaling for Convolutional Neural Networks", table 1; Tan and Le 2021,
     "EfficientNetV2: Smaller Models and Faster Training", table 4.
@@ -150,7 +150,7 @@ def _stage(kind: str, expansion: int, kernel: int, stride: int, near: Dim, far: 
 
 
 def _block(expansion: int, kernel: int, stride: int, near: Dim, far: Dim, eps: float) -> Layer:
-    """Expand, filter, squeeze and excite, project."""
+    """Expansion, depthwise convolution, squeeze-and-excitation, projection."""
     inside = divisible(near * expansion)
     squeezed = max(1, near // 4) if isinstance(near, int) else down(near, 4)
     layers = depthwise_in(near, inside, kernel, stride, SiLU(), expands=not same(inside, near), eps=eps)
@@ -159,7 +159,7 @@ def _block(expansion: int, kernel: int, stride: int, near: Dim, far: Dim, eps: f
 
 
 def _fused(expansion: int, kernel: int, stride: int, near: Dim, far: Dim, eps: float) -> Layer:
-    """Expansion and filter in one convolution, without squeeze-and-excitation."""
+    """Expansion in one full convolution, without squeeze-and-excitation."""
     inside = divisible(near * expansion)
     first = conv_norm(near, far if same(inside, near) else inside, kernel, stride, SiLU(), eps=eps)
     layers = [first] if inside == near else [first, conv_norm(inside, far, 1, 1, None, eps=eps)]

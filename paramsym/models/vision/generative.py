@@ -1,4 +1,4 @@
-"""The generative networks that courses begin with, as PyTorch's examples build them: the pair of a DCGAN, and a variational autoencoder.
+"""Two well-known generative networks, as PyTorch's examples build them: a DCGAN's pair of networks, and a variational autoencoder.
 
 References: ``pytorch/examples``, ``dcgan/main.py`` and ``vae/main.py``; tensors as in their state dicts.
 """
@@ -28,7 +28,7 @@ _SUMMARY = "torchinfo's summary of PyTorch's example; recalled"
 @named
 @dataclass(frozen=True)
 class DCGANGenerator(Layer):
-    """An image of 64x64 from z numbers: five transposed convolutions of 4x4, each but the last with a norm and ReLU.
+    """An image of 64x64 from z numbers: five transposed convolutions of 4x4, all except the last with a norm and ReLU.
 
     ``nz`` is the width of the latent vector, ``ngf`` the width before the last convolution, ``nc`` the channels of the image.
 
@@ -55,7 +55,7 @@ class DCGANGenerator(Layer):
         return {"x": (B, self.nz, 1, 1)}
 
     def parts(self) -> Iterator[Part]:
-        """The convolutions in one row."""
+        """The convolutions in one sequence."""
         layers: list[Layer] = []
         near = self.nz
         for factor, settings in ((8, (4, 1, 0)), (4, (4, 2, 1)), (2, (4, 2, 1)), (1, (4, 2, 1))):
@@ -72,9 +72,9 @@ class DCGANGenerator(Layer):
 @named
 @dataclass(frozen=True)
 class DCGANDiscriminator(Layer):
-    """A score of how likely an image of 64x64 is a real one: five convolutions of 4x4.
+    """The probability that an image of 64x64 is a real one: five convolutions of 4x4.
 
-    ``nc`` is the number of channels of the image, ``ndf`` the width behind the first convolution.
+    ``nc`` is the number of channels of the image, ``ndf`` the width after the first convolution.
 
     Source: Radford et al. 2016, section 3. Reference: ``pytorch/examples``, ``dcgan/main.py``.
 
@@ -96,7 +96,7 @@ class DCGANDiscriminator(Layer):
         return {"x": (B, self.nc, 64, 64)}
 
     def parts(self) -> Iterator[Part]:
-        """The convolutions in one row."""
+        """The convolutions in one sequence."""
         near, leaky = self.ndf, LeakyReLU(0.2)
         layers: list[Layer] = [Conv2d(self.nc, near, 4, 2, 1, bias=False), leaky]
         for factor in (2, 4, 8):
@@ -113,9 +113,9 @@ class DCGANDiscriminator(Layer):
 @named
 @dataclass(frozen=True)
 class VAE(Layer):
-    """A variational autoencoder: ``pixels`` to a mean and a logarithm of a variance for each of ``latent`` numbers, and back.
+    """A variational autoencoder: from ``pixels`` to a mean and a log-variance for each of ``latent`` numbers, and back.
 
-    The sum of pixels of MNIST is 784. What is not given stays a letter.
+    MNIST has 784 pixels. Sizes that are not given are letters.
 
     Source: Kingma and Welling 2014, "Auto-Encoding Variational Bayes", appendix C.
 
@@ -134,11 +134,11 @@ class VAE(Layer):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Images in a row (batch, pixels), and the noise (batch, latent)."""
+        """Flattened images (batch, pixels), and the noise (batch, latent)."""
         return {"x": (B, self.pixels), "noise": (B, self.latent)}
 
     def parts(self) -> Iterator[Part]:
-        """The way to the latent numbers, and back."""
+        """The encoder and the decoder."""
         yield Part("fc1", Dense(self.pixels, self.hidden))
         yield Part("fc21", Dense(self.hidden, self.latent))
         yield Part("fc22", Dense(self.hidden, self.latent))
@@ -146,7 +146,7 @@ class VAE(Layer):
         yield Part("fc4", Dense(self.hidden, self.pixels))
 
     def forward(self, own: Own, x: Value, noise: Value | None = None) -> tuple[Value, Value, Value]:
-        """The image again, the mean and the logarithm of the variance; without ``noise`` the mean is what is decoded."""
+        """The decoded image, the mean and the log-variance; without ``noise`` the mean is decoded."""
         seen = apply("relu", own.fc1(axes(x, "batch pixels", pixels=self.pixels)[0]))
         mean, log_variance = own.fc21(seen), own.fc22(seen)
         latent = mean if noise is None else mean + noise * apply("exp", log_variance * 0.5)

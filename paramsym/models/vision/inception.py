@@ -35,13 +35,13 @@ def _conv(incoming: Dim, outgoing: Dim, kernel: Extents = 1, stride: int = 1, *,
 
 
 def _same(incoming: Dim, outgoing: Dim, *kernel: int) -> Sequential:
-    """A convolution that keeps the extents; one number stands for both."""
+    """A convolution that keeps the extents; one number is both."""
     height, width = kernel if len(kernel) == 2 else kernel * 2
     return _conv(incoming, outgoing, (height, width), padding=(height // 2, width // 2))
 
 
 class _Network(Pictures):
-    """What both networks share: what is put before the first convolution, and the classifier."""
+    """The common base of both networks: the change of the input, and the classifier."""
 
     num_classes: Dim
     aux_logits: bool
@@ -50,7 +50,7 @@ class _Network(Pictures):
     in_channels: Dim
 
     def transformed(self, x: Value) -> Value:
-        """Return the images, normalised another way where ``transform_input`` asks for it."""
+        """Return the images, normalised differently with ``transform_input``."""
         x = self.seen(x)
         if not self.transform_input:
             return x
@@ -69,10 +69,10 @@ class _Network(Pictures):
 @named
 @dataclass(frozen=True)
 class GoogLeNet(_Network):
-    """Inception v1: nine modules of four branches each, side by side.
+    """Inception v1: nine modules of four parallel branches each.
 
-    ``aux_logits`` stores two auxiliary classifiers, which are used in training only: what comes out are the scores of the last one.
-    The branch that the paper gives a 5x5 convolution has one of 3x3 here, as in the reference and its weights.
+    ``aux_logits`` stores two auxiliary classifiers, which are used only in training: the output is the scores of the last classifier.
+    The branch with a 5x5 convolution in the paper has one of 3x3 here, as in the reference and its weights.
 
     Raises:
         ArgumentError: an unknown name.
@@ -145,7 +145,7 @@ class GoogLeNet(_Network):
 class Inception3(_Network):
     """Inception v3: convolutions of 5x5 become two of 3x3, those of 7x7 a row and a column.
 
-    ``aux_logits`` stores an auxiliary classifier, which is used in training only: what comes out are the scores of the last one.
+    ``aux_logits`` stores an auxiliary classifier, which is used only in training: the output is the scores of the last classifier.
 
     Raises:
         ArgumentError: an unknown name.
@@ -202,12 +202,12 @@ class Inception3(_Network):
 
 @dataclass(frozen=True)
 class _Branches(Holder):
-    """Routes side by side, whose channels are joined. A route names the layers it passes; a pair at its end divides it in two."""
+    """Parallel routes, whose channels are joined. A route names its layers; a pair at its end divides it in two."""
 
     routes: tuple[tuple[str | tuple[str, ...], ...], ...]
 
     def forward(self, own: Own, x: Value) -> Value:
-        """What all routes give, one behind the other."""
+        """The joined outputs of all routes."""
         found = []
         for route in self.routes:
             y = x
@@ -235,7 +235,7 @@ def _numbered(name: str, *layers: Layer) -> dict[str, Layer]:
 
 @remembered
 def _first_modules() -> dict[str, Layer]:
-    """Return the modules down to the auxiliary classifier: those at 35x35 places, and at 17x17."""
+    """Return the modules before the auxiliary classifier: those at 35x35 positions, and at 17x17."""
     found: dict[str, Layer] = {}
     for name, incoming, pooled in (("Mixed_5b", 192, 32), ("Mixed_5c", 256, 64), ("Mixed_5d", 288, 64)):
         layers = {
@@ -262,7 +262,7 @@ def _first_modules() -> dict[str, Layer]:
 
 @remembered
 def _last_modules() -> dict[str, Layer]:
-    """Return the modules behind the auxiliary classifier, at 8x8 places."""
+    """Return the modules after the auxiliary classifier, at 8x8 places."""
     narrowing = _numbered("branch7x7x3", _conv(768, 192), _same(192, 192, 1, 7), _same(192, 192, 7, 1), _conv(192, 192, 3, 2))
     shrinking = {**_numbered("branch3x3", _conv(768, 192), _conv(192, 320, 3, 2)), **narrowing, "pool": MaxPool2d(3, 2)}
     found: dict[str, Layer] = {"Mixed_7a": _routed(shrinking, "branch3x3", "branch7x7x3")}
@@ -283,7 +283,7 @@ def _last_modules() -> dict[str, Layer]:
 
 
 def _routed(layers: dict[str, Layer], *branches: str) -> _Branches:
-    """Give every branch the layers that begin with its name; those that end with a letter stand side by side; the last branch pools."""
+    """Give every branch the layers that begin with its name; those that end with a letter are parallel; the last branch pools."""
     routes: list[tuple[Any, ...]] = []
     for branch in branches:
         here = [name for name in layers if name == branch or name.rpartition("_")[0] == branch]

@@ -37,16 +37,16 @@ _PARTITION: Dim = dims("p")
 @named
 @dataclass(frozen=True)
 class MaxVit(Pictures):
-    """Inverted residuals, each followed by attention within windows of neighbours and by attention within a grid of distant places.
+    """Inverted residuals, each followed by attention within windows of neighbours and by attention within a grid of distant positions.
 
-    ``partition_size`` is the side of a window, and of the grid: a map of h*w places has windows of p*p neighbours, and grids whose p*p
-    places lie h/p and w/p apart. Every one of the blocks halves the extents, and so does the stem; p divides those of every block.
-    ``head_dim`` is the width of a head. ``input_size`` are the height and width of the images where only these are taken, as torchvision
-    has it; None takes any that fit. What is not given stays a letter.
+    ``partition_size`` is the side of a window, and of the grid: a map of h*w positions has windows of p*p neighbours, and grids of p*p
+    positions with distances h/p and w/p. The stem and every block halve the extents; p divides those of every block. ``head_dim`` is the
+    width of a head. ``input_size`` is the only height and width that the network takes, as in torchvision; None takes all that fit. Sizes
+    that are not given are letters.
 
     Raises:
-        DivisibilityError: heads that do not divide the width of their block.
-        ArgumentError: another number of block_channels than of block_layers, a ratio that is no exact fraction, or an unknown name.
+        DivisibilityError: heads that do not divide the hidden size of their block.
+        ArgumentError: another number of block_channels than of block_layers, a ratio that is not an exact fraction, or an unknown name.
 
     Source: Tu et al. 2022, "MaxViT: Multi-Axis Vision Transformer", section 3.
 
@@ -92,7 +92,7 @@ class MaxVit(Pictures):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Images of ``input_size``; without it, of sides that every block can part."""
+        """Images of ``input_size``; without it, of sides that every block can divide."""
         side = canonical(2 ** (len(self.block_channels) + 1) * self.partition_size * W)
         return {"x": (B, self.in_channels, *(self.input_size or (side, side)))}
 
@@ -126,7 +126,7 @@ class MaxVit(Pictures):
 
 @remembered
 def _layer(near: Dim, far: Dim, stride: int, inner: Dim, squeezed: Dim, wide: Dim, side: Dim, head: Dim) -> Sequential:
-    """An inverted residual that is normalised in front, and both kinds of attention."""
+    """An inverted residual with a norm before it, and both kinds of attention."""
     body: dict[str, Layer] = {
         "pre_norm": BatchNorm2d(near, eps=_EPS),
         "conv_a": conv_norm(near, inner, 1, 1, EXACT_GELU, eps=_EPS),
@@ -144,7 +144,7 @@ def _layer(near: Dim, far: Dim, stride: int, inner: Dim, squeezed: Dim, wide: Di
 
 @dataclass(frozen=True)
 class _MBConv(Holder):
-    """A body added to what passes by, which is pooled and projected where the extents change."""
+    """A body added to the shortcut, which is pooled and projected if the extents change."""
 
     def forward(self, own: Own, x: Value) -> Value:
         """The sum."""
@@ -153,7 +153,7 @@ class _MBConv(Holder):
 
 @dataclass(frozen=True)
 class _Parted(Layer):
-    """Attention and two matrices in every window, or in every grid of places that lie as far apart as there are windows."""
+    """Attention and two matrices in every window, or in every grid of positions, one of each window."""
 
     attention: Layer
     matrices: Layer
@@ -165,7 +165,7 @@ class _Parted(Layer):
         yield Part("mlp_layer", self.matrices)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """A map of as many places, parted and put together again."""
+        """A map of the same extents, divided into parts and joined again."""
         whole = "b c (y i) (x j)" if self.kind == "window" else "b c (i y) (j x)"
         down_, across = (exactly(length, self.side, "the extents of a map") for length in x.sizes[2:])
         x = rearrange(x, f"{whole} -> (b y x) (i j) c", i=self.side, j=self.side)
@@ -193,7 +193,7 @@ class _Attention(Layer):
         yield Part("merge", Dense(sliced, self.width))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(windows, places, channels), as it came."""
+        """(windows, places, channels), unchanged."""
         places = canonical(self.side**2)
         index = constant("swin index", (places, places), self.side, self.side, kind="index")
         bias = rearrange(lookup(own.relative_position_bias_table, index), "q k a -> () a q k")

@@ -27,12 +27,12 @@ _STACKS = ((24, 3, 2, 3, 3), (40, 5, 2, 3, 3), (80, 5, 2, 6, 3), (96, 3, 1, 6, 2
 @named
 @dataclass(frozen=True)
 class MNASNet(Pictures):
-    """Stacks of inverted residuals that a search found; ``alpha``, an exact fraction, multiplies all widths but the last, 1280.
+    """Stacks of inverted residuals, found by a search; ``alpha``, an exact fraction, multiplies all widths except the last, 1280.
 
     Widths are rounded as MobileNetV2's.
 
     Raises:
-        ArgumentError: a multiplier that is no exact fraction, or an unknown name.
+        ArgumentError: a multiplier that is not an exact fraction, or an unknown name.
 
     Source: Tan et al. 2019, "MnasNet: Platform-Aware Neural Architecture Search for Mobile", figure 7 (b).
 
@@ -88,7 +88,7 @@ def _normed(convolution: Conv2d) -> list[Layer]:
 
 @remembered
 def _block(near: Dim, far: Dim, kernel: int, stride: int, expansion: int) -> Layer:
-    """An inverted residual; its convolutions, norms and activations are in one row."""
+    """An inverted residual; its convolutions, norms and activations are in one sequence."""
     inside = canonical(near * expansion)
     body = Sequential(
         *_normed(Conv2d(near, inside, 1, bias=False)),

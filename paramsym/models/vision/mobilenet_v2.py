@@ -26,14 +26,15 @@ _TABLE_2 = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 
 @named
 @dataclass(frozen=True)
 class MobileNetV2(Classifier):
-    """Inverted residuals: many channels inside, filtered one by one, and few between the blocks.
+    """Inverted residuals: many channels inside, with a depthwise convolution, and few between the blocks.
 
     ``inverted_residual_setting`` has a row (expansion t, channels c, blocks n, stride s) for every stage. ``width_mult`` is an exact
-    fraction; every width is rounded to a multiple of ``round_nearest``, and up where it would lose more than a tenth: with q = c*width/8
-    it is 8*max(1, floor(q + 1/2), ceil(9*q/10)). The last width is never less than 1280. A letter stands in it as ``width_mult=w/4``.
+    fraction; every width is rounded to a multiple of ``round_nearest``, and rounded up if it would lose more than a tenth: with q =
+    c*width/8 it is 8*max(1, floor(q + 1/2), ceil(9*q/10)). The last width is never less than 1280. A letter is written as
+    ``width_mult=w/4``.
 
     Raises:
-        ArgumentError: a multiplier that is no exact fraction, or an unknown name.
+        ArgumentError: a multiplier that is not an exact fraction, or an unknown name.
 
     Source: Sandler et al. 2018, "MobileNetV2: Inverted Residuals and Linear Bottlenecks", table 2.
 
@@ -59,7 +60,7 @@ class MobileNetV2(Classifier):
     claims: ClassVar[tuple[Claim, ...]] = counted("MobileNetV2", mobilenet_v2=3_504_872)
 
     def parts(self) -> Iterator[Part]:
-        """The stem, the blocks under one numbering, a last 1x1 convolution, and the classifier."""
+        """The stem, the blocks with one numbering, a last 1x1 convolution, and the classifier."""
         near = self._rounded(32)
         layers: list[Layer] = [conv_norm(self.in_channels, near, 3, 2, ReLU6())]
         for expansion, channels, blocks, first_stride in self.inverted_residual_setting:

@@ -63,7 +63,7 @@ _TABLES = {
         (96, 5, 576, 96, "SE HS", 1),
     ),
 }
-"""Channels in, kernel, channels inside, channels out, what the block has (squeeze-and-excitation, hard swish), stride."""
+"""Channels in, kernel, channels inside, channels out, the block's options (squeeze-and-excitation, hard swish), stride."""
 _LAST = {"mobilenet_v3_large": 1280, "mobilenet_v3_small": 1024}
 
 
@@ -73,11 +73,11 @@ class MobileNetV3(Classifier):
     """Inverted residuals of several kernels, some with squeeze-and-excitation, the later ones with hard swish.
 
     ``width_mult`` is an exact fraction; widths are rounded as MobileNetV2's. ``reduced_tail`` halves the last three blocks, ``dilated``
-    dilates them in the place of their stride; both are for segmentation and detection. ``norm_layer`` "BatchNorm2d" or
-    "FrozenBatchNorm2d" adds 1e-5 to a variance, as torchvision's detectors have it, and None 1e-3.
+    dilates them instead of their stride; both are for segmentation and detection. ``norm_layer`` "BatchNorm2d" or
+    "FrozenBatchNorm2d" adds 1e-5 to a variance, as in torchvision's detectors, and None 1e-3.
 
     Raises:
-        ArgumentError: a multiplier that is no exact fraction, or an unknown name.
+        ArgumentError: a multiplier that is not an exact fraction, or an unknown name.
 
     Source: Howard et al. 2019, "Searching for MobileNetV3", tables 1 and 2.
 
@@ -109,7 +109,7 @@ class MobileNetV3(Classifier):
         norm = _settings(self.norm_layer)
         layers: list[Layer] = [conv_norm(self.in_channels, near, 3, 2, Hardswish(), **norm)]
         for number, row in enumerate(rows):
-            tail = len(rows) - number  # the last three blocks, of which the first is narrower in its output only
+            tail = len(rows) - number  # the last three blocks; in the first of them only the output is narrower
             layers.append(self._block(*row, tail=tail))
             near = self._rounded(row[3], halved=tail <= 3)
         wide = canonical(6 * near)

@@ -51,18 +51,18 @@ _V2 = {"residual_pool": True, "rel_pos_embed": True, "proj_after_attn": True, "p
 class MViT(Videos):
     """A transformer whose attention pools: keys and values everywhere, queries at the start of every stage but the first.
 
-    A stage has blocks of one width, which is doubled from stage to stage, and so are the ``num_heads`` of the first one. The first block
-    of a stage pools the queries, and with them what passes by, by two in height and width. Keys and values are pooled by ``stride_kv`` in
-    the first stage, and by half as much in each that follows. The first version widens at the end of the last block of a stage, in its
+    A stage has blocks of one width; the width and the ``num_heads`` of the first stage are doubled from stage to stage. The first block
+    of a stage pools the queries, and with them the shortcut, by two in height and width. Keys and values are pooled by ``stride_kv``
+    in the first stage, and by half as much in each later one. The first version widens at the end of the last block of a stage, in its
     matrices; with ``proj_after_attn`` the first block of the next one does it, in its attention. ``rel_pos_embed`` takes tables of
-    distances in the place of positions, ``residual_pool`` adds the pooled queries to what comes out of the attention, with the class token
-    where ``residual_with_cls_embed`` says so, and ``pool_every_query`` convolves the queries of the other blocks too. torchvision has one
-    entry of ``block_setting`` for every block; here ``depths`` has one for every stage, two blocks or more behind the first.
+    distances instead of positions, ``residual_pool`` adds the pooled queries to the output of the attention, also for the class token with
+    ``residual_with_cls_embed``, and ``pool_every_query`` convolves the queries of the other blocks too. torchvision has one entry of
+    ``block_setting`` for every block; here ``depths`` has one for every stage, two blocks or more after the first.
 
-    Positions and tables are made for videos of ``temporal_size`` frames and of ``spatial_size``. What is not given stays a letter.
+    Positions and tables are made for videos of ``temporal_size`` frames and of ``spatial_size``. Sizes that are not given are letters.
 
     Raises:
-        DivisibilityError: heads that do not divide the width of their stage.
+        DivisibilityError: heads that do not divide the hidden size of their stage.
         ArgumentError: no depth, or an unknown name.
 
     Source: Fan et al. 2021, "Multiscale Vision Transformers", section 3 and table 2; Li et al. 2022, "MViTv2: Improved Multiscale Vision
@@ -112,7 +112,7 @@ class MViT(Videos):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Videos of the size that the positions are made for."""
+        """Videos of the size for which positions are stored."""
         return {"x": (B, self.in_channels, self.temporal_size, *self.spatial_size)}
 
     def parts(self) -> Iterator[Part]:
@@ -148,7 +148,7 @@ class MViT(Videos):
         return tuple(over(length, step) for length, step in zip((self.temporal_size, *self.spatial_size), _STEPS, strict=True))
 
     def _kinds(self, number: int, depth: Dim) -> list[tuple[bool, bool, Count]]:
-        """Return the blocks of a stage in runs: whether they pool the queries, whether they widen at their end, how many there are."""
+        """Return the blocks of a stage in runs: whether they pool the queries, whether they widen at their end, their number."""
         first, last = number > 0, not self.proj_after_attn and number < len(self.depths) - 1
         if first and last and same(depth, 1):  # one block pools and widens
             return [(first, last, 1)]
@@ -176,13 +176,13 @@ def _block(heads: Dim, near: Dim, width: Dim, far: Dim, *settings: Any) -> Layer
 
 @dataclass(frozen=True)
 class _Block(Holder):
-    """Attention and two matrices, each behind a norm; what passes by is widened ``early``, beside the attention, or beside the matrices."""
+    """Attention and two matrices, each after a norm; the shortcut is widened ``early``, with the attention, or with the matrices."""
 
     _: KW_ONLY
     early: bool
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, places, channels); the class token is the first place."""
+        """(batch, positions, channels); the class token is the first position."""
         attention: Any = own.attn.layer
         normed, step = own.norm1(x), attention.step
         x = own.project(normed) if self.early else x
@@ -196,10 +196,10 @@ class _Block(Holder):
 
 @dataclass(frozen=True)
 class _Attention(Layer):
-    """Attention with a class token whose queries move by ``step``, and whose keys and values by ``wide``, over a map of some ``extents``.
+    """Attention with a class token over a map of ``extents``; queries are pooled with stride ``step``, keys and values with ``wide``.
 
-    ``tables`` are the lengths of the tables of distances, in space and in time; ``residual`` adds the queries to what comes out, 1 those
-    of the places and 2 that of the class token too.
+    ``tables`` are the lengths of the tables of distances, in space and in time; ``residual`` adds the queries to the output: 1 those of the
+    positions, 2 also that of the class token.
     """
 
     heads: Dim
@@ -228,7 +228,7 @@ class _Attention(Layer):
             yield Part(name, _Pool(self._each, self.wide, self.extents))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, places, channels), the class token first, of as many places as there are queries."""
+        """(batch, positions, channels), the class token first, with one position for each query."""
         q, k, v = map(heads_of, segments(own.qkv(x)))
         q, k, v = own.pool_q(q) if self.convolves else q, own.pool_k(k), own.pool_v(v)
         y = attend(q, k, v, bias=None if self.tables is None else self._bias(own, q))
@@ -243,7 +243,7 @@ class _Attention(Layer):
         return divides(self.heads, self.width, "num_heads", "the width of its stage")
 
     def _bias(self, own: Own, q: Value) -> Value:
-        """What the distances of places along each axis add to the scores: every row of the tables times the query."""
+        """The bias of the scores for distances along each axis: every row of the tables times the query."""
         queries, keys = _pooled(self.extents, self.step), _pooled(self.extents, self.wide)
         rows = take(q, 1, 1, product(queries))
         places = rearrange(rows, "b (t h w) a d -> b t h w a d", **dict(zip("thw", queries, strict=True)))
@@ -260,7 +260,7 @@ class _Attention(Layer):
 
 @dataclass(frozen=True)
 class _Pool(Layer):
-    """A convolution of 3x3x3 for each channel of a head, which leaves the class token alone, and a norm. Reference: ``Pool``."""
+    """A convolution of 3x3x3 for each channel of a head, not applied to the class token, and a norm. Reference: ``Pool``."""
 
     width: Dim
     step: int
@@ -272,13 +272,13 @@ class _Pool(Layer):
         yield Part("norm_act", Sequential(LayerNorm(self.width, _EPS)))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, places, heads, width) of fewer places."""
+        """(batch, positions, heads, width) of fewer positions."""
         return own.norm_act(_on_places(own.pool, x, self.extents))
 
 
 @dataclass(frozen=True)
 class _Positions(Layer):
-    """A class token in front, and positions where there are any: of every place, of every frame, and of the token."""
+    """A class token in front, and positions if there are any: of every place in a frame, of every frame, and of the token."""
 
     width: Dim
     room: tuple[Dim, ...]
@@ -293,7 +293,7 @@ class _Positions(Layer):
             yield Tensor("class_pos", (self.width,), role="table")
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, places, channels), the class token first."""
+        """(batch, positions, channels), the class token first."""
         x = behind(rearrange(own.class_token, "c -> () () c"), x)
         if not self.absolute:
             return x
@@ -302,12 +302,12 @@ class _Positions(Layer):
 
 
 def _pooled(extents: tuple[Dim, ...], step: int) -> tuple[Dim, ...]:
-    """Return the extents after windows of three that move by a step in height and width."""
+    """Return the extents after windows of three with a stride in height and width."""
     return (extents[0], *(window_count(length, 3, step, 2) for length in extents[1:]))
 
 
 def _on_places(function: Callable[[Value], Value], x: Value, extents: tuple[Dim, ...]) -> Value:
-    """Apply a function of volumes to the places behind the class token of (batch, places, heads, width)."""
+    """Apply a function of volumes to the positions after the class token of (batch, positions, heads, width)."""
     places = take(x, 1, 1, product(extents))
     volume = rearrange(places, "b (t h w) a d -> (b a) d t h w", **dict(zip("thw", extents, strict=True)))
     rest = rearrange(function(volume), "(b a) d t h w -> b (t h w) a d", a=x.sizes[2])

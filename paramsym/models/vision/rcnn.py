@@ -23,7 +23,7 @@ _SIZES: Mapping[str, Any] = {"num_classes": 91, "out_channels": 256, "representa
 
 
 class _RCNN(Pictures):
-    """Two stages: what of the image may be an object, and what those regions are."""
+    """Two stages: regions of the image that may be objects, and the classes of those regions."""
 
     side = 64
     backbone: Backbone
@@ -36,11 +36,11 @@ class _RCNN(Pictures):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Images, and the regions that are cut out of the pyramid: those proposed for all images together, 7x7 places each."""
+        """Images, and the regions cut out of the pyramid: those proposed for all images together, 7x7 positions each."""
         return {**super().inputs, "regions": (_PROPOSALS, self.out_channels, 7, 7)}
 
     def parts(self) -> Iterator[Part]:
-        """The backbone with its pyramid, the head that proposes, and those that look at regions."""
+        """The backbone with its pyramid, the head that proposes regions, and those that read regions."""
         width, second = self.out_channels, self.version == 2
         yield Part("backbone", pyramid(self.backbone, width, (1, 2, 3, 4), self.norm_layer, normed=second))
         yield Part("rpn", Block(head=head(plain(width, self.version), width, self.num_anchors, 1, cls_logits=1, bbox_pred=4)))
@@ -49,11 +49,11 @@ class _RCNN(Pictures):
         yield Part("roi_heads", Block({"box_head": _box_head(width, wide, second), "box_predictor": predictor, **self._more()}))
 
     def _more(self) -> dict[str, Layer]:
-        """Heads that look at the detected regions."""
+        """Heads that read the detected regions."""
         return {}
 
     def _found(self, own: Own, x: Value, regions: Value | None) -> tuple[Value, ...]:
-        """What both stages say of boxes."""
+        """Both stages' outputs for boxes."""
         proposed: tuple[Value, ...] = own["rpn.head"](*own.backbone(self.seen(x)))
         if regions is None:
             return proposed
@@ -65,7 +65,7 @@ class _RCNN(Pictures):
 
 
 class _Detecting(_RCNN):
-    """What the detectors share that look at the detected regions once more, cut out with 14x14 places each."""
+    """The common base of detectors that read the detected regions again, cut out with 14x14 positions each."""
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
@@ -73,12 +73,12 @@ class _Detecting(_RCNN):
         return {**super().inputs, "detected": (_DETECTIONS, self.out_channels, 14, 14)}
 
     def forward(self, own: Own, x: Value, regions: Value | None = None, detected: Value | None = None) -> Any:
-        """As Faster R-CNN's, and what the further head says of each detected region."""
+        """As Faster R-CNN's, and the further head's output for each detected region."""
         found = self._found(own, x, regions)
         return found if detected is None else (*found, self._looked_at(own, self._cut(detected, 14)))
 
     def _looked_at(self, own: Own, detected: Value) -> Value:
-        """Return what the further head says of the detected regions."""
+        """Return the further head's output for the detected regions."""
         raise NotImplementedError
 
 
@@ -87,7 +87,7 @@ def _published(name: str, size: Mapping[str, Any] = _SIZES) -> dict[str, dict[st
 
 
 def _claim(cls: str, name: str, count: int) -> Claim:
-    """A published count is that of a network whose first norms are frozen, but for the second version."""
+    """Published counts are for networks with frozen first norms, except those of the second version."""
     frozen = 0 if name.endswith("v2") else -FROZEN["mobilenet_v3_large" if "mobilenet" in name else "resnet50"]
     return Claim(
         name, count, "torchvision 0.28, num_params of the weights", cls, frozen, "the backbone's norms are frozen" if frozen else ""
@@ -97,17 +97,17 @@ def _claim(cls: str, name: str, count: int) -> Claim:
 @named
 @dataclass(frozen=True)
 class FasterRCNN(_RCNN):
-    """A head that proposes regions at every place of a pyramid, and one that says of each region what it is and where it ends.
+    """A head that proposes regions at every position of a pyramid, and one that gives the class and the box of each region.
 
-    The first stage gives for each of the ``num_anchors`` boxes of a place whether it holds an object, and four numbers that move it.
-    Which of them go on depends on the data: those of the best scores, without those that overlap a better one, at most 1000 of an image
-    (2000 in training). Each is cut out of the level that fits its size, 7x7 places interpolated between those of the map. The second
-    stage takes what was cut out as an input of its own, ``regions``, of all images together; without it the first stage answers alone.
-    It gives the scores of ``num_classes``, the background among them, and four numbers for each class.
+    The first stage gives for each of the ``num_anchors`` boxes of a position the score of an object, and four numbers that move the box.
+    Which of them are used depends on the data: those of the best scores, without those that overlap a better one, at most 1000 of an image
+    (2000 in training). Each is cut out of the level that fits its size, with 7x7 positions interpolated between those of the map. The
+    second stage takes these regions as a separate input, ``regions``, of all images together; without it only the first stage runs. The
+    second stage gives the scores of ``num_classes``, which include the background, and four numbers for each class.
 
-    ``out_channels`` is the width of the pyramid, ``representation_size`` that of the second stage. ``version`` 2 puts norms into the
-    pyramid, a second convolution into the first stage, and four into the second (Li et al. 2021). ``norm_layer`` "FrozenBatchNorm2d" has
-    the norms of the backbone as buffers, as the published weights of version 1 do.
+    ``out_channels`` is the width of the pyramid, ``representation_size`` that of the second stage. ``version`` 2 adds norms to the pyramid,
+    a second convolution to the first stage, and four to the second (Li et al. 2021). ``norm_layer`` "FrozenBatchNorm2d" has the norms of
+    the backbone as buffers, as the published weights of version 1 do.
 
     Raises:
         ArgumentError: an unknown name.
@@ -148,10 +148,10 @@ class FasterRCNN(_RCNN):
 @named
 @dataclass(frozen=True)
 class MaskRCNN(_Detecting):
-    """Faster R-CNN with one more head, which says of each place of a detected region whether it belongs to the object.
+    """Faster R-CNN with one more head, which gives for each position of a detected region whether it belongs to the object.
 
-    The detections are chosen among what the second stage says, at most 100 of an image; they are cut out of the pyramid once more, of
-    14x14 places each. That is ``detected``, a third input; the masks have 28x28 places, one for each class. All else is as in
+    The detections are chosen from the second stage's output, at most 100 of an image; they are cut out of the pyramid again, with 14x14
+    positions each. They are a third input, ``detected``; the masks have 28x28 positions, one mask for each class. The rest is as in
     ``FasterRCNN``.
 
     Source: He et al. 2017, "Mask R-CNN", section 3.
@@ -193,9 +193,9 @@ class MaskRCNN(_Detecting):
 @named
 @dataclass(frozen=True)
 class KeypointRCNN(_Detecting):
-    """Faster R-CNN with one more head, which says for every keypoint of a detected person where in the region it is.
+    """Faster R-CNN with one more head, which gives the position of every keypoint of a detected person in the region.
 
-    ``detected`` are the detected regions, as in ``MaskRCNN``; the maps of the ``num_keypoints`` have 56x56 places.
+    ``detected`` are the detected regions, as in ``MaskRCNN``; the maps of the ``num_keypoints`` have 56x56 positions.
 
     Source: He et al. 2017, "Mask R-CNN", section 5.
 

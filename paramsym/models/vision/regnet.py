@@ -45,14 +45,14 @@ _SIZES: Mapping[str, tuple[tuple[int, ...], tuple[int, ...], int]] = {
 @named
 @dataclass(frozen=True)
 class RegNet(Pictures):
-    """Four stages of bottlenecks with groups of a fixed width, whose depths and widths follow from a line that is rounded.
+    """Four stages of bottlenecks with groups of a fixed width, whose depths and widths follow from a rounded line.
 
     The arguments are those of torchvision's ``BlockParams``: ``depths``, ``widths`` and ``group_widths`` of the stages, and ``se_ratio``,
-    an exact fraction of the channels that come into a block, or None for RegNet X. What is not given stays a letter.
+    an exact fraction of a block's input channels, or None for RegNet X. Sizes that are not given are letters.
 
     Raises:
         DivisibilityError: a group's width that does not divide the stage's.
-        ArgumentError: not one of each for every stage, a ratio that is no exact fraction, or an unknown name.
+        ArgumentError: lists of different lengths, a ratio that is not an exact fraction, or an unknown name.
 
     Source: Radosavovic et al. 2020, "Designing Network Design Spaces", sections 3.3 and 4.
 
@@ -123,7 +123,7 @@ def _stage(near: Dim, far: Dim, depth: Dim, group: Dim, se_ratio: Any, name: str
 
 
 def _block(near: Dim, far: Dim, stride: int, group: Dim, se_ratio: Any) -> Layer:
-    """Down, across in groups, squeeze and excite where asked for, up; with a projection of what passes by where the extents change."""
+    """1x1, 3x3 in groups, squeeze-and-excitation if given, 1x1; with a projection of the shortcut if the extents change."""
     layers: dict[str, Layer] = {"a": conv_norm(near, far, 1), "b": conv_norm(far, far, 3, stride, groups=per(far, group))}
     if se_ratio is not None:
         layers["se"] = SqueezeExcitation(far, nearest_whole(se_ratio * near))
@@ -133,7 +133,7 @@ def _block(near: Dim, far: Dim, stride: int, group: Dim, se_ratio: Any) -> Layer
 
 @dataclass(frozen=True)
 class _Bottleneck(Layer):
-    """A body added to what passes by, which is projected where there is a projection."""
+    """A body added to the shortcut, which is projected if there is a projection."""
 
     body: Layer
     projection: Layer | None

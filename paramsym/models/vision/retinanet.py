@@ -26,10 +26,10 @@ _META = "torchvision 0.28, num_params of the weights"
 @named
 @dataclass(frozen=True)
 class RetinaNet(Pictures):
-    """Two heads at every place of a pyramid of five levels: one scores the classes of every anchor, one moves the anchor.
+    """Two heads at every position of a pyramid of five levels: one scores the classes of every anchor, one moves the anchor.
 
-    ``num_anchors`` are the boxes of a place, in three sizes and three shapes each. Which of them are objects depends on the data: those
-    whose scores are above a threshold, without those that overlap a better one; nothing of that is counted here. ``version`` 2 takes the
+    ``num_anchors`` are the boxes of a position, in three sizes and three shapes each. Which of them are objects depends on the data: those
+    whose scores are above a threshold, without those that overlap a better one; this choice is not counted here. ``version`` 2 uses the
     backbone's last map for the two coarsest levels, and has norms of 32 groups in the heads. ``norm_layer`` "FrozenBatchNorm2d" has the
     norms of the backbone as buffers, as the published weights of version 1 do.
 
@@ -71,7 +71,7 @@ class RetinaNet(Pictures):
         yield Part("head", Block(classification_head=scores, regression_head=head(conv, width, self.num_anchors, 3, bbox_reg=4)))
 
     def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
-        """Scores (batch, anchors, classes), and how the anchors are moved, (batch, anchors, 4)."""
+        """Scores (batch, anchors, classes), and the moves of the anchors, (batch, anchors, 4)."""
         maps = own.backbone(self.seen(x))
         return own["head.classification_head"](*maps), own["head.regression_head"](*maps)
 
@@ -79,9 +79,9 @@ class RetinaNet(Pictures):
 @named
 @dataclass(frozen=True)
 class FCOS(Pictures):
-    """Two heads at every place of a pyramid of five levels, without anchors: classes, and how far the sides of the box are away.
+    """Two heads at every position of a pyramid of five levels, without anchors: classes, and the distances of the box's sides.
 
-    A third output says how near to the middle of its box a place is. Which places are objects depends on the data; nothing of that is
+    A third output is how near a position is to the middle of its box. Which positions are objects depends on the data; this choice is not
     counted here. ``norm_layer`` "FrozenBatchNorm2d" has the norms of the backbone as buffers, as the published weights do.
 
     Raises:
@@ -117,7 +117,7 @@ class FCOS(Pictures):
         yield Part("head", Block(classification_head=scores, regression_head=boxes))
 
     def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
-        """Scores (batch, places, classes), distances (batch, places, 4), none below zero, and centredness (batch, places, 1)."""
+        """Scores (batch, positions, classes), distances (batch, positions, 4), none below zero, and centredness (batch, positions, 1)."""
         maps = own.backbone(self.seen(x))
         boxes, centred = own["head.regression_head"](*maps)
         return own["head.classification_head"](*maps), apply("relu", boxes), centred

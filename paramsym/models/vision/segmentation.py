@@ -25,11 +25,11 @@ from paramsym.program import Own, Value, join, resample
 Backbone = Literal["resnet50", "resnet101", "mobilenet_v3_large"]
 _TAPS = {"resnet50": ("layer3", "layer4"), "resnet101": ("layer3", "layer4"), "mobilenet_v3_large": ("4", "16")}
 _WIDTHS = {"resnet50": (1024, 2048), "resnet101": (1024, 2048), "mobilenet_v3_large": (40, 960)}
-"""Where a backbone is tapped for an auxiliary classifier and for the classifier, and how many channels there are."""
+"""The layers of a backbone that feed an auxiliary classifier and the classifier, and their channels."""
 
 
 class _Segmenter(Pictures):
-    """A dilated backbone, and classifiers whose maps are stretched to the extents of the image."""
+    """A dilated backbone, and classifiers whose maps are interpolated to the extents of the image."""
 
     backbone: Backbone
     num_classes: Dim
@@ -47,7 +47,7 @@ class _Segmenter(Pictures):
             yield Part("aux_classifier", _fcn_head(early, self.num_classes))
 
     def forward(self, own: Own, x: Value) -> Any:
-        """Scores (batch, classes, height, width), with an auxiliary classifier its scores as well."""
+        """Scores (batch, classes, height, width), and with an auxiliary classifier also its scores."""
         x = self.seen(x)
         found = own.backbone(x)
         *early, late = found if isinstance(found, tuple) else (found,)
@@ -56,7 +56,7 @@ class _Segmenter(Pictures):
 
 
 def stretched(x: Value, extents: tuple[Count, ...]) -> Value:
-    """Return a map interpolated to other extents, linearly in both."""
+    """Return a map interpolated bilinearly to other extents."""
     return resample("linear", x, extents, (None, None))
 
 
@@ -67,9 +67,9 @@ def _published(kind: str, *backbones: str) -> dict[str, dict[str, Any]]:
 @named
 @dataclass(frozen=True)
 class FCN(_Segmenter):
-    """A fully convolutional network: a convolution of 3x3 and one of 1x1 behind a ResNet whose last two stages are dilated.
+    """A fully convolutional network: a convolution of 3x3 and one of 1x1 after a ResNet whose last two stages are dilated.
 
-    ``aux_loss`` adds a second classifier behind the third stage. torchvision's figures of parameters and of work include it.
+    ``aux_loss`` adds a second classifier after the third stage. torchvision's published parameters and FLOPs include it.
 
     Source: Long et al. 2015, "Fully Convolutional Networks for Semantic Segmentation".
 
@@ -94,9 +94,9 @@ class FCN(_Segmenter):
 @named
 @dataclass(frozen=True)
 class DeepLabV3(_Segmenter):
-    """Atrous spatial pyramid pooling behind a dilated backbone: convolutions with steps of 12, 24 and 36, a 1x1 one, and the mean.
+    """Atrous spatial pyramid pooling after a dilated backbone: convolutions with dilations of 12, 24 and 36, a 1x1 one, and the mean.
 
-    ``aux_loss`` adds a second classifier. torchvision's figures of parameters and of work include it.
+    ``aux_loss`` adds a second classifier. torchvision's published parameters and FLOPs include it.
 
     Source: Chen et al. 2017, "Rethinking Atrous Convolution for Semantic Image Segmentation", section 3.3.
 
@@ -164,7 +164,7 @@ class _LiteHead(Holder):
     """Reference: ``LRASPPHead``."""
 
     def forward(self, own: Own, low: Value, high: Value) -> Value:
-        """Scores at the places of the finer features."""
+        """Scores at the positions of the finer features."""
         coarse = stretched(own.cbr(high) * own.scale(high), low.sizes[2:])
         return own.low_classifier(low) + own.high_classifier(coarse)
 
@@ -179,7 +179,7 @@ def _fcn_head(width: int, classes: Dim) -> Sequential:
 
 @remembered
 def _backbone(name: str, *, aux: bool) -> Layer:
-    """A network for classes without its classifier, its last stages dilated, tapped in one place or in two."""
+    """A classification network without its classifier, its last stages dilated, with one or two tapped layers."""
     taps = _TAPS[name] if aux else _TAPS[name][1:]
     if name == "mobilenet_v3_large":
         (features, *_) = MobileNetV3("mobilenet_v3_large", dilated=True).own_parts
@@ -198,10 +198,10 @@ def _pyramid(width: int, between: int) -> Layer:
 
 @dataclass(frozen=True)
 class _Pyramid(Holder):
-    """Branches side by side, of which the last one sees the mean of the map; their channels joined and projected."""
+    """Parallel branches, the last of which reads the mean of the map; their channels are joined and projected."""
 
     def forward(self, own: Own, x: Value) -> Value:
-        """A map of as many places."""
+        """A map of the same extents."""
         found = [own[f"convs.{number}"](x) for number in range(5)]
         return own.project(join(*found[:-1], stretched(found[-1], x.sizes[2:]), axis=1))
 

@@ -31,10 +31,10 @@ _CHANNELS: tuple[Dim, Dim, Dim, Dim, Dim] = dims("C_1 C_2 C_3 C_4 C_5")
 @named
 @dataclass(frozen=True)
 class ShuffleNetV2(Pictures):
-    """Blocks that leave half of the channels alone, and shuffle the halves behind every block.
+    """Blocks that leave half of the channels unchanged, and shuffle the halves after every block.
 
-    What is not given stays a letter: depths n2 to n4 of the stages 2 to 4, and the widths C_1 of the stem, C_2 to C_4 of the stages,
-    which are even, and C_5 of the last convolution.
+    Sizes that are not given are letters: depths n2 to n4 of the stages 2 to 4, and the widths C_1 of the stem, C_2 to C_4 (even) of the
+    stages, and C_5 of the last convolution.
 
     Raises:
         DivisibilityError: a stage of an odd width.
@@ -67,7 +67,7 @@ class ShuffleNetV2(Pictures):
     )
 
     def conditions(self) -> None:
-        """The stages are cut into halves."""
+        """The widths of the stages are even."""
         for width in self.stages_out_channels[1:-1]:
             divides(2, width, "2", "an entry of stages_out_channels")
 
@@ -95,7 +95,7 @@ def _stage(near: Dim, far: Dim, depth: Dim) -> Repeat:
 
 @dataclass(frozen=True)
 class _Block(Layer):
-    """Two branches side by side; at stride 1 the first one passes half of the channels on."""
+    """Two parallel branches; at stride 1 the first one passes half of the channels unchanged."""
 
     incoming: Dim
     outgoing: Dim

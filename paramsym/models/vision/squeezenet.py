@@ -20,13 +20,13 @@ from paramsym.program import Own, Value, join, rearrange
 
 _FIRES = (16, 16, 32, 32, 48, 48, 64, 64)
 _POOLS = {"1_0": (0, 3, 7), "1_1": (0, 2, 4)}
-"""The width of each fire module's squeeze, a quarter of each of its two expansions; and before which of them a pooling stands."""
+"""The width of each fire module's squeeze, a quarter of each of its two expansions; and the modules before which there is a pooling."""
 
 
 @named
 @dataclass(frozen=True)
 class SqueezeNet(Pictures):
-    """Fire modules: a 1x1 convolution that squeezes the channels, then 1x1 and 3x3 convolutions side by side.
+    """Fire modules: a 1x1 convolution that squeezes the channels, then parallel 1x1 and 3x3 convolutions.
 
     Version "1_1" has a narrower and smaller first convolution, and pools earlier.
 
@@ -48,7 +48,7 @@ class SqueezeNet(Pictures):
     claims: ClassVar[tuple[Claim, ...]] = counted("SqueezeNet", squeezenet1_0=1_248_424, squeezenet1_1=1_235_496)
 
     def parts(self) -> Iterator[Part]:
-        """The features, then a convolution to the classes."""
+        """The features, then a convolution with one channel per class."""
         first = (96, 7) if self.version == "1_0" else (64, 3)
         layers: list[Layer] = [Conv2d(self.in_channels, *first, stride=2), RELU]
         near = first[0]
@@ -67,7 +67,7 @@ class SqueezeNet(Pictures):
 
 @dataclass(frozen=True)
 class _Fire(Layer):
-    """Squeeze, then two expansions side by side."""
+    """The squeeze, then two parallel expansions."""
 
     incoming: Dim
     squeezed: Dim
@@ -80,6 +80,6 @@ class _Fire(Layer):
         yield Part("relu", RELU)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """What both expansions give, one behind the other."""
+        """The joined outputs of both expansions."""
         x = own.relu(own.squeeze(x))
         return join(own.relu(own.expand1x1(x)), own.relu(own.expand3x3(x)), axis=1)

@@ -36,11 +36,11 @@ class _SSD(Pictures):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Images of the extents to which torchvision brings every image."""
+        """Images of the extents to which torchvision resizes every image."""
         return {"x": (B, 3, self.extents, self.extents)}
 
     def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
-        """Scores (batch, boxes, classes), and how the boxes are moved, (batch, boxes, 4)."""
+        """Scores (batch, boxes, classes), and the moves of the boxes, (batch, boxes, 4)."""
         maps = own.backbone(self.seen(x))
         return own["head.classification_head"](*maps), own["head.regression_head"](*maps)
 
@@ -48,10 +48,10 @@ class _SSD(Pictures):
 @named
 @dataclass(frozen=True)
 class SSD(_SSD):
-    """VGG-16 without its classifier, more convolutions behind it, and boxes of six maps, fewer and larger ones from map to map.
+    """VGG-16 without its classifier, more convolutions after it, and boxes of six maps, with fewer and larger boxes from map to map.
 
-    ``num_anchors`` are the boxes of a place of each map. Which of them are objects depends on the data: those whose scores are above a
-    threshold, without those that overlap a better one; nothing of that is counted here. torchvision brings every image to 300x300.
+    ``num_anchors`` are the boxes of a position of each map. Which of them are objects depends on the data: those whose scores are above a
+    threshold, without those that overlap a better one; this choice is not counted here. torchvision resizes every image to 300x300.
 
     Raises:
         ArgumentError: not six entries of ``num_anchors``, or an unknown name.
@@ -87,7 +87,7 @@ class SSD(_SSD):
 class SSDLite(_SSD):
     """SSD of separable convolutions on a MobileNetV3, for images of 320x320.
 
-    ``reduced_tail`` halves the last blocks of the backbone, as in the published network. All else is as in ``SSD``.
+    ``reduced_tail`` halves the last blocks of the backbone, as in the published network. The rest is as in ``SSD``.
 
     Raises:
         ArgumentError: not six entries of ``num_anchors``, or an unknown name.
@@ -121,13 +121,13 @@ class SSDLite(_SSD):
 
 def _six(num_anchors: Sequence[Dim]) -> None:
     if len(num_anchors) != 6:
-        message = f"num_anchors has {len(num_anchors)} entries; wanted the boxes of a place of each of the six maps."
+        message = f"num_anchors has {len(num_anchors)} entries; wanted six, the boxes of a position of each map."
         raise ArgumentError(message)
 
 
 @remembered
 def _vgg() -> Layer:
-    """VGG-16 up to the last convolution before its fourth pooling, and what follows. Reference: ``SSDFeatureExtractorVGG``."""
+    """VGG-16 up to the last convolution before its fourth pooling, and the layers after it. Reference: ``SSDFeatureExtractorVGG``."""
     (features, *_) = VGG().own_parts
     layers = list(in_row(features.layer))  # type: ignore[arg-type]
     _, _, third, fourth, _ = (number for number, layer in enumerate(layers) if isinstance(layer, MaxPool2d))
@@ -146,7 +146,7 @@ def _vgg() -> Layer:
 
 @dataclass(frozen=True)
 class _Scaled(Holder):
-    """Layers in turn that show what each gives, the first with channels of a learned length at every place."""
+    """Layers that also return each output, the first with channels scaled to a learned length at every position."""
 
     def tensors(self) -> Iterator[Tensor]:
         yield Tensor("scale_weight", (512,), role="scale")
@@ -164,7 +164,7 @@ class _Scaled(Holder):
 
 @remembered
 def _mobilenet(reduced: bool, last: int) -> Layer:
-    """MobileNetV3 in two halves, cut within the block that halves the extents last. Reference: ``SSDLiteFeatureExtractorMobileNet``."""
+    """MobileNetV3 in two parts, divided inside the last block that halves the extents. Reference: ``SSDLiteFeatureExtractorMobileNet``."""
     (features, *_) = MobileNetV3("mobilenet_v3_large", reduced_tail=reduced).own_parts
     layers = list(in_row(features.layer))  # type: ignore[arg-type]
     block = layers[13].part("block")
@@ -177,7 +177,7 @@ def _mobilenet(reduced: bool, last: int) -> Layer:
 
 @dataclass(frozen=True)
 class _Shown(Holder):
-    """Layers in turn that show what each gives."""
+    """Layers that also return each output."""
 
     def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
         """Six maps."""
@@ -215,10 +215,10 @@ def _heads(widths: Sequence[int], anchors: tuple[Dim, ...], classes: Dim, make: 
 
 @dataclass(frozen=True)
 class _Head(Holder):
-    """Predictors, one for each map, and how many numbers each gives of a box. Reference: ``SSDScoringHead``."""
+    """Predictors, one for each map, and the number of outputs per box. Reference: ``SSDScoringHead``."""
 
     numbers: Dim
 
     def forward(self, own: Own, *maps: Value) -> Value:
-        """(batch, boxes of all places of all maps, numbers)."""
+        """(batch, boxes of all positions of all maps, numbers)."""
         return in_rows([own[f"module_list.{number}"](one) for number, one in enumerate(maps)], self.numbers)

@@ -55,13 +55,13 @@ _BLOCKS: Mapping[str, tuple[BlockName, int]] = {"swin": ("SwinTransformerBlock",
 @named
 @dataclass(frozen=True)
 class SwinTransformer(Pictures):
-    """Attention within windows of a map, which every other block shifts; four neighbours become one place between the stages.
+    """Attention within windows of a map, shifted in every second block; four neighbours become one position between the stages.
 
-    The second version normalises behind attention and matrices, compares the directions of queries and keys only, and computes the bias
-    for a distance by a small network. ``window_size`` is the side of a window. What is not given stays a letter.
+    The second version normalises after attention and matrices, compares only the directions of queries and keys, and computes the bias for
+    a distance by a small network. ``window_size`` is the side of a window. Sizes that are not given are letters.
 
     Raises:
-        DivisibilityError: heads that do not divide the width of their stage.
+        DivisibilityError: heads that do not divide the hidden size of their stage.
         ArgumentError: another number of heads than of depths, or an unknown name.
 
     Source: Liu et al. 2021, "Swin Transformer: Hierarchical Vision Transformer using Shifted Windows", section 3; Liu et al. 2022,
@@ -124,7 +124,7 @@ class SwinTransformer(Pictures):
 
 
 def check_stages(depths: Sequence[Dim], num_heads: Sequence[Dim]) -> None:
-    """Raise ``ArgumentError`` where the numbers of depths and of heads differ, or where there are none."""
+    """Raise ``ArgumentError`` if the numbers of depths and of heads differ, or if there are none."""
     if not len(depths) == len(num_heads) > 0:
         message = f"there are {len(depths)} depths and {len(num_heads)} num_heads; wanted one of each for every stage."
         raise ArgumentError(message)
@@ -133,7 +133,7 @@ def check_stages(depths: Sequence[Dim], num_heads: Sequence[Dim]) -> None:
 def stages(
     width: Dim, depths: Sequence[Dim], num_heads: Sequence[Dim], window: tuple[Dim, ...], mlp_ratio: Ratio, *, second: bool = False
 ) -> tuple[list[Layer], Dim]:
-    """Return the stages with a halving of the sides between them, each twice as wide as the one before, and the last width."""
+    """Return the stages with a halving of the sides between them, each stage twice as wide as the one before, and the last width."""
     layers: list[Layer] = []
     for number, (depth, heads) in enumerate(zip(depths, num_heads, strict=True)):
         if number:
@@ -146,14 +146,14 @@ def stages(
 
 @remembered
 def _stage(width: Dim, heads: Dim, window: tuple[Dim, ...], inner: Dim, depth: Dim, *, second: bool = False) -> Ladder:
-    """Return blocks that take turns: the second one of two is shifted by half a window."""
+    """Return alternating blocks: the second one of two is shifted by half a window."""
     halves = tuple(over(side, 2) for side in window)
     return Ladder(tuple(_Block(width, heads, window, inner, second, shift) for shift in ((0,) * len(window), halves)), depth)
 
 
 @dataclass(frozen=True)
 class Merging(Layer):
-    """Four neighbours side by side and their width by half; the first version normalises before, the second behind."""
+    """Four neighbours joined and their width halved; the first version normalises before, the second after it."""
 
     width: Dim
     second: bool = False
@@ -164,7 +164,7 @@ class Merging(Layer):
         yield Part("norm", LayerNorm(canonical((2 if self.second else 4) * self.width)))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Half the height and the width, rounded up: the map is filled up with zeros."""
+        """Half the height and the width, rounded up: the map is padded with zeros."""
         x = rearrange(filled(x, (2, 2)), "... (h y) (w x) c -> ... h w (x y c)", y=2, x=2)
         return own.norm(own.reduction(x)) if self.second else own.reduction(own.norm(x))
 
@@ -187,7 +187,7 @@ class _Block(Layer):
         yield Part("mlp", mlp(self.width, self.inner))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, extents, channels), as it came."""
+        """(batch, extents, channels), unchanged."""
         if self.second:
             x = x + own.norm1(own.attn(x))
             return x + own.norm2(own.mlp(x))
@@ -199,7 +199,7 @@ class _Block(Layer):
 class _Attention(Layer):
     """Attention within the windows of a map, or of a video, that is shifted along the axes that are longer than a window.
 
-    Along the others a video's window shrinks to what is there, and a map is filled up.
+    Along the other axes a video's window shrinks to its extent, and a map is padded.
     """
 
     width: Dim
@@ -227,7 +227,7 @@ class _Attention(Layer):
             yield Part("cpb_mlp", Sequential(layers))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Fill the map up to whole windows, shift it, attend within each, and go back."""
+        """Pad the map to whole windows, shift it, attend within each, and undo both."""
         batch, *extents, _ = x.sizes
         window, shifts = self._fitted(extents)
         x = filled(x, window)
@@ -249,14 +249,14 @@ class _Attention(Layer):
         return y
 
     def _fitted(self, extents: Sequence[Dim]) -> tuple[tuple[Dim, ...], tuple[Count, ...]]:
-        """Return the window and the shifts for a map; one of symbolic extents is taken for one that is larger than a window."""
+        """Return the window and the shifts for a map; a map with symbolic extents counts as larger than a window."""
         each = list(zip(extents, self.window, self.shift, strict=True))
         inside = [isinstance(length, int) and isinstance(side, int) and length <= side for length, side, _ in each]
         window = tuple(length if here and len(each) == 3 else side for here, (length, side, _) in zip(inside, each, strict=True))
         return window, tuple(0 if here else shift for here, (_, _, shift) in zip(inside, each, strict=True))
 
     def _projected(self, own: Own, x: Value) -> tuple[Value, ...]:
-        """Queries, keys and values by heads; in the second version of length one and without the keys' bias, which is stored."""
+        """Queries, keys and values by heads; in the second version of length one, without the stored bias of the keys."""
         if not self.second:
             return tuple(map(heads_of, segments(own.qkv(x))))
         q, k, v = segments(contract("... i, o i -> ... o", x, own["qkv.weight"]))
@@ -266,10 +266,10 @@ class _Attention(Layer):
         return _unit(q) * rearrange(steep, "a () () -> a ()"), _unit(k), v
 
     def _bias(self, own: Own, window: tuple[Dim, ...]) -> Value:
-        """What is added to the scores: (1, heads, places, places)."""
+        """The bias of the scores: (1, heads, positions, positions)."""
         places, all_places = product(window), product(self.window)
         index = constant("swin index", (all_places, all_places), *self.window, kind="index")
-        if window != self.window:  # the reference takes the first rows of the index, whose distances are those of the whole window
+        if window != self.window:  # the reference takes the first rows of the index, with the distances of the whole window
             index = take(take(index, 0, 0, places), 1, 0, places)
         if not self.second:
             return rearrange(lookup(own.relative_position_bias_table, index), "q k a -> () a q k")

@@ -28,13 +28,14 @@ _SIZES = {"t": (96, 6, 3), "s": (96, 18, 3), "b": (128, 18, 4)}
 @named
 @dataclass(frozen=True)
 class SwinTransformer3d(Videos):
-    """Swin for videos: attention within windows of frames, rows and columns, which every other block shifts.
+    """Swin for videos: attention within windows of frames, rows and columns, shifted in every second block.
 
-    ``patch_size`` and ``window_size`` are frames, height and width. Where a video has no more places along an axis than a window, the
-    window shrinks to it. Between the stages four neighbours of a frame become one place; the frames stay. What is not given stays a letter.
+    ``patch_size`` and ``window_size`` are frames, height and width. If a video is not longer than a window along an axis, the window
+    shrinks to it. Between the stages four neighbours of a frame become one position; the number of frames stays. Sizes that are not given
+    are letters.
 
     Raises:
-        DivisibilityError: heads that do not divide the width of their stage.
+        DivisibilityError: heads that do not divide the hidden size of their stage.
         ArgumentError: another number of heads than of depths, or an unknown name.
 
     Source: Liu et al. 2022, "Video Swin Transformer", section 3.
@@ -85,7 +86,7 @@ class SwinTransformer3d(Videos):
         yield Part("head", Dense(width, self.num_classes))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Scores of classes, (batch, classes); the video is filled up to whole patches."""
+        """Scores of classes, (batch, classes); the video is padded to whole patches."""
         x = filled(rearrange(self.seen(x), "b c t h w -> b t h w c"), self.patch_size)
         x = own["patch_embed.proj"](rearrange(x, "b t h w c -> b c t h w"))
         x = own.features(own["patch_embed.norm"](rearrange(x, "b c t h w -> b t h w c")))

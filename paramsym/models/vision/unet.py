@@ -23,11 +23,11 @@ from paramsym.program import Own, Value, apply, axes, join, pad
 @named
 @dataclass(frozen=True)
 class UNet(Pictures):
-    """Four levels down and four up; each level up also reads the map from the level down at the same resolution.
+    """Four levels down and four up; each level up also reads the map of the same resolution from the way down.
 
-    ``features`` is the width at the top, doubled at every halving. With ``bilinear`` the map is stretched without parameters, and the
-    widths below the third halving and between the convolutions of the way up are halved. Channels in C and classes N are letters where
-    they are not given. The paper pads nothing and crops; here every convolution keeps the extents.
+    ``features`` is the width at the top, doubled at every halving. With ``bilinear`` the map is interpolated without parameters, and the
+    widths below the third halving and between the convolutions of the way up are halved. Input channels C and classes N are letters if they
+    are not given. The paper crops and does not pad; here every convolution keeps the extents.
 
     Source: Ronneberger et al. 2015, "U-Net: Convolutional Networks for Biomedical Image Segmentation", figure 1. Reference:
     ``milesial/Pytorch-UNet``, whose convolutions have had no biases since 2021.
@@ -51,11 +51,11 @@ class UNet(Pictures):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Images (batch, channels, height, width); sides that are multiples of 16 leave no floors."""
+        """Images (batch, channels, height, width); with sides that are multiples of 16, the formula has no floors."""
         return {"x": (B, self.n_channels, 16 * W, 16 * W)}
 
     def parts(self) -> Iterator[Part]:
-        """The way down, the way up, and a convolution to the classes."""
+        """The way down, the way up, and a convolution with one channel per class."""
         top = self.features
         widths = [canonical(top * 2**level) for level in range(4)]
         bottom = canonical(top * (8 if self.bilinear else 16))
@@ -90,7 +90,7 @@ def _double(near: Dim, between: Dim, far: Dim) -> Sequential:
 
 @dataclass(frozen=True)
 class _Up(Layer):
-    """A map of twice the extents beside the one of the way down, and two convolutions."""
+    """A map of twice the extents joined with the one of the way down, and two convolutions."""
 
     incoming: Dim
     beside: Dim
@@ -106,7 +106,7 @@ class _Up(Layer):
         yield Part("conv", _double(wide, down(wide, 2) if self.bilinear else self.outgoing, self.outgoing))
 
     def forward(self, own: Own, x: Value, near: Value) -> Value:
-        """The map of the way down comes first; what a halving lost at the edges is filled up with zeros."""
+        """The map of the way down comes first; rows and columns that a halving lost are padded with zeros."""
         x = own.up(x)
         margins = [_sides(wanted, found) for wanted, found in zip(near.sizes[2:], x.sizes[2:], strict=True)]
         return own.conv(join(near, pad(x, margins) if any(margin != (0, 0) for margin in margins) else x, axis=1))
@@ -120,7 +120,7 @@ def _sides(wanted: Count, found: Count) -> tuple[Count, Count]:
 @named
 @dataclass(frozen=True)
 class HubUNet(Pictures):
-    """The U-Net of PyTorch's hub: as the other one, half as wide, with names for every convolution, and a sigmoid at the end.
+    """The U-Net of PyTorch's hub: as ``UNet``, half as wide, with a name for every convolution, and a sigmoid at the end.
 
     Sides are multiples of 16.
 
@@ -140,7 +140,7 @@ class HubUNet(Pictures):
     side = 16
 
     def parts(self) -> Iterator[Part]:
-        """The way down, the bottom, the way up, and a convolution to the classes."""
+        """The way down, the bottom, the way up, and a convolution with one channel per class."""
         widths = [canonical(self.init_features * 2**level) for level in range(5)]
         near = self.in_channels
         for level, width in enumerate(widths[:4], 1):

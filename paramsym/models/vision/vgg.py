@@ -37,10 +37,10 @@ CFGS = {11: _widths(1, 1, 2, 2, 2), 13: _widths(2, 2, 2, 2, 2), 16: _widths(2, 2
 @named
 @dataclass(frozen=True)
 class VGG(Classifier):
-    """Stages of 3x3 convolutions, each ended by a pooling that halves, and three matrices.
+    """Stages of 3x3 convolutions, each with a pooling at the end that halves the sides, and three matrices.
 
     ``cfg`` has the widths of the convolutions of every stage, in letters or numbers; by default those of configuration D, VGG-16, in
-    table 1 of the paper. torchvision writes one list with an "M" at the end of every stage. ``batch_norm`` puts a norm behind every
+    table 1 of the paper. torchvision writes one list with an "M" at the end of every stage. ``batch_norm`` adds a norm after every
     convolution. A published name as first argument means its sizes.
 
     Raises:
@@ -77,11 +77,11 @@ class VGG(Classifier):
     def conditions(self) -> None:
         """Every stage has a convolution."""
         if not self.cfg or not all(self.cfg):
-            message = f"cfg is {self.cfg}; wanted a stage or more, each with the widths of its convolutions."
+            message = f"cfg is {self.cfg}; wanted one stage or more, each with the widths of its convolutions."
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
-        """The stages, windows down to 7x7, the matrices."""
+        """The stages, pooling to 7x7, the matrices."""
         layers: list[Layer] = []
         near = self.in_channels
         for stage in self.cfg:

@@ -32,12 +32,12 @@ _MAKERS: Mapping[str, tuple[Maker, Maker, Maker, Maker]] = {
 @named
 @dataclass(frozen=True)
 class VideoResNet(Videos):
-    """A ResNet of basic blocks for videos, whose convolutions see three frames, one, or space and time one after the other.
+    """A ResNet of basic blocks for videos, whose convolutions read three frames, or one frame, or space first and then time.
 
     ``conv_makers`` names the convolutions of every stage: "Conv3DSimple" has kernels of 3x3x3, "Conv3DNoTemporal" of 1x3x3 and
-    "Conv2Plus1D" of 1x3x3 and 3x1x1, with as many channels between them as make the count of 3x3x3, rounded down:
+    "Conv2Plus1D" of 1x3x3 and 3x1x1, with so many channels between them that the count is that of 3x3x3, rounded down:
     floor(27*i*o/(9*i + 3*o)) for i and o channels. ``stem`` is "BasicStem" or "R2Plus1dStem". Depths n1 to n4 and N classes are letters
-    where they are not given.
+    if they are not given.
 
     Source: Tran et al. 2018, "A Closer Look at Spatiotemporal Convolutions for Action Recognition", section 3 and table 1.
 
@@ -91,7 +91,7 @@ def _stage(maker: Maker, near: int, far: int, depth: Dim) -> Repeat:
 
 @dataclass(frozen=True)
 class _Block(Layer):
-    """Two convolutions added to what passes by; where the channels change, both halve the extents."""
+    """Two convolutions added to the shortcut; if the channels change, both halve the extents."""
 
     maker: Maker
     incoming: int
@@ -164,7 +164,7 @@ class S3D(Videos):
         yield Part("classifier", Sequential(Dropout(self.dropout), Conv3d(1024, self.num_classes, 1)))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Scores of classes, (batch, classes): the mean of what all windows say."""
+        """Scores of classes, (batch, classes): the mean over all windows."""
         return reduce("mean", own.classifier(own.avgpool(own.features(self.seen(x)))), 2, 3, 4)
 
 
@@ -185,7 +185,7 @@ def _mixed(widths: tuple[int, ...]) -> Layer:
 
 @dataclass(frozen=True)
 class _Inception(Layer):
-    """Four branches side by side. ``widths``: channels in; of the first branch; between and out of the next two; of the last."""
+    """Four parallel branches. ``widths``: input channels; of the first branch; inside and at the end of the next two; of the last."""
 
     widths: tuple[int, ...]
 
@@ -197,5 +197,5 @@ class _Inception(Layer):
         yield Part("branch3", Sequential(MaxPool3d(3, 1, 1), _conv(near, pooled)))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """What all branches give, one behind the other."""
+        """The joined outputs of all branches."""
         return join(*(own[f"branch{number}"](x) for number in range(4)), axis=1)

@@ -28,13 +28,13 @@ _SIZES = {"b": (12, 12, 768), "l": (24, 16, 1024), "h": (32, 16, 1280)}
 @named
 @dataclass(frozen=True)
 class VisionTransformer(Pictures):
-    """Patches of an image as words, a class token before them, and layers of a transformer's encoder with the norms in front.
+    """Patches of an image as tokens, a class token before them, and layers of a transformer's encoder with norms first.
 
-    What is not given stays a letter: side W of the image and K of a patch, L layers, A heads, width H, inner width F, N classes.
+    Sizes that are not given are letters: side W of the image and K of a patch, L layers, A heads, width H, inner width F, N classes.
     ``representation_size`` puts a matrix and a tanh before the classifier.
 
     Raises:
-        DivisibilityError: patches that do not fill the image, heads that do not divide the width.
+        DivisibilityError: patches that do not divide the image, heads that do not divide the hidden size.
         ArgumentError: an unknown name.
 
     Source: Dosovitskiy et al. 2021, "An Image is Worth 16x16 Words", section 3.1 and table 1.
@@ -85,11 +85,11 @@ class VisionTransformer(Pictures):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Images of the size that the positions are made for."""
+        """Images of the size for which positions are stored."""
         return {"x": (B, self.in_channels, self.image_size, self.image_size)}
 
     def tensors(self) -> Iterator[Tensor]:
-        """The token that stands for the class."""
+        """The class token."""
         yield Tensor("class_token", (1, 1, self.hidden_dim), role="table")
 
     def parts(self) -> Iterator[Part]:
@@ -103,7 +103,7 @@ class VisionTransformer(Pictures):
         yield Part("heads", Sequential({**more, "head": Dense(width if wide is None else wide, self.num_classes)}))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Scores of classes, (batch, classes), from the first place."""
+        """Scores of classes, (batch, classes), from the first position."""
         x = self.seen(x)
         if any(differ(found, self.image_size) for found in x.sizes[2:]):
             message = f"the image is {text(x.sizes[2:])}; wanted {text((self.image_size,) * 2)}, for which there are positions."
@@ -132,7 +132,7 @@ class _Encoder(Layer):
         yield Part("ln", LayerNorm(self.width, 1e-6))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, places, width), as it came."""
+        """(batch, positions, width), unchanged."""
         return own.ln(own.layers(x + own.pos_embedding))
 
 
@@ -143,7 +143,7 @@ def _layer(width: Dim, heads: Dim, inner: Dim, dropout: float) -> _Layer:
 
 @dataclass(frozen=True)
 class _Layer(Layer):
-    """Attention and a feed-forward network, each behind a norm."""
+    """Attention and a feed-forward network, each after a norm."""
 
     width: Dim
     heads: Dim
@@ -157,7 +157,7 @@ class _Layer(Layer):
         yield Part("mlp", mlp(self.width, self.inner))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, places, width), as it came."""
+        """(batch, positions, width), unchanged."""
         attended = own.self_attention(own.ln_1(x))
         x = x + (attended[0] if isinstance(attended, tuple) else attended)
         return x + own.mlp(own.ln_2(x))

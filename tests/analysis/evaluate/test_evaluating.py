@@ -212,7 +212,7 @@ def test_what_is_not_whole_is_refused() -> None:
     """A plain quotient has no exact integer where it does not divide."""
     with pytest.raises(DivisibilityError, match="15/2"):
         evaluate(H / A, H=15, A=2)
-    with pytest.raises(SizeError, match=r"2\*\*1000000000000 is no whole number, or one too long"):
+    with pytest.raises(SizeError, match=r"2\*\*1000000000000 is not a whole number, or is too long"):
         evaluate(2**L * H, L=10**12, H=3)
     np = pytest.importorskip("numpy")
     with pytest.raises(DivisibilityError, match="row 1: the value is 15/2"):
@@ -229,7 +229,7 @@ def test_grids_broadcast() -> None:
     for chunk in (1, 3, 11, 50, 1000):
         assert (evaluate(L * H**2 + V * H, H=widths, L=depths, V=words, chunk=chunk) == expected).all()
     assert evaluate(L * H**2, H=widths, L=depths).shape == (5, 7, 1)
-    with pytest.raises(SizeError, match="do not go together"):
+    with pytest.raises(SizeError, match="do not broadcast"):
         evaluate(L * H, H=[1, 2], L=[1, 2, 3])
 
 
@@ -306,7 +306,7 @@ def test_the_bare_function_runs_on_any_array() -> None:
     assert function(**(sizes | {"L": np.array([4, 5])}))[0] == function(**sizes)
     with pytest.raises(UnknownNameError, match="F is missing"):
         as_function(ps.Dense(H, F))(H=3)
-    with pytest.raises(UnknownNameError, match="N is not known"):
+    with pytest.raises(UnknownNameError, match="N is unknown"):
         as_function(ps.Dense(H, F))(H=3, F=4, N=2)
     for expression in (Max(H, F, K) - 7, Min(H, F) * K, Mod(H, F) + floor(H / 2)):
         columns = {"H": np.array([1, 9, 9, 4]), "F": np.array([5, 2, 9, 3]), "K": np.array([3, 3, 12, 5])}
@@ -345,7 +345,7 @@ def test_every_refusal_is_in_the_words_of_this_library() -> None:
     for number in range(300):
         deep = Mod(deep + number + 1, F + number, evaluate=False)
     for subject in (lambda: evaluate(deep, H=3, F=5), lambda: ps.Dense(deep + 1, 2)):
-        with pytest.raises(SizeError, match=r"nested too deeply|functions stand inside each other"):
+        with pytest.raises(SizeError, match=r"nested too deeply|nested functions"):
             subject()
     for size in (10**5000, [10**5000]):
         with pytest.raises(SizeError, match="H has 16610 bits"):
