@@ -33,10 +33,10 @@ class Work:
 class Kept:
     """What an operation keeps for the backward pass: an input or a result, by its number, or another array.
 
-    Another array has factors and a kind: a float, a statistic of a norm, a mask of dropout, Booleans of one byte, an index of eight bytes,
-    a buffer that only kernels for a CPU keep. ``merged`` are axes that the kernel needs as one axis: if the storage does not allow that, the
-    array is copied, and the copy is kept. A ``wide`` array is kept in float32; for narrower numbers, that is a copy. ``wanted`` are the
-    inputs of which at least one must need a gradient; any input if it is empty.
+    Another array has factors and a kind: a float, a statistic of a norm, a mask of dropout, Booleans of one byte, an index of eight
+    bytes, a buffer that only kernels for a CPU keep. ``merged`` are axes that the kernel needs as one axis: if the storage does not
+    allow that, the array is copied, and the copy is kept. A ``wide`` array is kept in float32; for narrower numbers, that is a copy.
+    ``wanted`` are the inputs of which at least one must need a gradient; any input if it is empty.
     """
 
     source: Literal["taken", "given", "own"]

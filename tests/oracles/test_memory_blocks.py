@@ -81,7 +81,5 @@ def test_autocast(tag: str) -> None:
     fused = Counter({(96, 288): 1, (96, 96): 1, (96, 384): 1, (384, 96): 1}) if tag.startswith("gpt2") else read
     new = [one for one in row["rows"] if one["dtype"] == "bfloat16" and one["role"] == "new"]
     halves = Counter(tuple(one["shape"]) for one in new if len(one["shape"]) == 2)
-        tuple(one["shape"]) for one in row["rows"] if one["dtype"] == "bfloat16" and len(one["shape"]) == 2 and one["role"] == "new"
-    )
     transposed = Counter({shape[::-1]: count for shape, count in fused.items()})
     assert fused <= halves or transposed <= halves
