@@ -31,7 +31,7 @@ class Found:
     """What was found for a name or a path: a configuration, or a model class without one.
 
     If ``symbolic``, only the flags of the configuration are used, and sizes stay letters. ``size`` is a published size of the class, by
-    argument.
+    argument. ``built`` is the model of the configuration in its ``architecture``, if finding the name has built it.
     """
 
     name: str
@@ -40,6 +40,7 @@ class Found:
     size: Mapping[str, Any] | None = None
     symbolic: bool = False
     architecture: str | None = None
+    built: Layer | None = None
 
 
 def load(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str | None = None, strict: bool = False) -> Layer:
@@ -70,6 +71,8 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str |
     chosen = architecture if architecture is not None else found.architecture
     if found.config is None:
         return constructed(found, chosen)
+    if found.built is not None and chosen == found.architecture:
+        return found.built
     model = from_config(found.config, chosen, strict)
     return model.origin[0] if found.symbolic else model
 
@@ -187,8 +190,9 @@ def _sized(name: str, model: type[Layer]) -> Found:
     reader = next((one for one in _readers(model) if architecture in one.architectures and size.keys() <= one.keys.keys()), None)
     if reader is not None:
         config = {"model_type": reader.model_type, **{key: _listed(value) for key, value in size.items()}}
-        if _is_built(config, architecture):
-            return Found(name, config, architecture=architecture)
+        built = _built_of(config, architecture)
+        if built is not None:
+            return Found(name, config, architecture=architecture, built=built)
     return Found(name, model=model, size=size, architecture=architecture or None)
 
 
@@ -196,13 +200,12 @@ def _listed(value: Any) -> Any:
     return [_listed(item) for item in value] if isinstance(value, tuple) else value
 
 
-def _is_built(config: Mapping[str, Any], architecture: str) -> bool:
-    """Whether the size alone makes a configuration; some configurations need keys that are not arguments of the model."""
+def _built_of(config: Mapping[str, Any], architecture: str) -> Layer | None:
+    """Return the model, if the size alone makes a configuration; some configurations need keys that are not arguments of the model."""
     try:
-        from_config(config, architecture)
+        return from_config(config, architecture)
     except ConfigError:
-        return False
-    return True
+        return None
 
 
 def _readers(model: type[Layer]) -> Iterator[Family]:
@@ -225,12 +228,17 @@ def constructed(found: Found, architecture: str | None) -> Layer:
     return _built(found.model, found.name if found.size else "", architecture)  # type: ignore[arg-type]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
+def _in_letters(model: type[Layer]) -> Layer:
+    return model()
+
+
+@lru_cache(maxsize=256)
 def _built(model: type[Layer], name: str, architecture: str | None) -> Layer:
     """Build a class in letters, or with the published size of a name; cached, because a model is an immutable value."""
     size = model.published[name] if name else {}
     flags: dict[str, Any] = {}
-    plain = model()
+    plain = _in_letters(model)  # type: ignore[arg-type]
     if architecture is not None:
         if not hasattr(plain, "architecture"):
             message = f"{model.__name__} has one architecture only; leave it out."

@@ -27,6 +27,18 @@ def test_sympy_comes_with_the_first_name_that_needs_it() -> None:
     assert not {"torch", "keras", "jax", "flax", "transformers", "numpy", "matplotlib", "pandas"} & set(loaded)
 
 
+def test_nothing_is_read_or_counted_until_asked() -> None:
+    """Importing every family of models reads no file of published sizes and builds no network."""
+    code = (
+        "import paramsym as ps, pkgutil\n"
+        "pkgutil.get_data = None\n"
+        "models = [getattr(ps.models, name) for name in dir(ps.models) if name[0].isupper() and name != 'FAMILIES']\n"
+        "files = [model.published.file for model in models if hasattr(model.published, 'file')]\n"
+        "print(len(files), *(name for file in files for name in vars(file) if name in {'rows', 'sizes', 'claims'}))"
+    )
+    assert int(run(code)) > 80
+
+
 def test_help_needs_no_sympy() -> None:
     """The command line answers before anything is loaded that only a count needs."""
     asked = "import sys, paramsym.cli as cli\ntry: cli.main(['--help'])\nexcept SystemExit: pass\nprint(*sys.modules)"

@@ -91,10 +91,15 @@ def differ(one: Count | None, other: Count | None) -> bool:
     >>> differ(3, 4), differ(H, H + 1), differ(H, 2*H), differ(H, 4), differ(None, 4)
     (True, True, True, False, False)
     """
-    if one is None or other is None:
+    if one is None or other is None or one is other:
         return False
     if isinstance(one, int) and isinstance(other, int):
         return one != other
+    return _differ(one, other)
+
+
+@lru_cache(maxsize=1 << 12)
+def _differ(one: Count, other: Count) -> bool:
     return len(_signs(Polynomial.of(one) - Polynomial.of(other))) == 1
 
 
@@ -156,6 +161,11 @@ def over(length: Count, divisor: Count) -> Count:
     """
     if isinstance(length, int) and isinstance(divisor, int):
         return length // divisor
+    return _over(length, divisor)
+
+
+@lru_cache(maxsize=1 << 12)
+def _over(length: Count, divisor: Count) -> Count:
     return canonical(floor(_quotient(_opened(length, floor), divisor), evaluate=False))
 
 
@@ -193,7 +203,7 @@ def window_count(length: Count, kernel: Count, stride: Count = 1, padding: Count
     (55, -K + W + 1, W)
     """
     span = effective_kernel(kernel, dilation)
-    if stride == 1 and padding == span - 1 and length != 0:
+    if padding == span - 1 and stride == 1 and not (isinstance(length, int) and length == 0):
         return canonical(length)
     room = canonical(length + padding - span)
     if not within(span, length + padding):

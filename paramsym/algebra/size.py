@@ -27,6 +27,7 @@ Dim: TypeAlias = Annotated[int | Expr, "size"]
 """The annotation of a field for a size: at least one."""
 Count: TypeAlias = Annotated[int | Expr, "count"]
 """The annotation of a field for a number of copies, a padding or a cut-off: at least zero."""
+_SIMPLE = (int, Symbol)
 Shape: TypeAlias = tuple[int | Expr | None, ...]
 """The shape of an input or an output; None is an unknown extent, as in Keras."""
 
@@ -399,8 +400,11 @@ def factors_of(axis: Axis) -> tuple[Factor, ...]:
 
 def extent(axis: Axis) -> Dim:
     """Return the size of an axis as an int or a canonical expression."""
-    if isinstance(axis, int | Symbol):
-        return axis
+    return axis if isinstance(axis, _SIMPLE) else _extent(axis)
+
+
+@lru_cache(maxsize=1 << 12)
+def _extent(axis: Axis) -> Dim:
     return _plain(Polynomial.product(factor.size if isinstance(factor, cat | stack) else factor for factor in factors_of(axis)))
 
 
@@ -411,7 +415,7 @@ def _plain(polynomial: Polynomial) -> Dim:
 
 def canonical(value: Dim) -> Dim:
     """Return a size in its canonical form: an int, or an expanded expression."""
-    return value if isinstance(value, int | Symbol) else _plain(Polynomial.of(value))
+    return value if isinstance(value, _SIMPLE) else _plain(Polynomial.of(value))
 
 
 def product(extents: Iterable[Count | None]) -> Count:

@@ -74,7 +74,7 @@ def _thawed(value: Value) -> Any:
 
 
 def default(rule: Any, values: Mapping[str, Value]) -> Value:
-    """Return the meaning of a missing key: a value, an expression of other keys, or a list by a law of its entries.
+    """Return the meaning of a missing key: a value, an expression of other keys, or a list by laws of its entries.
 
     Raises:
         OutsideError: a rule that needs a missing key.
@@ -91,6 +91,8 @@ def default(rule: Any, values: Mapping[str, Value]) -> Value:
         return values[operands[0]]
     if kind == "cases":
         return chosen(values, *operands)
+    if kind == "numbers":  # of copies
+        return tuple(indices(values, operands[0], evaluated(values, operands[1])))
     length = evaluated(values, operands[0])  # "list"
     entries: list[Any] = [None] * length
     filled = 0

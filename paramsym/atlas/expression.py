@@ -130,20 +130,23 @@ def evaluated(values: Values, what: Any) -> int:
     if isinstance(what, int):
         return what
     if what[0] == "+":
-        total = Fraction(0)
+        total, common = 0, 1
         for numerator, denominator, factors in what[1]:
-            term = Fraction(numerator, denominator)
+            term = numerator
             for one, power in factors:
                 value = atom(values, one)
                 if isinstance(value, float):
                     message = f"{one} is {value}, which is not a whole number."
                     raise OutsideError(message)
                 term *= value**power
+            if denominator != common:
+                total, common, term = total * denominator, common * denominator, term * common
             total += term
-        if total.denominator != 1 or abs(total) > LARGEST:
-            message = f"a size would be {float(total):.6g}."
+        result, rest = divmod(total, common)
+        if rest or abs(result) > LARGEST:
+            message = f"a size would be {result}{f' and {Fraction(rest, common)}' if rest else ''}."
             raise OutsideError(message)
-        return int(total)
+        return int(result)
     return evaluated(values, chosen(values, what[1], what[2]))
 
 
@@ -192,6 +195,10 @@ def answer(values: Values, test: Any) -> Any:
         value = values.get(operands[0])
         value = len(value) if isinstance(value, tuple) else value
         return None if value is None else value > operands[1]
+    if kind == "over":  # more than a number, of an entry of a list
+        value = values.get(operands[0])
+        held = value[operands[1]] if isinstance(value, tuple) and operands[1] < len(value) else None
+        return held > operands[2] if isinstance(held, int) else None
     if kind == "holds":
         value = values.get(operands[0])
         return operands[1] in value if isinstance(value, tuple) else None

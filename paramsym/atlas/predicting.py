@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -29,13 +29,13 @@ class Row:
         """Whether such tensors exist."""
         return True if self.presence is None else bool(chosen(values, *self.presence))
 
-    def numbers(self, values: Values) -> list[Sequence[int]]:
-        """Return the indices of each number."""
-        return [indices(values, one, evaluated(values, bound)) for one, bound in zip(self.sets, self.bounds, strict=True)]
+    def numbers(self, values: Values, size: Callable[[Any], int]) -> list[Sequence[int]]:
+        """Return the indices of each number; ``size`` evaluates an expression."""
+        return [indices(values, one, size(bound)) for one, bound in zip(self.sets, self.bounds, strict=True)]
 
-    def shape(self, values: Values) -> tuple[int, ...]:
+    def shape(self, size: Callable[[Any], int]) -> tuple[int, ...]:
         """Return the shape."""
-        found = tuple(evaluated(values, axis) for axis in self.axes)
+        found = tuple(map(size, self.axes))
         if any(size < 0 for size in found):
             message = f"{'.'.join(self.template)} would have the shape {found}."
             raise OutsideError(message)
@@ -55,10 +55,18 @@ def filled(template: str, numbers: Sequence[int]) -> str:
 def predicted(rows: Sequence[Row], values: Values) -> dict[str, tuple[str, tuple[int, ...] | str]]:
     """Return ``{name: (kind, shape or first name)}`` of every tensor, in the order of the rows."""
     found: dict[str, tuple[str, tuple[int, ...] | str]] = {}
+    known: dict[int, int] = {}
+
+    def size(expression: Any) -> int:
+        key = id(expression)  # rows share their expressions
+        if key not in known:
+            known[key] = evaluated(values, expression)
+        return known[key]
+
     for row in rows:
         if not row.present(values):
             continue
-        sets = row.numbers(values)
+        sets = row.numbers(values, size)
         if not all(sets):
             continue
         copies = 1
@@ -68,7 +76,7 @@ def predicted(rows: Sequence[Row], values: Values) -> dict[str, tuple[str, tuple
             message = f"there would be more than {MOST_COPIES} tensors."
             raise OutsideError(message)
         template = ".".join(row.template)
-        what: Any = None if row.kind == "tie" else row.shape(values)
+        what: Any = None if row.kind == "tie" else row.shape(size)
         for numbers in product(*sets):
             name = filled(template, numbers)
             if name in found:

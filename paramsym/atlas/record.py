@@ -36,7 +36,7 @@ _LARGEST_FILE = 2**20
 _MOST_ITEMS = 400_000
 _DEEPEST = 24
 _LAWS = {"last": 0, "ends": 0, "member": 1, "entry": 1, "mod": 2, "from": 2}
-_TESTS = {"is": 1, "none": 1, "positive": 1, "equal": 2, "less": 2, "beyond": 2, "holds": 2, "entry": 2}
+_TESTS = {"is": 1, "none": 1, "positive": 1, "equal": 2, "less": 2, "beyond": 2, "over": 3, "holds": 2, "entry": 2}
 _KINDS = frozenset({"parameter", "frozen", "buffer", "tie"})
 
 
@@ -175,19 +175,24 @@ def _check_domain(domain: Any) -> None:
         _check_domain(domain["entries"])
         _need("length" in domain, "has a list without a length")
     for which in ("missing", "null"):
-        if which not in domain:
-            continue
-        kind, *operands = domain[which]
-        if kind == "expression":
-            _check_expression(operands[0])
-        elif kind == "list":
-            _check_expression(operands[0])
-            for _, where in operands[1]:
-                _check_set(where)
-        elif kind == "cases":
-            _check_tests(*operands)
-        else:
-            _need(kind in {"is", "same"} and len(operands) == 1, "has an unknown default")
+        if which in domain:
+            _check_default(*domain[which])
+
+
+def _check_default(kind: Any, *operands: Any) -> None:
+    if kind == "expression":
+        _check_expression(operands[0])
+    elif kind == "list":
+        _check_expression(operands[0])
+        for _, where in operands[1]:
+            _check_set(where)
+    elif kind == "numbers":
+        _check_set(operands[0])
+        _check_expression(operands[1])
+    elif kind == "cases":
+        _check_tests(*operands)
+    else:
+        _need(kind in {"is", "same"} and len(operands) == 1, "has an unknown default")
 
 
 def _check_row(template: Any, kind: Any, more: Any, expressions: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from sympy import Expr, Rational, ceiling, floor
@@ -32,7 +33,7 @@ def choices(rows: Iterable[Row], values: Values) -> list[Choice]:
     found = []
     for row in rows:
         if row.present(values):
-            sets = tuple(tuple(one) for one in row.numbers(values))
+            sets = tuple(tuple(one) for one in row.numbers(values, partial(evaluated, values)))
             if all(sets):
                 found.append(Choice(row, sets))
     return found

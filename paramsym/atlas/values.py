@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -12,13 +13,19 @@ Value: TypeAlias = Any
 def frozen_value(value: Any) -> Value:
     """Return a JSON value in hashable form.
 
-    >>> frozen_value([1, {"a": [2]}])
-    (1, ('{}', ('a', (2,))))
+    Infinity becomes a word: JSON has no number for it, and the reference writes ``{"__float__": "Infinity"}``.
+
+    >>> frozen_value([1, {"a": [2]}]), frozen_value([0.0, {"__float__": "Infinity"}])
+    ((1, ('{}', ('a', (2,)))), (0.0, 'Infinity'))
     """
+    if isinstance(value, Mapping) and list(value) == ["__float__"]:
+        return str(value["__float__"])
     if isinstance(value, Mapping):
         return ("{}", *((str(key), frozen_value(inner)) for key, inner in value.items()))
     if isinstance(value, list | tuple):
         return tuple(frozen_value(inner) for inner in value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return str(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
+from functools import lru_cache
 from typing import Any, Protocol
 
 from sympy import Expr, Integer, Symbol
@@ -141,13 +142,20 @@ def published_class(model: type[Any], name: str) -> str:
 
     A class with a head for labels is skipped, because the number of labels is not part of a size.
     """
+    kind: Any = model
     default: str = getattr(model, "architecture", "")
     claims: Iterable[Counted] = getattr(model, "claims", ())
-    known: frozenset[Symbol] = model().symbols if default else frozenset()
     for claim in claims if default else ():
-        if claim.name == name and claim.counts.isidentifier() and model(architecture=claim.counts).symbols <= known:
+        if claim.name == name and claim.counts.isidentifier() and _symbols(kind, claim.counts) <= _symbols(kind, default):
             return claim.counts
     return default
+
+
+@lru_cache(maxsize=1 << 10)
+def _symbols(model: Any, architecture: str) -> frozenset[Symbol]:
+    """Return the letters of a class of the reference."""
+    symbols: frozenset[Symbol] = model(architecture=architecture).symbols
+    return symbols
 
 
 def check_class(layer: Any, name: str) -> None:

@@ -12,6 +12,8 @@ from paramsym.program import Value, axes, rearrange
 DataFormat: TypeAlias = Literal["channels_first", "channels_last"]
 """The axis of the channels, as the field of a layer."""
 _SPATIAL = {0: (), 1: ("length",), 2: ("height", "width"), 3: ("depth", "height", "width")}
+_LAYOUTS = {rank: (" ".join(("batch", "channels", *names)), " ".join(("batch", *names, "channels"))) for rank, names in _SPATIAL.items()}
+"""The words for all axes, with the channels first and last."""
 
 
 def spatial(
@@ -24,13 +26,12 @@ def spatial(
     Raises:
         ShapeError: a wrong number of axes or channels.
     """
-    names = " ".join(_SPATIAL[rank])
     sizes = {} if channels is None else {"channels": channels}
+    first, last = _LAYOUTS[rank]
     if data_format == "channels_last":
-        x, _ = axes(x, f"batch {names} channels", **sizes)
-        first, last = f"batch channels {names}", f"batch {names} channels"
+        x, _ = axes(x, last, **sizes)
         return rearrange(x, f"{last} -> {first}"), lambda y: rearrange(y, f"{first} -> {last}")
-    return axes(x, f"{'batch' if batched else '[batch]'} channels {names}", **sizes)
+    return axes(x, first if batched else f"[batch]{first.removeprefix('batch')}", **sizes)
 
 
 def named(x: Value, rank: int) -> Value:
@@ -61,7 +62,7 @@ def in_front(kernel: Value, rank: int, channels: str) -> Value:
 
 def not_empty(shape: Shape, where: str = "an axis") -> None:
     """Raise ``ShapeError`` for an extent of zero that the framework refuses."""
-    if any(extent == 0 for extent in shape):
+    if any(isinstance(extent, int) and extent == 0 for extent in shape):
         message = f"{where} of {text(shape)} is empty; only a batch may be."
         raise ShapeError(message)
 

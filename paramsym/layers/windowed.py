@@ -76,14 +76,14 @@ class Sliding:
 
     def _margins(self) -> tuple[tuple[Count, Count], ...]:
         """Return the padding before and after every axis."""
+        if not isinstance(self.padding, str):
+            return tuple([(margin, margin) for margin in self.padding])
         totals = tuple(canonical(effective_kernel(kernel, spacing) - 1) for kernel, spacing in zip(self.kernel, self.dilation, strict=True))
         if self.padding == "causal":
             return tuple((total, 0) for total in totals)
         if self.padding == "same":
             return tuple((over(total, 2), canonical(total - over(total, 2))) for total in totals)
-        if isinstance(self.padding, str):
-            return ((0, 0),) * len(totals)
-        return tuple((margin, margin) for margin in self.padding)
+        return ((0, 0),) * len(totals)
 
 
 def check_copied(padding_mode: str, extents: Sequence[Count], margins: Sequence[tuple[Any, Any]]) -> None:

@@ -145,7 +145,8 @@ def _step(  # noqa: C901, PLR0912, PLR0915 - one case for each kind of operation
             one = _slid(taken[0], slid, len(types[0].shape))
             return [replace(one, axes=(*one.axes, *more))] * len(given)
         case ConvolveTransposed() | Fold() | PoolTo() | Put() | Resample():
-            message = f"the outputs of {operation} depend on different numbers of entries."
+            kind, _, _ = str(operation).partition(" to ")  # which lengths it gives is not known here
+            message = f"the outputs of {kind} depend on different numbers of entries."
             raise NotYetError(message)
         case Named(words=words):
             named = zip(words, taken[0].axes, strict=True)

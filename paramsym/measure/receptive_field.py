@@ -5,7 +5,7 @@ from __future__ import annotations
 from paramsym.algebra.convolution import View
 from paramsym.algebra.size import Dim
 from paramsym.core.layer import Layer, check_layer
-from paramsym.errors import NotYetError
+from paramsym.errors import NotYetError, ParamsymError
 
 
 def receptive_field(layer: Layer) -> tuple[Dim, ...]:
@@ -52,5 +52,15 @@ def _through(layer: Layer) -> tuple[View, ...]:
     try:
         return layer.views()
     except NotYetError as error:
-        message = f"{type(layer).__name__} has no single receptive field: {error}"
+        message = f"{type(layer).__name__} has no single receptive field: {error}{_of_part(layer)}"
         raise NotYetError(message) from None
+
+
+def _of_part(layer: Layer) -> str:
+    """Return that the first part can be asked for instead, such as the features of a classifier, where its outputs all see the same."""
+    first = next(iter(layer.own_parts), None)
+    try:
+        found = first is not None and first.name and first.layer.own_parts and first.layer.views()
+    except ParamsymError:
+        return ""
+    return f" Its part {first.name!r} has one: receptive_field(model.part({first.name!r}))." if found and first else ""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Any, cast
 
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Count, Dim, Shape, canonical, shown
+from paramsym.algebra.size import Count, Dim, Shape, canonical, product, shown
 from paramsym.core.fields import check_flags
 from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import NotYetError, ShapeError, SizeError
@@ -66,7 +66,8 @@ def summary(
     rows: list[tuple[Cell, ...]]
     footer: tuple[Cell, ...]
     if stages:
-        columns, rows = ("size", "layers", "output", *counted), [_staged(size, some) for size, some in _by_size(entries)]
+        batches = frozenset(one[0] for one in each_input(shape) if one)
+        columns, rows = ("size", "layers", "output", *counted), [_staged(size, some) for size, some in _by_size(entries, batches)]
         footer = ("total", "", _shape(left), total, *totals)
     else:
         columns, rows = ("part", "layer", "input", "output", *counted), [entry.row() for entry in entries]
@@ -76,14 +77,18 @@ def summary(
     return Table(columns, tuple(rows), footer, f"{type(layer).__name__} for an input of {shown(shape)}", PAPER)
 
 
-def _by_size(entries: list[_Entry]) -> Iterator[tuple[Shape, list[_Entry]]]:
+_LAST = {"Dense", "LayerNorm"}
+"""Layers that take the last axis for channels."""
+
+
+def _by_size(entries: list[_Entry], batches: frozenset[Any]) -> Iterator[tuple[Shape, list[_Entry]]]:
     """Group neighbouring layers by the size of their output map.
 
     Padding, and layers before the first layer with weights, belong to the next size. A single position in the middle of a network, such as
     the means of squeeze-and-excitation, is not a separate size. Branches that shrink a map are listed one after another; their layers
     before the stride belong to the larger size.
     """
-    sizes = _sizes([entry.visit for entry in entries])
+    sizes = _sizes(entries, batches)
     last = max((position for position, size in enumerate(sizes) if any(extent != 1 for extent in size)), default=-1)
     first = next((position for position, entry in enumerate(entries) if entry.named), 0)
     for position in range(len(entries) - 2, -1, -1):
@@ -100,14 +105,42 @@ def _by_size(entries: list[_Entry]) -> Iterator[tuple[Shape, list[_Entry]]]:
     yield from groups
 
 
-def _sizes(visited: list[Visit]) -> list[Shape]:
-    """Return the spatial extents of every layer's output; features after a map have one position."""
-    layers = [visit.layer for visit in visited]
-    last = any(getattr(one, "data_format", "") == "channels_last" or getattr(one, "dialect", "torch") != "torch" for one in layers)
-    left = [each_input(visit.left)[0] for visit in visited]
-    found = [canonical_shape((shape[1:-1] if last else shape[2:]) if len(shape) > 2 else ()) for shape in left]
-    rank = max(map(len, found), default=0)
-    return [size or (1,) * rank for size in found]
+def _sizes(entries: list[_Entry], batches: frozenset[Any]) -> list[Shape]:
+    """Return the spatial extents of the map that every layer's output belongs to; features behind a map have one position.
+
+    The outputs of convolutions and poolings are maps, and of other layers what has the size of one, its channels first or last, or its
+    places in a row, with a class token or without. Windows and heads that stand in the place of the batch belong to the map they are of.
+    """
+    layers = [entry.visit.layer for entry in entries]
+    keras = any(getattr(one, "data_format", "") == "channels_last" or getattr(one, "dialect", "torch") != "torch" for one in layers)
+    left = [canonical_shape(each_input(entry.visit.left)[0]) for entry in entries]
+    maps = [len(shape) > 2 and any(word in entry.kind for word in ("Conv", "Pool")) for entry, shape in zip(entries, left, strict=True)]
+    plain = [shape[1:-1] if keras else shape[2:] for shape in left]
+    rank = max((len(size) for size, is_map in zip(plain, maps, strict=True) if is_map), default=max(map(len, plain), default=0))
+    known = dict.fromkeys(size for size, is_map in zip(plain, maps, strict=True) if is_map and len(size) == rank)
+    found: list[Shape | None] = []
+    for entry, shape, size, is_map in zip(entries, left, plain, maps, strict=True):
+        if len(shape) <= 2:
+            found.append((1,) * rank)
+        elif shape[0] not in batches:
+            found.append(None)
+        elif len(size) == rank:
+            fits = [size] if is_map else [one for one in (size, shape[1:-1]) if one in known]
+            fits += [shape[1:-1] if entry.kind in _LAST else size] if entry.parameters != 0 else []
+            known.update(dict.fromkeys(fits[:1]))
+            found.append(next(iter(fits), None))
+        else:
+            found.append(next((one for one in known if len(shape) == 3 and _in_row(shape[1], one)), None))
+    for entry, one in zip(entries, found, strict=True):
+        entry.whole = one is not None
+    first = next((size for size in found if size is not None), (1,) * rank)
+    return list(accumulate(found, lambda before, size: before if size is None else size, initial=first))[1:]
+
+
+def _in_row(length: Count | None, size: Shape) -> bool:
+    """Say whether so many places are those of a map, or one more."""
+    places = product(size)
+    return length in {places, canonical(places + 1)}
 
 
 def _staged(size: Shape, entries: list[_Entry]) -> tuple[Cell, ...]:
@@ -118,14 +151,15 @@ def _staged(size: Shape, entries: list[_Entry]) -> tuple[Cell, ...]:
             kinds[entry.kind] = canonical(kinds.get(entry.kind, 0) + entry.visit.used)
     layers = ", ".join(kind if n == 1 else f"{n} {kind}" if isinstance(n, int) else f"({n}) {kind}" for kind, n in kinds.items())
     sums = (_sum([getattr(entry, one) for entry in entries]) for one in ("parameters", "neurons", "connections"))
-    return (" x ".join(map(str, size)), layers, _shape(canonical_shape(entries[-1].visit.left)), *sums)
+    last = next((entry for entry in reversed(entries) if entry.whole), entries[-1])
+    return (" x ".join(map(str, size)), layers, _shape(canonical_shape(last.visit.left)), *sums)
 
 
 class _Entry:
-    """One row: a visit and its counts."""
+    """One row: a visit, what is counted for it, and whether it gives a whole map or a part of one, such as windows."""
 
     def __init__(self, visit: Visit) -> None:
-        self.visit = visit
+        self.visit, self.whole = visit, True
         layer = visit.layer
         own = [tensor for tensor in layer.own_tensors if not tensor.buffer]
         whole = Polynomial.total(Polynomial.product(tensor.sizes) for tensor in own).as_expr() if visit.own else layer.params

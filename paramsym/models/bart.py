@@ -18,7 +18,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import Counting, LearnedPositions, SinusoidalPositions
-from paramsym.models.blocks import last_position
+from paramsym.models.blocks import last_of, tokens
 from paramsym.models.family import Family
 from paramsym.models.keys import Flag, Sizes
 from paramsym.models.model import classes, family, key
@@ -100,14 +100,14 @@ class Bart(TwoStacks, Seq2Seq):
             yield Part("classification_head", classification_head(width, self.num_labels))
 
     def forward(self, own: Own, input_ids: Value, decoder_input_ids: Value | None = None) -> Value:
-        """Last hidden states, scores of tokens or labels per position, or scores of each text, at its last token, which ends it."""
+        """Last hidden states, scores of tokens or labels per position, or scores of each text, at the last token that ends it."""
         x = own[self._base_name](*self.texts(input_ids, decoder_input_ids))
         if self._translates or self._causal:
             scores = own.lm_head(x)
             return scores if self._causal else scores + own.final_logits_bias
         if self.task == "QuestionAnswering":
             return own.qa_outputs(x)
-        return own.classification_head(last_position(x)) if self.task else x
+        return own.classification_head(last_of(x, tokens(input_ids), self.eos_token_id)) if self.task else x
 
     def moved(self, source: Value) -> Value:
         """The source shifted by one position; mBART puts its last token, the language, in front."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 from sympy import Expr, Rational, Symbol, floor
 
@@ -21,21 +21,14 @@ from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.pooling import AvgPool2d, MaxPool2d
-from paramsym.models.published import Claim
+from paramsym.models.published import published_in
 from paramsym.program import Own, Value, apply, axes, join, reduce
 
 Depths: TypeAlias = tuple[Count, ...]
 
-_CLASSES = 1000
 _GROWTH: Symbol = dims("g")
 _DEPTHS: Depths = dims("n1 n2 n3 n4")
 _INDEX: Symbol = dims("i")
-_SIZES: Mapping[str, Mapping[str, Any]] = {
-    "densenet121": {"growth_rate": 32, "block_config": (6, 12, 24, 16), "num_init_features": 64},
-    "densenet161": {"growth_rate": 48, "block_config": (6, 12, 36, 24), "num_init_features": 96},
-    "densenet169": {"growth_rate": 32, "block_config": (6, 12, 32, 32), "num_init_features": 64},
-    "densenet201": {"growth_rate": 32, "block_config": (6, 12, 48, 32), "num_init_features": 64},
-}
 
 
 @dataclass(frozen=True, init=False)
@@ -72,9 +65,7 @@ class DenseNet(Layer):
     num_classes: Dim = N
     memory_efficient: bool = False
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        name: {**sizes, "bn_size": 4, "num_classes": _CLASSES} for name, sizes in _SIZES.items()
-    }
+    published, claims = published_in("densenet")
 
     def __init__(
         self,
@@ -92,8 +83,8 @@ class DenseNet(Layer):
             "drop_rate": drop_rate,
             "memory_efficient": memory_efficient,
         }
-        usual = _CLASSES if isinstance(growth_rate, str) else N
-        sizes["num_classes"] = usual if num_classes is None else num_classes
+        if num_classes is not None:
+            sizes["num_classes"] = num_classes
         for argument, value in sizes.items():
             object.__setattr__(self, argument, value)
         self.__post_init__()
@@ -128,18 +119,20 @@ def _named(first: object, given: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(first, str):
         if given["num_init_features"] is None:
             given["num_init_features"] = 2 * first if isinstance(first, int | Expr) else first
-        return {"growth_rate": first, **given, "block_config": _DEPTHS if given["block_config"] is None else given["block_config"]}
-    if first not in _SIZES:
-        message = f"DenseNet: growth_rate is {first!r}; wanted a size or one of {', '.join(_SIZES)}."
+        depths = _DEPTHS if given["block_config"] is None else given["block_config"]
+        return {"growth_rate": first, **given, "block_config": depths, "num_classes": N}
+    if first not in DenseNet.published:
+        message = f"DenseNet: growth_rate is {first!r}; wanted a size or one of {', '.join(DenseNet.published)}."
         raise ArgumentError(message)
+    sizes = DenseNet.published[first]
     for argument, value in given.items():
         if value is not None:
             message = (
-                f"DenseNet: {first!r} defines {argument}={_SIZES[first][argument]!r}, and {argument}={value!r} was given as well;"
-                f" write growth_rate={_SIZES[first]['growth_rate']} and every size."
+                f"DenseNet: {first!r} defines {argument}={sizes[argument]!r}, and {argument}={value!r} was given as well;"
+                f" write growth_rate={sizes['growth_rate']} and every size."
             )
             raise ArgumentError(message)
-    return dict(_SIZES[first])
+    return dict(sizes)
 
 
 @dataclass(frozen=True)
@@ -231,13 +224,3 @@ class _Transition(Layer):
     def forward(self, own: Own, x: Value) -> Value:
         """The convolution of the activated norm, and a halving pooling."""
         return own.pool(own.conv(apply("relu", own.norm(x))))
-
-
-_META = "torchvision, num_params of the weights"
-CLAIMS = (
-    Claim("densenet121", 7_978_856, _META, counts="DenseNet"),
-    Claim("densenet161", 28_681_000, _META, counts="DenseNet"),
-    Claim("densenet169", 14_149_480, _META, counts="DenseNet"),
-    Claim("densenet201", 20_013_928, _META, counts="DenseNet"),
-)
-"""Published counts; ``name`` is torchvision's."""

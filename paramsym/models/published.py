@@ -2,23 +2,28 @@
 
 A row gives a published ``name``, constructor arguments by column, and a published count: ``count`` parameters of its ``class`` in the
 reference, from ``source``. An empty cell is left out. Further rows of one name hold further counts. A tuple is written in brackets, with
-spaces between its entries; a column ``vision_config.hidden_size`` is an argument of the inner model.
+spaces between its entries, an exact fraction as 3/4; a column ``vision_config.hidden_size`` is an argument of the inner model.
 """
 
 from __future__ import annotations
 
 import csv
 import pkgutil
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, overload
+
+from sympy import Rational
 
 _CARD = "Hugging Face's count of the numbers in the checkpoint's file"
 SOURCES: Mapping[str, str] = {
     "built": "the checkpoint's configuration, built by transformers 5.23",
     "card": _CARD,
     "recalled": f"{_CARD}, as recalled; checked against its configuration, built by transformers 5.23",
+    "torchvision": "torchvision 0.28, num_params of the weights",
+    "keras": "keras 3.15.1, Model.summary: Total params",
 }
 """Sources that many counts share, by the word in the file. A count from memory is marked as recalled."""
 KERAS = "keras.applications."
@@ -46,16 +51,17 @@ class Claim:
 
 
 class _File:
-    """A data file of this package, read once."""
+    """A data file of this package, read once, or the rows of it whose class is ``of``."""
 
-    def __init__(self, name: str, inside: Mapping[str, Callable[..., Any]]) -> None:
-        self.name, self.inside = name, inside
+    def __init__(self, name: str, of: str, inside: Mapping[str, Callable[..., Any]]) -> None:
+        self.name, self.of, self.inside = name, of, inside
 
     @cached_property
     def rows(self) -> list[dict[str, str]]:
         """The rows, each without its empty cells."""
-        data = pkgutil.get_data(__package__ or "", f"{self.name}.csv") or b""
-        return [{column: cell for column, cell in row.items() if cell} for row in csv.DictReader(data.decode().splitlines())]
+        data = pkgutil.get_data(__package__ or "", f"{self.name.replace('.', '/')}.csv") or b""
+        rows = [{column: cell for column, cell in row.items() if cell} for row in csv.DictReader(data.decode().splitlines())]
+        return [row for row in rows if not self.of or row["class"] == self.of]
 
     @cached_property
     def sizes(self) -> dict[str, dict[str, Any]]:
@@ -125,24 +131,42 @@ class Claims(Sequence[Claim]):
         return len(self.file.claims)
 
 
-def published_in(name: str, **inside: Callable[..., Any]) -> tuple[Published, Claims]:
+def published_in(name: str, of: str = "", **inside: Callable[..., Any]) -> tuple[Published, Claims]:
     """Return the sizes and the counts of a family's data file; ``inside`` are the inner models, by argument.
+
+    ``of`` takes the rows of one class only, where families share a file.
 
     >>> sizes, claims = published_in("llama")
     >>> sizes["Qwen/Qwen2-0.5B"]["num_key_value_heads"], claims[0].count
     (2, 6738415616)
     """
-    file = _File(name, inside)
+    file = _File(name, of, inside)
     return Published(file), Claims(file)
 
 
 def _value(cell: str) -> Any:
-    """Read a cell: a whole number, true, false, null, a tuple of these in brackets, or a word."""
-    if cell.startswith("["):
-        return tuple(map(_value, cell[1:-1].split()))
-    if cell in _WORDS:
-        return _WORDS[cell]
-    return int(cell) if cell.lstrip("-").isdecimal() else cell
+    """Read a cell: a number, an exact fraction, true, false, null, a tuple of these and of tuples in brackets, or a word."""
+    if not cell.startswith("["):
+        return _entry(cell)
+    open_: list[list[Any]] = [[]]
+    for word in cell.replace("[", " [ ").replace("]", " ] ").split():
+        if word == "[":
+            open_.append([])
+        elif word == "]":
+            inner = tuple(open_.pop())
+            open_[-1].append(inner)
+        else:
+            open_[-1].append(_entry(word))
+    return open_[0][0]
+
+
+def _entry(word: str) -> Any:
+    if word in _WORDS:
+        return _WORDS[word]
+    if not _NUMBER.fullmatch(word):
+        return word
+    return Rational(word) if "/" in word else float(word) if "." in word else int(word)
 
 
 _WORDS = {"true": True, "false": False, "null": None}
+_NUMBER = re.compile(r"-?\d+(\.\d+|/\d+)?")

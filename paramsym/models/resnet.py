@@ -21,7 +21,7 @@ from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.pooling import MaxPool2d
-from paramsym.models.published import Claim
+from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import Norm, norm_of
 from paramsym.program import Own, Value, apply, axes, rearrange
 
@@ -29,22 +29,10 @@ Block: TypeAlias = Literal["BasicBlock", "Bottleneck"]
 Depths: TypeAlias = tuple[Dim, Dim, Dim, Dim]
 
 _EXPANSION = {"BasicBlock": 1, "Bottleneck": 4}
-_CLASSES = 1000
 _DEPTHS: Depths = dims("n1 n2 n3 n4")
-_SIZES: Mapping[str, Mapping[str, Any]] = {
-    "resnet18": {"block": "BasicBlock", "layers": (2, 2, 2, 2)},
-    "resnet34": {"block": "BasicBlock", "layers": (3, 4, 6, 3)},
-    "resnet50": {"block": "Bottleneck", "layers": (3, 4, 6, 3)},
-    "resnet101": {"block": "Bottleneck", "layers": (3, 4, 23, 3)},
-    "resnet152": {"block": "Bottleneck", "layers": (3, 8, 36, 3)},
-    "resnext50_32x4d": {"block": "Bottleneck", "layers": (3, 4, 6, 3), "groups": 32, "width_per_group": 4},
-    "resnext101_32x8d": {"block": "Bottleneck", "layers": (3, 4, 23, 3), "groups": 32, "width_per_group": 8},
-    "resnext101_64x4d": {"block": "Bottleneck", "layers": (3, 4, 23, 3), "groups": 64, "width_per_group": 4},
-    "wide_resnet50_2": {"block": "Bottleneck", "layers": (3, 4, 6, 3), "width_per_group": 128},
-    "wide_resnet101_2": {"block": "Bottleneck", "layers": (3, 4, 23, 3), "width_per_group": 128},
-}
+_PLAIN = {"groups": 1, "width_per_group": 64}
+"""What a name does not mean, so that it may be changed."""
 _QUANTIZED = ("resnet18", "resnet50", "resnext101_32x8d", "resnext101_64x4d")
-_USUAL = {"groups": 1, "width_per_group": 64, "num_classes": _CLASSES}
 
 
 @dataclass(frozen=True, init=False)
@@ -86,7 +74,7 @@ class ResNet(Layer):
     norm_layer: Norm = "BatchNorm2d"
     inplanes: Dim = 64
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {name: {**_USUAL, **sizes} for name, sizes in _SIZES.items()}
+    published, claims = published_in("resnet")
 
     def __init__(
         self,
@@ -190,20 +178,20 @@ class ResNet(Layer):
 def _named(block: object, given: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of a torchvision name, changed by the given ones; without a name, the given ones and letters."""
     name = block.removeprefix("quantized_") if isinstance(block, str) else ""
-    if name not in _SIZES or (name != block and name not in _QUANTIZED):
+    if name not in ResNet.published or (name != block and name not in _QUANTIZED):
         if isinstance(block, str) and block not in _EXPANSION:
-            message = f"block is {block!r}; wanted 'BasicBlock', 'Bottleneck' or one of {', '.join(_SIZES)}."
+            message = f"block is {block!r}; wanted 'BasicBlock', 'Bottleneck' or one of {', '.join(ResNet.published)}."
             raise _located(message)
-        return {"layers": _DEPTHS, "num_classes": N, "groups": 1, "width_per_group": 64, **given}
-    sizes = _SIZES[name]
+        return {"layers": _DEPTHS, "num_classes": N, **_PLAIN, **given}
+    sizes = ResNet.published[name]
     for argument, value in given.items():
-        if argument in sizes and (argument == "layers" or value != sizes[argument]):
+        if argument == "layers" or value != sizes[argument] != _PLAIN.get(argument, sizes[argument]):
             message = (
                 f"{block!r} means {argument}={sizes[argument]!r} already, and {argument}={value!r} was given;"
                 f" write block={sizes['block']!r} and every size."
             )
             raise _located(message)
-    return {**_USUAL, **sizes, **given}
+    return {**sizes, **given}
 
 
 def _located(message: str) -> ArgumentError:
@@ -279,27 +267,3 @@ class _Bottleneck(_Block):
         yield Part("conv3", Conv2d(self.width, outgoing, 1, bias=False))
         yield Part("bn3", norm_of(self.norm, outgoing))
         yield from _projection(self.incoming, outgoing, self.stride, self.norm)
-
-
-_META = "torchvision, num_params of the weights"
-CLAIMS = (
-    Claim("resnet18", 11_689_512, _META, counts="ResNet"),
-    Claim("resnet34", 21_797_672, _META, counts="ResNet"),
-    Claim("resnet50", 25_557_032, _META, counts="ResNet"),
-    Claim("resnet101", 44_549_160, _META, counts="ResNet"),
-    Claim("resnet152", 60_192_808, _META, counts="ResNet"),
-    Claim("resnext50_32x4d", 25_028_904, _META, counts="ResNet"),
-    Claim("resnext101_32x8d", 88_791_336, _META, counts="ResNet"),
-    Claim("resnext101_64x4d", 83_455_272, _META, counts="ResNet"),
-    Claim("wide_resnet50_2", 68_883_240, _META, counts="ResNet"),
-    Claim("wide_resnet101_2", 126_886_696, _META, counts="ResNet"),
-    Claim(
-        "resnet50",
-        25_636_712,
-        "keras.applications.ResNet50",
-        counts="ResNet",
-        besides=79_680,
-        note="a bias for each of 26,560 convolution channels, and two statistics, which Keras counts as parameters",
-    ),
-)
-"""Published counts; ``name`` is torchvision's."""

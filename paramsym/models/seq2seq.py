@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 from paramsym.algebra.size import Dim, Shape, canonical
 from paramsym.algebra.symbols import B, S, dims
@@ -11,7 +12,7 @@ from paramsym.core.layer import Layer, Part
 from paramsym.errors import ShapeError
 from paramsym.layers.dense import Dense
 from paramsym.models.blocks import Holder, tokens
-from paramsym.models.keys import Whole
+from paramsym.models.keys import Sizes, Whole
 from paramsym.models.model import Model, key
 from paramsym.program import Own, Value, apply, constant, join, take
 from paramsym.program.state import after
@@ -21,15 +22,26 @@ TARGET = dims("S_d")
 
 
 @dataclass(frozen=True)
+class Ending(Whole):
+    """The token that ends a text. Several, which generation may stop at, are none: no classifier of the reference takes them."""
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> Any:
+        """Return the token, or None."""
+        return super().read(None if isinstance(value, list) else value, where, sizes)
+
+
+@dataclass(frozen=True)
 class Seq2Seq(Model):
     """A model that reads the token ids of a source, ``input_ids``, and of a target, ``decoder_input_ids``; abstract.
 
     Without a target it is the source shifted by one position, after ``decoder_start_token_id``. Classes that read one text make their
-    target from it; some have only one stack.
+    target from it; some have only one stack. A text is classified at its last ``eos_token_id``; the
+    reference refuses texts without it. None takes the last position.
     """
 
     _: KW_ONLY
     decoder_start_token_id: int | None = key(Whole(2, least=0))
+    eos_token_id: int | None = key(Ending(2, least=0))
 
     @property
     def decodes(self) -> bool:

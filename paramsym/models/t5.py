@@ -19,12 +19,12 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import RMSNorm
 from paramsym.layers.position import Distances
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.blocks import Holder, activation, last_position, scaled
+from paramsym.models.blocks import Holder, activation, last_of, scaled, tokens
 from paramsym.models.family import Family
 from paramsym.models.keys import Flag, Key, Real, Sizes, Whole, Word
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.models.seq2seq import Seq2Seq, Stacks, classification_head
+from paramsym.models.seq2seq import Ending, Seq2Seq, Stacks, classification_head
 from paramsym.program import Mask, Own, Value, attend, collected, constant, drop, each, heads, in_turn, rearrange, remember, take
 from paramsym.program.attention import root_reciprocal
 
@@ -75,6 +75,7 @@ class T5(Seq2Seq):
     scale_decoder_outputs: bool = True
     dropout_rate: float = key(Real(0.1))
     decoder_start_token_id: int | None = key(Whole(0, least=0))
+    eos_token_id: int | None = key(Ending(1, least=0))
 
     reads: ClassVar[Mapping[str, Key]] = {"is_gated_act": Flag(None), "dense_act_fn": Word(None)}
     labelled: ClassVar[tuple[str, ...]] = ("Classification", "Answering")
@@ -114,7 +115,7 @@ class T5(Seq2Seq):
             scales = self.scale_decoder_outputs and self.tie_word_embeddings and self.kind != "MT5"
             return own.lm_head(scaled(x, root_reciprocal(self.d_model)) if scales else x)
         if self.task == "SequenceClassification":
-            return own.classification_head(last_position(x))
+            return own.classification_head(last_of(x, tokens(input_ids), self.eos_token_id))
         return own[self._labeller](x) if self.task else x
 
     def ties(self) -> Mapping[str, str]:

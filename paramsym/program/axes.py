@@ -32,9 +32,12 @@ class Rearrange(Operation):
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         """Return the axes of the right side."""
         (x,) = taken
+        moved = _moved(self.pattern, len(x.shape))
+        if moved is not None:
+            return (ArrayType(tuple([1 if axis is None else x.shape[axis] for axis in moved]), x.kind),)
         left, right = groups(self.pattern)
         found = axes_of_words(self.pattern, left, x, dict(self.sizes))
-        return (ArrayType(tuple(found[group[0]] if len(group) == 1 else _merged(group, found) for group in right), x.kind),)
+        return (ArrayType(tuple([found[group[0]] if len(group) == 1 else _merged(group, found) for group in right]), x.kind),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Reshape, transpose, reshape."""
@@ -305,8 +308,13 @@ def rearrange(x: Value, pattern: str, /, **sizes: Dim) -> Value:
         pattern = pattern.replace("...", " ".join(f"axis{n}" for n in range(x.rank - len(left) + 1)))
         left, _ = groups(pattern)
     inside = [word for group in left if len(group) != 1 for word in group]
-    found = axes_of_words(pattern, left, x.type, sizes) if inside else {}
-    return record(Rearrange(pattern, tuple((word, found[word]) for word in inside)), x)
+    if not inside:
+        return record(_unsized(pattern), x)
+    found = axes_of_words(pattern, left, x.type, sizes)
+    return record(Rearrange(pattern, tuple([(word, found[word]) for word in inside])), x)
+
+
+_unsized = lru_cache(maxsize=1 << 10)(Rearrange)
 
 
 def axes(x: Value, words: str, /, **sizes: Dim) -> tuple[Value, Callable[[Value], Value]]:
@@ -331,12 +339,15 @@ def axes(x: Value, words: str, /, **sizes: Dim) -> tuple[Value, Callable[[Value]
                 message += f" The shape looks like one with the channels {'first' if position == x.rank - 1 else 'last'}."
             raise ShapeError(message)
     if not alone:
-        return record(Named(names), x), _unchanged
+        return record(_words_of(names), x), _unchanged
     assert optional is not None  # noqa: S101 - for the type checker; only an optional axis can be missing
     position = optional
     plain = [f"a{n}" for n in range(x.rank)]
     added = rearrange(x, f"{' '.join(plain)} -> {' '.join((*plain[:position], '()', *plain[position:]))}")
     return record(Named((*names[:position], "one", *names[position + 1 :])), added), lambda y: take(y, position)
+
+
+_words_of = lru_cache(maxsize=1 << 8)(Named)
 
 
 @lru_cache(maxsize=1 << 8)
@@ -477,6 +488,15 @@ def groups(pattern: str) -> tuple[Groups, Groups]:
 
     left, _, right = pattern.partition("->")
     return side(left), side(right)
+
+
+@lru_cache(maxsize=1 << 10)
+def _moved(pattern: str, rank: int) -> tuple[int | None, ...] | None:
+    """Return from where a pattern takes each axis, None for one of size 1; None where it takes axes apart, merges them or does not fit."""
+    left, right = groups(pattern)
+    if len(left) != rank or any(len(group) != 1 for group in left) or any(len(group) > 1 for group in right):
+        return None
+    return tuple(left.index(group) if group else None for group in right)
 
 
 def axes_of_words(pattern: str, left: Groups, x: ArrayType, sizes: Mapping[str, Axis]) -> dict[str, Axis]:

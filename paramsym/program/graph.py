@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from paramsym.algebra.size import shown
 
@@ -81,8 +81,7 @@ class Operation:
         raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One operation with the numbers of its inputs and results."""
 
     operation: Any
@@ -108,7 +107,7 @@ class Program:
     @property
     def output_types(self) -> tuple[ArrayType, ...]:
         """The types of the outputs."""
-        return tuple(self.types[number] for number in self.outputs)
+        return tuple([self.types[number] for number in self.outputs])
 
     @property
     def input_types(self) -> tuple[ArrayType, ...]:

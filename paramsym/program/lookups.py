@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from paramsym.algebra.size import Count, Dim, shown
@@ -22,10 +22,15 @@ class Stored(Operation):
     view: ClassVar[bool] = True
 
     tensor: Any
+    type: ArrayType = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Read the shape as it is stated, with its factors."""
+        object.__setattr__(self, "type", ArrayType(self.tensor.shape))
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:  # noqa: ARG002 - takes nothing
-        """Return the stated shape, with its factors."""
-        return (ArrayType(self.tensor.shape),)
+        """Return the stated shape."""
+        return (self.type,)
 
     def __str__(self) -> str:
         return str(self.tensor.name)

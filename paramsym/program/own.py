@@ -37,19 +37,19 @@ class Own:
     def __init__(self, layer: Layer) -> None:
         """Collect what the layer states."""
         self._layer = layer
-        self._tensors = {tensor.name: tensor for tensor in layer.own_tensors}
+        self._tensors = {tensor.name: Stored(tensor) for tensor in layer.own_tensors}
         single = [part for part in layer.own_parts if part.numbers is None]
         self._parts = {part.name: part for part in reversed(single)}
         self._inlined = [part for part in single if not part.name]
 
     def __getitem__(self, name: str) -> Any:
-        found = self._find(name)
+        found = self._tensors.get(name) or self._find(name)
         if found is None:
             kind = type(self._layer).__name__
             have = ", ".join((*self._tensors, *self._parts)) or "nothing"
             message = f"{kind}.forward asks for {name!r}, which {kind} does not store; it has {have}."
             raise StructureError(message)
-        return record(Stored(found)) if not isinstance(found, Applied) else found
+        return record(found) if isinstance(found, Stored) else found
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -99,7 +99,7 @@ class Applied:
         part = self.part
         if part.used is not None:
             return through([(Numbers(part.used, pattern=""), part.layer)], values[:1], values[1:], shared=part.name)
-        program = applied(part.name, part.layer, tuple(value.type for value in values))
+        program = applied(part.name, part.layer, tuple([value.type for value in values]))
         return results_of(program, record_all(Call(part.name, program, part.frozen), *values))
 
     @property
@@ -116,7 +116,8 @@ def within(part: Part, name: str) -> Any:
         return None
     if isinstance(found, Applied):
         return Applied(replace(found.part, name=path + found.part.name, frozen=found.part.frozen or part.frozen))
-    return replace(found, name=path + found.name, trainable=found.trainable and not part.frozen)
+    tensor = found.tensor
+    return Stored(replace(tensor, name=path + tensor.name, trainable=tensor.trainable and not part.frozen))
 
 
 def own_of(layer: Layer) -> Own:
@@ -138,21 +139,23 @@ def trace_layer(layer: Layer, *types: ArrayType, inherited: bool = False) -> Pro
     known: dict[Any, Program] = layer.__dict__.setdefault("_programs", {})
     stated = layer.computes and (inherited or not layer.by_hand)
     key = (types, past(), stated)
-    if key not in known:
-        check_number(layer, len(types))
-        body = partial(layer.forward, own_of(layer)) if stated else partial(through_opaque, layer)
-        try:
-            program, captured = traced(layer, body, types)
-        except (AttributeError, TypeError) as error:
-            found = None if isinstance(error, ParamsymError) else explained(layer, error)
-            if found is None:
-                raise
-            raise found from error
-        if captured:
-            message = f"{type(layer).__name__}.forward uses an array of another layer's forward pass; pass it as an input."
-            raise StructureError(message)
-        known[key] = program
-    return known[key]
+    program = known.get(key)
+    if program is not None:
+        return program
+    check_number(layer, len(types))
+    body = partial(layer.forward, own_of(layer)) if stated else partial(through_opaque, layer)
+    try:
+        program, captured = traced(layer, body, types)
+    except (AttributeError, TypeError) as error:
+        found = None if isinstance(error, ParamsymError) else explained(layer, error)
+        if found is None:
+            raise
+        raise found from error
+    if captured:
+        message = f"{type(layer).__name__}.forward uses an array of another layer's forward pass; pass it as an input."
+        raise StructureError(message)
+    known[key] = program
+    return program
 
 
 def through_opaque(layer: Layer, *values: Value) -> Any:

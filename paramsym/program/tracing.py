@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
 from sympy import Expr
 
@@ -18,6 +18,8 @@ from paramsym.program.types import ArrayType
 
 if TYPE_CHECKING:
     from paramsym.core.layer import Layer
+
+_COMBINED = {name: Combine(name) for name in get_args(Name)}
 
 
 class Value:
@@ -46,7 +48,7 @@ class Value:
 
     def _combined(self, name: Name, other: object, *, reflected: bool = False) -> Value:
         if isinstance(other, Value):
-            return record(Combine(name), self, other)
+            return record(_COMBINED[name], self, other)
         if isinstance(other, int | float | Expr):
             return record(WithNumber(name, other, reflected), self)
         return NotImplemented
@@ -134,17 +136,19 @@ class Tracer:
 
     def record(self, operation: Any, *values: Value) -> tuple[Value, ...]:
         """Record one step and return its results."""
-        taken = []
+        taken, takes = [], []
         for value in values:
             if not isinstance(value, Value):
                 message = f"{operation} takes traced arrays; found {described(value)}."  # type: ignore[unreachable]
                 raise StructureError(message)
             taken.append(value.type)
+            takes.append(value.number if value.tracer is self else self.number(value))
         types = operation.gives(*taken)
-        takes = tuple([self.number(value) for value in values])
-        results = tuple([self.value(type_) for type_ in types])
-        self.steps.append(Step(operation, takes, tuple([result.number for result in results])))
-        return results
+        first = len(self.types)
+        self.types += types
+        numbers = range(first, first + len(types))
+        self.steps.append(Step(operation, tuple(takes), tuple(numbers)))
+        return tuple([Value(self, number, type_) for number, type_ in zip(numbers, types, strict=True)])
 
 
 _tracer: ContextVar[Tracer | None] = ContextVar("_tracer", default=None)

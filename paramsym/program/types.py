@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from sympy import Symbol
 
@@ -11,6 +11,8 @@ from paramsym.algebra.size import Axis, Dim, cat, extent, factors_of, shown, sta
 
 Kind: TypeAlias = Literal["float", "index", "truth"]
 """Entries are real numbers, indices, or Booleans. Only real numbers have gradients."""
+
+_SIMPLE = (int, Symbol)
 
 
 class Open(Symbol):
@@ -35,7 +37,12 @@ class ArrayType:
 
     def __post_init__(self) -> None:
         """Compute the sizes once, because every operation needs them."""
-        object.__setattr__(self, "sizes", tuple(axis if isinstance(axis, int | Symbol) else extent(axis) for axis in self.shape))
+        sizes: tuple[Any, ...] = self.shape
+        for axis in sizes:
+            if not isinstance(axis, _SIMPLE):
+                sizes = tuple([extent(axis) for axis in sizes])
+                break
+        object.__setattr__(self, "sizes", sizes)
 
     def __str__(self) -> str:
         """Write the sizes, and the kind if it is not float."""

@@ -37,6 +37,12 @@ RECORD: dict[str, Any] = {
                     "length": [1, 64],
                     "missing": ["list", 4, [["a", ["where", ["mod", 2, 0], [0]]], ["b", ["where", ["mod", 2, 0], [1]]]]],
                 },
+                "sparse": {
+                    "entries": {"whole": [0, 64]},
+                    "length": [0, 64],
+                    "missing": ["numbers", ["where", ["mod", 3, 0], [1]], ["+", [[1, 1, [["hidden_size", 1]]]]]],
+                    "unused": True,
+                },
                 "text_config.depth": {"whole": [1, 4], "missing": ["is", 2], "absent": 3},
                 "rate": {"number": [0.0, 1.0], "unused": True},
             },
@@ -93,6 +99,12 @@ def test_a_record_is_read() -> None:
     assert [name for name in read(kinds=["b", "a"]) if name.endswith(".a")] == ["layers.1.a"]
 
 
+def test_a_missing_list_of_numbered_layers() -> None:
+    """Of 8 layers, those whose number leaves 1 when divided by 3: 1, 4 and 7, by hand."""
+    record = parsed(packed(RECORD))
+    assert values_of({"hidden_size": 8}, record, record["classes"]["Toy"])["sparse"] == (1, 4, 7)
+
+
 @pytest.mark.parametrize(
     ("config", "message"),
     [
@@ -106,7 +118,7 @@ def test_a_record_is_read() -> None:
         ({"kinds": ["c"]}, "kinds is"),
         ({"kinds": []}, "lists of 1 to 64 entries"),
         ({"rate": 2.0}, "numbers from 0 to 1"),
-        ({"rate": float("nan")}, "rate is nan"),
+        ({"rate": float("nan")}, "rate is 'NaN'"),
         ({"text_config": 3}, "text_config is 3"),
         ({"text_config": {"depht": 3}}, "did you mean text_config.depth"),
     ],
@@ -254,6 +266,14 @@ def test_answers() -> None:
     ]
     assert [answer(values, test) for test in (["equal", "a", "b"], ["less", "b", "a"], ["less", "none", "a"])] == [False, True, None]
     assert [answer(values, test) for test in (["beyond", "list", 1], ["beyond", "a", 7], ["beyond", "none", 1])] == [True, False, None]
+    assert [
+        answer(values, test) for test in (["over", "list", 1, 4], ["over", "list", 0, 3], ["over", "list", 2, 0], ["over", "a", 0, 0])
+    ] == [
+        True,
+        False,
+        None,
+        None,
+    ]
     assert [answer(values, test) for test in (["holds", "list", 5], ["holds", "a", 5], ["entry", "list", 0])] == [True, None, 3]
     with pytest.raises(OutsideError, match="never tested"):
         chosen({"x": True}, [["is", "x"]], [[[1], "wrong"]])

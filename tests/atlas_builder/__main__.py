@@ -15,6 +15,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,8 @@ def blank(model_type: str) -> dict[str, Any]:
 
 def rebuild(model_type: str, name: str, seconds: int, into: Path) -> str:
     """Derive one class in a separate process and put it into its record; return what came of it."""
+    with suppress(Exception):  # what fails is refused below
+        class_named(name, model_type)  # imported here, once for all classes of a type
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

@@ -35,6 +35,7 @@ _ABSENT = "(absent)"
 
 _DEPTH = re.compile(r"(layers?|blocks?|depths?|n_layer|repeats|experts?|num_stacks?)(_\w+)?$")
 _STAGES = re.compile(r"stage|level|scale")
+_SIZE = re.compile(r"dim|size|width|num_|heads|layers|length|rank")
 _HEADS = re.compile(r"head|group")
 _TOKEN = re.compile(r"token_id|token_index|_token_?idx|(^|_)idx$|token_ids$|_ids$|^seed$|num_labels$")
 COMMON_KEYS = (
@@ -128,7 +129,7 @@ class Explorer:
     def tried(self, point: Point) -> Seen | None:
         """Return what is built from a point; None if the reference refuses it."""
         try:
-            return self.reference.build(point)
+            return self.reference.build({**self.reference.start, **point})
         except RefusedError as error:
             self.refusals[re.sub(r"\d+", "N", str(error))[:90]] += 1
             if len(self.refused) < 400:
@@ -168,6 +169,7 @@ class Explorer:
         default = self.reference.first()
         self.default = default
         self._shrink(default)
+        self.base = {**self.reference.start, **self.base}
         self.origin = self.reference.build(self.base)
         self.add(self.origin)
         if self.base:
@@ -185,7 +187,8 @@ class Explorer:
         """Lower depths while the same templates remain."""
         wanted = _templates(default)
         now = default
-        deep = [key for key, value in default.values.items() if self._is_depth(key, value)]
+        lengths = {len(value) for value in default.values.values() if isinstance(value, tuple)}
+        deep = [key for key, value in default.values.items() if self._is_depth(key, value) and value not in lengths]
         for depth in (2, 3, 4):
             point = {key: depth for key in deep if depth < default.values[key]}
             seen = self.tried(point) if deep else None
@@ -196,7 +199,7 @@ class Explorer:
                     return
                 self.base = {}
         for key, value in default.values.items():
-            if not self._is_depth(key, value) or key not in default.read or self.spent(0.3):
+            if not self._is_depth(key, value) or value in lengths or key not in default.read or self.spent(0.3):
                 continue
             for depth in (2, 3, 4, 5, 6, 8, 12):
                 if depth >= value:
@@ -217,7 +220,7 @@ class Explorer:
         read = set(self.relevant(self.origin))
         self.influencing: set[str] = set()
         self.unclear: set[str] = set()
-        plain = [(base, self.reference.resolved(base)) for base in ({}, self.base)]
+        plain = [(base, self.reference.resolved(base)) for base in (self.reference.start, self.base)]
         for key, value in self.origin.values.items():
             last = key.rpartition(".")[2]
             if key in read or last in COMMON_KEYS or last in _NEVER or last.endswith("model_type"):
@@ -351,7 +354,7 @@ class Explorer:
         if list in kinds or tuple in kinds:
             others += [(), (0,), (1,)]
         self._try(found, "option", others, base)
-        if not kinds - {type(None)} and not found.active:  # nothing is said of its type
+        if not kinds - {type(None)} and not found.active and not _SIZE.search(found.key):  # nothing is said of its type
             self._try(found, "option", [True], base)
 
     def _probe_list(self, found: Field, value: tuple[Any, ...], base: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from atlas_builder.solving import coefficients
 
-from paramsym.atlas.expression import OutsideError, Values, answer, atom
+from paramsym.atlas.expression import OutsideError, Values, answer, atom, evaluated
 
 Numbers: TypeAlias = dict[int, int]
 """A number for some of the samples, by their position."""
@@ -21,6 +21,23 @@ _ROUNDINGS = (2, 3, 4, 8, 16, 32, 64, 128, 256)
 _MOST_POINTS = 90
 _SECONDS = 1.5
 _MOST_ANSWERS = 40
+_TELLING = 4  # different numbers that a law of another tensor has to give
+_MOST_MOVERS = 8
+
+
+class Clock:
+    """The processor time, read at every hundredth question: reading it costs more than a small system."""
+
+    def __init__(self) -> None:
+        """Start now."""
+        self.asked, self.now = 0, time.process_time()
+
+    def past(self, ends: float) -> bool:
+        """Whether a time is over."""
+        self.asked += 1
+        if self.asked % 100 == 0:
+            self.now = time.process_time()
+        return self.now > ends
 
 
 class NoFitError(Exception):
@@ -44,7 +61,12 @@ class Fitter:
         self.answers: dict[tuple[Any, ...], list[Any]] = {}
         self.lists: list[str] = []
         self.found: dict[tuple[tuple[int, int], ...], Any] = {}
+        self.known: list[tuple[Any, list[int | None]]] = []
         self.ends = math.inf
+        self.clock = Clock()
+        self.laid: dict[str, list[Any]] = {}
+        self.apart: dict[Any, list[Any] | NoFitError] = {}
+        self.sets: dict[Any, Any] = {}
         for key in active:
             self._lay_out(key)
         self._lay_out_pairs()
@@ -96,8 +118,8 @@ class Fitter:
                 continue
             if all(is_whole(one) for one in held):
                 self.columns["at", key, place] = entries
-                if any(one <= 0 for one in held):
-                    self.tests.append(("entry", key, place))
+                for least in range(4) if place >= 0 and min(held) <= 4 else ():
+                    self._test("over", key, place, least)
             elif all(isinstance(one, str | bool) for one in held) and place >= 0 and len(held) == len(entries):
                 self._test("entry", key, place)
             elif all(isinstance(one, tuple) for one in held) and place >= 0:
@@ -134,10 +156,14 @@ class Fitter:
             return next(iter(numbers.values()))
         key = (*sorted(numbers.items()), (-1, depth))
         if key not in self.found:
-            if time.process_time() > self.ends:
-                message = "out of time"
-                raise NoFitError(message)
-            self.found[key] = self._fit(numbers, depth, time.process_time() + _SECONDS)
+            self.found[key] = self._known(numbers) if depth else None
+            if self.found[key] is None:
+                if time.process_time() > self.ends:
+                    message = "out of time"
+                    raise NoFitError(message)
+                self.found[key] = self._fit(numbers, depth, time.process_time() + _SECONDS)
+                if self.found[key] is not None:
+                    self._know(self.found[key])
         if self.found[key] is None:
             shown = [(number, self.samples[i]) for i, number in list(numbers.items())[:2]]
             causes = sorted({cause for i, j, cause, _ in self.moved if numbers.get(i) != numbers.get(j) and i in numbers and j in numbers})
@@ -145,9 +171,31 @@ class Fitter:
             raise NoFitError(message)
         return self.found[key]
 
+    def forget(self) -> None:
+        """Forget what was found: other columns or tests are there."""
+        for found in (self.found, self.apart, self.sets):
+            found.clear()
+        self.known.clear()
+
+    def _know(self, law: Any) -> None:
+        """Keep a law and what it gives each sample: tensors share their sizes."""
+        answers: list[int | None] = []
+        for sample in self.samples:
+            try:
+                answers.append(evaluated(sample, law))
+            except (OutsideError, TypeError):
+                answers.append(None)
+        self.known.append((law, answers))
+
+    def _known(self, numbers: Numbers) -> Any:
+        """Return a law of another tensor that gives these numbers too, the most telling of them; None where none does."""
+        if len(set(numbers.values())) < _TELLING:
+            return None
+        return next((law for law, answers in self.known if all(answers[i] == number for i, number in numbers.items())), None)
+
     def _fit(self, numbers: Numbers, depth: int, ends: float) -> Any:
         moving = self.movers(numbers)
-        found = self._law(numbers, moving, ends)
+        found = self._law(numbers, moving, ends) or self._wide(numbers, moving, ends)
         if found is None and depth:
             found = self._cases(numbers, moving, depth, ends)
         if found is None and len(moving) < len(self.columns) and depth == 2:
@@ -184,7 +232,7 @@ class Fitter:
         tests.sort(key=rank)
         for inner in range(depth):  # first plain laws in every case, then cases inside cases
             for test in tests[: 40 if inner == 0 else 5]:
-                if time.process_time() > ends:
+                if self.clock.past(ends):
                     return None
                 groups: dict[Any, Numbers] = defaultdict(dict)
                 for i, number in numbers.items():
@@ -219,7 +267,7 @@ class Fitter:
             return None
         for size in range(1, most + 1):
             for names in combinations(usable[:8] if size > 2 else usable, size):
-                if time.process_time() > ends:
+                if self.clock.past(ends):
                     return None
                 distinct = self._depends(numbers, names)
                 if distinct < 3:
@@ -228,6 +276,14 @@ class Fitter:
                 if found is not None:
                     return found
         return None
+
+    def _wide(self, numbers: Numbers, moving: Sequence[Atom], ends: float) -> Any:
+        """Return a polynomial in more keys than the forms of ``_law`` have, which all move the numbers by themselves."""
+        causes = {key for i, j, key, _ in self.moved if i in numbers and j in numbers and numbers[i] != numbers[j]}
+        names = [name for name in moving if name in causes and name not in self.floats][:_MOST_MOVERS]
+        if len(names) < 5 or time.process_time() > ends or any(self.columns[name][i] is None for name in names for i in numbers):
+            return None
+        return self._polynomial([_listed(name) for name in names], 2, numbers)
 
     def _depends(self, numbers: Numbers, names: Sequence[Atom]) -> int:
         """Return at how many different points the numbers are a function of some columns; 0 where they are none."""
@@ -241,7 +297,7 @@ class Fitter:
     def _over(self, names: Sequence[Atom], numbers: Numbers, ends: float) -> Any:
         """Return a law in exactly these columns."""
         for atoms, degree in self._forms(names):
-            if time.process_time() > ends:
+            if self.clock.past(ends):
                 return None
             found = self._polynomial(atoms, degree, numbers)
             if found is not None:
@@ -271,6 +327,8 @@ class Fitter:
                     yield [[kind, a, b], a], 2
             yield [["min", *whole]], 1
             yield [["max", *whole]], 1
+            for step in (8, 16, 32, 64, 128, 256):  # two thirds of a product, as gated feed-forward layers have
+                yield [["up", ["//", ["*", 2, ["*", *whole]], 3], step]], 1
         if len(whole) == 3:
             yield whole, 3
             for a, b in permutations(whole, 2):
@@ -298,14 +356,24 @@ class Fitter:
                     yield [["^/", a, step], *rest], 1 + len(rest)
                 yield [["2^", a], *rest], 1 + len(rest)
 
+    def _column(self, what: Atom) -> list[Any]:
+        """Return what an atom is for each sample, None where it is nothing."""
+        key = repr(what)
+        if key not in self.laid:
+            column: list[Any] = []
+            for sample in self.samples:
+                try:
+                    column.append(atom(sample, what))
+                except (OutsideError, TypeError, IndexError, OverflowError):
+                    column.append(None)
+            self.laid[key] = column
+        return self.laid[key]
+
     def _polynomial(self, atoms: Sequence[Atom], degree: int, numbers: Numbers) -> Any:
-        points: list[tuple[int, ...]] = []
-        results: list[int] = []
-        try:
-            for i, number in numbers.items():
-                points.append(tuple(atom(self.samples[i], one) for one in atoms))
-                results.append(number)
-        except (OutsideError, TypeError, IndexError, OverflowError):
+        columns = [self._column(one) for one in atoms]
+        points = [tuple([column[i] for column in columns]) for i in numbers]
+        results = list(numbers.values())
+        if any(value is None for point in points for value in point):
             return None
         if any(len({point[k] for point in points}) < 2 for k in range(len(atoms))) or any(isinstance(v, float) for p in points for v in p):
             return None
@@ -358,6 +426,19 @@ def told_apart(fitter: Fitter, results: Mapping[int, Any], without: str = "") ->
     Raises:
         NoFitError: no few tests do.
     """
+    key = (*results.items(), without)
+    if key not in fitter.apart:
+        try:
+            fitter.apart[key] = _told_apart(fitter, results, without)
+        except NoFitError as error:
+            fitter.apart[key] = error
+    found = fitter.apart[key]
+    if isinstance(found, NoFitError):
+        raise found
+    return found
+
+
+def _told_apart(fitter: Fitter, results: Mapping[int, Any], without: str) -> list[Any]:
     changing = [(i, j) for i, j, _ in fitter.lines if i in results and j in results and results[i] != results[j]]
     tests = [test for test in fitter.tests if test in fitter.answers and without not in test[1:]]
     related = [test for test in tests if any(fitter.answers[test][i] != fitter.answers[test][j] for i, j in changing)]

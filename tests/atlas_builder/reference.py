@@ -13,10 +13,12 @@ import logging
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
+from itertools import product
 from typing import Any
 
 import torch
 import transformers
+from torch.utils._device import _device_constructors
 from transformers.configuration_utils import PreTrainedConfig
 
 from paramsym.atlas.values import Value, frozen_value
@@ -44,6 +46,7 @@ for _name in _INITIALISERS:  # on the meta device they cost time and do nothing
 
 _arange = torch.arange
 _FEW = 512
+_device_constructors()  # it remembers what makes tensors: torch's own functions, not those put in their place here
 
 
 def _arange_in_memory(*arguments: Any, **named: Any) -> Any:
@@ -112,12 +115,26 @@ def class_named(name: str, model_type: str) -> Any:
     return found
 
 
+STARTS: Mapping[str, Mapping[str, Value]] = {
+    "autoformer": {"prediction_length": 24},
+    "chameleon": {"vocabulary_map": ("{}", ("<image>", 8711))},
+    "dbrx": {"attn_config.rope_theta": 10000.0},
+    "informer": {"prediction_length": 24},
+    "nemotron": {"head_dim": 128, "num_key_value_heads": 8},
+    "reformer": {"is_decoder": True},
+    "time_series_transformer": {"prediction_length": 24},
+    "wav2vec2-bert": {"vocab_size": 32},
+}
+"""What a configuration has to say, because the reference builds no model of its defaults."""
+
+
 class Reference:
     """One model class of the reference."""
 
     def __init__(self, config_class: type[PreTrainedConfig], model_class: type) -> None:
         """Read what the configuration declares."""
         self.config_class, self.model_class = config_class, model_class
+        self.start: Mapping[str, Value] = {}
         self.declared = frozenset(field.name for field in fields(config_class))  # type: ignore[arg-type]
         self.built = 0
         self.arange = _arange_in_memory
@@ -129,12 +146,13 @@ class Reference:
         Raises:
             RefusedError: the reference does not build it.
         """
-        try:
-            return self.build({})
-        except RefusedError:
-            self.arange = _arange
+        starts: list[Mapping[str, Value]] = [{}]
+        starts += [STARTS[name] for name in [self.config_class.model_type] if name in STARTS]
+        for self.start, self.arange in product(starts, (_arange_in_memory, _arange)):
             self.cache.clear()
-            return self.build({})
+            with contextlib.suppress(RefusedError):
+                return self.build(self.start)
+        return self.build(starts[0])
 
     def arguments(self, point: Mapping[str, Value]) -> dict[str, Any]:
         """Return nested keyword arguments for flat keys."""
@@ -257,4 +275,4 @@ def _thawed(value: Value) -> Any:
         if value and value[0] == "{}":
             return {key: _thawed(inner) for key, inner in value[1:]}  # type: ignore[misc, union-attr]
         return [_thawed(inner) for inner in value]
-    return copy.copy(value)
+    return float(value) if value in {"Infinity", "-Infinity", "NaN"} else copy.copy(value)

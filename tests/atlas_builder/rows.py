@@ -31,6 +31,10 @@ def template_of(name: str) -> tuple[str, Place]:
     return ".".join(NUMBER if step.isdigit() else step for step in steps), tuple(int(step) for step in steps if step.isdigit())
 
 
+class NoAxisError(NoFitError):
+    """No law gives a size that all copies share: looking at each copy by itself would not help."""
+
+
 @dataclass
 class _Family:
     """Tensors of one template, in every sample: numbers to facts."""
@@ -94,6 +98,8 @@ class Rows:
         for family in literal:
             try:
                 ledger.rows.extend(self._explained(family))
+            except NoAxisError as error:
+                ledger.unexplained.append((family.template, str(error)))
             except NoFitError as error:
                 ledger.rows.extend(self._one_by_one(family, error, ledger))
         ledger.rows = self._in_order(ledger.rows)
@@ -133,8 +139,14 @@ class Rows:
         return found
 
     def _explained(self, family: _Family) -> Iterator[Row]:
-        for part in self._uniform(family):
-            yield self._row(part)
+        parts = self._uniform(family)
+        for part in parts:
+            try:
+                yield self._row(part)
+            except NoAxisError as error:
+                if len(parts) > 1:
+                    raise NoFitError(*error.args) from None
+                raise
 
     def _uniform(self, family: _Family) -> list[_Family]:
         """Divide tensors until those of one sample are all alike."""
@@ -204,7 +216,10 @@ class Rows:
         if len(ranks) > 1:
             message = f"it has {' and '.join(map(str, sorted(ranks)))} axes"
             raise NoFitError(message)
-        axes = tuple(self.fitter.fit({i: fact[1][axis] for i, (_, fact) in facts.items()}) for axis in range(ranks.pop()))
+        try:
+            axes = tuple(self.fitter.fit({i: fact[1][axis] for i, (_, fact) in facts.items()}) for axis in range(ranks.pop()))
+        except NoFitError as error:
+            raise NoAxisError(*error.args) from None
         return Row(*common, axes, tuple(bounds), tuple(sets), presence)
 
     def _empty(self, i: int, sets: list[Any], bounds: list[Any]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 from atlas_builder.fitting import Fitter, NoFitError
@@ -23,15 +24,22 @@ def set_law(fitter: Fitter, sets: Sets, bounds: Mapping[int, int]) -> Any:
     Raises:
         NoFitError: none was found.
     """
+    key = (*sets.items(), *bounds.items())
+    if key not in fitter.sets:
+        fitter.sets[key] = _found(fitter, sets, bounds)
+    if fitter.sets[key] is None:
+        odd = [(sorted(here), bounds[i]) for i, here in sets.items() if len(here) != bounds[i]][:3]
+        message = f"no law says which copies there are, such as {odd}"
+        raise NoFitError(message)
+    return fitter.sets[key]
+
+
+def _found(fitter: Fitter, sets: Sets, bounds: Mapping[int, int]) -> Any:
     found = _plain(fitter, sets, bounds)
     if found is None:
         rest = {i: frozenset(range(bounds[i])) - here for i, here in sets.items()}
         inverse = _plain(fitter, rest, bounds)
         found = None if inverse is None else ["not", inverse]
-    if found is None:
-        odd = [(sorted(here), bounds[i]) for i, here in sets.items() if len(here) != bounds[i]][:3]
-        message = f"no law says which copies there are, such as {odd}"
-        raise NoFitError(message)
     return found
 
 
@@ -62,6 +70,9 @@ def _plain(fitter: Fitter, sets: Sets, bounds: Mapping[int, int]) -> Any:
                     values = _separates(fitter, second, sets, bounds, inside)
                     if values is not None:
                         return ["both", outer, ["where", second, values]]
+            before = _before_the_last(fitter, sets, bounds, inside)
+            if before is not None:
+                return ["both", outer, before]
     return _periodic_range(fitter, sets, bounds, laws)
 
 
@@ -69,6 +80,19 @@ def _members(fitter: Fitter, what: Any, i: int, bound: int) -> frozenset[int]:
     from paramsym.atlas.indices import indices
 
     return frozenset(indices(fitter.samples[i], what, bound))
+
+
+def _before_the_last(fitter: Fitter, sets: Sets, bounds: Mapping[int, int], inside: Sets) -> Any:
+    """Return the range that leaves out as many of the last copies as a key says, where it makes the sets of those that hold them."""
+    for key in (key for key in fitter.columns if isinstance(key, str) and key not in fitter.floats and _small(fitter, key)):
+        column = fitter.columns[key]
+        if all(
+            column[i] is not None and 0 <= column[i] <= bounds[i] and here == frozenset(k for k in inside[i] if k < bounds[i] - column[i])
+            for i, here in sets.items()
+        ):
+            with suppress(NoFitError):
+                return ["range", 0, fitter.fit({i: bounds[i] - column[i] for i in sets}, 0)]
+    return None
 
 
 def _superset(fitter: Fitter, what: Any, sets: Sets, bounds: Mapping[int, int], *, inverse: bool) -> Any:

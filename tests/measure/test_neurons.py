@@ -410,6 +410,16 @@ class TestReceptiveField:
         with pytest.raises(StructureError, match="axis 1 has 2 channels; wanted 4"):
             ps.receptive_field(ps.Repeat(Sequential(Conv1d(4, 4, 3), turn), 2))
 
+    def test_the_part_to_ask_for(self) -> None:
+        """A classifier names its features, if all of their outputs depend on equally many entries."""
+        with pytest.raises(NotYetError, match=r"mean pool depend .* receptive_field\(model.part\('features'\)\)"):
+            ps.receptive_field(ps.models.AlexNet())
+        spread = Sequential(ps.ConvTranspose2d(3, 3, 2, 2))
+        for model in (Sequential(spread, Conv2d(3, 3, 3)), Sequential(Conv2d(3, 3, 3), spread)):
+            with pytest.raises(NotYetError) as found:
+                ps.receptive_field(model)
+            assert "model.part" not in str(found.value)
+
     @pytest.mark.parametrize("name", ["Bert", "Gpt2", "Vit", "Swin", "T5", "Bart", "MambaLM", "Llama"])
     def test_attention_sees_everything(self, name: str) -> None:
         """A model with attention, or a state that goes along, has no receptive field; the error says why."""

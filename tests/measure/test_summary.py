@@ -163,3 +163,29 @@ def test_errors_name_the_part() -> None:
     """The error is that of the shapes."""
     with pytest.raises(ShapeError, match=r"head\.1, a Dense"):
         ps.summary(NET, (B, 1, 20, 20))
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [
+        ("convnext_tiny", ["56 x 56", "28 x 28", "14 x 14", "7 x 7", "1 x 1"]),
+        ("swin_t", ["56 x 56", "28 x 28", "14 x 14", "7 x 7", "1 x 1"]),
+        ("maxvit_t", ["112 x 112", "56 x 56", "28 x 28", "14 x 14", "7 x 7", "1 x 1"]),
+        ("vit_b_16", ["14 x 14", "1 x 1"]),
+        ("ConvNeXtTiny", ["56 x 56", "28 x 28", "14 x 14", "7 x 7", "1 x 1"]),
+    ],
+)
+def test_stages_with_the_channels_last(name: str, sizes: list[str]) -> None:
+    """Liu et al. 2022, table 9; Liu et al. 2021, table 7; Tu et al. 2022, table 1: places in rows, in windows, and with a class token."""
+    shape = (1, 224, 224, 3) if name[0].isupper() else (1, 3, 224, 224)
+    table = ps.summary(ps.load(name), shape, stages=True)
+    assert [row[0] for row in table.rows] == sizes
+    assert sum(row[3] for row in table.rows) == ps.load(name).count
+
+
+def test_stages_of_pooled_attention() -> None:
+    """Fan et al. 2021, table 2: keys and values are pooled inside; of one head their map stands in a row of its own."""
+    table = ps.summary(ps.load("mvit_v2_s"), stages=True)
+    sizes = ["8 x 56 x 56", "8 x 7 x 7", "8 x 56 x 56", "8 x 28 x 28", "8 x 14 x 14", "8 x 7 x 7", "1 x 1 x 1"]
+    assert [row[0] for row in table.rows] == sizes
+    assert table.rows[-2][2][1:] == (393, 768)

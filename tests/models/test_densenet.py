@@ -12,7 +12,6 @@ from hypothesis import given, settings, strategies as st
 from paramsym import C, N, dims
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.models import DenseNet
-from paramsym.models.densenet import CLAIMS
 
 g, n1, n2, n3, n4, i = dims("g n1 n2 n3 n4 i")
 
@@ -84,7 +83,7 @@ def test_state_dict(growth: int, depths: list[int], stem: int, bn_size: int, cla
     assert list(ours.shapes(buffers=True).items()) == [(name, tuple(value.shape)) for name, value in network.state_dict().items()]
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
+@pytest.mark.parametrize("claim", DenseNet.claims, ids=lambda claim: claim.name)
 def test_published(claim: Any) -> None:
     """A published count is the model's, by name and through letters."""
     assert DenseNet(claim.name).count + claim.besides == claim.count

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 
 import pytest
-from sympy import symbols
+from sympy import Rational, symbols
 
 import paramsym as ps
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError
@@ -113,3 +113,27 @@ def test_published_rows() -> None:
     assert published_in("deepseek")[0]["deepseek-ai/DeepSeek-V2-Lite"]["q_lora_rank"] is None
     assert len(sizes) == len(claims) == 5
     assert [claim.count for claim in published_in("gpt2")[1] if claim.name == "gpt2"][:2] == [124_439_808, 137_022_720]
+
+
+def test_published_rows_of_networks() -> None:
+    """Exact fractions, floats, tuples of tuples, words that begin with a digit, and the rows of one class."""
+    sizes = published_in("vision.efficientnet")[0]
+    assert sizes["efficientnet_b4"]["depth_mult"] == Rational(9, 5)
+    assert sizes["efficientnet_b4"]["norm_eps"] == 1e-5
+    assert sizes["efficientnet_v2_s"]["inverted_residual_setting"][3] == ("MBConv", 4, 3, 2, 64, 128, 6)
+    assert published_in("vision.squeezenet")[0]["squeezenet1_0"]["version"] == "1_0"
+    assert published_in("vision.vgg")[0]["vgg11"]["cfg"][2:] == ((256, 256), (512, 512), (512, 512))
+    masks, claims = published_in("vision.rcnn", "MaskRCNN")
+    assert [*masks] == [claim.name for claim in claims] == ["maskrcnn_resnet50_fpn", "maskrcnn_resnet50_fpn_v2"]
+
+
+def test_where_a_text_is_classified() -> None:
+    """At its last ``eos_token_id``; several ends, or none, leave the last position."""
+    config = {"model_type": "bart", "vocab_size": 20}
+    model = ps.from_config({**config, "eos_token_id": 7}, "BartForSequenceClassification")
+    assert "equal 7" in str(ps.trace(model))
+    for ends in ([7, 8], None):
+        model = ps.from_config({**config, "eos_token_id": ends}, "BartForSequenceClassification")
+        assert "equal" not in str(ps.trace(model))
+    with pytest.raises(ps.errors.ConfigError, match="eos_token_id is 'x'"):
+        ps.from_config({**config, "eos_token_id": "x"}, "BartForSequenceClassification")

@@ -12,7 +12,6 @@ from sympy import Integer
 from paramsym import C, N, dims
 from paramsym.errors import ArgumentError, SizeError, StructureError
 from paramsym.models import ResNet, ResNetV15
-from paramsym.models.resnet import CLAIMS
 
 n1, n2, n3, n4, g = dims("n1 n2 n3 n4 g")
 
@@ -77,7 +76,7 @@ def test_state_dict(block: str, layers: tuple[int, ...], classes: int, groups: i
     assert list(ours.shapes(buffers=True).items()) == stored(in_torch(block, layers, classes, groups, width, stem))
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: f"{claim.name}-{claim.count}")
+@pytest.mark.parametrize("claim", ResNet.claims, ids=lambda claim: f"{claim.name}-{claim.count}")
 def test_published(claim: Any) -> None:
     """A published count is the model's, apart from what the claim says it adds."""
     assert ResNet(claim.name).count + claim.besides == claim.count

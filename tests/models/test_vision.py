@@ -41,6 +41,12 @@ def test_nearest_whole() -> None:
         assert nearest_whole(Rational(numerator, 4)) == round(Fraction(numerator, 4)) == formula.at(w=numerator).count - 1
 
 
+def test_a_word_of_the_first_argument() -> None:
+    """What torchvision takes in the first place may be a word that is no published name."""
+    assert models.SqueezeNet("1_1", num_classes=5) == models.SqueezeNet(version="1_1", num_classes=5)
+    assert models.FasterRCNN("resnet18").backbone == "resnet18"
+
+
 @pytest.mark.parametrize(
     ("build", "said"),
     [
@@ -90,7 +96,7 @@ def test_names() -> None:
         (lambda: models.MaxVit(block_layers=(1, 2)), "4 block_channels and 2 block_layers"),
         (lambda: models.SwinTransformer3d(depths=(1, 2)), "2 depths and 4 num_heads"),
         (lambda: models.MViT(depths=()), "depths is empty"),
-        (lambda: models.SSD(num_anchors=(4, 6)), "six maps"),
+        (lambda: models.SSD(num_anchors=(4, 6)), "wanted six"),
         (lambda: models.SSDLite(num_anchors=(6,) * 7), "num_anchors has 7 entries"),
         (lambda: models.FasterRCNN("fasterrcnn_resnet50"), "fasterrcnn_resnet50_fpn"),
     ],

@@ -17,6 +17,7 @@ from oracles.test_live_shapes import CLASSES, OUTPUTS, built, inputs, inputs_of
 import paramsym as ps
 from paramsym.models import Roberta, family_of
 from paramsym.models.decoder import Decoder
+from paramsym.models.seq2seq import Seq2Seq
 from paramsym.program.graph import Opaque, Program, bodies
 from paramsym.testing.running import largest_difference
 
@@ -57,6 +58,13 @@ def padded(ids: Any) -> None:
         text[-1 - row % len(text) :: 2] = TOKENS["pad_token_id"]
 
 
+def ended(ids: Any) -> None:
+    """Move the token that ends a text to another position in each text."""
+    ids[:, -1] = ids[:, 0]
+    for row, text in enumerate(ids):
+        text[row % len(text)] = TOKENS["eos_token_id"]
+
+
 def outputs(answer: Any) -> Any:
     """Return the main output of the reference; of a backbone all maps."""
     if "feature_maps" in answer:
@@ -80,6 +88,8 @@ def compared(model_type: str, architecture: str, attempt: int, *, wide: bool = T
     given = {name: one.double() if one.is_floating_point() else one for name, one in inputs(torch, config, shapes).items()}
     if isinstance(model, Decoder | Roberta):
         padded(given["input_ids"])
+    elif isinstance(model, Seq2Seq):
+        ended(given["input_ids"])
     with widened() if wide else nullcontext(), warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         module = randomised(torch, built(transformers, model_type, architecture, config))

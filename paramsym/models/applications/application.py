@@ -11,7 +11,6 @@ from paramsym.algebra.symbols import B, N, W
 from paramsym.core.layer import Part
 from paramsym.errors import ArgumentError
 from paramsym.models.applications.drawing import Map, in_keras_order
-from paramsym.models.published import KERAS, Claim
 from paramsym.models.vision.blocks import Pictures, kept
 from paramsym.naming import described
 from paramsym.program import Own, Value, axes
@@ -101,17 +100,3 @@ class Application(Pictures):
 @kept(64)
 def _drawing(network: Application) -> tuple[Map, ...]:
     return tuple(in_keras_order(network.drawn(Map(network.image[2]))))
-
-
-def networks(**sizes: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
-    """Return the sizes of Keras' networks by their full names, with ImageNet's 1000 classes."""
-    return {KERAS + name: {**size, "classes": 1000} for name, size in sizes.items()}
-
-
-def totals(**counts: tuple[int, int]) -> tuple[Claim, ...]:
-    """Return the claim of Keras' "Total params", with the number of statistics in it, which are not trained."""
-    note = "with the statistics of the norms"
-    return tuple(
-        Claim(KERAS + name, total, "keras 3.15.1, Model.summary: Total params", name, statistics, note if statistics else "")
-        for name, (total, statistics) in counts.items()
-    )

@@ -11,18 +11,11 @@ from paramsym.errors import ArgumentError
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.preprocessing import Rescaling
-from paramsym.models.applications.application import Application, networks, totals
+from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import LayerScale, Map
 from paramsym.models.applications.efficientnet import DEVIATION, MEAN
+from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import named
-
-_SIZES = {
-    "Tiny": ((3, 3, 9, 3), (96, 192, 384, 768)),
-    "Small": ((3, 3, 27, 3), (96, 192, 384, 768)),
-    "Base": ((3, 3, 27, 3), (128, 256, 512, 1024)),
-    "Large": ((3, 3, 27, 3), (192, 384, 768, 1536)),
-    "XLarge": ((3, 3, 27, 3), (256, 512, 1024, 2048)),
-}
 
 
 @named
@@ -42,24 +35,12 @@ class KerasConvNeXt(Application):
     28589128
     """
 
-    depths: tuple[int, ...] = _SIZES["Tiny"][0]
-    projection_dims: tuple[Dim, ...] = _SIZES["Tiny"][1]
+    depths: tuple[int, ...] = (3, 3, 9, 3)
+    projection_dims: tuple[Dim, ...] = (96, 192, 384, 768)
     prefix: str = "convnext_tiny"
     include_preprocessing: bool = True
 
-    published = networks(
-        **{
-            f"ConvNeXt{size}": {"depths": depths, "projection_dims": widths, "prefix": f"convnext_{size.lower()}"}
-            for size, (depths, widths) in _SIZES.items()
-        }
-    )
-    claims = totals(
-        ConvNeXtTiny=(28_589_128, 0),
-        ConvNeXtSmall=(50_223_688, 0),
-        ConvNeXtBase=(88_591_464, 0),
-        ConvNeXtLarge=(197_767_336, 0),
-        ConvNeXtXLarge=(350_196_968, 0),
-    )
+    published, claims = published_in("applications.convnext")
 
     def conditions(self) -> None:
         """Every stage has a width."""

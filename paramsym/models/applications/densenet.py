@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paramsym.algebra.size import Dim, canonical
-from paramsym.models.applications.application import Application, networks, totals
+from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
 from paramsym.models.applications.resnet import EPS
+from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import down, named
 
 
@@ -30,10 +31,7 @@ class KerasDenseNet(Application):
     blocks: tuple[int, ...] = (6, 12, 24, 16)
     growth_rate: Dim = 32
 
-    published = networks(
-        DenseNet121={"blocks": (6, 12, 24, 16)}, DenseNet169={"blocks": (6, 12, 32, 32)}, DenseNet201={"blocks": (6, 12, 48, 32)}
-    )
-    claims = totals(DenseNet121=(8_062_504, 83_648), DenseNet169=(14_307_880, 158_400), DenseNet201=(20_242_984, 229_056))
+    published, claims = published_in("applications.densenet")
 
     def drawn(self, x: Map) -> Map:
         """Draw the stem, the blocks with a transition between two, and the last norm."""

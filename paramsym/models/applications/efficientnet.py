@@ -8,15 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from sympy import Expr, Rational
+from sympy import Expr
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.errors import ArgumentError
 from paramsym.layers.normalization import Normalization
 from paramsym.layers.preprocessing import Rescaling
 from paramsym.layers.reshaping import Reshape
-from paramsym.models.applications.application import Application, networks, totals
+from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
+from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import Ratio, divisible, down, named, up
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -33,17 +34,6 @@ _B: tuple[Stage, ...] = (
     (3, 1, 192, 320, 6, 1),
 )
 """EfficientNet-B0 (Tan and Le 2019, table 1)."""
-SCALES = {
-    0: (1, 1, 224, 0.2),
-    1: (1, Rational(11, 10), 240, 0.2),
-    2: (Rational(11, 10), Rational(12, 10), 260, 0.3),
-    3: (Rational(12, 10), Rational(14, 10), 300, 0.3),
-    4: (Rational(14, 10), Rational(18, 10), 380, 0.4),
-    5: (Rational(16, 10), Rational(22, 10), 456, 0.4),
-    6: (Rational(18, 10), Rational(26, 10), 528, 0.5),
-    7: (2, Rational(31, 10), 600, 0.5),
-}
-"""Multipliers of width and depth, side of the images, dropout."""
 
 
 @dataclass(frozen=True)
@@ -121,27 +111,7 @@ class KerasEfficientNet(Scaled):
 
     stages: tuple[Stage, ...] = _B
 
-    published = networks(
-        **{
-            f"EfficientNetB{n}": {
-                "width_coefficient": width,
-                "depth_coefficient": depth,
-                "input_shape": (side, side, 3),
-                "dropout_rate": drop,
-            }
-            for n, (width, depth, side, drop) in SCALES.items()
-        }
-    )
-    claims = totals(
-        EfficientNetB0=(5_330_571, 42_023),
-        EfficientNetB1=(7_856_239, 62_055),
-        EfficientNetB2=(9_177_569, 67_575),
-        EfficientNetB3=(12_320_535, 87_303),
-        EfficientNetB4=(19_466_823, 125_207),
-        EfficientNetB5=(30_562_527, 172_743),
-        EfficientNetB6=(43_265_143, 224_439),
-        EfficientNetB7=(66_658_687, 310_727),
-    )
+    published, claims = published_in("applications.efficientnet")
 
     def drawn(self, x: Map) -> Map:
         """Draw the standardisation, the stem and the stages."""

@@ -11,49 +11,20 @@ from sympy import Max, Rational, floor
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.layers.preprocessing import Rescaling
-from paramsym.models.applications.application import networks, totals
 from paramsym.models.applications.drawing import Map
-from paramsym.models.applications.efficientnet import DEVIATION, MEAN, SCALES, Scaled, Stage
+from paramsym.models.applications.efficientnet import DEVIATION, MEAN, Scaled, Stage
+from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import named
 
-_V2_B: tuple[Stage, ...] = (
-    (3, 1, 32, 16, 1, 1),
-    (3, 2, 16, 32, 4, 2),
-    (3, 2, 32, 48, 4, 2),
-    (3, 3, 48, 96, 4, 2),
-    (3, 5, 96, 112, 6, 1),
-    (3, 8, 112, 192, 6, 2),
+_SMALL: tuple[Stage, ...] = (
+    (3, 2, 24, 24, 1, 1),
+    (3, 4, 24, 48, 4, 2),
+    (3, 4, 48, 64, 4, 2),
+    (3, 6, 64, 128, 4, 2),
+    (3, 9, 128, 160, 6, 1),
+    (3, 15, 160, 256, 6, 2),
 )
-_V2: dict[str, tuple[Stage, ...]] = {
-    "S": (
-        (3, 2, 24, 24, 1, 1),
-        (3, 4, 24, 48, 4, 2),
-        (3, 4, 48, 64, 4, 2),
-        (3, 6, 64, 128, 4, 2),
-        (3, 9, 128, 160, 6, 1),
-        (3, 15, 160, 256, 6, 2),
-    ),
-    "M": (
-        (3, 3, 24, 24, 1, 1),
-        (3, 5, 24, 48, 4, 2),
-        (3, 5, 48, 80, 4, 2),
-        (3, 7, 80, 160, 4, 2),
-        (3, 14, 160, 176, 6, 1),
-        (3, 18, 176, 304, 6, 2),
-        (3, 5, 304, 512, 6, 1),
-    ),
-    "L": (
-        (3, 4, 32, 32, 1, 1),
-        (3, 7, 32, 64, 4, 2),
-        (3, 7, 64, 96, 4, 2),
-        (3, 10, 96, 192, 4, 2),
-        (3, 19, 192, 224, 6, 1),
-        (3, 25, 224, 384, 6, 2),
-        (3, 7, 384, 640, 6, 1),
-    ),
-}
-"""EfficientNetV2 (Tan and Le 2021, table 4; the sizes M and L in its reference code)."""
-_SIDES = {"S": 384, "M": 480, "L": 480}
+"""EfficientNetV2-S (Tan and Le 2021, table 4)."""
 
 
 @named
@@ -73,33 +44,11 @@ class KerasEfficientNetV2(Scaled):
     21458488
     """
 
-    stages: tuple[Stage, ...] = _V2["S"]
+    stages: tuple[Stage, ...] = _SMALL
     standardised: bool = False
     include_preprocessing: bool = True
 
-    published = networks(
-        **{
-            f"EfficientNetV2B{n}": {
-                "stages": _V2_B,
-                "width_coefficient": width,
-                "depth_coefficient": depth,
-                "input_shape": (side, side, 3),
-                "standardised": True,
-            }
-            for n, (width, depth, side, _) in SCALES.items()
-            if n < 4
-        },
-        **{f"EfficientNetV2{size}": {"stages": _V2[size], "input_shape": (side, side, 3)} for size, side in _SIDES.items()},
-    )
-    claims = totals(
-        EfficientNetV2B0=(7_200_312, 60_608),
-        EfficientNetV2B1=(8_212_124, 71_072),
-        EfficientNetV2B2=(10_178_374, 82_288),
-        EfficientNetV2B3=(14_467_622, 109_216),
-        EfficientNetV2S=(21_612_360, 153_872),
-        EfficientNetV2M=(54_431_388, 292_032),
-        EfficientNetV2L=(119_027_848, 512_576),
-    )
+    published, claims = published_in("applications.efficientnet_v2")
 
     def drawn(self, x: Map) -> Map:
         """Draw the preprocessing, the stem and the stages."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from paramsym.models.applications.application import Application, networks, totals
+from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map, ScaledSum, layer
+from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import named
 
 Route: TypeAlias = tuple[tuple[int, int | tuple[int, int]], ...]
@@ -57,8 +58,7 @@ class KerasInceptionV3(Application):
     23817352
     """
 
-    published = networks(InceptionV3={})
-    claims = totals(InceptionV3=(23_851_784, 34_432))
+    published, claims = published_in("applications.inception", "InceptionV3")
     least, usual = 75, 299
 
     def drawn(self, x: Map) -> Map:
@@ -101,8 +101,7 @@ class InceptionResNetV2(Application):
     55813192
     """
 
-    published = networks(InceptionResNetV2={})
-    claims = totals(InceptionResNetV2=(55_873_736, 60_544))
+    published, claims = published_in("applications.inception", "InceptionResNetV2")
     least, usual = 75, 299
 
     def drawn(self, x: Map) -> Map:

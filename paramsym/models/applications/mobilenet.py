@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
-from sympy import Rational
+from dataclasses import dataclass
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.layers.reshaping import Reshape
-from paramsym.models.applications.application import Application, networks, totals
+from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
+from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import Ratio, down, named
 
 _BLOCKS = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *((512, 1),) * 5, (1024, 2), (1024, 1))
 """Channels and stride of each separable convolution (Howard et al. 2017, table 1)."""
-_ALPHAS = {"": 1, "_0.75": Rational(3, 4), "_0.50": Rational(1, 2), "_0.25": Rational(1, 4)}
-_TOTALS = {"": (4_253_864, 21_888), "_0.75": (2_601_976, 16_416), "_0.50": (1_342_536, 10_944), "_0.25": (475_544, 5_472)}
 
 
 @named
@@ -45,14 +42,7 @@ class MobileNet(Application):
     depth_multiplier: Dim = 1
     dropout: float = 0.001
 
-    published = {
-        **networks(MobileNet={"alpha": 1}),
-        **{f"mobilenet{suffix}": {"alpha": alpha, "classes": 1000} for suffix, alpha in _ALPHAS.items()},
-    }
-    claims = (
-        *totals(MobileNet=_TOTALS[""]),
-        *(replace(totals(MobileNet=counts)[0], name=f"mobilenet{suffix}") for suffix, counts in _TOTALS.items()),
-    )
+    published, claims = published_in("applications.mobilenet")
 
     def drawn(self, x: Map) -> Map:
         """Draw the stem, the separable convolutions, and a convolution to the classes."""

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from sympy import Max
 
 from paramsym.algebra.size import Dim, canonical
-from paramsym.models.applications.application import Application, networks, totals
+from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
+from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import Ratio, divisible, down, named
 
 _TABLE_2 = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
@@ -35,8 +36,7 @@ class KerasMobileNetV2(Application):
 
     alpha: Ratio = 1
 
-    published = networks(MobileNetV2={"alpha": 1})
-    claims = totals(MobileNetV2=(3_538_984, 34_112))
+    published, claims = published_in("applications.mobilenet_v2")
 
     def drawn(self, x: Map) -> Map:
         """Draw the stem, the blocks, and a last 1x1 convolution, which is never narrower than 1280."""

@@ -10,23 +10,14 @@ from sympy import Rational
 from paramsym.algebra.size import canonical
 from paramsym.layers.preprocessing import Rescaling
 from paramsym.layers.reshaping import Flatten
-from paramsym.models.applications.application import Application, networks, totals
+from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
 from paramsym.models.applications.mobilenet_v2 import last_width
+from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import Ratio, divisible, named
 
 Row: TypeAlias = tuple[Ratio, int, int, int, bool, bool]
 """Expansion, channels, kernel, stride, squeeze-and-excitation, hard swish (Howard et al. 2019, tables 1 and 2)."""
-_SMALL: tuple[Row, ...] = (
-    (1, 16, 3, 2, True, False),
-    (Rational(72, 16), 24, 3, 2, False, False),
-    (Rational(88, 24), 24, 3, 1, False, False),
-    (4, 40, 5, 2, True, True),
-    *((6, 40, 5, 1, True, True),) * 2,
-    *((3, 48, 5, 1, True, True),) * 2,
-    (6, 96, 5, 2, True, True),
-    *((6, 96, 5, 1, True, True),) * 2,
-)
 _LARGE: tuple[Row, ...] = (
     (1, 16, 3, 1, False, False),
     (4, 24, 3, 2, False, False),
@@ -70,10 +61,7 @@ class KerasMobileNetV3(Application):
     dropout_rate: float = 0.2
     include_preprocessing: bool = True
 
-    published = networks(
-        MobileNetV3Small={"rows": _SMALL, "last": 1024, "alpha": 1}, MobileNetV3Large={"rows": _LARGE, "last": 1280, "alpha": 1}
-    )
-    claims = totals(MobileNetV3Small=(2_554_968, 12_112), MobileNetV3Large=(5_507_432, 24_400))
+    published, claims = published_in("applications.mobilenet_v3")
 
     def drawn(self, x: Map) -> Map:
         """Draw the stem, the blocks, and the last stage, whose second part follows the mean."""

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from paramsym.algebra.size import Dim, canonical, divides
 from paramsym.layers.padding import Cropping
-from paramsym.models.applications.application import Application, networks, totals
+from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map, layer
+from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import down, named
 
 
@@ -107,17 +108,7 @@ class NASNet(Application):
     skip_reduction: bool = True
     filter_multiplier: int = 2
 
-    published = networks(
-        NASNetMobile={
-            "penultimate_filters": 1056,
-            "num_blocks": 4,
-            "stem_block_filters": 32,
-            "skip_reduction": False,
-            "input_shape": (224, 224, 3),
-        },
-        NASNetLarge={"penultimate_filters": 4032, "num_blocks": 6, "stem_block_filters": 96, "skip_reduction": True},
-    )
-    claims = totals(NASNetMobile=(5_326_716, 36_738), NASNetLarge=(88_949_818, 196_668))
+    published, claims = published_in("applications.nasnet")
     usual = 331
 
     def conditions(self) -> None:

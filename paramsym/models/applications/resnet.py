@@ -11,19 +11,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paramsym.algebra.size import Dim, canonical
-from paramsym.models.applications.application import Application, networks, totals
+from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
+from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import named
 
 EPS = 1.001e-5
-_DEPTHS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
 
 
 @dataclass(frozen=True)
 class _Residual(Application):
     """The common base of both versions: ``depths`` has the blocks of every stage, ``filters`` the width of the first."""
 
-    depths: tuple[int, ...] = _DEPTHS[50]
+    depths: tuple[int, ...] = (3, 4, 6, 3)
     filters: Dim = 64
 
     def _block(self, x: Map, width: Dim, name: str, stride: int, *, first: bool, last: bool) -> Map:
@@ -52,8 +52,7 @@ class KerasResNet(_Residual):
     25583592
     """
 
-    published = networks(**{f"ResNet{depth}": {"depths": depths} for depth, depths in _DEPTHS.items()})
-    claims = totals(ResNet50=(25_636_712, 53_120), ResNet101=(44_707_176, 105_344), ResNet152=(60_419_944, 151_424))
+    published, claims = published_in("applications.resnet")
 
     def drawn(self, x: Map) -> Map:
         """Draw the stem and the stages."""
@@ -83,8 +82,7 @@ class KerasResNetV2(_Residual):
     25568360
     """
 
-    published = networks(**{f"ResNet{depth}V2": {"depths": depths} for depth, depths in _DEPTHS.items()})
-    claims = totals(ResNet50V2=(25_613_800, 45_440), ResNet101V2=(44_675_560, 97_664), ResNet152V2=(60_380_648, 143_744))
+    published, claims = published_in("applications.resnet_v2")
 
     def drawn(self, x: Map) -> Map:
         """Draw the stem, the stages, and the last norm."""

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from paramsym.algebra.size import canonical
 from paramsym.layers.reshaping import Flatten
-from paramsym.models.applications.application import Application, networks, totals
+from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
+from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import down, named
-from paramsym.models.vision.vgg import CFGS, Widths
+from paramsym.models.vision.vgg import VGG16, Widths
 
 
 @named
@@ -25,10 +26,9 @@ class KerasVGG(Application):
     (138357544, 102764544)
     """
 
-    cfg: Widths = CFGS[16]
+    cfg: Widths = VGG16
 
-    published = networks(VGG16={"cfg": CFGS[16]}, VGG19={"cfg": CFGS[19]})
-    claims = totals(VGG16=(138_357_544, 0), VGG19=(143_667_240, 0))
+    published, claims = published_in("applications.vgg")
     usual = 224
 
     def drawn(self, x: Map) -> Map:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from paramsym.models.applications.application import Application, networks, totals
+from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
+from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import named
 
 _BLOCKS = ((128, 128), (256, 256), (728, 728), *((728, 728, 728),) * 8, (728, 1024))
@@ -25,8 +26,7 @@ class Xception(Application):
     2049*N + 20806952
     """
 
-    published = networks(Xception={})
-    claims = totals(Xception=(22_910_480, 54_528))
+    published, claims = published_in("applications.xception")
     least, usual = 71, 299
 
     def drawn(self, x: Map) -> Map:

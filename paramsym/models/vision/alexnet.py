@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
 
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import N
@@ -15,8 +14,8 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
 from paramsym.layers.pooling import MaxPool2d
-from paramsym.models.published import Claim
-from paramsym.models.vision.blocks import RELU, Classifier, counted, named
+from paramsym.models.published import published_in
+from paramsym.models.vision.blocks import RELU, Classifier, named
 
 
 @named
@@ -37,8 +36,7 @@ class AlexNet(Classifier):
     _: KW_ONLY
     in_channels: Dim = 3
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"alexnet": {"num_classes": 1000}}
-    claims: ClassVar[tuple[Claim, ...]] = counted("AlexNet", alexnet=61_100_840)
+    published, claims = published_in("vision.alexnet")
 
     def parts(self) -> Iterator[Part]:
         """The convolutions, pooling to 6x6, the matrices."""

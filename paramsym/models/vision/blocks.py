@@ -5,18 +5,19 @@ Reference: ``torchvision.ops.misc`` and ``torchvision.models._utils``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache, wraps
 from math import isfinite
-from typing import Annotated, Any, ClassVar, Literal, ParamSpec, TypeAlias, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Literal, ParamSpec, TypeAlias, TypeVar, cast, get_args
 
 from sympy import Expr, Float, Max, Rational, ceiling, floor
 
 from paramsym.algebra.size import Dim, Shape, canonical, conditions_are_asked
 from paramsym.algebra.symbols import B, W
 from paramsym.core.compose import Residual, Sequential
+from paramsym.core.fields import field_names, hints_of
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
 from paramsym.layers.activation import GELU, ReLU, Sigmoid
@@ -37,7 +38,6 @@ Norm: TypeAlias = Literal["BatchNorm2d", "FrozenBatchNorm2d"]
 _Model = TypeVar("_Model", bound=type[Layer])
 _P = ParamSpec("_P")
 _Built = TypeVar("_Built")
-_META = "torchvision 0.28, num_params of the weights"
 RELU = ReLU()
 EXACT_GELU = GELU()
 
@@ -80,6 +80,8 @@ def named(cls: _Model) -> _Model:
         if not isinstance(first, str):
             return plain(self, *given, **changed)
         name = first if first in cls.published else KERAS + first
+        if name not in cls.published and _takes(cls, first):
+            return plain(self, *given, **changed)
         if name not in cls.published:
             near = nearest(first, cls.published)
             message = f"{cls.__name__}: there is no size {first[:60]!a}; {_among(near or cls.published)}."
@@ -93,17 +95,13 @@ def named(cls: _Model) -> _Model:
     return cls
 
 
+def _takes(cls: Any, word: str) -> bool:
+    """Say whether a word is one of those that the first argument itself takes."""
+    return word in get_args(hints_of(cls)[field_names(cls)[0]])
+
+
 def _among(names: Any) -> str:
     return f"wanted one of {', '.join(names)}"
-
-
-def counted(counts: str, source: str = _META, **models: int) -> tuple[Claim, ...]:
-    """Return the published counts of models of one class of the reference.
-
-    >>> counted("AlexNet", alexnet=61_100_840)[0].count
-    61100840
-    """
-    return tuple(Claim(name, count, source, counts) for name, count in models.items())
 
 
 # Widths -----------------------------------------------------------------------------------------------------------------------
@@ -201,7 +199,7 @@ class Pictures(Layer):
 
     ratios: ClassVar[tuple[str, ...]] = ()
     """The arguments that are multipliers."""
-    claims: ClassVar[tuple[Claim, ...]] = ()
+    claims: ClassVar[Sequence[Claim]] = ()
     side: ClassVar[int] = 32
     """For sides that are multiples of it, formulas have no floors."""
 
@@ -277,14 +275,17 @@ def conv_norm(
     convolution = Conv2d if rank == 2 else Conv3d
     layers: list[Layer] = [
         convolution(incoming, outgoing, kernel, stride=stride, padding=padding, dilation=dilation, groups=groups, bias=False),
-        norm_of(norm, outgoing, eps) if rank == 2 else BatchNorm3d(outgoing, eps=eps),
+        norm_of(norm if rank == 2 else "BatchNorm3d", outgoing, eps),
     ]
     return Sequential(*layers, *(() if activation is None else (activation,)))
 
 
-def norm_of(kind: Norm, channels: Dim, eps: float = 1e-5) -> Layer:
+@remembered
+def norm_of(kind: Norm | Literal["BatchNorm3d"], channels: Dim, eps: float = 1e-5) -> Layer:
     """Return batch normalisation by its name in the reference."""
-    return BatchNorm2d(channels, eps=eps) if kind == "BatchNorm2d" else FrozenBatchNorm2d(channels)
+    if kind == "FrozenBatchNorm2d":
+        return FrozenBatchNorm2d(channels)
+    return (BatchNorm2d if kind == "BatchNorm2d" else BatchNorm3d)(channels, eps=eps)
 
 
 @dataclass(frozen=True)
@@ -390,11 +391,11 @@ class LayerNorm2d(LayerNorm):
 
 
 @remembered
-def mlp(width: Dim, inner: Dim, activation: Layer = EXACT_GELU) -> Sequential:
+def mlp(width: Dim, inner: Dim, outgoing: Dim | None = None) -> Sequential:
     """Return two matrices with an activation between them, named 0 to 4 with the dropouts. Reference: ``torchvision.ops.MLP``.
 
     >>> from paramsym import F, H
     >>> mlp(H, F).params
     2*F*H + F + H
     """
-    return Sequential({"0": Dense(width, inner), "1": activation, "3": Dense(inner, width)})
+    return Sequential({"0": Dense(width, inner), "1": EXACT_GELU, "3": Dense(inner, width if outgoing is None else outgoing)})

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.algebra.symbols import N, dims
@@ -16,13 +15,12 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.reshaping import Flatten, Permute
-from paramsym.models.published import Claim
-from paramsym.models.vision.blocks import EXACT_GELU, LayerNorm2d, Pictures, counted, named, remembered
+from paramsym.models.published import published_in
+from paramsym.models.vision.blocks import EXACT_GELU, LayerNorm2d, Pictures, named, remembered
 from paramsym.program import Own, Value
 
 _WIDTHS: tuple[Dim, ...] = dims("H_1 H_2 H_3 H_4")
 _DEPTHS: tuple[Dim, ...] = dims("L_1 L_2 L_3 L_4")
-_SIZES = {"tiny": (96, 9), "small": (96, 27), "base": (128, 27), "large": (192, 27)}
 _EPS = 1e-6
 
 
@@ -51,14 +49,7 @@ class ConvNeXt(Pictures):
     _: KW_ONLY
     in_channels: Dim = 3
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        f"convnext_{name}": {"widths": tuple(width * 2**n for n in range(4)), "depths": (3, 3, deep, 3), "num_classes": 1000}
-        for name, (width, deep) in _SIZES.items()
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        *counted("ConvNeXt", convnext_tiny=28_589_128, convnext_small=50_223_688),
-        *counted("ConvNeXt", convnext_base=88_591_464, convnext_large=197_767_336),
-    )
+    published, claims = published_in("vision.convnext")
 
     def conditions(self) -> None:
         """Every stage has a width and a depth."""

@@ -32,8 +32,6 @@ Backbone: TypeAlias = Literal[
     "wide_resnet101_2",
     "mobilenet_v3_large",
 ]
-FROZEN = {"resnet50": 53_120, "mobilenet_v3_large": 24_400}
-"""The numbers of scales and shifts of norms that are buffers in the published detectors."""
 
 
 @remembered

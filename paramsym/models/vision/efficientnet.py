@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
-
-from sympy import Rational
+from typing import Any, Literal, TypeAlias
 
 from paramsym.algebra.size import Dim, canonical, same
 from paramsym.algebra.symbols import N
@@ -16,13 +14,12 @@ from paramsym.layers.activation import SiLU
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
-from paramsym.models.published import Claim
+from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import (
     Classifier,
     Ratio,
     SqueezeExcitation,
     conv_norm,
-    counted,
     depthwise_in,
     divisible,
     down,
@@ -49,18 +46,6 @@ _B = _stages(
     (6, 5, 2, 112, 192, 4),
     (6, 3, 1, 192, 320, 1),
 )
-_V2 = {
-    "s": ((1, 3, 1, 24, 24, 2), (4, 3, 2, 24, 48, 4), (4, 3, 2, 48, 64, 4), (4, 3, 2, 64, 128, 6), (6, 3, 1, 128, 160, 9)),
-    "m": ((1, 3, 1, 24, 24, 3), (4, 3, 2, 24, 48, 5), (4, 3, 2, 48, 80, 5), (4, 3, 2, 80, 160, 7), (6, 3, 1, 160, 176, 14)),
-    "l": ((1, 3, 1, 32, 32, 4), (4, 3, 2, 32, 64, 7), (4, 3, 2, 64, 96, 7), (4, 3, 2, 96, 192, 10), (6, 3, 1, 192, 224, 19)),
-}
-_V2_ENDS = {
-    "s": ((6, 3, 2, 160, 256, 15),),
-    "m": ((6, 3, 2, 176, 304, 18), (6, 3, 1, 304, 512, 5)),
-    "l": ((6, 3, 2, 224, 384, 25), (6, 3, 1, 384, 640, 7)),
-}
-_SCALES = ((10, 10), (10, 11), (11, 12), (12, 14), (14, 18), (16, 22), (18, 26), (20, 31))
-"""Tenths of width and depth of B0 to B7."""
 
 
 @named
@@ -98,32 +83,7 @@ class EfficientNet(Classifier):
     norm_eps: float = 1e-5
     in_channels: Dim = 3
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        **{
-            f"efficientnet_b{number}": {
-                "width_mult": Rational(width, 10),
-                "depth_mult": Rational(depth, 10),
-                "num_classes": 1000,
-                "norm_eps": 1e-3 if number > 4 else 1e-5,
-            }
-            for number, (width, depth) in enumerate(_SCALES)
-        },
-        **{
-            f"efficientnet_v2_{size}": {
-                "inverted_residual_setting": _stages(*_V2[size], *_V2_ENDS[size], fused=3),
-                "num_classes": 1000,
-                "last_channel": 1280,
-                "norm_eps": 1e-3,
-            }
-            for size in _V2
-        },
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        *counted("EfficientNet", efficientnet_b0=5_288_548, efficientnet_b1=7_794_184, efficientnet_b2=9_109_994),
-        *counted("EfficientNet", efficientnet_b3=12_233_232, efficientnet_b4=19_341_616, efficientnet_b5=30_389_784),
-        *counted("EfficientNet", efficientnet_b6=43_040_704, efficientnet_b7=66_347_960),
-        *counted("EfficientNet", efficientnet_v2_s=21_458_488, efficientnet_v2_m=54_139_356, efficientnet_v2_l=118_515_272),
-    )
+    published, claims = published_in("vision.efficientnet")
 
     def parts(self) -> Iterator[Part]:
         """The stem, the stages, a last 1x1 convolution, and the classifier."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 from paramsym.algebra.size import Dim, Shape, canonical
 from paramsym.algebra.symbols import B, C, F, H, W, dims
@@ -17,12 +16,11 @@ from paramsym.layers.activation import LeakyReLU, Sigmoid, Tanh
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d, ConvTranspose2d
 from paramsym.layers.dense import Dense
-from paramsym.models.published import Claim
+from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import RELU, named
 from paramsym.program import Own, Value, apply, axes, rearrange
 
 _LATENT: Dim = dims("z")
-_SUMMARY = "torchinfo's summary of PyTorch's example; recalled"
 
 
 @named
@@ -44,10 +42,7 @@ class DCGANGenerator(Layer):
     ngf: Dim = F
     nc: Dim = C
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"dcgan_generator": {"nz": 100, "ngf": 64, "nc": 3}}
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("dcgan_generator", 3_576_704, "torchinfo's summary of PyTorch's example; recalled", "_netG"),
-    )
+    published, claims = published_in("vision.generative", "_netG")
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
@@ -87,8 +82,7 @@ class DCGANDiscriminator(Layer):
     nc: Dim = C
     ndf: Dim = F
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"dcgan_discriminator": {"nc": 3, "ndf": 64}}
-    claims: ClassVar[tuple[Claim, ...]] = (Claim("dcgan_discriminator", 2_765_568, _SUMMARY, "_netD"),)
+    published, claims = published_in("vision.generative", "_netD")
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
@@ -129,8 +123,7 @@ class VAE(Layer):
     hidden: Dim = H
     latent: Dim = _LATENT
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"vae_mnist": {"pixels": 784, "hidden": 400, "latent": 20}}
-    claims: ClassVar[tuple[Claim, ...]] = (Claim("vae_mnist", 652_824, _SUMMARY, "VAE"),)
+    published, claims = published_in("vision.generative", "VAE")
 
     @property
     def inputs(self) -> Mapping[str, Shape]:

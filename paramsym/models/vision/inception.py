@@ -19,12 +19,11 @@ from paramsym.layers.pooling import AvgPool2d, MaxPool2d
 from paramsym.layers.reshaping import Flatten
 from paramsym.layers.spatial import Extents
 from paramsym.models.blocks import Holder
-from paramsym.models.published import Claim
-from paramsym.models.vision.blocks import RELU, Pictures, counted, named, remembered
+from paramsym.models.published import published_in
+from paramsym.models.vision.blocks import RELU, Pictures, named, remembered
 from paramsym.program import Own, Value, join, rearrange, take
 
 _MEANS = ((0.485, 0.229), (0.456, 0.224), (0.406, 0.225))
-_WITHOUT = "torchvision 0.28, num_params of the weights"
 
 
 @remembered
@@ -93,10 +92,7 @@ class GoogLeNet(_Network):
     _: KW_ONLY
     in_channels: Dim = 3
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"googlenet": {"num_classes": 1000}}
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("googlenet", 6_624_904, _WITHOUT, "GoogLeNet", besides=-6_379_984, note="without the two auxiliary classifiers"),
-    )
+    published, claims = published_in("vision.inception", "GoogLeNet")
 
     _modules: ClassVar[Mapping[str, tuple[int, ...]]] = {
         "inception3a": (192, 64, 96, 128, 16, 32, 32),
@@ -163,8 +159,7 @@ class Inception3(_Network):
     _: KW_ONLY
     in_channels: Dim = 3
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"inception_v3": {"num_classes": 1000}}
-    claims: ClassVar[tuple[Claim, ...]] = counted("Inception3", inception_v3=27_161_264)
+    published, claims = published_in("vision.inception", "Inception3")
 
     @property
     def inputs(self) -> Mapping[str, Shape]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
 
 from sympy import Rational
 
@@ -23,8 +22,8 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.pooling import AvgPool2d
 from paramsym.layers.reshaping import Flatten
 from paramsym.models.blocks import Holder
-from paramsym.models.published import Claim
-from paramsym.models.vision.blocks import EXACT_GELU, Pictures, Ratio, SqueezeExcitation, conv_norm, counted, down, named, remembered
+from paramsym.models.published import published_in
+from paramsym.models.vision.blocks import EXACT_GELU, Pictures, Ratio, SqueezeExcitation, conv_norm, down, named, remembered
 from paramsym.program import Own, Value, attend, constant, heads as heads_of, lookup, rearrange, segments
 from paramsym.program.attention import root_reciprocal
 
@@ -71,18 +70,7 @@ class MaxVit(Pictures):
     _: KW_ONLY
     in_channels: Dim = 3
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "maxvit_t": {
-            "input_size": (224, 224),
-            "stem_channels": 64,
-            "partition_size": 7,
-            "block_channels": (64, 128, 256, 512),
-            "block_layers": (2, 2, 5, 2),
-            "head_dim": 32,
-            "num_classes": 1000,
-        }
-    }
-    claims: ClassVar[tuple[Claim, ...]] = counted("MaxVit", maxvit_t=30_919_624)
+    published, claims = published_in("vision.maxvit")
 
     def conditions(self) -> None:
         """Every block has channels and layers."""
@@ -135,11 +123,15 @@ def _layer(near: Dim, far: Dim, stride: int, inner: Dim, squeezed: Dim, wide: Di
         "conv_c": Conv2d(inner, far, 1),
     }
     projection = {"proj": Sequential(AvgPool2d(3, stride, 1), Conv2d(near, far, 1))} if stride != 1 else {}
-    attention = Sequential(LayerNorm(far), _Attention(far, head, side))
-    matrices = Sequential(LayerNorm(far), Dense(far, wide), EXACT_GELU, Dense(wide, far))
-    kinds = {name: _Parted(attention, matrices, side, name) for name in ("window", "grid")}
-    layers: dict[str, Layer] = {"MBconv": _MBConv({**projection, "layers": Sequential(body)})}
-    return Sequential(layers=Sequential({**layers, **{f"{name}_attention": layer for name, layer in kinds.items()}}))
+    return Sequential(layers=Sequential({"MBconv": _MBConv({**projection, "layers": Sequential(body)}), **_parted(far, wide, side, head)}))
+
+
+@remembered
+def _parted(width: Dim, wide: Dim, side: Dim, head: Dim) -> dict[str, Layer]:
+    """Both kinds of attention, each with two matrices behind it."""
+    attention = Sequential(LayerNorm(width), _Attention(width, head, side))
+    matrices = Sequential(LayerNorm(width), Dense(width, wide), EXACT_GELU, Dense(wide, width))
+    return {f"{name}_attention": _Parted(attention, matrices, side, name) for name in ("window", "grid")}
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
-
-from sympy import Rational
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.algebra.symbols import N
@@ -16,8 +13,8 @@ from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
-from paramsym.models.published import Claim
-from paramsym.models.vision.blocks import RELU, Pictures, Ratio, counted, divisible, named, remembered, residual
+from paramsym.models.published import published_in
+from paramsym.models.vision.blocks import RELU, Pictures, Ratio, divisible, named, remembered, residual
 from paramsym.program import Own, Value, reduce
 
 _STACKS = ((24, 3, 2, 3, 3), (40, 5, 2, 3, 3), (80, 5, 2, 6, 3), (96, 3, 1, 6, 2), (192, 5, 2, 6, 4), (320, 3, 1, 6, 1))
@@ -48,18 +45,7 @@ class MNASNet(Pictures):
     _: KW_ONLY
     in_channels: Dim = 3
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        name: {"alpha": alpha, "num_classes": 1000}
-        for name, alpha in {
-            "mnasnet0_5": Rational(1, 2),
-            "mnasnet0_75": Rational(3, 4),
-            "mnasnet1_0": 1,
-            "mnasnet1_3": Rational(13, 10),
-        }.items()
-    }
-    claims: ClassVar[tuple[Claim, ...]] = counted(
-        "MNASNet", mnasnet0_5=2_218_512, mnasnet0_75=3_170_208, mnasnet1_0=4_383_312, mnasnet1_3=6_282_256
-    )
+    published, claims = published_in("vision.mnasnet")
 
     def parts(self) -> Iterator[Part]:
         """The stem with a separable convolution, the stacks, a last 1x1 convolution, and the classifier."""

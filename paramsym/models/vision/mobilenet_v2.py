@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
 
 from sympy import Max
 
@@ -17,8 +16,8 @@ from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
-from paramsym.models.published import Claim
-from paramsym.models.vision.blocks import Classifier, Ratio, conv_norm, counted, depthwise_in, divisible, named, remembered, residual
+from paramsym.models.published import published_in
+from paramsym.models.vision.blocks import Classifier, Ratio, conv_norm, depthwise_in, divisible, named, remembered, residual
 
 _TABLE_2 = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
 
@@ -56,8 +55,7 @@ class MobileNetV2(Classifier):
     _: KW_ONLY
     in_channels: Dim = 3
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"mobilenet_v2": {"num_classes": 1000, "width_mult": 1}}
-    claims: ClassVar[tuple[Claim, ...]] = counted("MobileNetV2", mobilenet_v2=3_504_872)
+    published, claims = published_in("vision.mobilenet_v2")
 
     def parts(self) -> Iterator[Part]:
         """The stem, the blocks with one numbering, a last 1x1 convolution, and the classifier."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from paramsym.algebra.size import Dim, canonical, same
 from paramsym.algebra.symbols import N
@@ -14,7 +14,7 @@ from paramsym.layers.activation import Hardsigmoid, Hardswish
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
-from paramsym.models.published import Claim
+from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import (
     RELU,
     Classifier,
@@ -22,7 +22,6 @@ from paramsym.models.vision.blocks import (
     Ratio,
     SqueezeExcitation,
     conv_norm,
-    counted,
     depthwise_in,
     divisible,
     down,
@@ -99,8 +98,7 @@ class MobileNetV3(Classifier):
     in_channels: Dim = 3
     norm_layer: Norm | None = None
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {arch: {"arch": arch, "num_classes": 1000} for arch in _TABLES}
-    claims: ClassVar[tuple[Claim, ...]] = counted("MobileNetV3", mobilenet_v3_large=5_483_032, mobilenet_v3_small=2_542_856)
+    published, claims = published_in("vision.mobilenet_v3")
 
     def parts(self) -> Iterator[Part]:
         """The stem, the blocks, a last 1x1 convolution, and two matrices."""

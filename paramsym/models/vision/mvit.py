@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from sympy import Max
 
@@ -20,8 +20,8 @@ from paramsym.layers.dropout import Dropout
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.blocks import Holder
 from paramsym.models.images import behind
-from paramsym.models.published import Claim
-from paramsym.models.vision.blocks import EXACT_GELU, Videos, counted, named, remembered
+from paramsym.models.published import published_in
+from paramsym.models.vision.blocks import Videos, mlp, named, remembered
 from paramsym.program import (
     Own,
     Value,
@@ -43,7 +43,6 @@ _EPS = 1e-6
 _DEPTHS: tuple[Dim, ...] = dims("L_1 L_2 L_3 L_4")
 _STEPS = (2, 4, 4)  # of the patches
 _FRAMES: Dim = 2 * dims("t")
-_V2 = {"residual_pool": True, "rel_pos_embed": True, "proj_after_attn": True, "pool_every_query": True}
 
 
 @named
@@ -90,19 +89,7 @@ class MViT(Videos):
     pool_every_query: bool = False
     in_channels: Dim = 3
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        name: {
-            "spatial_size": (224, 224),
-            "temporal_size": 16,
-            "embed_dim": 96,
-            "depths": depths,
-            "num_heads": 1,
-            "num_classes": 400,
-            **flags,
-        }
-        for name, depths, flags in (("mvit_v1_b", (1, 2, 11, 2), {}), ("mvit_v2_s", (1, 2, 11, 2), _V2))
-    }
-    claims: ClassVar[tuple[Claim, ...]] = counted("MViT", mvit_v1_b=36_610_672, mvit_v2_s=34_537_744)
+    published, claims = published_in("vision.mvit")
 
     def conditions(self) -> None:
         """There is a stage."""
@@ -164,11 +151,14 @@ class MViT(Videos):
 
 
 @remembered
+def _norm(width: Dim) -> LayerNorm:
+    return LayerNorm(width, _EPS)
+
+
+@remembered
 def _block(heads: Dim, near: Dim, width: Dim, far: Dim, *settings: Any) -> Layer:
-    wide = canonical(4 * width)
-    attention = _Attention(heads, near, width, *settings)
-    layers: dict[str, Layer] = {"norm1": LayerNorm(near, _EPS), "norm2": LayerNorm(width, _EPS), "attn": attention}
-    layers["mlp"] = Sequential({"0": Dense(width, wide), "1": EXACT_GELU, "3": Dense(wide, far)})
+    first, attention = _norm(near), _Attention(heads, near, width, *settings)
+    layers: dict[str, Layer] = {"norm1": first, "norm2": _norm(width), "attn": attention, "mlp": mlp(width, canonical(4 * width), far)}
     if near != far:
         layers["project"] = Dense(near, far)
     return _Block(layers, early=near != width)
@@ -224,8 +214,9 @@ class _Attention(Layer):
         yield Part("project", Sequential(Dense(sliced, self.width)))
         if self.convolves:
             yield Part("pool_q", _Pool(self._each, self.step, self.extents))
-        for name in ("pool_k", "pool_v"):
-            yield Part(name, _Pool(self._each, self.wide, self.extents))
+        pool_ = _Pool(self._each, self.wide, self.extents)
+        yield Part("pool_k", pool_)
+        yield Part("pool_v", pool_)
 
     def forward(self, own: Own, x: Value) -> Value:
         """(batch, positions, channels), the class token first, with one position for each query."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from paramsym.algebra.size import Dim, Shape, canonical
 from paramsym.algebra.symbols import C, F, N, dims
@@ -13,13 +13,12 @@ from paramsym.core.layer import Layer, Part
 from paramsym.layers.convolution import Conv2d, ConvTranspose2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.reshaping import Flatten
-from paramsym.models.published import Claim
+from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import RELU, Norm, Pictures, conv_norm, named, remembered
-from paramsym.models.vision.detection import FROZEN, Backbone, head, plain, pyramid
+from paramsym.models.vision.detection import Backbone, head, plain, pyramid
 from paramsym.program import Own, Value, axes, resample
 
 _PROPOSALS, _DETECTIONS, _ANCHORS, _POINTS = dims("proposals detections a k")
-_SIZES: Mapping[str, Any] = {"num_classes": 91, "out_channels": 256, "representation_size": 1024, "num_anchors": 3}
 
 
 class _RCNN(Pictures):
@@ -82,18 +81,6 @@ class _Detecting(_RCNN):
         raise NotImplementedError
 
 
-def _published(name: str, size: Mapping[str, Any] = _SIZES) -> dict[str, dict[str, Any]]:
-    return {f"{name}{suffix}": {**size, "version": version} for suffix, version in (("", 1), ("_v2", 2))}
-
-
-def _claim(cls: str, name: str, count: int) -> Claim:
-    """Published counts are for networks with frozen first norms, except those of the second version."""
-    frozen = 0 if name.endswith("v2") else -FROZEN["mobilenet_v3_large" if "mobilenet" in name else "resnet50"]
-    return Claim(
-        name, count, "torchvision 0.28, num_params of the weights", cls, frozen, "the backbone's norms are frozen" if frozen else ""
-    )
-
-
 @named
 @dataclass(frozen=True)
 class FasterRCNN(_RCNN):
@@ -129,16 +116,7 @@ class FasterRCNN(_RCNN):
     version: Literal[1, 2] = 1
     norm_layer: Norm = "BatchNorm2d"
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        **_published("fasterrcnn_resnet50_fpn"),
-        **{
-            f"fasterrcnn_mobilenet_v3_large_{size}fpn": {**_SIZES, "backbone": "mobilenet_v3_large", "num_anchors": 15}
-            for size in ("", "320_")
-        },
-    }
-    claims: ClassVar[tuple[Claim, ...]] = tuple(
-        _claim("FasterRCNN", name, count) for name, count in zip(published, (41_755_286, 43_712_278, 19_386_354, 19_386_354), strict=True)
-    )
+    published, claims = published_in("vision.rcnn", "FasterRCNN")
 
     def forward(self, own: Own, x: Value, regions: Value | None = None) -> Any:
         """Per anchor: (batch, anchors, 1) and (batch, anchors, 4); per region: (regions, classes) and (regions, 4*classes)."""
@@ -170,10 +148,7 @@ class MaskRCNN(_Detecting):
     version: Literal[1, 2] = 1
     norm_layer: Norm = "BatchNorm2d"
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = _published("maskrcnn_resnet50_fpn")
-    claims: ClassVar[tuple[Claim, ...]] = tuple(
-        _claim("MaskRCNN", name, count) for name, count in zip(published, (44_401_393, 46_359_409), strict=True)
-    )
+    published, claims = published_in("vision.rcnn", "MaskRCNN")
 
     def _more(self) -> dict[str, Layer]:
         between = 256
@@ -214,8 +189,7 @@ class KeypointRCNN(_Detecting):
     version: Literal[1, 2] = 1
     norm_layer: Norm = "BatchNorm2d"
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"keypointrcnn_resnet50_fpn": {**_SIZES, "num_classes": 2, "num_keypoints": 17}}
-    claims: ClassVar[tuple[Claim, ...]] = (_claim("KeypointRCNN", "keypointrcnn_resnet50_fpn", 59_137_258),)
+    published, claims = published_in("vision.rcnn", "KeypointRCNN")
 
     def _more(self) -> dict[str, Layer]:
         predictor = Block(kps_score_lowres=ConvTranspose2d(512, self.num_keypoints, 4, 2, padding=1))

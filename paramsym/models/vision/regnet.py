@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
-
-from sympy import Rational
+from typing import Any
 
 from paramsym.algebra.size import Dim, divides, per
 from paramsym.algebra.symbols import N, dims
@@ -15,31 +13,13 @@ from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.dense import Dense
-from paramsym.models.published import Claim
-from paramsym.models.vision.blocks import RELU, Pictures, Ratio, SqueezeExcitation, conv_norm, counted, named, nearest_whole, remembered
+from paramsym.models.published import published_in
+from paramsym.models.vision.blocks import RELU, Pictures, Ratio, SqueezeExcitation, conv_norm, named, nearest_whole, remembered
 from paramsym.program import Own, Value, rearrange
 
 _DEPTHS: tuple[Dim, ...] = dims("n1 n2 n3 n4")
 _WIDTHS: tuple[Dim, ...] = dims("C_1 C_2 C_3 C_4")
 _GROUPS: tuple[Dim, ...] = dims("g_1 g_2 g_3 g_4")
-_SIZES: Mapping[str, tuple[tuple[int, ...], tuple[int, ...], int]] = {
-    "y_400mf": ((1, 3, 6, 6), (48, 104, 208, 440), 8),
-    "y_800mf": ((1, 3, 8, 2), (64, 144, 320, 784), 16),
-    "y_1_6gf": ((2, 6, 17, 2), (48, 120, 336, 888), 24),
-    "y_3_2gf": ((2, 5, 13, 1), (72, 216, 576, 1512), 24),
-    "y_8gf": ((2, 4, 10, 1), (224, 448, 896, 2016), 56),
-    "y_16gf": ((2, 4, 11, 1), (224, 448, 1232, 3024), 112),
-    "y_32gf": ((2, 5, 12, 1), (232, 696, 1392, 3712), 232),
-    "y_128gf": ((2, 7, 17, 1), (528, 1056, 2904, 7392), 264),
-    "x_400mf": ((1, 2, 7, 12), (32, 64, 160, 400), 16),
-    "x_800mf": ((1, 3, 7, 5), (64, 128, 288, 672), 16),
-    "x_1_6gf": ((2, 4, 10, 2), (72, 168, 408, 912), 24),
-    "x_3_2gf": ((2, 6, 15, 2), (96, 192, 432, 1008), 48),
-    "x_8gf": ((2, 5, 15, 1), (80, 240, 720, 1920), 120),
-    "x_16gf": ((2, 6, 13, 1), (256, 512, 896, 2048), 128),
-    "x_32gf": ((2, 7, 13, 1), (336, 672, 1344, 2520), 168),
-}
-"""Depths, widths, and the width of a group, which is never more than the stage's width."""
 
 
 @named
@@ -73,22 +53,7 @@ class RegNet(Pictures):
     _: KW_ONLY
     in_channels: Dim = 3
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        f"regnet_{name}": {
-            "depths": depths,
-            "widths": widths,
-            "group_widths": tuple(min(group, width) for width in widths),
-            "se_ratio": Rational(1, 4) if name.startswith("y") else None,
-            "num_classes": 1000,
-        }
-        for name, (depths, widths, group) in _SIZES.items()
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        *counted("RegNet", regnet_y_400mf=4_344_144, regnet_y_800mf=6_432_512, regnet_y_1_6gf=11_202_430, regnet_y_3_2gf=19_436_338),
-        *counted("RegNet", regnet_y_8gf=39_381_472, regnet_y_16gf=83_590_140, regnet_y_32gf=145_046_770, regnet_y_128gf=644_812_894),
-        *counted("RegNet", regnet_x_400mf=5_495_976, regnet_x_800mf=7_259_656, regnet_x_1_6gf=9_190_136, regnet_x_3_2gf=15_296_552),
-        *counted("RegNet", regnet_x_8gf=39_572_648, regnet_x_16gf=54_278_536, regnet_x_32gf=107_811_560),
-    )
+    published, claims = published_in("vision.regnet")
 
     def conditions(self) -> None:
         """Every stage has a depth, a width, and groups that divide it."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import C, N, dims
@@ -12,15 +12,14 @@ from paramsym.core.compose import Block, Sequential
 from paramsym.core.layer import Part
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.normalization import GroupNorm
-from paramsym.models.published import Claim
+from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import RELU, Norm, Pictures, named, remembered
-from paramsym.models.vision.detection import FROZEN, Backbone, head, plain, pyramid
+from paramsym.models.vision.detection import Backbone, head, plain, pyramid
 from paramsym.program import Own, Value, apply
 
 _ANCHORS: Dim = dims("a")
 _STAGES = (2, 3, 4)
 _GROUPS = 32
-_META = "torchvision 0.28, num_params of the weights"
 
 
 @named
@@ -53,14 +52,7 @@ class RetinaNet(Pictures):
     version: Literal[1, 2] = 1
     norm_layer: Norm = "BatchNorm2d"
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        f"retinanet_resnet50_fpn{suffix}": {"num_classes": 91, "out_channels": 256, "num_anchors": 9, "version": version}
-        for suffix, version in (("", 1), ("_v2", 2))
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("retinanet_resnet50_fpn", 34_014_999, _META, "RetinaNet", -FROZEN["resnet50"], "the backbone's norms are frozen"),
-        Claim("retinanet_resnet50_fpn_v2", 38_198_935, _META, "RetinaNet"),
-    )
+    published, claims = published_in("vision.retinanet", "RetinaNet")
 
     def parts(self) -> Iterator[Part]:
         """The backbone with its pyramid, and both heads."""
@@ -103,10 +95,7 @@ class FCOS(Pictures):
     out_channels: Dim = C
     norm_layer: Norm = "BatchNorm2d"
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"fcos_resnet50_fpn": {"num_classes": 91, "out_channels": 256}}
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("fcos_resnet50_fpn", 32_269_600, _META, "FCOS", -FROZEN["resnet50"], "the backbone's norms are frozen"),
-    )
+    published, claims = published_in("vision.retinanet", "FCOS")
 
     def parts(self) -> Iterator[Part]:
         """The backbone with its pyramid, and both heads."""
@@ -130,4 +119,4 @@ def _in_groups(width: Dim) -> Sequential:
 
 @remembered
 def _with_bias(width: Dim) -> Sequential:
-    return Sequential(*[layer for _ in range(4) for layer in (Conv2d(width, width, 3, padding=1), GroupNorm(_GROUPS, width), RELU)])
+    return Sequential(*(Conv2d(width, width, 3, padding=1), GroupNorm(_GROUPS, width), RELU) * 4)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from paramsym.algebra.size import Count, Dim
 from paramsym.algebra.symbols import N
@@ -16,9 +16,9 @@ from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dropout import Dropout
 from paramsym.models.blocks import Holder
-from paramsym.models.published import Claim
+from paramsym.models.published import published_in
 from paramsym.models.resnet import ResNet
-from paramsym.models.vision.blocks import RELU, Pictures, Tapped, conv_norm, counted, in_row, named, remembered
+from paramsym.models.vision.blocks import RELU, Pictures, Tapped, conv_norm, in_row, named, remembered
 from paramsym.models.vision.mobilenet_v3 import MobileNetV3
 from paramsym.program import Own, Value, join, resample
 
@@ -60,10 +60,6 @@ def stretched(x: Value, extents: tuple[Count, ...]) -> Value:
     return resample("linear", x, extents, (None, None))
 
 
-def _published(kind: str, *backbones: str) -> dict[str, dict[str, Any]]:
-    return {f"{kind}_{backbone}": {"backbone": backbone, "num_classes": 21} for backbone in backbones}
-
-
 @named
 @dataclass(frozen=True)
 class FCN(_Segmenter):
@@ -81,11 +77,7 @@ class FCN(_Segmenter):
     num_classes: Dim = N
     aux_loss: bool = False
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = _published("fcn", "resnet50", "resnet101")
-    claims: ClassVar[tuple[Claim, ...]] = tuple(
-        Claim(name, count, "torchvision 0.28, num_params of the weights", "FCN", besides=2_365_205, note="with the auxiliary classifier")
-        for name, count in (("fcn_resnet50", 35_322_218), ("fcn_resnet101", 54_314_346))
-    )
+    published, claims = published_in("vision.segmentation", "FCN")
 
     def _head(self, width: int) -> Layer:
         return _fcn_head(width, self.num_classes)
@@ -108,15 +100,7 @@ class DeepLabV3(_Segmenter):
     num_classes: Dim = N
     aux_loss: bool = False
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = _published("deeplabv3", "resnet50", "resnet101", "mobilenet_v3_large")
-    claims: ClassVar[tuple[Claim, ...]] = tuple(
-        Claim(name, count, "torchvision 0.28, num_params of the weights", "DeepLabV3", besides=aux, note="with the auxiliary classifier")
-        for name, count, aux in (
-            ("deeplabv3_resnet50", 42_004_074, 2_365_205),
-            ("deeplabv3_resnet101", 60_996_202, 2_365_205),
-            ("deeplabv3_mobilenet_v3_large", 11_029_328, 3_851),
-        )
-    )
+    published, claims = published_in("vision.segmentation", "DeepLabV3")
 
     def _head(self, width: int) -> Layer:
         between = 256
@@ -137,8 +121,7 @@ class LRASPP(Pictures):
     num_classes: Dim = N
     inter_channels: Dim = 128
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"lraspp_mobilenet_v3_large": {"num_classes": 21}}
-    claims: ClassVar[tuple[Claim, ...]] = counted("LRASPP", lraspp_mobilenet_v3_large=3_221_538)
+    published, claims = published_in("vision.segmentation", "LRASPP")
 
     def parts(self) -> Iterator[Part]:
         """The backbone, then both branches and both classifiers."""

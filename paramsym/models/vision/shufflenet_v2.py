@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
 
 from paramsym.algebra.size import Dim, divides, per
 from paramsym.algebra.symbols import N, dims
@@ -14,16 +13,10 @@ from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.pooling import MaxPool2d
-from paramsym.models.published import Claim
-from paramsym.models.vision.blocks import RELU, Pictures, conv_norm, counted, named, remembered
+from paramsym.models.published import published_in
+from paramsym.models.vision.blocks import RELU, Pictures, conv_norm, named, remembered
 from paramsym.program import Own, Value, join, rearrange, reduce, segments
 
-_WIDTHS = {
-    "0_5": (24, 48, 96, 192, 1024),
-    "1_0": (24, 116, 232, 464, 1024),
-    "1_5": (24, 176, 352, 704, 1024),
-    "2_0": (24, 244, 488, 976, 2048),
-}
 _DEPTHS: tuple[Dim, Dim, Dim] = dims("n2 n3 n4")
 _CHANNELS: tuple[Dim, Dim, Dim, Dim, Dim] = dims("C_1 C_2 C_3 C_4 C_5")
 
@@ -54,17 +47,7 @@ class ShuffleNetV2(Pictures):
     _: KW_ONLY
     in_channels: Dim = 3
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        f"shufflenet_v2_x{name}": {"stages_repeats": (4, 8, 4), "stages_out_channels": widths, "num_classes": 1000}
-        for name, widths in _WIDTHS.items()
-    }
-    claims: ClassVar[tuple[Claim, ...]] = counted(
-        "ShuffleNetV2",
-        shufflenet_v2_x0_5=1_366_792,
-        shufflenet_v2_x1_0=2_278_604,
-        shufflenet_v2_x1_5=3_503_624,
-        shufflenet_v2_x2_0=7_393_996,
-    )
+    published, claims = published_in("vision.shufflenet_v2")
 
     def conditions(self) -> None:
         """The widths of the stages are even."""

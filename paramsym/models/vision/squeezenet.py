@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.algebra.symbols import N
@@ -14,8 +14,8 @@ from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dropout import Dropout
 from paramsym.layers.pooling import MaxPool2d
-from paramsym.models.published import Claim
-from paramsym.models.vision.blocks import RELU, Pictures, counted, named
+from paramsym.models.published import published_in
+from paramsym.models.vision.blocks import RELU, Pictures, named
 from paramsym.program import Own, Value, join, rearrange
 
 _FIRES = (16, 16, 32, 32, 48, 48, 64, 64)
@@ -42,10 +42,7 @@ class SqueezeNet(Pictures):
     _: KW_ONLY
     in_channels: Dim = 3
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        f"squeezenet{version}": {"version": version, "num_classes": 1000} for version in _POOLS
-    }
-    claims: ClassVar[tuple[Claim, ...]] = counted("SqueezeNet", squeezenet1_0=1_248_424, squeezenet1_1=1_235_496)
+    published, claims = published_in("vision.squeezenet")
 
     def parts(self) -> Iterator[Part]:
         """The features, then a convolution with one channel per class."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from paramsym.algebra.size import Dim, Shape, canonical
 from paramsym.algebra.symbols import B, N
@@ -17,8 +17,8 @@ from paramsym.layers.activation import ReLU6
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.pooling import MaxPool2d
 from paramsym.models.blocks import Holder
-from paramsym.models.published import Claim
-from paramsym.models.vision.blocks import RELU, Pictures, conv_norm, counted, in_row, named, remembered
+from paramsym.models.published import published_in
+from paramsym.models.vision.blocks import RELU, Pictures, conv_norm, in_row, named, remembered
 from paramsym.models.vision.detection import in_rows, numbered
 from paramsym.models.vision.mobilenet_v3 import MobileNetV3
 from paramsym.models.vision.vgg import VGG
@@ -69,8 +69,7 @@ class SSD(_SSD):
     num_classes: Dim = N
     num_anchors: tuple[Dim, ...] = _BOXES
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"ssd300_vgg16": {"num_classes": 91}}
-    claims: ClassVar[tuple[Claim, ...]] = counted("SSD", ssd300_vgg16=35_641_826)
+    published, claims = published_in("vision.ssd", "SSD")
 
     def conditions(self) -> None:
         """Every map has boxes."""
@@ -105,8 +104,7 @@ class SSDLite(_SSD):
     num_anchors: tuple[Dim, ...] = (6,) * 6
     reduced_tail: bool = True
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"ssdlite320_mobilenet_v3_large": {"num_classes": 91}}
-    claims: ClassVar[tuple[Claim, ...]] = counted("SSDLite", ssdlite320_mobilenet_v3_large=3_440_060)
+    published, claims = published_in("vision.ssd", "SSDLite")
 
     def conditions(self) -> None:
         """Every map has boxes."""

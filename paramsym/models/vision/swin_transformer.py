@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from math import inf, log
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 from paramsym.algebra.convolution import over
 from paramsym.algebra.size import Count, Dim, canonical, cat, divides, product
@@ -19,9 +19,9 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.reshaping import Permute
 from paramsym.models.blocks import Ladder
-from paramsym.models.published import Claim
+from paramsym.models.published import published_in
 from paramsym.models.swin import filled
-from paramsym.models.vision.blocks import Pictures, Ratio, counted, down, mlp, named, remembered
+from paramsym.models.vision.blocks import Pictures, Ratio, down, mlp, named, remembered
 from paramsym.program import (
     Own,
     Value,
@@ -43,13 +43,11 @@ BlockName = Literal["SwinTransformerBlock", "SwinTransformerBlockV2"]
 _DEPTHS: tuple[Dim, ...] = dims("L_1 L_2 L_3 L_4")
 _HEADS: tuple[Dim, ...] = dims("A_1 A_2 A_3 A_4")
 _WINDOW: Dim = dims("w")
-_SIZES = {"t": (96, 6, 3), "s": (96, 18, 3), "b": (128, 18, 4)}
 _PATTERNS = {
     2: ((1, 2), "b (y j) (x k) c", "(b y x) (j k) c"),
     3: ((1, 2, 3), "b (z i) (y j) (x k) c", "(b z y x) (i j k) c"),
 }
 """By the number of extents: their axes, a map of whole windows, and its windows."""
-_BLOCKS: Mapping[str, tuple[BlockName, int]] = {"swin": ("SwinTransformerBlock", 7), "swin_v2": ("SwinTransformerBlockV2", 8)}
 
 
 @named
@@ -86,22 +84,7 @@ class SwinTransformer(Pictures):
     _: KW_ONLY
     in_channels: Dim = 3
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        f"{version}_{size}": {
-            "embed_dim": width,
-            "depths": (2, 2, deep, 2),
-            "num_heads": tuple(heads * 2**n for n in range(4)),
-            "window_size": window,
-            "num_classes": 1000,
-            "block": block,
-        }
-        for version, (block, window) in _BLOCKS.items()
-        for size, (width, deep, heads) in _SIZES.items()
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        *counted("SwinTransformer", swin_t=28_288_354, swin_s=49_606_258, swin_b=87_768_224),
-        *counted("SwinTransformer", swin_v2_t=28_351_570, swin_v2_s=49_737_442, swin_v2_b=87_930_848),
-    )
+    published, claims = published_in("vision.swin_transformer")
 
     def conditions(self) -> None:
         """Every stage has heads."""

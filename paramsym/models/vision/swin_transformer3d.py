@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
 
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import H, N, dims
@@ -13,16 +12,15 @@ from paramsym.core.layer import Part
 from paramsym.layers.convolution import Conv3d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
-from paramsym.models.published import Claim
+from paramsym.models.published import published_in
 from paramsym.models.swin import filled
-from paramsym.models.vision.blocks import Ratio, Videos, counted, named
+from paramsym.models.vision.blocks import Ratio, Videos, named
 from paramsym.models.vision.swin_transformer import check_stages, stages
 from paramsym.program import Own, Value, rearrange, reduce
 
 _DEPTHS: tuple[Dim, ...] = dims("L_1 L_2 L_3 L_4")
 _HEADS: tuple[Dim, ...] = dims("A_1 A_2 A_3 A_4")
 _WINDOW: tuple[Dim, Dim, Dim] = dims("w_1 w_2 w_3")
-_SIZES = {"t": (96, 6, 3), "s": (96, 18, 3), "b": (128, 18, 4)}
 
 
 @named
@@ -58,17 +56,7 @@ class SwinTransformer3d(Videos):
     _: KW_ONLY
     in_channels: Dim = 3
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        f"swin3d_{size}": {
-            "embed_dim": width,
-            "depths": (2, 2, deep, 2),
-            "num_heads": tuple(heads * 2**n for n in range(4)),
-            "window_size": (8, 7, 7),
-            "num_classes": 400,
-        }
-        for size, (width, deep, heads) in _SIZES.items()
-    }
-    claims: ClassVar[tuple[Claim, ...]] = counted("SwinTransformer3d", swin3d_t=28_158_070, swin3d_s=49_816_678, swin3d_b=88_048_984)
+    published, claims = published_in("vision.swin_transformer3d")
 
     def conditions(self) -> None:
         """Every stage has heads."""

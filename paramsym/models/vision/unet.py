@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
 
 from paramsym.algebra.convolution import over
 from paramsym.algebra.size import Count, Dim, Shape, canonical
@@ -15,7 +14,7 @@ from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d, ConvTranspose2d
 from paramsym.layers.pooling import MaxPool2d
 from paramsym.layers.resampling import Upsample
-from paramsym.models.published import Claim
+from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import RELU, Pictures, down, named, remembered
 from paramsym.program import Own, Value, apply, axes, join, pad
 
@@ -44,10 +43,7 @@ class UNet(Pictures):
     _: KW_ONLY
     features: Dim = 64
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"unet_carvana": {"n_channels": 3, "n_classes": 2}}
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("unet_carvana", 31_037_698, "torchinfo's summary, as quoted for Pytorch-UNet; recalled", "UNet"),
-    )
+    published, claims = published_in("vision.unet")
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
@@ -135,8 +131,7 @@ class HubUNet(Pictures):
     out_channels: Dim = N
     init_features: Dim = 32
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"brain_unet": {"in_channels": 3, "out_channels": 1}}
-    claims: ClassVar[tuple[Claim, ...]] = (Claim("brain_unet", 7_763_041, "torchinfo's summary of the hub's model; recalled", "UNet"),)
+    published, claims = published_in("vision.hub_unet")
     side = 16
 
     def parts(self) -> Iterator[Part]:

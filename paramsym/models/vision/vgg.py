@@ -5,9 +5,9 @@ Keras' is ``paramsym.models.KerasVGG``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import TypeAlias
 
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import N
@@ -20,18 +20,12 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
 from paramsym.layers.pooling import MaxPool2d
-from paramsym.models.published import Claim
-from paramsym.models.vision.blocks import RELU, Classifier, counted, named
+from paramsym.models.published import published_in
+from paramsym.models.vision.blocks import RELU, Classifier, named
 
 Widths: TypeAlias = tuple[tuple[Dim, ...], ...]
-
-
-def _widths(*depths: int) -> Widths:
-    return tuple((width,) * depth for width, depth in zip((64, 128, 256, 512, 512), depths, strict=True))
-
-
-CFGS = {11: _widths(1, 1, 2, 2, 2), 13: _widths(2, 2, 2, 2, 2), 16: _widths(2, 2, 3, 3, 3), 19: _widths(2, 2, 4, 4, 4)}
-"""Widths of the convolutions of every stage, by the number of layers with weights (Simonyan and Zisserman 2015, table 1)."""
+VGG16: Widths = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512))
+"""Widths of the convolutions of every stage (Simonyan and Zisserman 2015, table 1, configuration D)."""
 
 
 @named
@@ -57,22 +51,14 @@ class VGG(Classifier):
     18*C**2 + 30*C
     """
 
-    cfg: tuple[tuple[Dim, ...], ...] = CFGS[16]
+    cfg: Widths = VGG16
     batch_norm: bool = False
     num_classes: Dim = N
     dropout: float = 0.5
     _: KW_ONLY
     in_channels: Dim = 3
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        f"vgg{depth}{suffix}": {"cfg": cfg, "batch_norm": bool(suffix), "num_classes": 1000}
-        for suffix in ("", "_bn")
-        for depth, cfg in CFGS.items()
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        *counted("VGG", vgg11=132_863_336, vgg13=133_047_848, vgg16=138_357_544, vgg19=143_667_240),
-        *counted("VGG", vgg11_bn=132_868_840, vgg13_bn=133_053_736, vgg16_bn=138_365_992, vgg19_bn=143_678_248),
-    )
+    published, claims = published_in("vision.vgg")
 
     def conditions(self) -> None:
         """Every stage has a convolution."""

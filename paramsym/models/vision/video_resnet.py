@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import N, dims
@@ -16,17 +16,12 @@ from paramsym.layers.convolution import Conv3d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
 from paramsym.layers.pooling import AvgPool3d, MaxPool3d
-from paramsym.models.published import Claim
-from paramsym.models.vision.blocks import RELU, Videos, conv_norm, counted, named, remembered
+from paramsym.models.published import published_in
+from paramsym.models.vision.blocks import RELU, Videos, conv_norm, named, remembered
 from paramsym.program import Own, Value, apply, join, rearrange, reduce
 
 Maker = Literal["Conv3DSimple", "Conv3DNoTemporal", "Conv2Plus1D"]
 _DEPTHS: tuple[Dim, Dim, Dim, Dim] = dims("n1 n2 n3 n4")
-_MAKERS: Mapping[str, tuple[Maker, Maker, Maker, Maker]] = {
-    "r3d_18": ("Conv3DSimple", "Conv3DSimple", "Conv3DSimple", "Conv3DSimple"),
-    "mc3_18": ("Conv3DSimple", "Conv3DNoTemporal", "Conv3DNoTemporal", "Conv3DNoTemporal"),
-    "r2plus1d_18": ("Conv2Plus1D", "Conv2Plus1D", "Conv2Plus1D", "Conv2Plus1D"),
-}
 
 
 @named
@@ -45,21 +40,12 @@ class VideoResNet(Videos):
     (33371472, 11695440, 31505325)
     """
 
-    conv_makers: tuple[Maker, Maker, Maker, Maker] = _MAKERS["r3d_18"]
+    conv_makers: tuple[Maker, Maker, Maker, Maker] = ("Conv3DSimple",) * 4
     layers: tuple[Dim, Dim, Dim, Dim] = _DEPTHS
     stem: Literal["BasicStem", "R2Plus1dStem"] = "BasicStem"
     num_classes: Dim = N
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        name: {
-            "conv_makers": makers,
-            "layers": (2, 2, 2, 2),
-            "stem": "R2Plus1dStem" if name == "r2plus1d_18" else "BasicStem",
-            "num_classes": 400,
-        }
-        for name, makers in _MAKERS.items()
-    }
-    claims: ClassVar[tuple[Claim, ...]] = counted("VideoResNet", r3d_18=33_371_472, mc3_18=11_695_440, r2plus1d_18=31_505_325)
+    published, claims = published_in("vision.video_resnet", "VideoResNet")
 
     def parts(self) -> Iterator[Part]:
         """The stem, four stages, and the classifier."""
@@ -151,8 +137,7 @@ class S3D(Videos):
     num_classes: Dim = N
     dropout: float = 0.2
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"s3d": {"num_classes": 400}}
-    claims: ClassVar[tuple[Claim, ...]] = counted("S3D", s3d=8_320_048)
+    published, claims = published_in("vision.video_resnet", "S3D")
 
     def parts(self) -> Iterator[Part]:
         """The features, a mean over windows, and a convolution to the classes."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
 
 from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Dim, Shape, canonical, divides, text
@@ -18,11 +17,9 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.images import behind, in_row
-from paramsym.models.published import Claim
-from paramsym.models.vision.blocks import Pictures, counted, mlp, named, remembered
+from paramsym.models.published import published_in
+from paramsym.models.vision.blocks import Pictures, mlp, named, remembered
 from paramsym.program import Own, Value, take
-
-_SIZES = {"b": (12, 12, 768), "l": (24, 16, 1024), "h": (32, 16, 1280)}
 
 
 @named
@@ -58,30 +55,7 @@ class VisionTransformer(Pictures):
     _: KW_ONLY
     in_channels: Dim = 3
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        f"vit_{size}_{patch}": {
-            "image_size": 224,
-            "patch_size": patch,
-            "num_layers": depth,
-            "num_heads": heads,
-            "hidden_dim": width,
-            "mlp_dim": 4 * width,
-            "num_classes": 1000,
-        }
-        for size, patch in (("b", 16), ("b", 32), ("l", 16), ("l", 32), ("h", 14))
-        for depth, heads, width in (_SIZES[size],)
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        *counted("VisionTransformer", vit_b_16=86_567_656, vit_b_32=88_224_232, vit_l_16=304_326_632, vit_l_32=306_535_400),
-        Claim(
-            "vit_h_14",
-            633_470_440,
-            "torchvision 0.28, num_params of the weights",
-            "VisionTransformer",
-            besides=1_424_640,
-            note="images of 518x518",
-        ),
-    )
+    published, claims = published_in("vision.vision_transformer")
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
