@@ -84,8 +84,8 @@ def reconcile(layer: Any, claim: Any, at: Any = None, *, others: Mapping[str | S
     2.4M is right: 2,362,368 to 2 significant digits
     >>> bool(reconcile(attention, 2_362_369, at={"H": 768, "A": 12}))
     False
-    >>> print(reconcile(attention, [2_387_712, 4_245_504], at=[{"H": 768, "A": 12}, {"H": 1024, "A": 16}]))
-    in both rows: 3*H*(A - 1): the biases of query, key and value counted once per head at full width H
+    >>> print(reconcile(attention, [2_387_712, 4_244_480], at=[{"H": 768, "A": 12}, {"H": 1024, "A": 16}])[0])
+    3*H*(A - 1): the biases of query, key and value counted once per head at full width H
     """
     several = rows_of(layer, claim, at)
     if several is not None:

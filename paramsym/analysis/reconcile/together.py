@@ -91,8 +91,8 @@ def rows_of(counted: Any, claim: Any, at: Any) -> list[tuple[str, Any, Any, Any]
     elif _is_list(claim):
         claims = list(claim)
         sizes = list(at) if _is_list(at) else [at] * len(claims)
-    elif _is_list(counted) or _is_list(at):
-        message = "several layers or sizes with one claim; give a list of as many claims."
+    elif _is_list(at):
+        message = "several sizes with one claim; give a list of as many claims."
         raise ArgumentError(message)
     else:
         return None

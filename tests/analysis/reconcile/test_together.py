@@ -89,7 +89,6 @@ def test_claims_in_letters() -> None:
         (Bert(), [], None),
         (Bert(), [1, 2], [{"H": 1}]),
         ([Bert()], [1, 2], None),
-        ([Bert()], 5, None),
         (Bert(), 5, ["bert-base-uncased"]),
     ],
 )
