@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 import paramsym as ps
 from paramsym.cli import layout, main
-from paramsym.cli.arguments import COSTS
+from paramsym.cli.options import OPTIONS, TAKES, spelled
 from paramsym.cli.source import is_source, load
 from paramsym.errors import ParamsymError
 from paramsym.models import FAMILIES, model_types
@@ -341,6 +342,70 @@ def test_costs(run) -> None:  # noqa: ANN001
     assert "float16" in run("memory", "llama", "--dtype", "float31").err
 
 
+def test_every_option_of_a_cost() -> None:
+    """A command takes what the function takes, but for the inputs: their sizes are options of every command."""
+    for command, taken in TAKES.items():
+        ask = getattr(ps, {"cache": "kv_cache"}.get(command, command))
+        keywords = [name for name, one in signature(ask).parameters.items() if one.kind is one.KEYWORD_ONLY]
+        more = {"memory": {"use"}, "intensity": {"machine"}}.get(command, set())  # --inference; what intensity is asked on
+        assert set(taken) ^ set(keywords) == more
+        assert set(taken) <= set(OPTIONS)
+
+
+def test_options_of_costs(run) -> None:  # noqa: ANN001
+    """What a shell says is what Python says."""
+    model = ps.load("gpt2")
+    asked = (
+        *("memory", "gpt2", "-b", "8", "-n", "1024", "--dtype", "bfloat16", "--gradients", "float32", "--optimizer", "adafactor"),
+        *("--zero", "1", "--devices", "8", "--recompute", "full", "--tensor", "2", "--sequence", "--no-master", "-f", "json"),
+    )
+    how = {"dtype": "bfloat16", "gradients": "float32", "optimizer": "adafactor", "zero": 1, "devices": 8, "recompute": "full"}
+    held = ps.memory(model, (8, 1024), tensor=2, sequence=True, master=False, **how)
+    assert json.loads(run(*asked).out)["total"]["bytes"] == str(held.total) == "1785983569/2"
+    kept = run("activations", "gpt2", "-b", "8", "-n", "64", "--convention", "torch-sdpa", "--input-gradients", "-f", "json")
+    assert json.loads(kept.out)["total"]["bytes"] == ps.activations(model, (8, 64), convention="torch-sdpa", input_gradients=True).total
+    step = run("traffic", "gpt2", "-b", "1", "-n", "1", "--past", "1023", "--dtype", "float32", "-f", "json")
+    assert json.loads(step.out)["total"]["bytes"] == ps.traffic(model, (1, 1), past=1023, dtype="float32").total
+    sent = run("communication", "gpt2", "-b", "1", "-n", "64", "--sharing", "tensor", "--devices", "4", "-f", "json")
+    assert json.loads(sent.out)["total"]["bytes"] == ps.communication(model, (1, 64), sharing="tensor", devices=4).total
+
+
+def test_intensity_and_training(run) -> None:  # noqa: ANN001
+    """FLOPs per byte, and what limits a machine; FLOPs and days of a run."""
+    model = ps.load("gpt2")
+    assert ps.intensity(model, (8, 1), past=1023).on("h100").bound == "memory"
+    said = run("intensity", "gpt2", "-b", "8", "-n", "1", "--past", "1023", "--machine", "h100").out
+    assert "on h100: memory-bound" in " ".join(said.split())
+    assert "FLOPs per byte" in run("intensity", "gpt2").out
+    refused(run("intensity", "gpt2", "--machine", "h100"), "--machine wants numbers, and B, S are open;")
+    took = ps.training(model, (1, 1024), tokens=3 * 10**11, devices=64, machine="a100", utilisation="50 %")
+    asked = ("training", "gpt2", "-b", "1", "-n", "1024", "--tokens", "0.3T", "--devices", "64", "--machine", "a100")
+    assert f"{float(took.days):.4g}" in run(*asked, "--utilisation", "50 %").out
+    refused(run("training", "gpt2", "--tokens", "1.5"), "is no whole number, such as 300000, 300B or 1.4T")
+    refused(run("training", "gpt2", "--tokens", "many"), "is no whole number, such as 300000, 300B or 1.4T")
+    refused(run("training", "gpt2"), "required: --tokens")
+    refused(run("memory", "gpt2", "--tensor", "0"), "is no whole number from 1")
+    refused(run("cache", "gpt2", "--past", "-1"), "is no whole number from 0")
+    refused(run("communication", "gpt2"), "communication is between devices; give --devices.")
+    refused(run("explain", "A", "gpt2", "--of", "flops", "--inference"), "flops takes no --inference.")
+    refused(run("explain", "A", "gpt2", "--of", "cache", "--input-gradients"), "cache takes no --input-gradients.")
+
+
+def test_claims_together(run) -> None:  # noqa: ANN001
+    """The rows of a table: one term for all, or what each says alone."""
+    rows = ("109786368", "bert-base-uncased", "336247808", "bert-large-uncased")
+    assert run("reconcile", *rows).out.startswith("in both rows: 3*L*H*(A - 1): the biases of query, key and value")
+    found = json.loads(run("reconcile", *rows, "-f", "json").out)
+    assert [row["row"] for row in found["rows"]] == ["bert-base-uncased", "bert-large-uncased"]
+    assert found["answers"][0]["term"] == "3*A*H*L - 3*H*L"
+    alone = run("reconcile", "124M", "gpt2", "17", "gpt2-medium")
+    assert alone.code == 1
+    assert "gpt2: 124M is right" in alone.out
+    costs = run("reconcile", "1.81 GMACs", "resnet18", "4.09 GMACs", "resnet50", "--of", "flops", "-b", "1", "--side", "224")
+    assert costs.out == "in both rows: the count is right\n"
+    refused(run("reconcile", "124M", "gpt2", "355M"), "there is a claim without a source, or a source without a claim: '355M'")
+
+
 # Help -------------------------------------------------------------------------------------------------------------------------
 
 
@@ -358,7 +423,7 @@ def test_help(run, command: str) -> None:  # noqa: ANN001
 def test_examples_in_the_help_work(run) -> None:  # noqa: ANN001
     """Each example on names that needs no file runs as it stands."""
     ran = 0
-    for command in ("", "formula", "count", "table", "explain", "reconcile", "conventions", *COSTS, "families"):
+    for command in ("", "formula", "count", "table", "explain", "reconcile", "conventions", *TAKES, "families"):
         shown = re.sub(r" *\\\n *", " ", run(*command.split(), "--help").out)
         for line in shown.splitlines():
             words = shlex.split(line.strip().partition("    ")[0]) if line.startswith("  paramsym ") else []
@@ -585,4 +650,9 @@ def test_the_pages(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command
 
 def test_the_page_shows_every_command() -> None:
     """Nothing is left out."""
-    assert {command.split()[1] for command, _ in commands_on(PAGE)} >= {"formula", "count", "table", "explain", "reconcile", "check"}
+    run = {command.split()[1] for command, _ in commands_on(PAGE)}
+    assert run >= {"formula", "count", "table", "explain", "reconcile", "check", "memory", "intensity", "training", "communication"}
+    page = PAGE.read_text(encoding="utf-8")
+    for command, taken in TAKES.items():
+        (row,) = re.findall(rf"^\| `{command}` \| (.*) \|$", page, re.MULTILINE)
+        assert set(re.findall(r"`--([a-z-]+)`", row)) == {spelled(one) for one in taken} | ({"inference"} if command == "memory" else set())

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import NoReturn, cast
 
 from paramsym import __version__
+from paramsym.cli.options import COSTS, TAKES, add_options, whole
 from paramsym.cli.streams import complain, width
 
 FORMATS = ("text", "latex", "markdown", "json", "html")
@@ -56,7 +57,9 @@ examples:
   paramsym explain A gpt2 --of activations""",
     "reconcile": """A claim is a number (109486464), a rounded one (110M, "1.5B"), arithmetic
 ("12*768*12 = 110M"), an expression in the model's letters ("12*L*H**2"), or
-another model. Exit code 0 if it is right or explained, 1 if it is not.
+another model. Several claims, each with its source, are the rows of a table:
+the answer is the one term that fits them all. Exit code 0 if it is right or
+explained, 1 if it is not.
 
 examples:
   paramsym reconcile 109786368 bert-base-uncased
@@ -64,7 +67,8 @@ examples:
   paramsym reconcile bert-base-cased bert-base-uncased
   paramsym reconcile "4.1 GFLOPs" resnet50 --of flops -b 1 --side 224
   paramsym reconcile "2.1 GB" llama-2-7b-hf --of cache -b 1 -n 4096 \\
-                     --dtype float16""",
+                     --dtype float16
+  paramsym reconcile 109786368 bert-base-uncased 336247808 bert-large-uncased""",
     "conventions": """The same model counted in every usual meaning of "parameters":
 tied tensors once or twice, without embeddings, active per token, ...
 
@@ -76,23 +80,56 @@ inputs: B examples of S positions, or images of the model's size.
 examples:
   paramsym flops gpt2
   paramsym flops meta-llama/Meta-Llama-3-8B --batch 1 --positions 2048 --depth 2
-  paramsym flops gpt2 --way both --convention megatron""",
-    "activations": """Bytes that the forward pass keeps for the backward pass, as torch's plain
-operations keep them.
+  paramsym flops gpt2 --way both --convention megatron
+  paramsym flops gpt2 --batch 1 --positions 1 --past 1023""",
+    "macs": """Half of the FLOPs: one for each multiply-add of products and convolutions.
 
 example:
-  paramsym activations gpt2 --batch 8 --positions 1024""",
+  paramsym macs resnet50 --batch 1 --side 224""",
+    "activations": """Bytes that the forward pass keeps for the backward pass, as torch's plain
+operations keep them unless --convention says otherwise; of one device where
+the model is shared.
+
+examples:
+  paramsym activations gpt2 --batch 8 --positions 1024
+  paramsym activations gpt2 -b 8 -n 1024 --convention torch-sdpa \\
+                      --dtype bfloat16 --recompute full --tensor 2 --sequence""",
     "cache": """What is kept for the next token: keys and values, or other states; numbers,
 or bytes with --dtype.
 
 example:
   paramsym cache meta-llama/Llama-2-70b-hf --batch 1 --positions 4096 --dtype float16""",
-    "memory": """Training: weights, gradients, the states of AdamW, activations. With
---inference: weights and the cache.
+    "memory": """Training: weights, gradients, the states of an optimizer, activations. With
+--inference: weights, the cache, the widest moment. Of one device where the
+model is shared.
 
 examples:
   paramsym memory gpt2 --batch 8 --positions 1024
-  paramsym memory gpt2 --batch 8 --positions 1024 --inference --dtype float16""",
+  paramsym memory gpt2 -b 8 -n 1024 --dtype bfloat16 --gradients float32 \\
+                  --optimizer adam --zero 1 --devices 8 --recompute full
+  paramsym memory gpt2 --batch 8 --positions 1024 --inference --dtype float16
+  paramsym memory gpt2 -b 1 -n 1024 --inference --weights gguf-q4_0""",
+    "traffic": """Bytes that products read and write in one forward pass, or in one step
+after --past positions.
+
+example:
+  paramsym traffic gpt2 --batch 1 --positions 1 --past 1023""",
+    "intensity": """FLOPs per byte moved; with --machine whether arithmetic or memory limits.
+
+examples:
+  paramsym intensity gpt2 --batch 1 --positions 1024
+  paramsym intensity gpt2 -b 8 -n 1 --past 1023 --machine h100""",
+    "training": """FLOPs of a whole training run, beside 6ND, and the days that it takes.
+
+example:
+  paramsym training gpt2 -n 1024 --tokens 300B --devices 64 \\
+                    --machine a100 --utilisation "40 %" """,
+    "communication": """Bytes that each device sends in one training step: data, zero-1, zero-2,
+zero-3, fsdp, tensor, sequence, pipeline or context.
+
+examples:
+  paramsym communication gpt2 --devices 8
+  paramsym communication gpt2 -b 1 -n 1024 --sharing tensor --devices 2""",
     "check": """Reads config.json and the headers of the safetensors files beside it (no
 weights) and compares tensor by tensor. Exit code 0 if every difference is
 explained, 1 if not.
@@ -115,16 +152,17 @@ _SUMMARIES = {
     "reconcile": "where a claimed number comes from",
     "conventions": "every way to count the same model",
     "flops": "the work of a forward pass",
+    "macs": "the same in multiply-adds",
     "activations": "what training keeps for the backward pass",
     "cache": "what is kept for the next token",
     "memory": "the memory of training or inference",
+    "traffic": "the bytes that a forward pass moves",
+    "intensity": "FLOPs per byte, and what limits a machine",
+    "training": "FLOPs and days of a training run",
+    "communication": "the bytes that devices send each other",
     "check": "a checkpoint against its own config.json",
     "families": "the models that are known by name",
 }
-
-
-COSTS = ("flops", "activations", "cache", "memory")
-"""Commands about the costs of a forward pass."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -158,13 +196,13 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     top = parser()
     found = top.parse_args(argv)
     # Until Python 3.13 argparse reads `--set=--` as an option with no value at all, and gives a list for it.
-    given = [value for name, value in vars(found).items() if name != "sizes"] + list(getattr(found, "sizes", ()))
+    given = [value for name, value in vars(found).items() if name not in {"sizes", "more"}] + list(getattr(found, "sizes", ()))
     if [] in given:
         top.error("an option has the value '--', which is not a value")
     return found
 
 
-def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:
+def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:  # noqa: C901 - one case for each kind of command
     if name == "explain":
         command.add_argument("asked", metavar="SYMBOL", help="a letter of the model, such as A")
     if name == "reconcile":
@@ -175,6 +213,8 @@ def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:
         command.add_argument("source", metavar="NAME", nargs="?", help="a family")
     else:
         command.add_argument("source", metavar="SOURCE", help=_SOURCE)
+    if name == "reconcile":
+        command.add_argument("more", metavar="CLAIM SOURCE", nargs="*", help="further claims with their sources: the rows of a table")
     if name != "families":
         command.add_argument("-a", "--architecture", metavar="CLASS", help="the reference's class, such as BertForMaskedLM")
         command.add_argument("--strict", action="store_true", help="refuse unknown config keys instead of warning")
@@ -191,30 +231,26 @@ def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:
     if name == "table":
         command.add_argument("-d", "--depth", metavar="N", type=_depth, help="one row per part, N levels down")
         command.add_argument("--buffers", action="store_true", help="list buffers, too")
-    if name in COSTS:
+    if name in TAKES:
         _add_inputs(command, name)
-    if name in {"flops", "explain", "reconcile"}:
-        _add_questions(command, name)
-    formats = (*FORMATS, "csv") if name in {"table", "conventions", "families", *COSTS} else FORMATS
+    if name in {"explain", "reconcile"}:
+        _add_questions(command)
+    formats = (*FORMATS, "csv") if name in {"table", "conventions", "families", *TAKES} else FORMATS
     command.add_argument("-f", "--format", choices=formats, default="text", metavar="FORMAT", help=f"one of {', '.join(formats)}")
 
 
 def _add_inputs(command: argparse.ArgumentParser, name: str) -> None:
-    command.add_argument("-d", "--depth", metavar="N", type=_depth, default=1, help="one row per part, N levels down (default: 1)")
+    if name in COSTS:
+        command.add_argument("-d", "--depth", metavar="N", type=_depth, default=1, help="one row per part, N levels down (default: 1)")
     _add_sizes(command)
-    if name != "flops":
-        command.add_argument("--dtype", metavar="FORMAT", help="the format of the numbers, such as float16")
-    if name == "memory":
-        command.add_argument("--inference", action="store_true", help="the memory of inference instead of training")
+    add_options(command, name)
 
 
-def _add_questions(command: argparse.ArgumentParser, name: str) -> None:
-    if name != "flops":
-        command.add_argument("--of", choices=COSTS, metavar="COST", help=f"a cost instead of the parameters: {', '.join(COSTS)}")
-        _add_sizes(command)
-        command.add_argument("--dtype", metavar="FORMAT", help="with --of: the format of the numbers, such as float16")
-    command.add_argument("--way", choices=("forward", "backward", "both"), help="which pass of FLOPs (default: forward)")
-    command.add_argument("--convention", metavar="NAME", help="how FLOPs or activations are counted, such as megatron")
+def _add_questions(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--of", choices=COSTS, metavar="COST", help=f"a cost instead of the parameters: {', '.join(COSTS)}")
+    _add_sizes(command)
+    group = command.add_argument_group("options with --of", "those of the command of that name")
+    add_options(cast("argparse.ArgumentParser", group), *COSTS)
 
 
 def _add_sizes(command: argparse.ArgumentParser) -> None:
@@ -232,7 +268,8 @@ def _size(text: str) -> int:
 
 
 def _whole(text: str, what: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) < 9 and int(text) > 0:
-        return int(text)
-    message = f"{text[:20]!a} is not a {what}; wanted a whole number from 1"
-    raise argparse.ArgumentTypeError(message)
+    try:
+        return whole(text)
+    except argparse.ArgumentTypeError:
+        message = f"{text[:20]!a} is not a {what}; wanted a whole number from 1"
+        raise argparse.ArgumentTypeError(message) from None

@@ -10,16 +10,15 @@ import html
 import warnings
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from inspect import signature
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sympy import Expr, Integer
+from sympy import Expr, Integer, Symbol
 
 from paramsym.algebra.size import shown
 from paramsym.algebra.symbols import W
 from paramsym.cli import data, layout
-from paramsym.cli.arguments import COSTS
+from paramsym.cli.options import COSTS, TAKES, given, spelled
 from paramsym.cli.source import find, is_source, load
 from paramsym.cli.streams import complain, on_a_terminal, painted, width
 from paramsym.core.layer import Layer, class_name
@@ -31,8 +30,10 @@ from paramsym.render import json
 from paramsym.render.table import Cell, Table
 
 if TYPE_CHECKING:
+    from paramsym.analysis.counted import Counted
     from paramsym.analysis.explain import Explanation
     from paramsym.analysis.reconcile.answers import Reconciliation
+    from paramsym.analysis.reconcile.together import Together
     from paramsym.measure.cost import Cost
 
 Writer: TypeAlias = "Callable[[], str]"
@@ -139,19 +140,53 @@ def _cost_of(arguments: argparse.Namespace, question: str) -> Cost:
     """Return a cost of the model, with the options that were given and the sizes of the inputs."""
     import paramsym
 
-    given = {name: getattr(arguments, name, None) for name in ("dtype", "way", "convention")}
-    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    if getattr(arguments, "inference", False):
-        options["use"] = "inference"
-    ask: Any = getattr(paramsym, {"cache": "kv_cache"}.get(question, question))
-    unknown = sorted(options.keys() - signature(ask).parameters.keys())
+    options = given(arguments)
+    unknown = sorted(options.keys() - {*TAKES[question], "use" if question == "memory" else ""})
     if unknown:
-        message = f"{question} takes no --{unknown[0]}."
+        message = f"{question} takes no --{'inference' if unknown[0] == 'use' else spelled(unknown[0])}."
         raise ArgumentError(message)
+    if question == "communication" and "devices" not in options:
+        message = "communication is between devices; give --devices."
+        raise ArgumentError(message)
+    ask: Any = getattr(paramsym, {"cache": "kv_cache"}.get(question, question))
     cost: Cost = ask(_model(arguments), **options)
-    given = {"B": arguments.batch, "S": arguments.positions, "W": _side(cost, arguments.side)}
+    return cost.at(_of_inputs(arguments, cost))
+
+
+def _of_inputs(arguments: argparse.Namespace, cost: Cost) -> dict[str, int]:
+    """Return the sizes of the inputs that were given, of those that the model's inputs have in letters."""
+    sizes = {"B": arguments.batch, "S": arguments.positions, "W": _side(cost, arguments.side)}
     letters = {symbol.name for symbol in cost.symbols}
-    return cost.at({name: size for name, size in given.items() if size is not None and name in letters})
+    return {name: size for name, size in sizes.items() if size is not None and name in letters}
+
+
+def _intensity(arguments: argparse.Namespace) -> Reply:
+    from paramsym.measure.traffic import intensity
+
+    options = given(arguments)
+    machine = options.pop("machine", None)
+    found = intensity(_model(arguments), **options)
+    found = found.at(_of_inputs(arguments, found.bytes))
+    table = found.table()
+    if machine is None:
+        return _of_table(table)
+    left = sorted(
+        symbol.name for symbol in {*found.flops.total.free_symbols, *found.bytes.total.free_symbols} if isinstance(symbol, Symbol)
+    )
+    if left:
+        message = f"--machine wants numbers, and {', '.join(left)} are open; give --batch, --positions or --side, and sizes with --set."
+        raise SizeError(message)
+    return _of_table(replace(table, caption=f"{found}; {found.on(machine).words}"))
+
+
+def _training(arguments: argparse.Namespace) -> Reply:
+    from paramsym.measure.training import training
+    from paramsym.measure.work import flops
+
+    model = _model(arguments)
+    asked = flops(model)
+    inputs = asked.at(_of_inputs(arguments, asked)).inputs
+    return _of_table(training(model, *inputs, **given(arguments)).table())
 
 
 def _side(cost: Cost, pixels: int | None) -> int | None:
@@ -224,22 +259,33 @@ def _steps(why: Explanation, write: Callable[[int, str, str], str], *, head: boo
 def _reconcile(arguments: argparse.Namespace) -> Reply:
     from paramsym.analysis.reconcile.reconciling import reconcile
 
-    asked = _asked_first(arguments)
-    if arguments.of:
-        found = reconcile(_cost_of(arguments, arguments.of), asked)
-    else:
-        found = reconcile(_sized(_model(arguments), arguments.source), _claim(asked))
+    if len(arguments.more) % 2:
+        message = f"there is a claim without a source, or a source without a claim: {arguments.more[-1]!r}; wanted CLAIM SOURCE, repeated."
+        raise ArgumentError(message)
+    counted: list[Counted] = []
+    claims: list[str | Layer] = []
+    for claim, source in [(arguments.asked, arguments.source), *zip(arguments.more[::2], arguments.more[1::2], strict=True)]:
+        row = argparse.Namespace(**{**vars(arguments), "asked": claim, "source": source})
+        asked = _asked_first(row)
+        counted.append(_cost_of(row, row.of) if row.of else _sized(_model(row), row.source))
+        claims.append(asked if row.of else _claim(asked))
+    one = len(claims) == 1
+    found: Any = reconcile(counted[0], claims[0]) if one else reconcile(counted, claims)
+    if not one:
+        names = (arguments.source, *arguments.more[1::2])
+        found = replace(found, rows=tuple(replace(row, name=name) for row, name in zip(found.rows, names, strict=True)))
     reply = _of_table(found.table(), bool(found))
     reply.writers.pop("csv")
     reply.writers["text"] = lambda: _reconciliation(found, width())
-    reply.writers["json"] = lambda: json.document(data.of_reconciliation(found))
+    reply.writers["json"] = lambda: json.document(data.of_reconciliation(found) if one else data.of_together(found))
     return reply
 
 
-def _reconciliation(found: Reconciliation, columns: int) -> str:
+def _reconciliation(found: Reconciliation | Together, columns: int) -> str:
+    text = str(found).splitlines()
     if not found:
-        return layout.words(painted(str(found), "yellow"), columns)
-    return "\n".join(layout.words(str(answer), columns, rest="    ") for answer in found)
+        return "\n".join(layout.words(painted(line, "yellow"), columns) for line in text)
+    return "\n".join(layout.words(line, columns, rest="    ") for line in text)
 
 
 def _claim(asked: str) -> str | Layer:
@@ -322,6 +368,8 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], Reply]] = {
     "reconcile": _reconcile,
     "conventions": _conventions,
     **dict.fromkeys(COSTS, _cost),
+    "intensity": _intensity,
+    "training": _training,
     "check": _check,
     "families": _families,
 }

@@ -14,7 +14,8 @@ from paramsym.core.ledger import Ledger
 if TYPE_CHECKING:
     from paramsym.analysis.conventions import Conventions
     from paramsym.analysis.explain import Explanation
-    from paramsym.analysis.reconcile.answers import Reconciliation
+    from paramsym.analysis.reconcile.answers import Answer, Reconciliation
+    from paramsym.analysis.reconcile.together import Together
     from paramsym.checking import Verdict
 
 Data = dict[str, Any]
@@ -89,18 +90,26 @@ def of_reconciliation(found: Reconciliation) -> Data:
         "counted": found.counted,
         "claim": found.claim,
         "explained": bool(found),
-        "answers": [
-            {
-                "difference": answer.difference,
-                "term": answer.term,
-                "value": answer.value,
-                "chance": answer.chance,
-                "readings": [
-                    {"words": reading.words, "note": reading.note or None, "tensors": reading.tensors} for reading in answer.readings
-                ],
-            }
-            for answer in found
-        ],
+        "answers": [_of_answer(answer) for answer in found],
+    }
+
+
+def of_together(found: Together) -> Data:
+    """Return several claims, and the answers that fit all of them."""
+    return {
+        "rows": [{"row": row.name, **of_reconciliation(row.alone)} for row in found.rows],
+        "explained": bool(found),
+        "answers": [_of_answer(answer) for answer in found],
+    }
+
+
+def _of_answer(answer: Answer) -> Data:
+    return {
+        "difference": answer.difference,
+        "term": answer.term,
+        "value": answer.value,
+        "chance": answer.chance,
+        "readings": [{"words": reading.words, "note": reading.note or None, "tensors": reading.tensors} for reading in answer.readings],
     }
 
 

@@ -216,6 +216,11 @@ class Layer:
             return derived.batch_axis(self, input_shape)
         return 0
 
+    @property
+    def positions_lead(self) -> bool:
+        """Whether the parts get positions before examples though the layer itself gets the examples of a batch first."""
+        return False
+
     def applications(self, input_shape: Shape) -> Iterator[Application]:
         """Return the input shape of each part; it is known if the parts are applied one after another.
 

@@ -103,7 +103,7 @@ class Line:
             changes["trainable"] = False
         if self.alias_of and step:
             changes["alias_of"] = f"{step}.{self.alias_of}" if isinstance(step, str) else step.inside(self.alias_of)
-        return self._changed(changes)
+        return self.but(**changes)
 
     def under(self, above: tuple[str, ...]) -> Line:
         """Return the line with a longer path, through outer levels that only add names."""
@@ -112,9 +112,10 @@ class Line:
         changes: dict[str, object] = {"path": (*above, *self.path)}
         if self.alias_of:
             changes["alias_of"] = ".".join((*above, self.alias_of))
-        return self._changed(changes)
+        return self.but(**changes)
 
-    def _changed(self, changes: dict[str, object]) -> Line:
+    def but(self, **changes: object) -> Line:
+        """Return the line with other fields."""
         # A model with many layers makes many lines; copying the fields is four times faster than the constructor.
         line = object.__new__(Line)
         line.__dict__.update(self.__dict__, **changes)

@@ -37,6 +37,9 @@ def _plain(
     return Door(opens, arguments, name=name, says=f"Return ``paramsym.{kind.__name__}``{says}.", rank=rank, reads=reads, complete=anywhere)
 
 
+_LAST = {"data_format": "channels_last"}
+
+
 def _same_axes(value: Any, name: str) -> Any:
     """Return one axis unchanged, several as a tuple."""
     found = axes_of(value, name)
@@ -66,7 +69,7 @@ _POINTWISE = (
     _plain("Dropout", dropout.Dropout, takes("rate", noise_shape=None, seed=None)),
     _plain("GaussianDropout", dropout.GaussianDropout, takes("rate", seed=None)),
     _plain("GaussianNoise", dropout.GaussianNoise, takes("stddev", seed=None)),
-    _plain("SpatialDropout1D", dropout.Dropout1d, takes("rate", seed=None)),
+    _plain("SpatialDropout1D", dropout.Dropout1d, takes("rate", seed=None), fixed=_LAST),
     _plain("SpatialDropout2D", dropout.Dropout2d, takes("rate", data_format=None, seed=None)),
     _plain("SpatialDropout3D", dropout.Dropout3d, takes("rate", data_format=None, seed=None)),
     _plain("Flatten", reshaping.Flatten, takes(data_format=None)),
@@ -108,7 +111,6 @@ def _factors(rank: int) -> Reader:
     return lambda value, name: tuple(size(factor, name) for factor in per_axis(tupled(value, name), rank, name))
 
 
-_LAST = {"data_format": "channels_last"}
 _MODES = one_of("nearest", "bilinear", "bicubic", "lanczos3", "lanczos5")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from math import inf
 from typing import ClassVar, Literal, cast
 
@@ -14,7 +15,7 @@ from paramsym.errors import ArgumentError, ShapeError
 from paramsym.layers.axes import axis_of
 from paramsym.layers.dialects import Dialect
 from paramsym.layers.siblings import Sibling
-from paramsym.program import Own, Value, apply, axes, glu, is_known, rearrange, reduce, softmax, unknown
+from paramsym.program import Kept, Own, Value, apply, axes, glu, is_known, rearrange, reduce, region, softmax, unknown
 
 
 class _Function(Sibling):
@@ -25,7 +26,7 @@ class _Function(Sibling):
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
         """The elementwise function."""
         name, *settings = self.computes_by
-        return apply(name, x, *(getattr(self, setting) for setting in settings))
+        return apply(name, x, *(getattr(self, setting) for setting in settings), inplace=getattr(self, "inplace", False))
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,11 @@ class PReLU(Layer):
                 message = f"there are {self.num_parameters} slopes for {channels} channels, on axis 1 of {text(x.sizes)}."
                 raise ShapeError(message)
             slopes = rearrange(slopes, "c -> c" + " ()" * (x.rank - 2))
-        return apply("relu", x) + slopes * apply("clip", x, -inf, 0.0)
+
+        def kernel(x: Value, slopes: Value) -> Value:
+            return apply("relu", x) + slopes * apply("clip", x, -inf, 0.0)
+
+        return region("prelu", kernel, x, slopes, keeps=(Kept("taken"), Kept("taken", 1)))
 
 
 @dataclass(frozen=True)
@@ -98,7 +103,7 @@ class ReLU(Layer):
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
         """Entries above the threshold, limited to the largest value; below the threshold a slope."""
-        y = apply("threshold", x, self.threshold, 0.0) if self.threshold else apply("relu", x)
+        y = apply("threshold", x, self.threshold, 0.0) if self.threshold else apply("relu", x, inplace=self.inplace)
         y = y if self.max_value is None else apply("clip", y, 0.0, self.max_value)
         return y - apply("relu", self.threshold - x) * self.negative_slope if self.negative_slope else y
 
@@ -118,7 +123,10 @@ class LeakyReLU(_Function, computes_by=("leaky_relu", "negative_slope")):
 
 @dataclass(frozen=True)
 class RReLU(_Function, computes_by=("leaky_relu", "slope")):
-    """A leaky ReLU whose slope is drawn between ``lower`` and ``upper`` in training (Xu et al. 2015). Reference: ``torch.nn.RReLU``."""
+    """A leaky ReLU whose slope is drawn between ``lower`` and ``upper`` in training (Xu et al. 2015). Reference: ``torch.nn.RReLU``.
+
+    Training keeps the slope of every entry beside the input, or in place beside the output.
+    """
 
     lower: float = 1.0 / 8
     upper: float = 1.0 / 3
@@ -128,6 +136,11 @@ class RReLU(_Function, computes_by=("leaky_relu", "slope")):
     def slope(self) -> float:
         """The mean slope, which evaluation uses."""
         return (self.lower + self.upper) / 2
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The function of every entry."""
+        keeps = (Kept("given" if self.inplace else "taken"), Kept("own", factors=x.sizes))
+        return region("rrelu", partial(super().forward, own), x, keeps=keeps)
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from paramsym.program import (
     normalise,
     rearrange,
     reduce,
+    root_reciprocal,
     segments,
     softmax,
 )
@@ -110,6 +111,11 @@ class MultiHeadAttention(Layer):
     dialect: Literal["torch", "keras", "flax"] = "torch"
     need_weights: bool = False
 
+    @property
+    def positions_lead(self) -> bool:
+        """Whether torch's own layer has its examples first: it works with the positions first all the same."""
+        return self.dialect == "torch" and self.batch_first and self._storage != "separate"
+
     def conditions(self) -> None:
         """Heads divide widths, key/value heads divide heads, and no two arguments contradict each other."""
         if self.head_dim is not None and self.qkv_features is not None:
@@ -187,42 +193,61 @@ class MultiHeadAttention(Layer):
         return self._kernels(own, query, *((third, second) if self.dialect == "keras" else (second, third)))
 
     def _torch(self, own: Own, *inputs: Value) -> Value:
-        """Projections in the layout of the inputs, attention with the batch first, and the layout of the inputs again."""
+        """Projections, attention with the batch first, the layout of the inputs again; torch's own layer has positions first inside."""
         words = "[batch] positions features" if self.batch_first else "positions [batch] features"
         widths = (self.embed_dim, self._key_input, self._value_input)
-        same = all(one is inputs[0] for one in inputs)
         if any(one.rank != inputs[0].rank for one in inputs):
             message = f"queries, keys and values are {', '.join(text(one.sizes) for one in inputs)}; wanted all with a batch, or none."
             raise ShapeError(message)
+        batch_first = self.batch_first and not self.positions_lead
         query, restored = axes(inputs[0], words, features=widths[0])
-        others = (query, query) if same else (axes(one, words, features=w)[0] for one, w in zip(inputs[1:], widths[1:], strict=True))
-        q, k, v = self._projected(own, query, *others)
+        found = {inputs[0]: query} | {
+            one: axes(one, words, features=w)[0] for one, w in zip(inputs[1:], widths[1:], strict=True) if one is not inputs[0]
+        }
+        if self.positions_lead:
+            found = {one: rearrange(x, "b s f -> s b f") for one, x in found.items()}
+        q, k, v = self._projected(own, *(found[one] for one in inputs))
         if self.add_bias_kv:
-            batch = 0 if self.batch_first else 1
-            extra = (copies(own[name], query.sizes[batch], axis=batch) for name in ("bias_k", "bias_v"))
+            batch = 0 if batch_first else 1
+            extra = (copies(own[name], q.sizes[batch], axis=batch) for name in ("bias_k", "bias_v"))
             k, v = (join(one, more, axis=1 - batch) for one, more in zip((k, v), extra, strict=True))
         q, k = (self._normed(own, name, one) for name, one in (("q_norm", q), ("k_norm", k)))
-        q, k, v = (one if self.batch_first else rearrange(one, "s b a d -> b s a d") for one in (q, k, heads(v)))
+        q, k, v = (one if batch_first else rearrange(one, "s b a d -> b s a d") for one in (q, k, heads(v)))
         if self.add_zero_attn:
             k, v = (join(one, constant("zeros", (one.sizes[0], 1, *one.sizes[2:])), axis=1) for one in (k, v))
-        y = attend(q, k, v, dropout=self.dropout, fused=not self.need_weights)
-        y = y if self.batch_first else rearrange(y, "b s f -> s b f")
-        y = y * apply("sigmoid", own.gate_proj(query)) if self.gate else y
-        return restored(own["o_proj" if self._storage == "separate" else "out_proj"](y))
+        if self.need_weights:
+            y = attend(q * root_reciprocal(q.sizes[-1]), k, v, scale=1, dropout=self.dropout, fused=False)
+        else:
+            y = attend(q, k, v, dropout=self.dropout)
+        y = y if batch_first else rearrange(y, "b s f -> s b f")
+        y = y * apply("sigmoid", own.gate_proj(found[inputs[0]])) if self.gate else y
+        y = own["o_proj" if self._storage == "separate" else "out_proj"](y)
+        return restored(rearrange(y, "s b f -> b s f") if self.positions_lead else y)
 
     def _projected(self, own: Own, *inputs: Value) -> list[Value]:
-        """Queries, keys and values for every storage of their matrices; one product if all come from the same array."""
+        """Queries, keys and values for every storage of their matrices; one product for those that come from the same array."""
         if self._storage == "separate":
             return [own[name](x) for name, x in zip(("q_proj", "k_proj", "v_proj"), inputs, strict=True)]
-        if self._storage == "fused" and all(x is inputs[0] for x in inputs):
-            found = segments(contract("... i, o i -> ... o", inputs[0], own.in_proj_weight))
-        else:
+        biased = [which for which in _PROJECTIONS[:3] if self._bias(which)]
+        if self._storage == "split" or inputs[1] is not inputs[2] or len(biased) in {1, 2}:
             split = ("q_proj_weight", "k_proj_weight", "v_proj_weight")
             weights = segments(own.in_proj_weight, axis=0) if self._storage == "fused" else [own[name] for name in split]
             found = tuple(contract("... i, o i -> ... o", x, weight) for x, weight in zip(inputs, weights, strict=True))
-        biased = [which for which in _PROJECTIONS[:3] if self._bias(which)]
-        biases = dict(zip(biased, segments(own.in_proj_bias), strict=True)) if biased else {}
-        return [y + biases[which] if which in biases else y for which, y in zip(_PROJECTIONS, found, strict=False)]
+            biases = dict(zip(biased, segments(own.in_proj_bias), strict=True)) if biased else {}
+            return [y + biases[which] if which in biases else y for which, y in zip(_PROJECTIONS, found, strict=False)]
+
+        def both(x: Value, weight: Value, bias: Value | None) -> Value:
+            y = contract("... i, o i -> ... o", x, weight)
+            return y if bias is None else y + bias
+
+        bias = own.in_proj_bias if biased else None
+        if inputs[0] is inputs[1]:
+            return list(segments(both(inputs[0], own.in_proj_weight, bias), apart=True))
+        query, key, value = self._axes()
+        pieces = (query, cat(key=key, value=value))
+        first, second = segments(own.in_proj_weight, *pieces, axis=0)
+        one, other = (None, None) if bias is None else segments(bias, *pieces, axis=0)
+        return [both(inputs[0], first, one), *segments(both(inputs[1], second, other), apart=True)]
 
     def _normed(self, own: Own, name: str, x: Value) -> Value:
         """Separate heads, normalised before or after the split."""

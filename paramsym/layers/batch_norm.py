@@ -19,7 +19,7 @@ Every tensor is (num_features,), except the scalar ``num_batches_tracked``.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import ClassVar, Literal
 
 from paramsym.algebra.size import Width
@@ -29,7 +29,7 @@ from paramsym.layers.axes import per_channel
 from paramsym.layers.dialects import Dialect, affine_tensors, check_scale
 from paramsym.layers.normalization import ChannelNorm, affine
 from paramsym.naming import quoted
-from paramsym.program import Own, Value, normalise
+from paramsym.program import Kept, Own, Value, normalise, region
 
 _STATISTICS = {
     "torch": ("running_mean", "running_var"),
@@ -60,7 +60,18 @@ class _Normalised(ChannelNorm):
         eps = self.eps  # type: ignore[attr-defined]
         given = [per_channel(own[name], behind) for name in _STATISTICS[dialect] if name in own]
         over = () if given else [n for n in range(int(self.apart), x.rank) if n != channel]
-        return restored(normalise(x, "given" if given else "layer", *over, eps=eps, scale=scale, shift=shift, given=given))
+
+        def kernel(x: Value) -> Value:
+            return normalise(x, "given" if given else "layer", *over, eps=eps, scale=scale, shift=shift, given=given)
+
+        if not self.apart or dialect != "torch":
+            return restored(kernel(x))
+        # Torch normalises batch*channels channels of one example, with scale and stored statistics repeated for every example.
+        repeated = Kept("own", factors=x.sizes[:2], kind="statistic")
+        scales = () if scale is None else (replace(repeated, kind="float"),)
+        return restored(
+            region("instance norm", kernel, x, keeps=(Kept("taken", merged=((0, 1),)), *scales, *(repeated,) * (2 + len(given))))
+        )
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from paramsym.algebra.size import Axis, Dim, cat
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.layers.dense import Dense
-from paramsym.program import Own, Value, apply, axes, constant, contract, segments, take
+from paramsym.program import Kept, Own, Value, apply, axes, constant, contract, region, segments, take
 
 Dialect: TypeAlias = Literal["torch", "keras", "flax", "nnx"]
 """Flax has two interfaces: linen (``flax``) has dense layers for every gate, NNX (``nnx``) one for the input and one for the state."""
@@ -306,6 +306,8 @@ class GRUCell(_Cell):
 
     def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:
         """The joined gates; Keras has the update gate first."""
+        if self.dialect == "torch":
+            return (torch_gru_state(fed, kept, *states),)
         order = (1, 0, 2) if self.dialect == "keras" else (0, 1, 2)
         fed_gates, kept_gates = segments(fed), segments(kept)
         return (gru_state([fed_gates[n] for n in order], [kept_gates[n] for n in order], states[0], functions(own, self)),)
@@ -417,6 +419,19 @@ def gru_state(fed: Sequence[Value], kept: Sequence[Value], hidden: Value, functi
     reset, update = (gate(one + other) for one, other in zip(fed[:2], kept[:2], strict=True))
     new = squash(fed[2] + reset * kept[2])
     return (1 - update) * new + update * hidden
+
+
+def torch_gru_state(fed: Value, kept: Value, hidden: Value) -> Value:
+    """Return the same as torch computes it: in place, with copies of what is written over.
+
+    It keeps the gates and what they leave of the new state, the new state before and after that, and its difference from the old one.
+    """
+
+    def kernel(fed: Value, kept: Value, hidden: Value) -> Value:
+        return gru_state(segments(fed), segments(kept), hidden)
+
+    one = Kept("own", factors=hidden.sizes)
+    return region("gru", kernel, fed, kept, hidden, keeps=(Kept("own", factors=kept.sizes), one, one, one))
 
 
 def check_peepholes(dialect: Dialect) -> None:

@@ -10,7 +10,7 @@ from paramsym.algebra.size import Dim, Shape, Width, text
 from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError, ShapeError, SizeError
 from paramsym.layers.dialects import Dialect
-from paramsym.program import Own, Value, contract, features
+from paramsym.program import Kept, Own, Value, contract, features, region
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,13 @@ class Bilinear(Layer):
     def forward(self, own: Own, x: Value, other: Value | None = None) -> Value:
         """The forms between the two inputs, and the bias; a single input is used for both."""
         other = x if other is None else other
-        y = contract("... i, o i j -> ... o j", features(x, self.in1_features), own.weight)
-        y = contract("... o j, ... j -> ... o", y, features(other, self.in2_features))
+
+        def kernel(x: Value, other: Value, weight: Value) -> Value:
+            return contract("... o j, ... j -> ... o", contract("... i, o i j -> ... o j", x, weight), other)
+
+        factors = (features(x, self.in1_features), features(other, self.in2_features), own.weight)
+        keeps = (Kept("taken", 0, wanted=(1, 2)), Kept("taken", 1, wanted=(0, 2)), Kept("taken", 2, wanted=(0, 1)))
+        y = region("bilinear", kernel, *factors, keeps=keeps)
         return y + own.bias if self.bias else y
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
+from paramsym.algebra.size import text
 from paramsym.core.layer import Layer
-from paramsym.errors import ArgumentError
+from paramsym.errors import ArgumentError, RankError
+from paramsym.layers.axes import DataFormat
 from paramsym.program import Own, Value, drop
 
 
@@ -33,6 +36,25 @@ class _InPlace(_Dropout):
 
 
 @dataclass(frozen=True)
+class _OfChannels(_InPlace):
+    """Dropout of whole channels: a product with noise of one number for each of them."""
+
+    _: KW_ONLY
+    data_format: DataFormat = "channels_first"
+
+    alone: ClassVar[int | None] = None
+    """The number of axes of one example without a batch axis, if torch takes it."""
+
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
+        """The input; in training with one random number for each channel."""
+        if x.rank < 2:
+            message = f"wanted at least 2 axes, of which one is that of the channels; found {x.rank}, {text(x.sizes)}."
+            raise RankError(message)
+        channel = x.rank - 1 if self.data_format == "channels_last" else 1
+        return drop(x, self.p, over=(0,) if x.rank == self.alone else (0, channel), kind="float")
+
+
+@dataclass(frozen=True)
 class Dropout(_InPlace):
     """Each entry becomes zero with probability ``p`` (Srivastava et al. 2014). Reference: ``torch.nn.Dropout``.
 
@@ -42,27 +64,35 @@ class Dropout(_InPlace):
 
 
 @dataclass(frozen=True)
-class Dropout1d(_InPlace):
+class Dropout1d(_OfChannels):
     """Each channel of a sequence becomes zero as a whole. Reference: ``torch.nn.Dropout1d``."""
+
+    alone = 2
 
 
 @dataclass(frozen=True)
-class Dropout2d(_InPlace):
+class Dropout2d(_OfChannels):
     """Each channel of an image becomes zero as a whole (Tompson et al. 2015). Reference: ``torch.nn.Dropout2d``."""
 
 
 @dataclass(frozen=True)
-class Dropout3d(_InPlace):
+class Dropout3d(_OfChannels):
     """Each channel of a volume becomes zero as a whole. Reference: ``torch.nn.Dropout3d``."""
+
+    alone = 4
 
 
 @dataclass(frozen=True)
 class AlphaDropout(_InPlace):
     """Entries are dropped with mean and variance preserved (Klambauer et al. 2017). Reference: ``torch.nn.AlphaDropout``."""
 
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
+        """The input; in training times noise and plus noise, of which the first is kept."""
+        return drop(x, self.p, kind="float")
+
 
 @dataclass(frozen=True)
-class FeatureAlphaDropout(_InPlace):
+class FeatureAlphaDropout(_OfChannels):
     """Whole channels are dropped with mean and variance preserved. Reference: ``torch.nn.FeatureAlphaDropout``."""
 
 
@@ -71,6 +101,10 @@ class GaussianDropout(_Dropout):
     """Each entry is multiplied by noise around one (Srivastava et al. 2014, section 10). Reference: Keras ``GaussianDropout``."""
 
     p: float
+
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
+        """The input; in training times noise."""
+        return drop(x, self.p, kind="float")
 
 
 @dataclass(frozen=True)
@@ -89,5 +123,5 @@ class GaussianNoise(Layer):
             raise ArgumentError(message)
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The input; in training with noise."""
-        return drop(x, self.stddev)
+        """The input; in training plus noise, which is not kept."""
+        return drop(x, self.stddev, kind=None)

@@ -7,11 +7,11 @@ from dataclasses import KW_ONLY, dataclass
 from math import inf
 from typing import Literal
 
-from paramsym.algebra.size import Width, extent, text, within
+from paramsym.algebra.size import Dim, Width, canonical, extent, text, within
 from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import RankError, SizeError
 from paramsym.layers.dialects import Dialect
-from paramsym.program import Own, Value, apply, compare, contract, features, lookup, rearrange, reduce, where
+from paramsym.program import Kept, Own, Value, apply, compare, contract, features, lookup, rearrange, reduce, region, where
 
 
 def renormed(rows: Value, max_norm: float | None, norm_type: float) -> Value:
@@ -68,7 +68,14 @@ class Embedding(Layer):
 
     def forward(self, own: Own, index: Value) -> Value:
         """A row for every index."""
-        return renormed(lookup(own[self.own_tensors[0].name], index), self.max_norm, self.norm_type)
+        table = own[self.own_tensors[0].name]
+        if self.max_norm is None:
+            return lookup(table, index)
+
+        def kernel(table: Value, index: Value) -> Value:
+            return renormed(lookup(table, index), self.max_norm, self.norm_type)
+
+        return region("embedding", kernel, table, index, keeps=(Kept("taken", 1),))
 
 
 @dataclass(frozen=True)
@@ -113,7 +120,21 @@ class EmbeddingBag(Layer):
         if index.rank != 2:
             message = f"wanted 2 axes, (bags, indices of a bag); found {index.rank}, {text(index.sizes)}."
             raise RankError(message)
-        rows = renormed(lookup(own.weight, index), self.max_norm, self.norm_type)
+        values = (own.weight, index) if weights is None else (own.weight, index, weights)
+        return region("embedding bag", self._reduced, *values, keeps=tuple(self._kept(*index.sizes, weighted=weights is not None)))
+
+    def _kept(self, bags: Dim, entries: Dim, *, weighted: bool) -> Iterator[Kept]:
+        """The indices and weights; where bags begin and how long they are, to which one an index belongs, and where a maximum was found."""
+        yield Kept("taken", 1, merged=((0, 1),))
+        if weighted:
+            yield Kept("taken", 2)
+        for sizes in ((bags,), (bags,), (bags, extent(self.embedding_dim)) if self.mode == "max" else (bags,)):
+            yield Kept("own", factors=sizes, kind="index")
+        if self.mode != "sum" or self.padding_idx is not None:
+            yield Kept("own", factors=(canonical(bags * entries + 1),), kind="index")
+
+    def _reduced(self, table: Value, index: Value, weights: Value | None = None) -> Value:
+        rows = renormed(lookup(table, index), self.max_norm, self.norm_type)
         rows = rows if weights is None else rows * rearrange(weights, "b n -> b n ()")
         return reduce(self.mode, rows, 1) if self.padding_idx is None else self._without_padding(index, rows)
 

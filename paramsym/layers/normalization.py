@@ -14,7 +14,7 @@ from paramsym.errors import ArgumentError, RankError, ShapeError
 from paramsym.layers.axes import axis_of, per_channel
 from paramsym.layers.dialects import AFFINE, Dialect, affine_tensors, check_scale
 from paramsym.naming import quoted
-from paramsym.program import Own, Value, apply, axes, features, heads, normalise, pool, rearrange, reduce, unknown
+from paramsym.program import Own, Value, apply, axes, features, heads, normalise, pad, pool, rearrange, reduce, unknown
 
 
 class ChannelNorm(Layer):
@@ -249,7 +249,7 @@ class LocalResponseNorm(Layer):
         rest = " ".join(f"a{n}" for n in range(2, x.rank))
         before = self.size // 2 if isinstance(self.size, int) else 0
         squares = rearrange(x * x, f"b c {rest} -> b {rest} c")
-        mean = pool("mean", squares, (self.size,), (1,), ((before, canonical(self.size - 1 - before)),))
+        mean = pool("mean", pad(squares, ((before, canonical(self.size - 1 - before)),)), (self.size,), (1,), ((0, 0),))
         near, _ = axes(rearrange(mean, f"b {rest} c -> b c {rest}"), "batch channels" + " positions" * (x.rank - 2))
         return x / (near * self.alpha + self.k) ** self.beta
 

@@ -13,7 +13,7 @@ from paramsym.errors import ShapeError, SizeError
 from paramsym.layers.axes import DataFormat, not_empty, spatial
 from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import Extents, Margin, per_axis
-from paramsym.program import Own, Value, pad, pool
+from paramsym.program import Own, Value, apply, pad, pool
 from paramsym.program.windows import Margins, margins_of
 
 Padding: TypeAlias = Margin | Literal["valid", "same"]
@@ -183,6 +183,7 @@ class _LPPool(_Windows):
 
     def _pooled(self, x: Value) -> Value:
         mean = self._means(x**self.norm_type, ((0, 0),) * self.rank)
+        mean = apply("sign", mean) * apply("relu", apply("abs", mean))  # which changes nothing but what is kept
         return (mean * product(per_axis(self.kernel_size, self.rank, "kernel_size"))) ** (1 / self.norm_type)
 
 

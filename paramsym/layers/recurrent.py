@@ -20,10 +20,10 @@ from paramsym.layers.cells import (
     check_peepholes,
     check_reset_after,
     gru_gates,
-    gru_state,
     lstm_gates,
     lstm_state,
     peepholes,
+    torch_gru_state,
 )
 from paramsym.program import (
     Own,
@@ -59,7 +59,6 @@ class _Level(Layer):
     bias: bool
     bidirectional: bool
     kind: str
-    batch_first: bool
     dropout: float
     peephole: bool = False
 
@@ -78,7 +77,7 @@ class _Level(Layer):
 
     def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
         """Return the hidden states of all steps, both directions joined, then the last states (directions, batch, width)."""
-        x, _ = axes(x, "batch steps features" if self.batch_first else "steps batch features")
+        x, _ = axes(x, "steps batch features")
         x = drop(x, self.dropout)
         found = [self._direction(own, x, direction) for direction in ("", "_reverse")[: 2 if self.bidirectional else 1]]
         last, *outputs = zip(*((states, output) for *states, output in found), strict=True)
@@ -101,17 +100,16 @@ class _Level(Layer):
             hidden = contract("b i, o i -> b o", hidden, own[f"weight_hr_l{{}}{direction}"]) if self.projected else hidden
             return (hidden, *cell, hidden)
 
-        batch = x.sizes[0 if self.batch_first else 1]
         widths = (self.state, self.hidden) if self.kind == "lstm" else (self.state,)
-        zeros = tuple(constant("zeros", (batch, width)) for width in widths)
-        return scan(step, zeros, fed, axis=1 if self.batch_first else 0, reverse=bool(direction))
+        zeros = tuple(constant("zeros", (x.sizes[1], width)) for width in widths)
+        return scan(step, zeros, fed, axis=0, reverse=bool(direction))
 
 
 def new_states(kind: str, fed: Value, kept: Value, states: tuple[Value, ...], holes: Sequence[Value] | None) -> tuple[Value, ...]:
     """Return the states of one step of torch's kinds: "lstm", "gru", "tanh" or "relu"."""
     if kind == "lstm":
         return lstm_state(segments(fed + kept), states[1], holes)
-    return (gru_state(segments(fed), segments(kept), states[0]) if kind == "gru" else apply(kind, fed + kept),)
+    return (torch_gru_state(fed, kept, states[0]) if kind == "gru" else apply(kind, fed + kept),)
 
 
 class _Recurrent(Layer):
@@ -201,11 +199,12 @@ class _Recurrent(Layer):
         return (output, *states) if self.return_state else output
 
     def _stacked(self, own: Own, x: Value) -> tuple[Value, ...]:
-        """Return the hidden states of the last level, and the last states of all levels."""
-        output, *states = collected(own, 0, x)
+        """Return the hidden states of the last level, and the last states of all levels; torch moves the steps to the front."""
+        output, *states = collected(own, 0, rearrange(x, "b s f -> s b f") if self.batch_first else x)
         if self.num_layers != 1:
             output, *more = collected(own, 1, output)
             states = [join(*both, axis=0) for both in zip(states, more, strict=True)]
+        output = rearrange(output, "s b f -> b s f") if self.batch_first else output
         return (output, *(rearrange(state, "l d b h -> (l d) b h") for state in states))
 
     def _scanned(self, own: Own, x: Value) -> tuple[Value, ...]:
@@ -239,7 +238,6 @@ class _Recurrent(Layer):
             bias=self.bias,
             bidirectional=self.bidirectional,
             kind=self._kind,
-            batch_first=self.batch_first,
             dropout=dropout,
             peephole=self.peephole,
         )

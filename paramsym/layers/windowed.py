@@ -61,6 +61,10 @@ class Sliding:
         if x.sizes[0] != 0 or self.padding_mode != "zeros" or self.padding == "same":  # otherwise torch takes an empty batch of any shape
             not_empty(x.sizes[2:], "the axes")
         if self.padding == "same" and self.padding_mode == "zeros":
+            margins = self._margins()
+            if self.dialect == "torch" and any(isinstance(after, int) and before != after for before, after in margins):
+                x = pad(x, tuple((0, canonical(after - before)) for before, after in margins))  # a copy, which torch keeps
+                return convolve(x, kernel, self.stride, tuple((before, before) for before, _ in margins), self.dilation, groups)
             return convolve(x, kernel, self.stride, "same", self.dilation, groups)
         margins = self._margins()
         if self.padding_mode == "zeros":

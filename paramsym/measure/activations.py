@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
 from sympy import Integer, Rational, expand
@@ -14,8 +14,9 @@ from paramsym.core.layer import Layer
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError, NotYetError
 from paramsym.measure.cost import Cost, check_word
-from paramsym.measure.kept import Attention, Way, keeping, of_outputs
-from paramsym.measure.state import BYTES, in_bytes
+from paramsym.measure.keeping import Attention, Way
+from paramsym.measure.kept import keeping, of_outputs
+from paramsym.measure.state import BYTES
 from paramsym.measure.trace import trace
 from paramsym.measure.work import check_stated
 from paramsym.program.graph import Program
@@ -28,7 +29,7 @@ class Memory:
     """A convention for kept arrays: its source, how attention is computed, the default format, and the bytes of masks and statistics.
 
     A ``mask`` or ``statistic`` of None takes the bytes of a number. With ``copies`` the float32 copies that references make of narrower
-    numbers count; with ``drops`` the fused attention supports dropout.
+    numbers count; with ``drops`` the fused attention supports dropout; with ``buffers`` the arrays that only kernels for a CPU keep count.
     """
 
     name: str
@@ -40,21 +41,23 @@ class Memory:
     mask: int | None = 1
     copies: bool = True
     drops: bool = True
+    buffers: bool = False
     wrong: str = "temporary arrays of kernels and the cache of the allocator are left out; autocast also keeps a copy of every weight"
 
 
 _CPU = "torch's autograd on a CPU, which keeps masks and the statistics of kernels in the format of the numbers"
 _NATIVE = "the same with torch's native dropout, whose masks take one byte"
+_PLAIN = "fused attention if there is no dropout"
 _KORTHIKANTI = "Korthikanti et al. 2022, arXiv:2205.05198, section 4.1: 2 bytes per number, 1 per entry of a mask, no statistics of norms"
 MEMORY: Mapping[str, Memory] = {
     one.name: one
     for one in (
         Memory("torch-eager", "torch's autograd on plain operations, as saved_tensors_hooks shows it; masks of one byte"),
         Memory("torch-sdpa", "the same with the fused attention of torch.nn.functional.scaled_dot_product_attention", "fused"),
-        Memory("torch-eager-cpu", _CPU, statistic=None, mask=None),
-        Memory("torch-sdpa-cpu", f"{_CPU}; fused attention if there is no dropout", "fused", statistic=None, mask=None, drops=False),
-        Memory("torch-eager-native", f"{_CPU}; {_NATIVE}", statistic=None),
-        Memory("torch-sdpa-native", f"{_CPU}; {_NATIVE}; fused attention if there is no dropout", "fused", statistic=None, drops=False),
+        Memory("torch-eager-cpu", _CPU, statistic=None, mask=None, buffers=True),
+        Memory("torch-sdpa-cpu", f"{_CPU}; {_PLAIN}", "fused", statistic=None, mask=None, drops=False, buffers=True),
+        Memory("torch-eager-native", f"{_CPU}; {_NATIVE}", statistic=None, buffers=True),
+        Memory("torch-sdpa-native", f"{_CPU}; {_NATIVE}; {_PLAIN}", "fused", statistic=None, drops=False, buffers=True),
         Memory(
             "korthikanti",
             _KORTHIKANTI,
@@ -169,7 +172,9 @@ def activations(
         "wide statistic": 0 if memory.statistic == 0 else 4,
         "index": memory.index,
         "mask": width if memory.mask is None else memory.mask,
+        "wide mask": 4 if memory.mask is None else memory.mask,
         "truth": 1,
+        "buffer": width if memory.buffers else 0,
     }
     attention: Attention = "recomputed" if recompute == "selective" else memory.attention
     way = Way(attention, recompute == "full", memory.copies and width < 4, memory.drops)
@@ -201,10 +206,10 @@ def _kept(program: Program, way: Way, shares: Shares, *, input_gradients: bool) 
 def _counted(lines: Iterator[Line], widths: Mapping[str, Dim], shares: Shares) -> Iterator[Line]:
     """Yield lines of numbers as lines of bytes on one device."""
     for line in lines:
-        width = widths[line.role.removeprefix("split ")]
+        role = line.role.removeprefix("split ")
+        width = widths[role]
         if width != 0:
-            one = in_bytes(line, width)
-            yield replace(one, factors=(*shares.factors(line), *one.factors), role=line.role.removeprefix("split "))
+            yield line.but(factors=(*shares.factors(line), *(() if width == 1 else (width,)), *line.factors), role=role)
 
 
 def one_block(cost: Cost, kept: Cost) -> tuple[Line, ...]:
@@ -224,7 +229,7 @@ def one_block(cost: Cost, kept: Cost) -> tuple[Line, ...]:
             if step.count in used:
                 used.remove(step.count)
             name = ".".join(map(str, line.path[: line.path.index(step) + 1]))
-            groups.setdefault(name, []).append(replace(line, used=tuple(used)))
+            groups.setdefault(name, []).append(line.but(used=tuple(used)))
     found: tuple[Line, ...] = ()
     for group in groups.values():
         more = canonical(Ledger(tuple(group)).used - Ledger(found).used)

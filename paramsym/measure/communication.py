@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from sympy import Expr, Integer
@@ -84,7 +84,7 @@ def communication(layer: Layer, *inputs: Any, sharing: str = "data", devices: An
     shared = SHARINGS[sharing]
     share = () if shared.travels == "boundary" else (1 - 1 / (number if isinstance(number, Expr) else Integer(number)),)
     lines = tuple(
-        replace(line, factors=(times * BYTES[dtype], *line.factors, *share), shape=(), label="")
+        line.but(factors=(times * BYTES[dtype], *line.factors, *share), shape=(), label="")
         for line, times in _travelling(layer, program, shared)
     )
 
@@ -103,11 +103,11 @@ def _travelling(layer: Layer, program: Program, shared: Sharing) -> Iterator[tup
         for line in layer.ledger():
             often = shared.times if line.trainable else shared.frozen
             if often:
-                yield replace(line, used=line.stored), often
+                yield line.but(used=line.stored), often
         return
     found = list(walked(program, _keys if shared.travels == "keys" else _stream(program), whole=(Region,)))
     if shared.travels == "boundary":
-        found = [replace(found[0], path=("boundary",), stored=(), used=())] if found else []
+        found = [found[0].but(path=("boundary",), stored=(), used=())] if found else []
     yield from ((line, shared.times) for line in found)
 
 

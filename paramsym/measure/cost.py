@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -49,7 +49,7 @@ class Cost(Printed):
     def __post_init__(self) -> None:
         """A cost counts uses: a stored copy that is not used costs nothing."""
         if any(line.stored != line.used for line in self.ledger):
-            object.__setattr__(self, "ledger", Ledger(tuple(replace(line, stored=line.used) for line in self.ledger)))
+            object.__setattr__(self, "ledger", Ledger(tuple(line.but(stored=line.used) for line in self.ledger)))
 
     @cached_property
     def polynomial(self) -> Polynomial:

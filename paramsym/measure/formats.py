@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from sympy import Rational
@@ -55,7 +55,7 @@ def _bits(bits: int, scales: int = 0, block: int = 1) -> Dim:
     return Rational(bits * block + scales, 8 * block)
 
 
-_GGML = "ggml, block_{}: {} bytes for {} numbers (llama.cpp, gguf-py/gguf/constants.py, GGML_QUANT_SIZES)"
+_GGML = "ggml, block_{}: {} bytes for {} numbers (llama.cpp, ggml/src/ggml-common.h)"
 _GGUF = {
     "q4_0": (18, 32),
     "q4_1": (20, 32),
@@ -68,7 +68,8 @@ _GGUF = {
     "q5_k": (176, 256),
     "q6_k": (210, 256),
 }
-_BITSANDBYTES = "bitsandbytes, blocks of 64 (Dettmers et al. 2023, QLoRA, arXiv:2305.14314, section 3)"
+_BITSANDBYTES = "bitsandbytes, functional.quantize_4bit, blocks of 64 (Dettmers et al. 2023, QLoRA, arXiv:2305.14314, section 3)"
+_CODES = "the tables of the 16 and 256 codes are left out"
 _MIXED = (
     "files of that name keep some matrices in other blocks: q4_0 has the output matrix in q6_k (log in llama.cpp, pull request 2398), so"
     " Llama-2-7B's file has 3.83 GB instead of 3.79"
@@ -82,17 +83,18 @@ FORMATS: Mapping[str, Format] = {
             Format(f"gguf-{name}", _GGML.format(name, size, block), Rational(size, block), rest="float32", wrong=_MIXED)
             for name, (size, block) in _GGUF.items()
         ),
-        Format("bnb-nf4", f"{_BITSANDBYTES}: 4 bits, and 32 for each block", _bits(4, 32, 64), "blocks", wrong=_WHOLE),
+        Format("bnb-nf4", f"{_BITSANDBYTES}: 4 bits, and 32 for each block", _bits(4, 32, 64), "blocks", wrong=f"{_WHOLE}; {_CODES}"),
         Format(
             "bnb-nf4-double",
-            f"{_BITSANDBYTES}: scales of 8 bits, and 32 for 256 of these",
+            f"{_BITSANDBYTES}: scales of 8 bits, 32 for 256 of these, and their mean in float32",
             _bits(4) + Rational(1, 64) + Rational(4, 64 * 256),
             "blocks",
-            wrong=f"{_WHOLE}; the mean of the scales, a float32 for each matrix, is left out",
+            tensor=4,
+            wrong=f"{_WHOLE}; {_CODES}",
         ),
         Format(
             "bnb-int8",
-            "bitsandbytes, LLM.int8 (Dettmers et al. 2022, arXiv:2208.07339): a float32 for each row",
+            "bitsandbytes, nn.Int8Params (LLM.int8, Dettmers et al. 2022, arXiv:2208.07339): a float32 for each row, SCB",
             1,
             "blocks",
             row=4,
@@ -147,11 +149,15 @@ FORMATS: Mapping[str, Format] = {
 
 @dataclass(frozen=True)
 class State:
-    """Numbers that an optimizer keeps: one for every entry, or one for every row and every column of a matrix (``factored``)."""
+    """Numbers that an optimizer keeps: one for every entry, or one for every row and every column of a matrix (``factored``).
+
+    Tensors that are known to have fewer than ``least`` entries are kept in float32.
+    """
 
     bytes: Dim = 4
     which: Which | Literal["others"] = "all"
     factored: bool = False
+    least: int = 0
 
 
 @dataclass(frozen=True)
@@ -174,7 +180,7 @@ class Optimizer:
         return self.kept[0].bytes if self.kept else 4
 
 
-_EIGHT = State(1 + Rational(4, 2048))
+_EIGHT = State(1 + Rational(4, 256), least=4096)
 OPTIMIZERS: Mapping[str, Optimizer] = {
     one.name: one
     for one in (
@@ -184,9 +190,10 @@ OPTIMIZERS: Mapping[str, Optimizer] = {
         Optimizer("adamw", "Loshchilov and Hutter 2019, arXiv:1711.05101: the averages of Adam", (State(), State())),
         Optimizer(
             "adam-8bit",
-            "Dettmers et al. 2022, arXiv:2110.02861: averages of one byte, and a float32 for each block of 2048",
+            "bitsandbytes, optim/optimizer.py (Dettmers et al. 2022, arXiv:2110.02861): averages of a byte, a float32 for each block of"
+            " 256; float32 for tensors of fewer than 4096 entries",
             (_EIGHT, _EIGHT),
-            "tensors of fewer than 4096 entries are kept in float32 by the reference",
+            "the paper, and bitsandbytes before 0.44, have blocks of 2048; a tensor whose size is a letter is taken for a large one",
         ),
         Optimizer(
             "adafactor",
@@ -229,13 +236,13 @@ def in_format(lines: Sequence[Line], form: Format, rest: Callable[[Line], Iterat
         if not chosen(line, form.which):
             yield from rest(line)
             continue
-        yield replace(line, factors=(form.number, *line.factors))
+        yield line.but(factors=(form.number, *line.factors))
         if line.name not in seen:
             seen.add(line.name)
             rows, columns = _rows_and_columns(line)
             more = canonical(form.row * rows + form.column * columns + form.tensor)
             if more != 0:
-                yield replace(line, path=(*line.path, "scales"), factors=(more,), label="")
+                yield line.but(path=(*line.path, "scales"), factors=(more,), label="")
 
 
 def of_states(lines: Sequence[Line], optimizer: Optimizer) -> Iterator[Line]:
@@ -246,11 +253,13 @@ def of_states(lines: Sequence[Line], optimizer: Optimizer) -> Iterator[Line]:
             if not chosen(line, state.which):
                 continue
             if not state.factored or len(line.shape) < 2:
-                yield replace(line, factors=(state.bytes, *line.factors))
+                entries = product(tuple(map(extent, line.shape))) if state.least else 0
+                small = isinstance(entries, int) and entries < state.least
+                yield line.but(factors=(4 if small else state.bytes, *line.factors))
             elif line.name not in seen:
                 seen.add(line.name)
                 for name, numbers in zip(("rows", "columns"), _rows_and_columns(line), strict=True):
-                    yield replace(line, path=(*line.path, name), factors=(state.bytes, numbers), label="")
+                    yield line.but(path=(*line.path, name), factors=(state.bytes, numbers), label="")
 
 
 def _rows_and_columns(line: Line) -> tuple[Dim, Dim]:

@@ -3,66 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from dataclasses import replace
+from typing import Any
 
-from paramsym.algebra.convolution import differ
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import canonical
 from paramsym.core.ledger import Line
+from paramsym.measure.attention import by_steps, fused, is_scores, runs_fused
 from paramsym.measure.gradients import gradients, later_gradients
+from paramsym.measure.keeping import Keeping, Result, Way, line_of, role_of
 from paramsym.measure.layout import ENTRY_BY_ENTRY, Layout, like, mergeable, padded, plain, viewed
 from paramsym.measure.once import once
 from paramsym.measure.work import looped, shown, times, word
 from paramsym.program.arithmetic import Combine
-from paramsym.program.axes import Pad
-from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan, Step
-from paramsym.program.lookups import Best, Constant, Drop, Lookup, Stored
-from paramsym.program.masks import Mask
+from paramsym.program.axes import Pad, Segments
+from paramsym.program.graph import Call, Kept, Loop, Program, Region, Route, Scan, Step
+from paramsym.program.lookups import Best, Constant, Lookup, Stored
 from paramsym.program.products import Contract
 from paramsym.program.routing import Weights
 from paramsym.program.types import ArrayType, flat
-
-Attention: TypeAlias = Literal["eager", "fused", "recomputed"]
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """How arrays are kept: the kernel of attention, or only attention's inputs; with ``blocks`` only the inputs of every repeated block.
-
-    ``narrow`` numbers are narrower than float32, so wide arrays are copies. With ``drops`` the fused attention supports dropout.
-    """
-
-    attention: Attention = "eager"
-    blocks: bool = False
-    narrow: bool = False
-    drops: bool = True
-
-
-@dataclass(frozen=True)
-class Result:
-    """The storage of an output: that of an input, that of a stored tensor, or a new one, which may be larger than the output."""
-
-    layout: Layout
-    storage: ArrayType
-    number: int
-    taken: int | None = None
-    stored: bool = False
-    split: bool = False
-
-
-@dataclass
-class Keeping:
-    """The kept arrays of one program: inputs and outputs by position, because they belong to the outer program, and lines for the others.
-
-    ``results`` are the storages of the outputs. ``mixed`` means that a split array was added to a whole one.
-    """
-
-    inputs: set[int] = field(default_factory=set)
-    outputs: set[int] = field(default_factory=set)
-    lines: list[Line] = field(default_factory=list)
-    results: tuple[Result, ...] = ()
-    mixed: bool = False
 
 
 def keeping(
@@ -104,7 +63,7 @@ class _Keeper:
     ) -> None:
         self.program, self.frozen, self.way = program, frozen, way
         self.flags = gradients(program, needs, frozen=frozen)
-        self.root = list(range(len(program.types)))
+        self.root = {number: number for number in range(len(program.types))}
         self.storage = dict(enumerate(program.types))
         self.layout: dict[int, Layout] = dict(zip(program.inputs, layouts, strict=True))
         self.stored = {number for number, one in zip(program.inputs, stored, strict=False) if one}
@@ -124,7 +83,7 @@ class _Keeper:
         roots = [self.root[number] for number in self.program.outputs]
         given = {n for n, root in enumerate(roots) if root in self.values and root not in inputs and roots.index(root) == n}
         inside = [number for number in sorted(self.values) if number not in inputs and number not in roots]
-        lines = [*self.lines, *(_line(self.labels.get(number, ()), self.storage[number], number in self.split) for number in inside)]
+        lines = [*self.lines, *(line_of(self.labels.get(number, ()), self.storage[number], number in self.split) for number in inside)]
         kept = {n for n, number in enumerate(inputs) if number in self.values}
         return Keeping(kept, given, lines, tuple(map(self._result, self.program.outputs)), self.mixed)
 
@@ -137,7 +96,7 @@ class _Keeper:
         if all(mergeable(kind, self.layout[number], axes) for axes in merged):
             self.values.setdefault(root)
         else:
-            self.lines.append(_line((*self.labels.get(number, ()), "copy"), kind, number in self.split))
+            self.lines.append(line_of((*self.labels.get(number, ()), "copy"), kind, number in self.split))
 
     def _result(self, number: int) -> Result:
         root = self.root[number]
@@ -152,16 +111,10 @@ class _Keeper:
                 kept = self._kept(step, body, needs, frozen=within)
                 again = self.way.blocks and isinstance(name, Numbers)
                 self._inside(step, _given(body, kept, needs) if again else kept, name)
-            case Region(name=name, body=body):
-                kept = self._kept(step, body, needs)
-                if name == "attention" and any(needs) and self.way.attention == "recomputed":
-                    kept = _given(body, kept, needs)
-                elif name == "attention" and any(needs) and runs_fused(self.way, body, needs):
-                    kept = _fused(body, tuple(self.layout[number] for number in step.takes), split=step.takes[0] in self.split)
-                elif name == "attention" and self.way.attention == "fused" and any(needs[3:]) and any(one.causal for one in _masks(body)):
-                    pairs = (body.input_types[0].sizes[1], body.input_types[1].sizes[1])
-                    kept.lines.append(Line(("mask",), pairs, role="truth"))  # the mask of hidden biases
-                self._inside(step, kept, "")
+            case Region():
+                self._inside(step, self._region(step, operation, needs), "")
+                if any(self.flags[number] for number in step.gives):
+                    self._listed(step, operation.keeps or (), needs)
             case Loop():
                 self._new(step)
                 self._loop(step, operation, later_gradients(operation, needs, frozen=self.frozen))
@@ -174,7 +127,20 @@ class _Keeper:
             case _:
                 self._lay(step)
                 if any(self.flags[number] for number in step.gives) and not isinstance(operation, Stored):
-                    self._operation(step, needs)
+                    self._listed(step, operation.keeps(self.program.taken(step), self.program.given(step), needs), needs)
+
+    def _region(self, step: Step, region: Region, needs: tuple[bool, ...]) -> Keeping:
+        """Return what a section keeps: an attention is one function of torch, and other kernels list what they keep themselves."""
+        body, way, attends = region.body, self.way, region.name == "attention" and any(needs)
+        if attends and way.attention == "fused" and runs_fused(way, body, needs):
+            return fused(body, tuple(self.layout[number] for number in step.takes), split=step.takes[0] in self.split)
+        if attends and way.attention == "fused":
+            kept = self._kept(step, body, needs, way=replace(way, apart=True))
+            return by_steps(body, kept, biased=any(needs[3:]), narrow=way.narrow)
+        kept = self._kept(step, body, needs)
+        if region.keeps is not None:
+            return Keeping(results=kept.results, mixed=kept.mixed)
+        return _given(body, kept, needs) if attends and way.attention == "recomputed" else kept
 
     def _new(self, step: Step) -> None:
         """Give the results the layout of new arrays."""
@@ -194,6 +160,9 @@ class _Keeper:
             if found is not None:
                 for number, layout in zip(step.gives, found, strict=True):
                     self.layout[number], self.root[number] = layout, self.root[first]
+            elif isinstance(operation, Segments):
+                self.root.update(dict.fromkeys(step.gives, step.gives[0]))
+                self.storage[step.gives[0]] = taken[0]
             elif isinstance(operation, Pad):
                 self.layout[step.gives[0]] = padded(given[0], self.layout[first])
             elif isinstance(operation, ENTRY_BY_ENTRY):
@@ -210,25 +179,31 @@ class _Keeper:
         if any(split) and not isinstance(step.operation, Best | Lookup | Weights):
             self.split.update(step.gives)
 
-    def _operation(self, step: Step, needs: tuple[bool, ...]) -> None:
-        for one in step.operation.keeps(self.program.taken(step), self.program.given(step), needs):
-            if one.source == "own" or (one.wide and self.way.narrow):
+    def _listed(self, step: Step, kept: tuple[Kept, ...], needs: tuple[bool, ...]) -> None:
+        """Keep what an operation, or a kernel in the place of several, says that it keeps."""
+        for one in kept:
+            if one.wanted and not any(needs[number] for number in one.wanted):
+                continue
+            if self.way.apart and is_scores(step.operation):
+                self.lines.append(line_of(("scaled",), self.program.types[step.takes[one.number]], step.gives[0] in self.split))
+            elif one.source == "own" or (one.wide and self.way.narrow):
                 name = f"{self.labels[step.gives[0]][0]}'s {one.kind}"
                 kind = self.program.types[step.takes[one.number] if one.source == "taken" else step.gives[one.number]]
                 factors = one.factors if one.source == "own" else flat(kind.shape)
                 self.lines.append(
-                    Line((name,), factors, role=_role(f"wide {one.kind}" if one.wide else one.kind, step.gives[0] in self.split))
+                    Line((name,), factors, role=role_of(f"wide {one.kind}" if one.wide else one.kind, step.gives[0] in self.split))
                 )
             else:
                 self.keep((step.takes if one.source == "taken" else step.gives)[one.number], one.merged)
 
-    def _kept(self, step: Step, body: Program, needs: tuple[bool, ...], *, frozen: bool = False) -> Keeping:
+    def _kept(self, step: Step, body: Program, needs: tuple[bool, ...], *, frozen: bool = False, way: Way | None = None) -> Keeping:
         """Return the kept arrays of an inner program, for the inputs that a step passes on."""
         takes = step.takes[: len(body.inputs)]
         stored = tuple(self.root[number] in self.stored for number in takes)
         layouts = tuple(self.layout[number] for number in takes)
         split = tuple(number in self.split for number in takes)
-        return keeping(body, needs[: len(takes)], self.way, frozen=self.frozen or frozen, stored=stored, layouts=layouts, split=split)
+        frozen = self.frozen or frozen
+        return keeping(body, needs[: len(takes)], way or self.way, frozen=frozen, stored=stored, layouts=layouts, split=split)
 
     def _inside(self, step: Step, kept: Keeping, name: str | Numbers) -> None:
         """Add the kept arrays of an inner program, and the storages of its results."""
@@ -263,7 +238,7 @@ class _Keeper:
             for n in range(loop.carry):
                 same = kept.results[n].taken == n  # a copy passes its input on, in the same storage
                 if (n in kept.inputs or n in kept.outputs) and between.count != 0 and not same:
-                    self.lines.append(looped(_line(("carried",), self.program.types[step.takes[n]]), between, loop.shared))
+                    self.lines.append(looped(line_of(("carried",), self.program.types[step.takes[n]]), between, loop.shared))
             self._ends(step, kept)
 
     def _scan(self, step: Step, scan: Scan, needs: tuple[bool, ...]) -> None:
@@ -275,7 +250,7 @@ class _Keeper:
         self.lines += [times(line, scan.length) for line in kept.lines]
         for n in range(scan.carry):
             if n in kept.inputs or n in kept.outputs:
-                carried = _line(("carried",), self.program.types[step.takes[n]])
+                carried = line_of(("carried",), self.program.types[step.takes[n]])
                 self.lines.append(times(carried, canonical(scan.length - 1)))
         self._ends(step, kept)
 
@@ -292,7 +267,7 @@ class _Keeper:
         lines += [Line(("output",), flat(behind), role="float")] if needs[1] or kept.outputs else []
         lines += [Line(("weights",), flat(weights.shape), role="float")] if weighed else []
         label = self.labels[step.gives[0]][0]
-        self.lines += [replace(line, path=(label, *line.path)) for line in lines]
+        self.lines += [line.but(path=(label, *line.path)) for line in lines]
         self.lines += [line.within(route.numbers, route.used, frozen=False) for line in kept.lines]
 
     def _ends(self, step: Step, kept: Keeping) -> None:
@@ -303,13 +278,6 @@ class _Keeper:
             self.keep(step.gives[number])
 
 
-def runs_fused(way: Way, body: Program, needs: tuple[bool, ...]) -> bool:
-    """Return whether a fused kernel can compute an attention: it gives no gradient to a bias, and needs keys and values of one width."""
-    _, key, value, *_ = body.input_types
-    dropped = any(isinstance(step.operation, Drop) for step in body.steps)
-    return way.attention == "fused" and not any(needs[3:]) and not differ(key.sizes[-1], value.sizes[-1]) and (way.drops or not dropped)
-
-
 def _given(body: Program, kept: Keeping, needs: tuple[bool, ...]) -> Keeping:
     """The kept arrays of a program that the backward pass computes again: its inputs."""
     if not any(needs) and not kept.lines and not kept.inputs:
@@ -318,61 +286,7 @@ def _given(body: Program, kept: Keeping, needs: tuple[bool, ...]) -> Keeping:
     return Keeping(taken, set(), [], kept.results, kept.mixed)
 
 
-def _fused(body: Program, layouts: tuple[Layout, ...], *, split: bool) -> Keeping:
-    """The kept arrays of a fused attention: its inputs, its output, and the logarithm of every query's sum of exponentials.
-
-    The kernel takes a causal mask as a flag. A window needs a mask of four bytes per pair. A bias is such a mask, and is used directly if
-    it is given for every pair. Keys and values are then copied for each head, unless one copy can be stretched. The result has the layout
-    of the queries: if that is not by position, it is copied to merge the heads, and the copy is the output.
-    """
-    query, key, value, *bias = body.input_types
-    batch, queries, heads, _ = query.sizes
-    inside = [Line(("logsumexp",), (batch, queries, heads), role=_role("wide statistic", split))]
-    out = (Result(plain(body.output_types[0]), body.output_types[0], 0, split=split),)
-    kept = {0, 1, 2}
-    whole = bool(bias) and bias[0].sizes[-2:] == (queries, key.sizes[1])
-    if bias or _written(body, key):
-        if whole:
-            kept = {*kept, 3}
-        else:
-            rows = bias[0].sizes[:-2] if bias else (batch, 1)
-            inside.append(Line(("mask",), (*rows, queries, key.sizes[1]), role="float"))
-        if heads != key.sizes[2] and key.sizes[2] != 1:
-            named, role = (("key", key), ("value", value)), _role("float", split)
-            inside += [Line((name,), (*one.sizes[:2], heads, one.sizes[3]), role=role) for name, one in named]
-            kept -= {1, 2}
-    result = ArrayType((batch, queries, heads, value.sizes[3]))
-    laid = like(result, (query, layouts[0]))
-    if mergeable(result, laid, (2, 3)):
-        return Keeping(kept, {0}, inside, out)
-    inside.append(_line(("result",), result, split))
-    return Keeping(kept, set(), inside, out)
-
-
-def _written(body: Program, key: ArrayType) -> bool:
-    """Whether an attention has a mask as an array, as for a window that is not longer than the keys."""
-    masks = _masks(body)
-    windows = [mask.window for mask in masks if mask.window is not None]
-    return any(mask.written for mask in masks) or any(
-        not isinstance(window, int) or not isinstance(key.sizes[1], int) or window <= key.sizes[1] for window in windows
-    )
-
-
-def _masks(body: Program) -> list[Mask]:
-    """Return the masks of the products of an attention."""
-    return [step.operation.within[2] for step in body.steps if isinstance(step.operation, Contract) and step.operation.within]
-
-
-def _line(path: tuple[Any, ...], kind: ArrayType, split: bool = False) -> Line:
-    return Line(path or ("(value)",), flat(kind.shape), role=_role(kind.kind, split))
-
-
-def _role(kind: str, split: bool) -> str:
-    """Return the role of a line: the kind of its entries, and whether tensor sharing splits them over the devices."""
-    return f"split {kind}" if split else kind
-
-
 def of_outputs(program: Program, kept: Keeping) -> Iterator[Line]:
     """Yield lines for the outputs that are kept; inputs are the caller's."""
     for number in sorted(kept.outputs):
-        yield _line(("output",), program.output_types[number], kept.results[number].split)
+        yield line_of(("output",), program.output_types[number], kept.results[number].split)

@@ -71,13 +71,13 @@ def padded(kind: ArrayType, taken: Layout) -> Layout:
 def viewed(operation: Any, taken: ArrayType, given: Sequence[ArrayType], layout: Layout) -> tuple[Layout, ...] | None:
     """Return the layouts of the results of an operation that makes views; None for any other, or if it must copy."""
     match operation:
-        case Named() | Known() | Still() | Turn():
+        case Named() | Known() | Still() | Turn() | Apply(inplace=True):
             return (layout,)
         case Remember() if operation.view:
             return (layout,)
         case Choose():
             return (plain(given[0]),)
-        case Segments():
+        case Segments(apart=False):
             return (layout,) * len(given)
         case Take(axis=axis, count=count, step=step):
             axis = taken.axis(axis)

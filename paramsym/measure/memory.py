@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any, Literal, TypeAlias
 
 from sympy import Rational
@@ -37,6 +37,7 @@ def memory(
     dtype: str = "float32",
     weights: str | None = None,
     cache: str | None = None,
+    gradients: str | None = None,
     optimizer: str = "adamw",
     master: bool | None = None,
     convention: str = "torch-eager",
@@ -52,12 +53,12 @@ def memory(
 ) -> Cost:
     """Return the memory of one device in training or inference, in bytes, by kind and by part.
 
-    Training needs the weights and the gradients in ``dtype``, the states of the optimizer, a ``master`` copy of the trained weights in
-    float32 (default: if ``dtype`` is narrower), the activations by a ``convention``, and with ``recompute`` one block that is computed
-    again. Only trained parameters have gradients and states, so frozen parts and LoRA reduce the sum; ``weights`` is the format of frozen
-    weights. For a shared model one device is counted, as in ``activations``: it has its share of matrices and tables over ``tensor``
-    devices, and of the repeated blocks over ``pipeline`` stages. ``zero`` is the stage of ZeRO over ``devices`` of data parallelism: 1
-    shares the optimizer's states and the copy in float32, 2 the gradients as well, 3 the weights as well, as FSDP does.
+    Training needs the weights in ``dtype``, the gradients in ``dtype`` or in ``gradients``, the states of the optimizer, a ``master`` copy
+    of the trained weights in float32 (default: if ``dtype`` is narrower), the activations by a ``convention``, and with ``recompute`` one
+    block that is computed again. Only trained parameters have gradients and states, so frozen parts and LoRA reduce the sum; ``weights`` is
+    the format of frozen weights. For a shared model one device is counted, as in ``activations``: it has its share of matrices and tables
+    over ``tensor`` devices, and of the repeated blocks over ``pipeline`` stages. ``zero`` is the stage of ZeRO over ``devices`` of data
+    parallelism: 1 shares the optimizer's states and the copy in float32, 2 the gradients as well, 3 the weights as well, as FSDP does.
 
     Inference needs the weights, in ``dtype`` or in a format of ``weights``; the caches, in ``dtype`` or in ``cache``; and the arrays of the
     widest moment, with fused attention if the convention has it. Buffers and inputs are left out of both. Temporary arrays of the backward
@@ -84,6 +85,7 @@ def memory(
         *(("use", use, USES), ("dtype", dtype, BYTES), ("optimizer", optimizer, OPTIMIZERS), ("convention", convention, MEMORY)),
         *(("recompute", recompute, RECOMPUTE), ("weights", dtype if weights is None else weights, (*BYTES, *FORMATS))),
         ("cache", dtype if cache is None else cache, BYTES),
+        ("gradients", dtype if gradients is None else gradients, BYTES),
     )
     check_layer(layer)
     for what, value, known in choices:
@@ -94,8 +96,7 @@ def memory(
         raise ArgumentError(message)
     settings = {name: value for name, value in locals().items() if name in _SETTINGS}
     shares, over = Shares(tensor, sequence, context, pipeline, interleaved), 1 / _exact(size(devices, "devices"))
-    stored = [replace(line, used=line.stored) for line in layer.ledger() if not line.alias_of and not line.buffer]
-    stored = [replace(line, factors=(*_held(line, shares), *line.factors)) for line in stored]
+    stored = [_held(line, shares) for line in layer.ledger() if not line.alias_of and not line.buffer]
     width = BYTES[dtype]
     if use == "inference":
         flows = kv_cache(layer, *inputs, dtype=dtype if cache is None else cache, **named)
@@ -114,10 +115,11 @@ def memory(
         copied = width != 4 if master is None else master
         again = () if recompute == "none" else one_block(activations(layer, *inputs, **how, **named), flows)
         lines = [
-            *_of("weights", (*(in_bytes(line, width) for line in trained), *_stored(frozen, dtype, weights)), over if zero > 2 else 1),
-            *_of("gradients", (in_bytes(line, width) for line in trained), over if zero > 1 else 1),
+            *_of("weights", trained, width, over if zero > 2 else 1),
+            *_of("weights", _stored(frozen, dtype, weights), over if zero > 2 else 1),
+            *_of("gradients", trained, BYTES[gradients or dtype], over if zero > 1 else 1),
             *_of("optimizer", of_states(trained, OPTIMIZERS[optimizer]), over if zero > 0 else 1),
-            *_of("master copy", (in_bytes(line, 4) for line in trained) if copied else (), over if zero > 0 else 1),
+            *_of("master copy", trained if copied else (), 4, over if zero > 0 else 1),
             *_of("activations", flows.ledger),
             *_of("recomputed block", again),
         ]
@@ -138,12 +140,11 @@ def _exact(number: Dim) -> Any:
     return Rational(number) if isinstance(number, int) else number
 
 
-def _held(line: Line, shares: Shares) -> Iterator[Dim]:
-    """Yield the shares of a stored tensor on one device."""
-    if shares.tensor != 1 and chosen(line, "matrices"):
-        yield 1 / _exact(shares.tensor)
-    if shares.pipeline != 1 and chosen(line, "repeated"):
-        yield 1 / _exact(shares.pipeline)
+def _held(line: Line, shares: Shares) -> Line:
+    """Return the share of a stored tensor on one device, all its copies."""
+    part = [1 / _exact(shares.tensor)] if shares.tensor != 1 and chosen(line, "matrices") else []
+    part += [1 / _exact(shares.pipeline)] if shares.pipeline != 1 and chosen(line, "repeated") else []
+    return line if not part and line.used == line.stored else line.but(used=line.stored, factors=(*part, *line.factors))
 
 
 def _stored(lines: list[Line], dtype: str, weights: str | None) -> Iterator[Line]:
@@ -156,8 +157,8 @@ def _stored(lines: list[Line], dtype: str, weights: str | None) -> Iterator[Line
         yield from in_format(lines, form, lambda line: iter((in_bytes(line, rest),)))
 
 
-def _of(kind: str, lines: Iterable[Line], share: Dim = 1) -> Iterator[Line]:
-    """Yield lines of bytes under their kind."""
+def _of(kind: str, lines: Iterable[Line], *factors: Dim) -> Iterator[Line]:
+    """Yield lines of bytes under their kind, multiplied by the factors that are not 1."""
+    more = tuple(factor for factor in factors if factor != 1)
     for line in lines:
-        one = replace(line, path=(kind, *line.path))
-        yield one if share == 1 else replace(one, factors=(share, *one.factors))
+        yield line.but(path=(kind, *line.path), factors=(*more, *line.factors))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from sympy import Rational
@@ -87,4 +86,4 @@ def states(program: Program) -> Iterator[Line]:
 
 def in_bytes(line: Line, width: Dim) -> Line:
     """Return a line of numbers as one of bytes."""
-    return line if width == 1 else replace(line, factors=(width, *line.factors))
+    return line if width == 1 else line.but(factors=(width, *line.factors))

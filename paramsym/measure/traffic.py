@@ -43,8 +43,7 @@ def traffic(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 0,
     program = trace(layer, *inputs, past=past, **named)
 
     def moved(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> Iterator[Line]:
-        multiplies = isinstance(operation, Region) or any(work.unit == MULTIPLY_ADD for work in operation.work(taken, given))
-        if isinstance(operation, Stored) or not multiplies:
+        if isinstance(operation, Stored) or not _multiplies(operation, taken, given):
             return
         for word, types in (("read", taken), ("written", given)):
             for one in types:
@@ -59,6 +58,14 @@ def traffic(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 0,
     lines = tuple(walked(program, moved, whole=(Region,)))
     shapes = tuple(one.sizes for one in program.input_types)
     return Cost(layer, shapes, "bytes", f"moved, {dtype}", Ledger(lines), ask, chosen)
+
+
+def _multiplies(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> bool:
+    """Return whether an operation, or one inside a kernel, is a product of arrays."""
+    if isinstance(operation, Region):
+        body = operation.body
+        return any(_multiplies(step.operation, body.taken(step), body.given(step)) for step in body.steps)
+    return any(work.unit == MULTIPLY_ADD for work in operation.work(taken, given))
 
 
 @dataclass(frozen=True)
@@ -122,9 +129,14 @@ class Roofline(Printed):
         """The lower bound of the time, at the speeds that the maker states."""
         return max(self.arithmetic, self.moving)
 
-    def __str__(self) -> str:
+    @property
+    def words(self) -> str:
+        """What limits on which machine, and the times of both."""
         times = f"{float(self.arithmetic):.3g} s of arithmetic, {float(self.moving):.3g} s of moving bytes"
-        return f"{self.intensity.flops.subject} on {self.machine}: {self.bound}-bound ({times})"
+        return f"on {self.machine}: {self.bound}-bound ({times})"
+
+    def __str__(self) -> str:
+        return f"{self.intensity.flops.subject} {self.words}"
 
 
 def intensity(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 0, **named: Any) -> Intensity:

@@ -119,11 +119,12 @@ def _inside(visit: Visit, depth: int | None) -> Iterator[Visit]:
         return
     if any(not tensor.buffer for tensor in layer.own_tensors):
         yield replace(visit, own=True)
+    batch_axis = 1 if layer.positions_lead and visit.batch_axis == 0 else visit.batch_axis
     for step in steps:
         path = ".".join(name for name in (visit.path, step.name) if name)
         used, stored = canonical(visit.used * step.used), canonical(visit.stored * step.stored)
         deeper = None if depth is None else depth - _levels(step.name)
-        yield from _inside(Visit(path, step.layer, step.arrived, step.left, used, stored, batch_axis=visit.batch_axis), deeper)
+        yield from _inside(Visit(path, step.layer, step.arrived, step.left, used, stored, batch_axis=batch_axis), deeper)
 
 
 def _levels(name: str) -> int:

@@ -133,7 +133,7 @@ def _counted(layer: Layer, lines: Iterable[Line], counting: Counting, inputs: tu
     positions = _positions(layer, inputs)
     stored = [line for line in layer.ledger() if _is_taken(line, layer, counting)]
     return [
-        *(replace(line, factors=(2, *positions, *line.factors), stored=line.used, shape=(), label="") for line in stored),
+        *(line.but(factors=(2, *positions, *line.factors), stored=line.used, shape=(), label="") for line in stored),
         *(line for line in found if line.role == PAIRS),
     ]
 
@@ -173,7 +173,7 @@ def _shared(line: Line, divisors: tuple[Dim, ...]) -> Line:
             factors.remove(divisor)
         elif divisor != 1:
             factors.append(1 / divisor if isinstance(divisor, Expr) else Rational(1, divisor))
-    return replace(line, factors=tuple(factors))
+    return line.but(factors=tuple(factors))
 
 
 def forward(program: Program) -> Iterator[Line]:
@@ -224,8 +224,12 @@ def _walked(program: Program, lines_of: Callable[..., Iterable[Line]], whole: tu
                 yield from lines_of(operation, program.taken(step), program.given(step))
 
 
-def check_stated(program: Program, above: str = "") -> None:
+def check_stated(program: Program) -> None:
     """Raise ``NotYetError`` for a part without a forward pass; the message names its path."""
+    once(program, "stated", lambda: _check_stated(program, ""))
+
+
+def _check_stated(program: Program, above: str) -> None:
     for step in program.steps:
         operation = step.operation
         if isinstance(operation, Opaque):
@@ -234,7 +238,7 @@ def check_stated(program: Program, above: str = "") -> None:
             message = f"{who} has no forward pass; write forward(self, own, x)."
             raise NotYetError(message)
         for name, body in named_bodies(operation):
-            check_stated(body, f"{above}{name}." if name else above)
+            _check_stated(body, f"{above}{name}." if name else above)
 
 
 def backward(program: Program, needs: tuple[bool, ...], *, frozen: bool = False) -> Iterator[Line]:
@@ -307,7 +311,7 @@ def shown(name: str | Numbers) -> str | Numbers:
 
 def times(line: Line, length: Count) -> Line:
     """Return the line times the number of positions."""
-    return replace(line, stored=(*line.stored, length), used=(*line.used, length))
+    return line.but(stored=(*line.stored, length), used=(*line.used, length))
 
 
 def counted(lines: Iterable[Line], counting: Counting) -> Iterator[Line]:
@@ -333,4 +337,4 @@ def counted(lines: Iterable[Line], counting: Counting) -> Iterator[Line]:
                 )
             ]
             role = PAIRS if paired else line.role
-            yield replace(line, factors=(*(() if weight == 1 else (weight,)), *factors), role=role)
+            yield line.but(factors=(*(() if weight == 1 else (weight,)), *factors), role=role)

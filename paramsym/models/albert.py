@@ -17,7 +17,7 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
 from paramsym.models.bert import ENCODER, Attention, BertLike, TextBase, pooler_of, tables_of
 from paramsym.models.blocks import Holder, activation
-from paramsym.models.keys import Function, Sizes
+from paramsym.models.keys import Function, Real, Sizes
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value, drop
@@ -52,16 +52,22 @@ class Albert(BertLike):
     hidden_act: str = key(Function("gelu_new"))
     add_pooling_layer: bool = True
     architecture: str = classes({"Albert": f"Model ForPreTraining ForMaskedLM {ENCODER}"})
+    _: KW_ONLY
+    classifier_dropout_prob: float = key(Real(0.1))
 
     base_name = "albert"
     pooled = ("PreTraining", "SequenceClassification", "MultipleChoice")
     labelled: ClassVar[tuple[str, ...]] = ("PreTraining", *BertLike.labelled)
     ignored: ClassVar[Mapping[str, str]] = {
-        **BertLike.ignored,
-        "drops values of classifiers while training": "classifier_dropout_prob down_scale_factor",
+        "is read by no class": "down_scale_factor",
         "described memory layers that no class has": "net_structure_type gap_size num_memory_blocks",
     }
     published, claims = published_in("albert")
+
+    @property
+    def classifier_rate(self) -> float:
+        """That of classifiers, which answers to questions do not have."""
+        return 0.0 if self.task == "QuestionAnswering" else self.classifier_dropout_prob
 
     def ties(self) -> Mapping[str, str]:
         """The output matrix is the word table, and the decoder's bias the head's, unless ``tie_word_embeddings`` is False."""
@@ -75,7 +81,7 @@ class Albert(BertLike):
     def answer(self, own: Own, x: Value, *pooled: Value) -> Any:
         """The scores of words, of labels, or of a text by its pooled vector; both in pre-training."""
         if self.task == "PreTraining":
-            return own.predictions(x), own.sop_classifier(*pooled)
+            return own.predictions(x), own.sop_classifier(drop(pooled[0], self.classifier_dropout_prob))
         return own.predictions(x) if self.task == "MaskedLM" else super().answer(own, x, *pooled)
 
     def base(self) -> TextBase:

@@ -103,9 +103,15 @@ class TextModel(Model):
         x, *pooled = each(own[base.name](rearrange(texts, "b c s -> (b c) s")))
         return rearrange(self.answer(own, x, *pooled), "(b c) () -> b c", b=texts.sizes[0], c=texts.sizes[1])
 
+    @property
+    def classifier_rate(self) -> float:
+        """The rate at which the head drops what it reads."""
+        return 0.0
+
     def answer(self, own: Own, x: Value, *pooled: Value) -> Any:
         """Return the head's output for the last hidden states, or for the pooled vector."""
-        return own[self.head_name](*(pooled or (x,)))
+        (read,) = pooled or (x,)
+        return own[self.head_name](drop(read, self.classifier_rate))
 
 
 @dataclass(frozen=True)
@@ -126,8 +132,15 @@ class BertLike(TextModel):
     hidden_dropout_prob: float = key(Real(0.1))
     attention_probs_dropout_prob: float = key(Real(0.1))
 
-    ignored: ClassVar[Mapping[str, str]] = {"drops values of classifiers while training": "classifier_dropout"}
+    classifier_dropout: float | None = key(Real())
+
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {"position_embedding_type": ("absolute", None)}
+
+    @property
+    def classifier_rate(self) -> float:
+        """That of classifiers, by default the one of all hidden states; answers to questions drop nothing."""
+        rate = self.hidden_dropout_prob if self.classifier_dropout is None else self.classifier_dropout
+        return 0.0 if self.task == "QuestionAnswering" else rate
 
 
 @dataclass(frozen=True)
@@ -353,6 +366,7 @@ class Pooler(Layer):
     width: Dim
     name: str = "dense"
     function: str = "tanh"
+    dropped: float = 0.0
 
     def parts(self) -> Iterator[Part]:
         """The projection."""
@@ -360,7 +374,7 @@ class Pooler(Layer):
 
     def forward(self, own: Own, x: Value) -> Value:
         """The first position, projected."""
-        return activated(self.function, own[self.name](take(x, 1)))
+        return activated(self.function, own[self.name](drop(take(x, 1), self.dropped)))
 
 
 @dataclass(frozen=True)
@@ -380,13 +394,15 @@ class TextBase(Holder):
 
 @dataclass(frozen=True)
 class TextClassifier(Holder):
-    """The labels of a text, from its first position: an activated projection ``dense``, then ``out_proj``."""
+    """The labels of a text, from its first position: an activated projection ``dense``, then ``out_proj``; ``dropped`` before both."""
 
     function: str
+    dropped: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Value:
         """(batch, positions, width) to (batch, labels)."""
-        return own.out_proj(activated(self.function, own.dense(take(x, 1))))
+        x = activated(self.function, own.dense(drop(take(x, 1), self.dropped)))
+        return own.out_proj(drop(x, self.dropped))
 
 
 @dataclass(frozen=True)

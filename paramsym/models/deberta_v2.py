@@ -95,11 +95,12 @@ class DebertaV2(BertLike):
     layer_norm_eps: float = key(Real(1e-7))
     conv_act: str = key(Function("tanh"))
     pooler_hidden_act: str = key(Function("gelu"))
+    pooler_dropout: float = key(Real(0.0))
+    cls_dropout: float | None = key(Real())
 
     base_name = "deberta"
     ignored: ClassVar[Mapping[str, str]] = {
-        **BertLike.ignored,
-        "drops values of classifiers while training": "pooler_dropout cls_dropout stable_dropout",
+        "is read by no class": "stable_dropout",
     }
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     published, claims = published_in("deberta_v2")
@@ -109,7 +110,7 @@ class DebertaV2(BertLike):
         width = self.hidden_size
         if self.task in _POOLED:
             pooled = width if self.pooler_hidden_size is None else self.pooler_hidden_size
-            yield Part("pooler", Pooler(pooled, function=self.pooler_hidden_act))
+            yield Part("pooler", Pooler(pooled, function=self.pooler_hidden_act, dropped=self.pooler_dropout))
         if self.task == "MaskedLM":
             head = DebertaV2Predictions(width, self._narrow, self.vocab_size, self.hidden_act, legacy=self.legacy, eps=self.layer_norm_eps)
             yield Part("cls" if self.legacy else "lm_predictions", Sequential({"predictions" if self.legacy else "lm_head": head}))
@@ -123,6 +124,12 @@ class DebertaV2(BertLike):
             "cls.predictions.decoder.weight": "deberta.embeddings.word_embeddings.weight",
             "cls.predictions.decoder.bias": "cls.predictions.bias",
         }
+
+    @property
+    def classifier_rate(self) -> float:
+        """That of classifiers of texts, by default the one of all hidden states, which labels of tokens have; answers drop nothing."""
+        rate = self.hidden_dropout_prob if self.cls_dropout is None or self.task == "TokenClassification" else self.cls_dropout
+        return 0.0 if self.task == "QuestionAnswering" else rate
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Value:  # noqa: ARG002 - the pooler is not the base model's
         """The scores of words, of labels, or of a text by its pooled vector."""

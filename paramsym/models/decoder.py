@@ -22,7 +22,7 @@ from paramsym.models.blocks import Gated, Ladder, PreNorm, Stem, activation, las
 from paramsym.models.keys import Flag, Key, Names, Real, Whole
 from paramsym.models.model import Model, key
 from paramsym.models.rope import RopeSettings, RotaryShare
-from paramsym.program import ROPE, Own, Rope, Value, contract, join, rotation as turned
+from paramsym.program import ROPE, Own, Rope, Value, contract, drop, join, rotation as turned
 
 _LAYER_TYPES = frozenset(
     {
@@ -49,7 +49,7 @@ _LAYER_TYPES = frozenset(
 """The rotary kinds of the reference, and the four old names that it still reads."""
 _IGNORED: Mapping[str, str] = {
     "drops values while training": (
-        "attention_dropout resid_pdrop embd_pdrop attn_pdrop hidden_dropout embedding_dropout residual_dropout classifier_dropout"
+        "attention_dropout resid_pdrop embd_pdrop attn_pdrop hidden_dropout embedding_dropout residual_dropout"
         " attention_probs_dropout_prob hidden_dropout_prob"
     ),
     "keeps a quotient finite": "rms_norm_eps layer_norm_eps norm_epsilon layer_norm_epsilon",
@@ -100,6 +100,7 @@ class Decoder(Model):
     _: KW_ONLY
     tie_word_embeddings: bool = key(Flag())
     pad_token_id: int | None = key(Whole(None, least=0))
+    classifier_dropout: float | None = key(Real())
 
     def parts(self) -> Iterator[Part]:
         """The base model, under its name if a head follows, then the head."""
@@ -152,8 +153,16 @@ class Decoder(Model):
             return self.scores(own[self.output_name](x))
         if task == "QuestionAnswering":
             return own.qa_outputs(x)
-        scores = own[self.classifier_name if task == "TokenClassification" else "score"](x)
+        if task == "TokenClassification":
+            return own[self.classifier_name](drop(x, self.classifier_rate))
+        scores = own.score(x)
         return last_word(scores, input_ids, self.pad_token_id) if task == "SequenceClassification" else scores
+
+    @property
+    def classifier_rate(self) -> float:
+        """The rate at which a classifier of tokens drops; the reference takes another one, or 0.1, where none is given."""
+        given = (self.classifier_dropout, getattr(self, "hidden_dropout", None), 0.1)
+        return next(rate for rate in given if rate is not None)
 
     def scores(self, x: Value) -> Value:
         """Return the scores of tokens from the logits; a family may scale or limit them."""

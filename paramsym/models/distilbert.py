@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
 
 from paramsym.algebra.size import Count, Dim, equal
 from paramsym.algebra.symbols import A, F, H, L, P, V
@@ -59,10 +58,11 @@ class DistilBert(TextModel):
     tie_word_embeddings: bool = key(Flag(default=True))
     dropout: float = key(Real(0.1))
     attention_dropout: float = key(Real(0.1))
+    qa_dropout: float = key(Real(0.1))
+    seq_classif_dropout: float = key(Real(0.2))
 
     heads = ("n_heads", "dim")
     base_name = "distilbert"
-    ignored: ClassVar[Mapping[str, str]] = {"drops values of classifiers while training": "qa_dropout seq_classif_dropout"}
     published, claims = published_in("distilbert")
 
     def conditions(self) -> None:
@@ -93,6 +93,11 @@ class DistilBert(TextModel):
         """The output matrix is the word table, unless ``tie_word_embeddings`` is False."""
         tied = self.task == "MaskedLM" and self.tie_word_embeddings
         return {"vocab_projector.weight": "distilbert.embeddings.word_embeddings.weight"} if tied else {}
+
+    @property
+    def classifier_rate(self) -> float:
+        """Each kind of head has its own."""
+        return {"QuestionAnswering": self.qa_dropout, "TokenClassification": self.dropout}.get(self.task, self.seq_classif_dropout)
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Value:  # noqa: ARG002 - there is no pooler
         """The scores of words, of labels, or of a text by its first position."""

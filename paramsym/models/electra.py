@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 from paramsym.algebra.size import Dim, same
@@ -15,10 +15,10 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.bert import ENCODER, Activated, BertLike, TextBase, TextClassifier, encoder_of, tables_of
 from paramsym.models.blocks import Holder, activation, last_position
-from paramsym.models.keys import Flag, Sizes, Word
+from paramsym.models.keys import Flag, Real, Sizes, Word
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.program import Own, Value, reduce, take
+from paramsym.program import Own, Value, drop, reduce, take
 
 _CHOICE = ("ElectraForMultipleChoice",)
 
@@ -51,10 +51,10 @@ class Electra(BertLike):
     architecture: str = classes({"Electra": f"Model ForPreTraining ForMaskedLM ForCausalLM {ENCODER}"})
 
     base_name = "electra"
-    ignored: ClassVar[Mapping[str, str]] = {
-        **BertLike.ignored,
-        "drops values of summaries while training": "summary_last_dropout summary_first_dropout",
-    }
+    _: KW_ONLY
+    summary_first_dropout: float = key(Real(0.0))
+    summary_last_dropout: float = key(Real(0.1))
+
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {**BertLike.usual, "summary_proj_to_labels": (False,)}
     published, claims = published_in("electra")
 
@@ -84,8 +84,9 @@ class Electra(BertLike):
             return own.generator_lm_head(own.generator_predictions(x))
         if self.task == "PreTraining":
             return own.discriminator_predictions(x)
-        x = own.sequence_summary(x) if "sequence_summary" in own else x
-        return super().answer(own, x)
+        if self.task == "MultipleChoice":
+            return own.classifier(own.sequence_summary(x))
+        return own.classifier(x) if self.task == "SequenceClassification" else super().answer(own, x)
 
     def base(self) -> TextBase:
         """The tables, their projection if present, and BERT's blocks."""
@@ -105,12 +106,16 @@ class Electra(BertLike):
             layers = {"dense": Dense(width, width), **act, "dense_prediction": Dense(width, 1)}
             yield Part("discriminator_predictions", Discriminator(layers, self.hidden_act))
         elif self.task == "SequenceClassification" and self.num_labels is not None:
-            yield Part("classifier", TextClassifier({"dense": Dense(width, width), "out_proj": Dense(width, self.num_labels)}, "gelu"))
+            yield Part(
+                "classifier",
+                TextClassifier({"dense": Dense(width, width), "out_proj": Dense(width, self.num_labels)}, "gelu", self.classifier_rate),
+            )
         else:
             if self.task == "MultipleChoice":
                 function = self.summary_activation or "linear"
                 projection = {"summary": Dense(width, width)} if self.summary_use_proj else {}
-                yield Part("sequence_summary", Summary({**projection, **learned("activation", function)}, function, self.summary_type))
+                layers, rates = {**projection, **learned("activation", function)}, (self.summary_first_dropout, self.summary_last_dropout)
+                yield Part("sequence_summary", Summary(layers, function, self.summary_type, rates))
             yield from super().head()
 
 
@@ -127,15 +132,21 @@ class Discriminator(Holder):
 
 @dataclass(frozen=True)
 class Summary(Holder):
-    """One vector for each text, of the "first" or the "last" position or the "mean" of all, projected if there is a part ``summary``."""
+    """One vector for each text, of the "first" or the "last" position or the "mean" of all, projected if there is a part ``summary``.
+
+    ``dropped`` are the rates before the projection and at the end.
+    """
 
     function: str
     kind: str = "first"
+    dropped: tuple[float, float] = (0.0, 0.0)
 
     def forward(self, own: Own, x: Value) -> Value:
         """(batch, positions, width) to (batch, width); "cls_index" is the last position if none is given."""
         x = reduce("mean", x, 1) if self.kind == "mean" else take(x, 1) if self.kind == "first" else last_position(x)
-        return activation(own, self.function, own.summary(x) if "summary" in own else x, "activation")
+        x = drop(x, self.dropped[0])
+        x = own.summary(x) if "summary" in own else x
+        return drop(activation(own, self.function, x, "activation"), self.dropped[1])
 
 
 def _without_a_projection(arguments: dict[str, Any], sizes: Sizes) -> None:

@@ -17,10 +17,10 @@ from paramsym.layers.dense import Dense, TransposedDense
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.blocks import FeedForward, Holder, PreNorm, activation, tokens
 from paramsym.models.gpt import ALIASES, CrossPreNorm, FusedAttention, FusedCross, Gpt
-from paramsym.models.keys import Flag, Word
+from paramsym.models.keys import Flag, Real, Word
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.program import Own, Value, axes, rearrange, reduce, take
+from paramsym.program import Kept, Own, Value, axes, compact, drop, rearrange, reduce, region, take
 from paramsym.program.attention import root_reciprocal
 
 _LANGUAGE = frozenset({"GPT2LMHeadModel", "GPT2DoubleHeadsModel"})
@@ -57,11 +57,11 @@ class Gpt2(Gpt):
     _: KW_ONLY
     scale_attn_weights: bool = key(Flag(default=True))
     scale_attn_by_inverse_layer_idx: bool = key(Flag())
+    summary_first_dropout: float = key(Real(0.1))
+    summary_last_dropout: float = key(Real(0.0))
 
     ignored: ClassVar[Mapping[str, str]] = {
-        "drops values while training": (
-            "resid_pdrop embd_pdrop attn_pdrop summary_first_dropout summary_last_dropout classifier_dropout hidden_dropout"
-        ),
+        "drops values while training": ("resid_pdrop embd_pdrop attn_pdrop classifier_dropout hidden_dropout"),
         "raises a precision": "reorder_and_upcast_attn",
         "repeats n_positions, and no class reads it": "n_ctx",
         "is read by the generation, not by a class": "is_decoder",
@@ -139,28 +139,37 @@ class Gpt2(Gpt):
         # The reference sets num_labels to 1 here, for every configuration.
         scores, function = self.summary_use_proj and self.summary_proj_to_labels, self.summary_activation or "linear"
         layers: dict[str, Layer] = {"summary": Dense(self.n_embd, 1 if scores else self.n_embd)} if self.summary_use_proj else {}
-        return Summary({**layers, **learned("activation", function)}, function, self.summary_type, squeeze=scores)
+        rates = (self.summary_first_dropout, self.summary_last_dropout)
+        return Summary({**layers, **learned("activation", function)}, function, self.summary_type, scores, rates)
 
 
 @dataclass(frozen=True)
 class Summary(Holder):
-    """One vector of a text, or one score with ``squeeze``: the last position's, the first one's or the mean, projected and activated."""
+    """One vector of a text, or one score with ``squeeze``: the last position's, the first one's or the mean, projected and activated.
+
+    ``dropped`` are the rates before the projection and behind the activation.
+    """
 
     function: str
     kind: str
     squeeze: bool = False
+    dropped: tuple[float, float] = (0.0, 0.0)
 
     def forward(self, own: Own, x: Value) -> Value:
         """One vector of (batch, positions, width); for choices all but ``cls_index`` reduce the second axis, as the reference does."""
         if self.kind == "cls_index":
-            x = take(x, x.rank - 2, -1)
+            size = canonical(x.sizes[-2] - 1)
+            index = Kept(
+                "own", factors=(*x.sizes[:-2], x.sizes[-1]), kind="index"
+            )  # a position for every feature, as torch.gather wants it
+            x = region("gather", lambda x: compact(take(x, x.rank - 2, size)), x, keeps=(index,))
         elif self.kind == "mean":
             x = reduce("mean", x, 1)
         else:
             x = take(x, 1, 0 if self.kind == "first" else -1)
-        if "summary" in own:
-            x = own.summary(x)
-        x = activation(own, self.function, x, "activation")
+        x = drop(x, self.dropped[0])
+        x = own.summary(x) if "summary" in own else x
+        x = drop(activation(own, self.function, x, "activation"), self.dropped[1])
         return take(x, x.rank - 1, 0) if self.squeeze else x
 
 

@@ -70,8 +70,15 @@ class Roberta(BertLike):
         """The base models and the causal language models take an encoder's output."""
         return self.add_cross_attention and self.task in {"", "CausalLM"}
 
+    @property
+    def classifier_rate(self) -> float:
+        """That of classifiers; a choice has the one of all hidden states, and a classifier of texts drops inside."""
+        return self.hidden_dropout_prob if self.task == "MultipleChoice" else super().classifier_rate
+
     def answer(self, own: Own, x: Value, *pooled: Value) -> Value:
         """The scores of words, of labels, or of a text by its pooled vector."""
+        if self.task == "SequenceClassification":
+            return own.classifier(x)
         return own.lm_head(x) if self.task.endswith("LM") else super().answer(own, x, *pooled)
 
     def base(self) -> TextBase:
@@ -86,7 +93,10 @@ class Roberta(BertLike):
         if self.task.endswith("LM"):
             yield Part("lm_head", RobertaPredictions(width, self.vocab_size, eps=self.layer_norm_eps))
         elif self.task == "SequenceClassification" and self.num_labels is not None:
-            yield Part("classifier", TextClassifier({"dense": Dense(width, width), "out_proj": Dense(width, self.num_labels)}, "tanh"))
+            yield Part(
+                "classifier",
+                TextClassifier({"dense": Dense(width, width), "out_proj": Dense(width, self.num_labels)}, "tanh", self.classifier_rate),
+            )
         else:
             yield from super().head()
 

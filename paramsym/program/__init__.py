@@ -5,7 +5,13 @@ class states its output shape, its work, and how it runs on arrays.
 """
 
 from paramsym.program.activations import apply as apply, glu as glu, is_known as is_known, unknown as unknown
-from paramsym.program.attention import attend as attend, hide as hide, rotate as rotate, rotation as rotation
+from paramsym.program.attention import (
+    attend as attend,
+    hide as hide,
+    root_reciprocal as root_reciprocal,
+    rotate as rotate,
+    rotation as rotation,
+)
 from paramsym.program.axes import (
     axes as axes,
     compact as compact,
@@ -22,7 +28,7 @@ from paramsym.program.axes import (
     take as take,
 )
 from paramsym.program.conditions import compare as compare, where as where
-from paramsym.program.graph import Operation as Operation, Program as Program, Step as Step, Work as Work
+from paramsym.program.graph import Kept as Kept, Operation as Operation, Program as Program, Step as Step, Work as Work
 from paramsym.program.listed import at_each as at_each, listed as listed, turn as turn
 from paramsym.program.lookups import (
     best as best,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import erf, pi, sqrt
 from typing import Any
@@ -72,6 +72,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "rsqrt": lambda xp, x: 1 / xp.sqrt(x),
     "selu": lambda xp, x: 1.0507009873554805 * _elu(xp, x, 1.6732632423543772),
     "sigmoid": _sigmoid,
+    "sign": lambda xp, x: xp.sign(x),
     "silu": lambda xp, x: x * _sigmoid(xp, x),
     "sin": lambda xp, x: xp.sin(x),
     "softplus": _softplus,
@@ -88,17 +89,23 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 
 _KEEPS_OUTPUT = frozenset({"exp", "expm1", "reciprocal", "relu", "rsqrt", "sigmoid", "sqrt", "tanh"})
 """Functions whose derivative torch computes from the output."""
-_KEEPS_NOTHING = frozenset({"nonzero"})
+_IN_PLACE_OUTPUT = frozenset({"celu", "elu", "leaky_relu", "selu"})
+"""Functions whose derivative torch computes from the output in place, and else from the input."""
+_KEEPS_NOTHING = frozenset({"nonzero", "sign"})
 _PYTHON: Mapping[str, int] = {"gelu_new": 3, "quick_gelu": 1, "softsign": 1, "tanhshrink": 1}
 """Functions that transformers or torch write in Python, and the number of arrays that they keep in addition to the input."""
 
 
 @dataclass(frozen=True, slots=True)
 class Apply(Operation):
-    """An elementwise function; ``settings`` are its constants."""
+    """An elementwise function; ``settings`` are its constants.
+
+    With ``inplace`` the result is written over the input, so that a copy is kept of an input that the derivative needs.
+    """
 
     name: str
     settings: tuple[float, ...] = ()
+    inplace: bool = False
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
         """One evaluation per entry."""
@@ -108,10 +115,15 @@ class Apply(Operation):
         """Return the input, or the output if the derivative follows from it."""
         if self.name in _KEEPS_NOTHING:
             return ()
-        own = (Kept("own", factors=flat(taken[0].shape)),) * _PYTHON.get(self.name, 0)
+        like = Kept("own", factors=flat(taken[0].shape))
+        own = (like,) * _PYTHON.get(self.name, 0)
         if self.name == "tanhshrink":  # x - tanh(x): the derivative follows from tanh(x)
             return own
-        return (Kept("given" if self.name in _KEEPS_OUTPUT else "taken"), *own)
+        if self.name == "logsigmoid":
+            own = (replace(like, kind="buffer"),)
+        if self.name in _KEEPS_OUTPUT or (self.inplace and self.name in _IN_PLACE_OUTPUT):
+            return (Kept("given"), *own)
+        return (like if self.inplace else Kept("taken"), *own)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Evaluate the function in the precision of the input."""
@@ -178,11 +190,11 @@ def is_known(name: str) -> bool:
     return name in _FUNCTIONS.keys() - {"clip", "threshold"}
 
 
-def apply(name: str, x: Value, *settings: float) -> Value:
-    """Apply a function to every entry, by its name: "relu", "gelu", "silu", "sigmoid", "exp", ...
+def apply(name: str, x: Value, *settings: float, inplace: bool = False) -> Value:
+    """Apply a function to every entry, by its name: "relu", "gelu", "silu", "sigmoid", "exp", ...; ``inplace`` over the entries.
 
     Raises:
         ArgumentError: an unknown name; the message lists the nearest.
     """
     check_word(name, _FUNCTIONS, "function")
-    return record(Apply(name, settings), x)
+    return record(Apply(name, settings, inplace), x)

@@ -94,12 +94,13 @@ class Known(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Segments(Operation):
-    """One axis cut into pieces."""
+    """One axis cut into pieces; ``apart`` they lie one behind another in a new array, each with its axes in order."""
 
     view = True
 
     pieces: tuple[Axis, ...]
     axis: int = -1
+    apart: bool = False
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         """Return one array per piece.
@@ -407,8 +408,8 @@ def heads(x: Value, axis: int = -1) -> Value:
     return x if len(factors) == 1 else rearrange(x, f"{' '.join(plain)} -> {apart}")
 
 
-def segments(x: Value, *pieces: Axis, axis: int = -1) -> tuple[Value, ...]:
-    """Split an axis into the segments that its ``cat`` names, or into the given pieces.
+def segments(x: Value, *pieces: Axis, axis: int = -1, apart: bool = False) -> tuple[Value, ...]:
+    """Split an axis into the segments that its ``cat`` names, or into the given pieces; ``apart`` in a copy, one after another.
 
     Raises:
         StructureError: no given pieces, and an axis without a ``cat``.
@@ -420,7 +421,7 @@ def segments(x: Value, *pieces: Axis, axis: int = -1) -> tuple[Value, ...]:
             message = f"axis {axis} of {x.type} has no named segments; give the sizes of the pieces: segments(x, H, H)."
             raise StructureError(message)
         pieces = tuple(factors[0] if len(factors) == 1 else factors for _, factors in stated[0].segments)
-    return record_all(Segments(pieces, axis), x)
+    return record_all(Segments(pieces, axis, apart), x)
 
 
 def take(x: Value, axis: int, start: Count = 0, count: Count | None = None, step: Dim = 1) -> Value:

@@ -33,17 +33,19 @@ class Work:
 class Kept:
     """What an operation keeps for the backward pass: an input or a result, by its number, or another array.
 
-    Another array has factors and a kind: a float, a statistic of a norm, a mask of dropout, Booleans of one byte, an index of eight bytes.
-    ``merged`` are axes that the kernel needs as one axis: if the storage does not allow that, the array is copied, and the copy is kept. A
-    ``wide`` array is kept in float32; for narrower numbers, that is a copy.
+    Another array has factors and a kind: a float, a statistic of a norm, a mask of dropout, Booleans of one byte, an index of eight
+    bytes, a buffer that only kernels for a CPU keep. ``merged`` are axes that the kernel needs as one axis: if the storage does not
+    allow that, the array is copied, and the copy is kept. A ``wide`` array is kept in float32; for narrower numbers, that is a copy.
+    ``wanted`` are the inputs of which at least one must need a gradient; any input if it is empty.
     """
 
     source: Literal["taken", "given", "own"]
     number: int = 0
     factors: tuple[Dim, ...] = ()
-    kind: Literal["float", "statistic", "mask", "truth", "index"] = "float"
+    kind: Literal["float", "statistic", "mask", "truth", "index", "buffer"] = "float"
     merged: tuple[tuple[int, ...], ...] = ()
     wide: bool = False
+    wanted: tuple[int, ...] = ()
 
 
 class Operation:
@@ -163,10 +165,14 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A section of a forward pass under a name, such as "attention", so that a convention can treat it as one kernel."""
+    """A section of a forward pass under a name, such as "attention", so that a convention can treat it as one kernel.
+
+    What torch always computes by one kernel states what this one ``keeps``, in the place of what the operations inside would keep.
+    """
 
     name: str
     body: Program
+    keeps: tuple[Kept, ...] | None = None
 
     def gives(self, *_: ArrayType) -> tuple[ArrayType, ...]:
         """Return the types of the section's results."""

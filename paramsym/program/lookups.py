@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from paramsym.algebra.size import Count, Dim, shown
 from paramsym.errors import ArgumentError
@@ -179,9 +179,15 @@ class Best(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Drop(Operation):
-    """Dropout: nothing in evaluation mode; in training a mask of the input's shape, and one product per entry."""
+    """Dropout: nothing in evaluation mode; in training a mask of the input's shape, and one product per entry.
+
+    ``over`` are the axes of a mask with one entry for each channel. The mask is of another ``kind`` where it is noise to multiply with;
+    noise that is added (None) is not kept.
+    """
 
     rate: float
+    over: tuple[int, ...] | None = None
+    kind: Literal["mask", "float"] | None = "mask"
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
         """One dropout per entry."""
@@ -189,7 +195,9 @@ class Drop(Operation):
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - depends on the input
         """Return the mask."""
-        return (Kept("own", factors=flat(taken[0].shape), kind="mask"),)
+        shape = taken[0].shape
+        kept = shape if self.over is None else tuple(shape[axis] for axis in self.over)
+        return () if self.kind is None else (Kept("own", factors=flat(kept), kind=self.kind),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing is computed in evaluation mode
         """Return the array as it came."""
@@ -382,9 +390,9 @@ def best(x: Value, k: Dim) -> tuple[Value, Value]:
     return entries, positions
 
 
-def drop(x: Value, rate: float) -> Value:
-    """Apply dropout."""
-    return x if rate == 0 else record(Drop(rate), x)
+def drop(x: Value, rate: float, *, over: tuple[int, ...] | None = None, kind: Literal["mask", "float"] | None = "mask") -> Value:
+    """Apply dropout to single entries, or ``over`` some axes with one random number for all entries of the others."""
+    return x if rate == 0 else record(Drop(rate, over, kind), x)
 
 
 def still(x: Value) -> Value:

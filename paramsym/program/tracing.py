@@ -12,7 +12,7 @@ from paramsym.algebra.size import Axis, Dim, shown
 from paramsym.errors import StructureError
 from paramsym.naming import described
 from paramsym.program.arithmetic import Combine, Name, WithNumber
-from paramsym.program.graph import Program, Region, Scan, Step
+from paramsym.program.graph import Kept, Program, Region, Scan, Step
 from paramsym.program.mistakes import refused, unknown
 from paramsym.program.types import ArrayType
 
@@ -201,10 +201,10 @@ def results_of(program: Program, values: tuple[Value, ...]) -> Any:
     return values if program.several else values[0]
 
 
-def region(name: str, body: Callable[..., Any], *values: Value) -> Any:
-    """Trace a named section of a forward pass."""
+def region(name: str, body: Callable[..., Any], *values: Value, keeps: tuple[Kept, ...] | None = None) -> Any:
+    """Trace a named section of a forward pass; ``keeps`` lists the kept arrays of torch's kernel for it, if there is one."""
     program, captured = traced(None, body, tuple(value.type for value in values))
-    return results_of(program, record_all(Region(name, program), *values, *captured))
+    return results_of(program, record_all(Region(name, program, keeps), *values, *captured))
 
 
 def scan(

@@ -29,7 +29,7 @@ def states(**how: Any) -> ps.Expr:
         ({"optimizer": "momentum"}, 12),
         ({"optimizer": "sgd"}, 8),
         ({"dtype": "bfloat16", "optimizer": "adamw", "master": False}, 12),
-        ({"dtype": "bfloat16", "optimizer": "adam-8bit", "master": False}, 6 + Rational(1, 256)),  # two scales of 4 bytes for 2048 numbers
+        ({"dtype": "bfloat16", "optimizer": "adam-8bit", "master": False}, 6 + Rational(1, 32)),  # two scales of 4 bytes for 256 numbers
         ({"dtype": "bfloat16", "master": False, "optimizer": "momentum"}, 8),
     ],
 )
@@ -247,3 +247,36 @@ def test_refusals() -> None:
         ps.activations(DENSE, (B, S, H), interleaved=2)
     with pytest.raises(NotYetError, match="tensor sharing"):
         ps.activations(ps.Sequential(ps.Dense(H, H), ps.Residual(ps.Dense(H, H))), (B, S, H), tensor=2)
+
+
+@pytest.mark.parametrize(
+    ("name", "bytes_of", "numbers"),
+    [
+        ("gguf-q4_0", 2 + 16, 32),
+        ("gguf-q4_1", 2 + 2 + 16, 32),
+        ("gguf-q5_0", 2 + 4 + 16, 32),
+        ("gguf-q5_1", 2 + 2 + 4 + 16, 32),
+        ("gguf-q8_0", 2 + 32, 32),
+        ("gguf-q2_k", 2 + 2 + 16 + 64, 256),
+        ("gguf-q3_k", 2 + 12 + 32 + 64, 256),
+        ("gguf-q4_k", 2 + 2 + 12 + 128, 256),
+        ("gguf-q5_k", 2 + 2 + 12 + 32 + 128, 256),
+        ("gguf-q6_k", 2 + 16 + 64 + 128, 256),
+        ("mxfp4", 1 + 16, 32),  # ggml's block_mxfp4: an exponent of 8 bits
+        ("nvfp4", 4 + 32, 64),  # and its block_nvfp4: four scales
+    ],
+)
+def test_blocks_of_ggml(name: str, bytes_of: int, numbers: int) -> None:
+    """The fields of the structures in llama.cpp's ggml-common.h: scales, minima, scales of sub-blocks, bits of the numbers."""
+    assert FORMATS[name].number == Rational(bytes_of, numbers)
+
+
+def test_eight_bits_of_adam() -> None:
+    """Averages of a byte and a 256th of a float32 from 4096 entries on, else of a float32 (bitsandbytes, optim/optimizer.py)."""
+    for width, each in ((64, 1 + Rational(4, 256)), (63, 4)):
+        found = ps.memory(ps.Dense(width, width, bias=False), (1, width), optimizer="adam-8bit")
+        (optimizer,) = [row[1] for row in found.table(1).rows if row[0] == "optimizer"]
+        assert optimizer == 2 * each * width**2
+    mean = ps.memory(ps.Repeat(ps.Dense(64, 64, bias=False), 3), (1, 64), use="inference", weights="bnb-nf4-double").ledger
+    weights = sum(line.polynomial().as_expr() for line in mean if line.path[0] == "weights")
+    assert weights == 3 * (64**2 // 2 + 64 + Rational(64, 256) * 4 + 4)  # 4 bits, a byte for 64, a float32 for 256 of these, and their mean

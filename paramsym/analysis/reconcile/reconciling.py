@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 from sympy import Expr, Integer, Symbol
 
@@ -24,6 +24,7 @@ from paramsym.analysis.reconcile.lettered import against_formula, in_letters
 from paramsym.analysis.reconcile.ranking import EditSearch, Hit, search
 from paramsym.analysis.reconcile.resizing import impossible, symbols_of
 from paramsym.analysis.reconcile.subject import Subject
+from paramsym.analysis.reconcile.together import Row, Together, rows_of, together
 from paramsym.analysis.wording import written
 from paramsym.errors import ArgumentError
 
@@ -37,20 +38,37 @@ _Others: TypeAlias = tuple[tuple[Symbol, tuple[int, ...]], ...]
 _FACTORS = 5  # the most sizes in a product that is claimed as a count
 
 
+_Claimed: TypeAlias = int | str | Expr | Counted
+
+
+@overload
 def reconcile(
     layer: Counted,
-    claim: int | str | Expr | Counted | Mapping[str, Any],
+    claim: _Claimed | Mapping[str, tuple[int, ...]],
     at: Mapping[Any, Any] | str | None = None,
     *,
     others: Mapping[str | Symbol, Iterable[int]] | None = None,
-) -> Reconciliation:
-    """Explain the difference between a claim and the count of a layer, or a cost.
+) -> Reconciliation: ...
+@overload
+def reconcile(
+    layer: Counted | list[Any] | tuple[Any, ...],
+    claim: list[Any] | tuple[Any, ...] | Mapping[str, _Claimed],
+    at: list[Any] | tuple[Any, ...] | None = None,
+    *,
+    others: Mapping[str | Symbol, Iterable[int]] | None = None,
+) -> Together: ...
+def reconcile(layer: Any, claim: Any, at: Any = None, *, others: Mapping[str | Symbol, Iterable[int]] | None = None) -> Any:
+    """Explain the difference between a claim and the count of a layer, or a cost; or between several claims and as many counts.
 
     The claim is a number (``109786368``, ``"110M"``), arithmetic (``"12*768*12 = 110M"``), an expression in the model's letters, as a
     string or a SymPy expression (``"12*L*H**2"``), another layer, or measured shapes ``{name: shape}``. ``at`` puts sizes in first.
     ``others`` are further sizes to try, alone and together, as ``{"F": [27392]}``; the other published sizes of the model are tried anyway.
     The answers are ranked by simplicity, one for each term; they are empty if no short explanation was found. A claim that is right gives
     one answer with the term 0. For a layer that was built with numbers, terms contain the names of its arguments.
+
+    Several claims are the rows of a table: ``{name: claim}`` with the names of published sizes, or a list of claims with a list of sizes
+    in ``at``, or with a list of layers or costs. The answers are the terms that fit all rows. Where the claims are in letters, or the
+    layers differ in more than sizes, they are the readings that all rows have in common.
 
     Raises:
         ArgumentError: a claim that is not a number above zero, an expression, a layer or a mapping of shapes.
@@ -66,7 +84,13 @@ def reconcile(
     2.4M is right: 2,362,368 to 2 significant digits
     >>> bool(reconcile(attention, 2_362_369, at={"H": 768, "A": 12}))
     False
+    >>> print(reconcile(attention, [2_387_712, 4_244_480], at=[{"H": 768, "A": 12}, {"H": 1024, "A": 16}])[0])
+    3*H*(A - 1): the biases of query, key and value counted once per head at full width H
     """
+    several = rows_of(layer, claim, at)
+    if several is not None:
+        rows = [_row(name, one, said, sizes, others) for name, one, said, sizes in several]
+        return together(rows, lambda row: _every(row, others))
     check_counted(layer)
     sized = named(layer if at is None else layer.at(at))
     if isinstance(claim, Counted):
@@ -79,6 +103,24 @@ def reconcile(
     said = in_unit_of(subject, claims.read(claim, subject.sizes))
     found = _answers(subject, said, others)
     return Reconciliation(subject.name, subject.count, said.words, tuple(found[:_MOST]))
+
+
+def _row(name: str, layer: Counted, claim: Any, at: Any, others: Mapping[str | Symbol, Iterable[int]] | None) -> Row:
+    """Return a claim of several with its answers alone."""
+    check_counted(layer)
+    sized = named(layer if at is None else layer.at(at))
+    alone = reconcile(sized, claim, others=others)
+    if isinstance(claim, Counted | Mapping) or (not isinstance(claim, int) and in_letters(sized, claim)):
+        return Row(name, sized, alone)
+    subject = Subject(sized)
+    return Row(name, sized, alone, in_unit_of(subject, claims.read(claim, subject.sizes)).stated)
+
+
+def _every(row: Row, others: Mapping[str | Symbol, Iterable[int]] | None) -> Sequence[Answer]:
+    """Return the answers to a claim alone, those included that are too many or too far-fetched to be shown."""
+    if row.stated is None:
+        return row.alone.answers
+    return _of_number(Subject(row.counted), row.stated, others, every=True)
 
 
 def in_unit_of(subject: Subject, said: Claim) -> Claim:
@@ -128,7 +170,7 @@ def _read(words: list[str]) -> tuple[Reading, ...]:
 
 
 def _of_number(
-    subject: Subject, stated: Stated, others: Mapping[str | Symbol, Iterable[int]] | None, *, products: bool = True
+    subject: Subject, stated: Stated, others: Mapping[str | Symbol, Iterable[int]] | None, *, products: bool = True, every: bool = False
 ) -> list[Answer]:
     if stated.allows(subject.count):
         return [_right(subject, stated)]
@@ -158,7 +200,7 @@ def _of_number(
     # A rounded number is weak evidence: only the simplest answer is shown.
     simplest = min((hit.cost for hit in hits), default=0.0)
     return found + _merged(
-        subject, sorted((hit for hit in hits if hit.asked or hit.cost < simplest + _AS_SIMPLE), key=lambda hit: hit.cost), stated
+        subject, sorted((hit for hit in hits if every or hit.asked or hit.cost < simplest + _AS_SIMPLE), key=lambda hit: hit.cost), stated
     )
 
 

@@ -1,0 +1,160 @@
+"""Several claims at once, such as the rows of a paper's table: the one term that fits them all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, overload
+
+from sympy import Expr, Integer
+
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.analysis.claim import Stated
+from paramsym.analysis.counted import Counted
+from paramsym.analysis.reconcile.answers import Answer, Reading, Reconciliation
+from paramsym.analysis.reconcile.subject import Subject
+from paramsym.analysis.wording import written
+from paramsym.errors import ArgumentError, ParamsymError
+from paramsym.present.tabulate import PAPER
+from paramsym.render.table import Cell, Table, Tabular
+
+_MOST = 10
+_RIGHT = Answer(Integer(0), 0, (Reading("the count is right"),))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One claim: a name, what is counted, what the claim alone is answered, and the number that it states, if it is one."""
+
+    name: str
+    counted: Counted
+    alone: Reconciliation
+    stated: Stated | None = None
+
+
+@dataclass(frozen=True)
+class Together(Tabular, Sequence[Answer]):
+    """The answers that fit every one of several claims, the simplest first; empty, and false, where none does.
+
+    ``rows`` are the claims with the answers of each alone. The ``difference`` of an answer is its term. Where the rows have different terms
+    and share a reading (``by_reading``), the term is that of the first row.
+    """
+
+    rows: tuple[Row, ...]
+    answers: tuple[Answer, ...]
+    by_reading: bool = False
+
+    @overload
+    def __getitem__(self, index: int) -> Answer: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Answer, ...]: ...
+    def __getitem__(self, index: int | slice) -> Answer | tuple[Answer, ...]:
+        """Return one answer, or some."""
+        return self.answers[index]
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def __str__(self) -> str:
+        if self.answers:
+            return "\n".join(f"{_in_all(self.rows)}: {answer.words if self.by_reading else answer}" for answer in self.answers)
+        return "\n".join([f"no one term fits all {len(self.rows)} claims; each alone:", *(f"{row.name}: {row.alone}" for row in self.rows)])
+
+    def table(self) -> Table:
+        """Return the claims as a table: what is claimed, what is counted, and what the first answer makes of it."""
+        answer = self.answers[0] if self.answers and self.answers[0].term != 0 and not self.by_reading else None
+        rows: list[tuple[Cell, ...]] = []
+        for row in self.rows:
+            count: Cell = row.counted.polynomial.as_expr() if row.alone.counted is None else row.alone.counted
+            more = () if answer is None else (Subject(row.counted).count + Subject(row.counted).value(answer.term),)
+            rows.append((row.name, row.alone.claim, count, *more))
+        said = f": {self.answers[0].words}" if self.answers else ""
+        header = ("row", "claim", "counted") if answer is None else ("row", "claim", "counted", f"with {written(answer.term)}")
+        return Table(header, tuple(rows), (), f"{len(self.rows)} claims{said}", PAPER)
+
+
+def _in_all(rows: Sequence[Row]) -> str:
+    return f"in {'both' if len(rows) == 2 else f'all {len(rows)}'} rows"
+
+
+def rows_of(counted: Any, claim: Any, at: Any) -> list[tuple[str, Any, Any, Any]] | None:
+    """Return name, counted, claim and sizes of every row where several claims are made; None for one claim.
+
+    Raises:
+        ArgumentError: not as many layers, claims and sizes; no claims.
+    """
+    if isinstance(claim, Mapping) and claim and all(_is_claim(one) for one in claim.values()):
+        if at is not None:
+            message = f"at is {at!r}, and the claims are for {', '.join(map(str, claim))}; give one of them."
+            raise ArgumentError(message)
+        claims, sizes = list(claim.values()), list(claim)
+    elif _is_list(claim):
+        claims = list(claim)
+        sizes = list(at) if _is_list(at) else [at] * len(claims)
+    elif _is_list(at):
+        message = "several sizes with one claim; give a list of as many claims."
+        raise ArgumentError(message)
+    else:
+        return None
+    layers = list(counted) if _is_list(counted) else [counted] * len(claims)
+    if not claims or not len(layers) == len(claims) == len(sizes):
+        message = f"there are {len(claims)} claims for {len(layers)} layers and {len(sizes)} sizes; wanted as many of each, at least one."
+        raise ArgumentError(message)
+    names = [str(size) if isinstance(size, str) else str(number) for number, size in enumerate(sizes, 1)]
+    return list(zip(names, layers, claims, sizes, strict=True))
+
+
+def _is_claim(value: object) -> bool:
+    return isinstance(value, int | str | Expr | Counted)
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | Counted | Reconciliation)
+
+
+def together(rows: Sequence[Row], candidates: Callable[[Row], Sequence[Answer]]) -> Together:
+    """Return the answers that fit all rows: the terms that one of them suggests and all of them allow, or the readings that all share."""
+    numbers = all(row.stated is not None for row in rows)
+    same = len({row.counted.origin[0].polynomial for row in rows}) == 1
+    found = _terms(rows, candidates) if numbers and same else _shared(rows, candidates)
+    return Together(tuple(rows), tuple(found)[:_MOST], not (numbers and same))
+
+
+def _terms(rows: Sequence[Row], candidates: Callable[[Row], Sequence[Answer]]) -> Iterator[Answer]:
+    """Yield the terms in letters that, put into every row, give what is claimed there."""
+    subjects = [Subject(row.counted) for row in rows]
+    if all(row.alone and row.alone[0].term == 0 for row in rows):
+        yield _RIGHT
+        return
+    seen: dict[Polynomial, list[tuple[int, Answer]]] = {}
+    for row in sorted(rows, key=lambda row: row.stated is not None and not row.stated.exact):
+        for place, answer in enumerate(candidates(row)):
+            term = Polynomial.of(answer.term)
+            if term and (term in seen or _fits(term, rows, subjects)):
+                seen.setdefault(term, []).append((place, answer))
+    for hits in sorted(
+        seen.values(), key=lambda hits: (len(hits[0][1].readings[0].edits), -len(hits), min(hits, key=lambda hit: hit[0])[0])
+    ):
+        first = hits[0][1]
+        yield replace(first, difference=first.term, chance=min(hit.chance for _, hit in hits), value=None)
+
+
+def _fits(term: Polynomial, rows: Sequence[Row], subjects: Sequence[Subject]) -> bool:
+    try:
+        totals = [subject.count + subject.ratio(term) for subject in subjects]
+    except ParamsymError:  # a letter that another row does not have
+        return False
+    return all(row.stated is not None and row.stated.low <= total <= row.stated.high for row, total in zip(rows, totals, strict=True))
+
+
+def _shared(rows: Sequence[Row], candidates: Callable[[Row], Sequence[Answer]]) -> Iterator[Answer]:
+    """Yield the readings, by their words, that every row has: of claims in letters, and of models that differ in more than sizes."""
+    answers = [candidates(row) for row in rows]
+    told = [{reading.words for answer in each for reading in answer.readings} for each in answers]
+    if all(each and each[0].term == 0 for each in answers):
+        yield _RIGHT
+        return
+    for answer in answers[0]:
+        readings = tuple(reading for reading in answer.readings if all(reading.words in words for words in told))
+        if readings and answer.term != 0:
+            yield replace(answer, difference=answer.term, readings=readings, value=None)

@@ -1,0 +1,63 @@
+"""What a program keeps for the backward pass, as a value: inputs, outputs and lines; and the ways of keeping it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from paramsym.core.ledger import Line
+from paramsym.measure.layout import Layout
+from paramsym.program.types import ArrayType, flat
+
+Attention: TypeAlias = Literal["eager", "fused", "recomputed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How arrays are kept: the kernel of attention, or only attention's inputs; with ``blocks`` only the inputs of every repeated block.
+
+    ``narrow`` numbers are narrower than float32, so wide arrays are copies. With ``drops`` the fused attention supports dropout. ``apart``
+    is for an attention that torch's function computes step by step: it scales queries and keys before their product.
+    """
+
+    attention: Attention = "eager"
+    blocks: bool = False
+    narrow: bool = False
+    drops: bool = True
+    apart: bool = False
+
+
+@dataclass(frozen=True)
+class Result:
+    """The storage of an output: that of an input, that of a stored tensor, or a new one, which may be larger than the output."""
+
+    layout: Layout
+    storage: ArrayType
+    number: int
+    taken: int | None = None
+    stored: bool = False
+    split: bool = False
+
+
+@dataclass
+class Keeping:
+    """The kept arrays of one program: inputs and outputs by position, because they belong to the outer program, and lines for the others.
+
+    ``results`` are the storages of the outputs. ``mixed`` means that a split array was added to a whole one.
+    """
+
+    inputs: set[int] = field(default_factory=set)
+    outputs: set[int] = field(default_factory=set)
+    lines: list[Line] = field(default_factory=list)
+    results: tuple[Result, ...] = ()
+    mixed: bool = False
+
+
+def line_of(path: tuple[Any, ...], kind: ArrayType, split: bool = False) -> Line:
+    """Return the line of an array that is kept."""
+    return Line(path or ("(value)",), flat(kind.shape), role=role_of(kind.kind, split))
+
+
+def role_of(kind: str, split: bool) -> str:
+    """Return the role of a line: the kind of its entries, and whether tensor sharing splits them over the devices."""
+    return f"split {kind}" if split else kind
