@@ -117,7 +117,7 @@ def memory(
         lines = [
             *_of("weights", trained, width, over if zero > 2 else 1),
             *_of("weights", _stored(frozen, dtype, weights), over if zero > 2 else 1),
-            *_of("gradients", trained, BYTES[gradients or dtype], over if zero > 1 else 1),
+            *_of("gradients", trained, BYTES[dtype if gradients is None else gradients], over if zero > 1 else 1),
             *_of("optimizer", of_states(trained, OPTIMIZERS[optimizer]), over if zero > 0 else 1),
             *_of("master copy", trained if copied else (), 4, over if zero > 0 else 1),
             *_of("activations", flows.ledger),

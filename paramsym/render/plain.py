@@ -46,8 +46,9 @@ class _Plain(StrPrinter):
         above, below = ([] if abs(numerator) == 1 else [self._print(abs(numerator))]), ([] if denominator == 1 else [str(denominator)])
         for base, exponent in sorted(powers_of(rest), key=lambda power: place_of(power[0], self._places)):
             flipped = exponent.could_extract_minus_sign()
-            factor = Pow(base, -exponent if flipped else exponent, evaluate=False)
-            (below if flipped else above).append(self.parenthesize(base if factor.exp == 1 else factor, PRECEDENCE["Mul"], strict=False))
+            times = -exponent if flipped else exponent
+            factor = base if times == 1 else Pow(base, times, evaluate=False)
+            (below if flipped else above).append(self.parenthesize(factor, PRECEDENCE["Mul"], strict=False))
         whole = "*".join(above) or "1"
         divided = f"({'*'.join(below)})" if len(below) > 1 else "".join(below)
         return ("-" if numerator < 0 else "") + (f"{whole}/{divided}" if below else whole)

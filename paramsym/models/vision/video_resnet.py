@@ -40,7 +40,7 @@ class VideoResNet(Videos):
     (33371472, 11695440, 31505325)
     """
 
-    conv_makers: tuple[Maker, Maker, Maker, Maker] = ("Conv3DSimple",) * 4
+    conv_makers: tuple[Maker, Maker, Maker, Maker] = ("Conv3DSimple", "Conv3DSimple", "Conv3DSimple", "Conv3DSimple")
     layers: tuple[Dim, Dim, Dim, Dim] = _DEPTHS
     stem: Literal["BasicStem", "R2Plus1dStem"] = "BasicStem"
     num_classes: Dim = N
