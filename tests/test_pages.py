@@ -66,6 +66,16 @@ def test_closed_forms_can_be_filtered(site: tuple[Path, str], tmp_path: Path) ->
     assert '<p class="rubric" id="bert" hidden="">' in document
 
 
+def test_the_atlas_can_be_filtered(site: tuple[Path, str], tmp_path: Path) -> None:
+    """Classes are found by their names and their types, not by the keys in their closed forms."""
+    _, address = site
+    document, _ = loaded(f"{address}/reference/atlas.html?filter=ledfor", tmp_path)
+    rows = re.findall(r"<tr[^>]*>.*?</tr>", document.partition('id="what-is-in-it"')[2], re.DOTALL)
+    shown = [row for row in rows if "<td" in row and "hidden" not in row.partition(">")[0]]
+    assert shown
+    assert all("LEDFor" in row for row in shown)
+
+
 def test_search_finds(site: tuple[Path, str], tmp_path: Path) -> None:
     """The index of words is built, and answers."""
     _, address = site

@@ -1,7 +1,7 @@
-// Show only the layers and models whose name has what was typed, or what "?filter=" in the address says.
+// Show only the layers, models and classes of the atlas whose name has what was typed, or what "?filter=" in the address says.
 document.addEventListener("DOMContentLoaded", () => {
   const box = document.getElementById("filter");
-  const rows = [...document.querySelectorAll("#layers tbody tr")].map((row) => [row]);
+  const rows = [...document.querySelectorAll("#layers tbody tr, #what-the-atlas-contains tbody tr, #what-the-atlas-does-not-contain tbody tr")].map((row) => [row]);
   const models = [...document.querySelectorAll("#models .rubric")].map((title) => {
     const parts = [title];
     for (let next = title.nextElementSibling; next && !next.classList.contains("rubric"); next = next.nextElementSibling) parts.push(next);
