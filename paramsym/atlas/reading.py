@@ -82,7 +82,7 @@ def _resolved(given: Mapping[str, Value], keys: Mapping[str, Any], inside: froze
     values: dict[str, Value] = {}
     waiting: dict[str, Any] = {}
     for key, domain in keys.items():
-        if key in given and not (given[key] is None and "null" in domain):
+        if key in given and not (given[key] is None and "null" in domain) and not domain.get("derived"):
             check_verified(key, domain, given[key])
             values[key] = given[key]
             continue
@@ -98,14 +98,23 @@ def _resolved(given: Mapping[str, Value], keys: Mapping[str, Any], inside: froze
                 values[key] = default(rule, values)
                 del waiting[key]
         if not waiting:
+            _check_derived(given, keys, values)
             return values
     message = f"{next(iter(waiting))} is not given, and its default does not follow from the other keys; give it."
     raise OutsideError(message)
 
 
+def _check_derived(given: Mapping[str, Value], keys: Mapping[str, Any], values: Mapping[str, Value]) -> None:
+    """Refuse a value that the reference replaces by another one."""
+    for key in given.keys() & keys.keys():
+        if keys[key].get("derived") and given[key] is not None and not _is(given[key], values[key]):
+            message = f"{key} is {shown(given[key])}, which the reference replaces by {shown(values[key])}; write that, or leave {key} out."
+            raise OutsideError(message)
+
+
 def _rule(key: str, domain: Mapping[str, Any], given: Mapping[str, Value], inside: frozenset[str]) -> Any:
     """Return the meaning of a null or missing key."""
-    if key in given:
+    if key in given and not domain.get("derived"):
         return domain["null"]
     above = key.rpartition(".")[0]
     if "absent" in domain and above in inside and above not in given:

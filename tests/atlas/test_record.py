@@ -43,6 +43,7 @@ RECORD: dict[str, Any] = {
                     "missing": ["numbers", ["where", ["mod", 3, 0], [1]], ["+", [[1, 1, [["hidden_size", 1]]]]]],
                     "unused": True,
                 },
+                "doubled": {"derived": True, "whole": [2, 128], "missing": ["expression", ["+", [[2, 1, [["hidden_size", 1]]]]]]},
                 "text_config.depth": {"whole": [1, 4], "missing": ["is", 2], "absent": 3},
                 "rate": {"number": [0.0, 1.0], "unused": True},
             },
@@ -97,6 +98,14 @@ def test_a_record_is_read() -> None:
     assert "b" not in read(bias=False, width=4)
     assert read(width=4)["w"] == ("parameter", (4, 4))
     assert [name for name in read(kinds=["b", "a"]) if name.endswith(".a")] == ["layers.1.a"]
+
+
+def test_what_the_reference_replaces() -> None:
+    """A value that the reference would replace is refused; the value that replaces it, null and a missing key are taken."""
+    for config in ({"doubled": 24}, {"doubled": None}, {}):
+        assert read(hidden_size=12, **config) == read(hidden_size=12)
+    with pytest.raises(OutsideError, match="doubled is 23, which the reference replaces by 24"):
+        read(hidden_size=12, doubled=23)
 
 
 def test_a_missing_list_of_numbered_layers() -> None:

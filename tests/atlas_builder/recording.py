@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-from atlas_builder.exploring import _DEPTH, _TOKEN, COMMON_KEYS, Explorer, Point
+from atlas_builder.exploring import _ABSENT, _DEPTH, _TOKEN, COMMON_KEYS, Explorer, Point, _others
 from atlas_builder.fitting import Fitter, NoFitError, is_whole, told_apart
 from atlas_builder.reference import Reference, RefusedError, Seen, config_class_of
 from atlas_builder.rows import Ledger, Rows
@@ -156,6 +156,11 @@ class Entry:
             found = keys.setdefault(key, self._domain(key, good))
             rules = self._rules(key, good)
             found |= rules
+            replaced = self._replaced(key)
+            if "whole" in found and replaced and not any(replaced):  # 0 means what null means
+                found["whole"][0] = max(1, found["whole"][0])
+            elif any(replaced):
+                found["derived"] = True
             waiting.extend(_keys_of_rule(rules.get("missing")) - done)
         for key in keys.keys() - done:
             keys[key]["unused"] = True
@@ -198,6 +203,18 @@ class Entry:
         if key.rpartition(".")[2] in {"rope_parameters", "rope_scaling"} and one is not None and not one.active and one.kind != "rigid":
             domain["object"] = True
         return domain
+
+    def _replaced(self, key: str) -> list[Value]:
+        """Return the values of a key that its configuration replaces by others, as one does that computes it from other keys."""
+        one, reference = self.explorer.fields.get(key), self.reference
+        base = self.explorer.origin.values.get(key)
+        tried = [*([] if one is None else one.pool[:8]), *([0, base + 1, 2 * base, base // 2] if is_whole(base) else _others(base, None))]
+        found = []
+        for value in tried:
+            with suppress(RefusedError):
+                if value not in (None, _ABSENT) and reference.resolved({**reference.start, key: value}).get(key) != value:
+                    found.append(value)
+        return found
 
     def _rules(self, key: str, good: Sequence[Seen]) -> dict[str, Any]:
         """Return what a missing key means, and null."""
