@@ -92,7 +92,7 @@ class CheckpointError(ParamsymError, ValueError):
     >>> ps.match(ps.Dense(4, 4), "model.bin")
     Traceback (most recent call last):
         ...
-    paramsym.errors.CheckpointError: model.bin: files ending in .bin hold pickles, which run code when they are read; \
+    paramsym.errors.CheckpointError: model.bin: .bin files contain pickles, which run code when they are read; \
 save the model as safetensors.
     """
 
@@ -123,7 +123,7 @@ class NoLawError(ParamsymError, ValueError):
     Traceback (most recent call last):
         ...
     paramsym.errors.NoLawError: axis 0 of w: no law explains 2 at width=8; 3 at width=9; 4 at width=16; 9 at width=97; \
-31 at width=1021. A formula that is not found is not guessed.
+31 at width=1021. No formula is guessed.
     """
 
     movers: tuple[str, ...] = ()

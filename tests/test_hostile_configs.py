@@ -127,7 +127,7 @@ def batch(number: int) -> Iterator[dict[str, Any]]:
     there = bases()
     least = len(model_types())
     for position in range(BATCH):
-        base = there[(number * BATCH + position) % least] if position % 2 else draw.choice(there)
+        base = there[(number * BATCH + position) % least] if position % 4 else draw.choice(there)
         yield mutated(draw, base)
 
 

@@ -187,7 +187,6 @@ class Unprintable:
         (lambda: ps.export(ps.Dense(H, 2), [1, 2]), "language is"),
         (lambda: ps.Dense(H, 2).to_latex({"a"}), "form {'a'} is not known"),
         (lambda: ps.load("gpt2", Unprintable()), "architecture"),
-        (lambda: ps.run(ps.ReLU(), {}, range(10**14)), "x is not an array"),
         (lambda: ps.Block(a=ps.Dense(H, H)).replace({"a"}, ps.Residual), "takes a dotted path"),
         (lambda: ps.testing.sizes(ps.Dense(H, 2), largest=Unprintable()), "largest is something"),
         (lambda: ps.Block(a=ps.Dense(H, H)).replace("a", ps.Dense), "new is the class Dense, which does not take the part alone"),
@@ -199,3 +198,10 @@ def test_what_nobody_means_is_named(call: Callable[[], Any], said: str) -> None:
     with pytest.raises(ParamsymError, match=said):
         call()
     assert ps.Block(a=ps.Dense(H, H)).replace("a", ps.Residual).part("a") == ps.Residual(ps.Dense(H, H))
+
+
+def test_an_axis_without_end_is_no_array() -> None:
+    """A range is not read entry by entry."""
+    pytest.importorskip("numpy")
+    with pytest.raises(ParamsymError, match="x is not an array"):
+        ps.run(ps.ReLU(), {}, range(10**14))

@@ -27,7 +27,7 @@ ELSEWHERE = {
 
 def listed() -> dict[str, str]:
     """Return the layers of the documentation's list, and why they do not run."""
-    section = PAGE.read_text(encoding="utf-8").partition("## What does not run")[2]
+    section = PAGE.read_text(encoding="utf-8").partition("## Layers that do not run")[2]
     return dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", section, re.MULTILINE))
 
 

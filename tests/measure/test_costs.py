@@ -67,8 +67,8 @@ def test_inputs_of_a_model() -> None:
 
 def test_windows_limit_what_is_kept() -> None:
     """A layer with a window of w keeps w - 1 positions; half of Gemma 2's layers see one."""
-    gemma = Gemma(architecture="Gemma2Model", sliding_window=5).at(L=2, G=1, D=1)
-    assert ps.kv_cache(gemma, (1, 100)).total == 2 * (100 + 4)
+    gemma = Gemma(architecture="Gemma2Model", sliding_window=5).at(L=2, G=1, D=2)
+    assert ps.kv_cache(gemma, (1, 100)).total == 2 * 2 * (100 + 4)
 
 
 def test_shared_blocks_keep_each_time() -> None:

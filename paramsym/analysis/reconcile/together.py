@@ -14,6 +14,7 @@ from paramsym.analysis.counted import Counted
 from paramsym.analysis.reconcile.answers import Answer, Reading, Reconciliation
 from paramsym.analysis.reconcile.subject import Subject
 from paramsym.analysis.wording import written
+from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, ParamsymError
 from paramsym.present.tabulate import PAPER
 from paramsym.render.table import Cell, Table, Tabular
@@ -83,7 +84,7 @@ def rows_of(counted: Any, claim: Any, at: Any) -> list[tuple[str, Any, Any, Any]
     Raises:
         ArgumentError: not as many layers, claims and sizes; no claims.
     """
-    if isinstance(claim, Mapping) and claim and all(_is_claim(one) for one in claim.values()):
+    if isinstance(claim, Mapping) and claim and all(_is_claim(one) for one in claim.values()) and not _are_tensors(counted, claim):
         if at is not None:
             message = f"at is {at!r}, and the claims are for {', '.join(map(str, claim))}; give one of them."
             raise ArgumentError(message)
@@ -106,6 +107,11 @@ def rows_of(counted: Any, claim: Any, at: Any) -> list[tuple[str, Any, Any, Any]
 
 def _is_claim(value: object) -> bool:
     return isinstance(value, int | str | Expr | Counted)
+
+
+def _are_tensors(counted: object, claim: Mapping[Any, Any]) -> bool:
+    """Say whether a name among the claims is that of a tensor: then they are shapes, and wrong ones."""
+    return isinstance(counted, Layer) and not claim.keys().isdisjoint(counted.shapes())
 
 
 def _is_list(value: object) -> bool:

@@ -384,7 +384,7 @@ def test_a_letter_that_the_count_can_do_without(layer: ps.Layer, letter: str, cl
         -5,
         1.5,
         None,
-        [1],
+        [],
         "12 apples",
         "(" * 50,
     ],
