@@ -321,8 +321,8 @@ def _chain_rule(groups: tuple[Group, ...], symbol: Symbol, derivative: Expr, siz
     if Polynomial.of(direct) + Polynomial.of(through) != Polynomial.of(derivative):
         return
     said: tuple[Said, ...] = (
-        *("The derivative: first what one more of ", symbol),
-        " adds while every slice keeps its width, then what thinner slices take away.",
+        *("The derivative in ", symbol),
+        " has two parts: one more slice of the same width, and the smaller width of every slice.",
     )
     if not any(how(group, symbol)[:2] == (symbol, " slices of width ") for group in groups):
         said = ("The derivative: first where ", symbol, " multiplies, then where it divides.")

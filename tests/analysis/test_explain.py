@@ -282,7 +282,7 @@ def test_the_whole_derivation_of_attention() -> None:
         "1. 1 tensor (in_proj_weight [query, key, value]): A slices of width H/A each, because the width is divided exactly.",
         "2. 1 tensor (in_proj_bias [query, key, value]): A slices of width H/A each, because the width is divided exactly.",
         "3. 1 tensor (out_proj.weight): A slices of width H/A, because the width is divided exactly.",
-        "4. The derivative: first what one more of A adds while every slice keeps its width, then what thinner slices take away.",
+        "4. The derivative in A has two parts: one more slice of the same width, and the smaller width of every slice.",
         "5. Everything together, the last term without A:",
     ]
     assert [line.strip() for line in words[2::2]] == [
