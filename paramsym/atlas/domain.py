@@ -20,6 +20,8 @@ def verified(domain: Mapping[str, Any], value: Value) -> bool:
 
     >>> verified({"whole": [1, 8]}, 512), verified({"whole": [1, 8]}, 0), verified({"words": ["gelu", None]}, None)
     (True, False, True)
+    >>> verified({"whole": [8, 8]}, 8), verified({"whole": [8, 8]}, 16)
+    (True, False)
     """
     if domain.get("any"):
         return True
@@ -28,7 +30,8 @@ def verified(domain: Mapping[str, Any], value: Value) -> bool:
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return False
     if isinstance(value, int) and "whole" in domain:
-        return bool(domain["whole"][0] <= value <= BEYOND * domain["whole"][1])
+        low, high = domain["whole"]
+        return bool(low <= value <= (high if low == high else BEYOND * high))  # one size tested says nothing about others
     if isinstance(value, int | float) and "number" in domain:
         return math.isfinite(value) and bool(domain["number"][0] <= value <= domain["number"][1])
     if isinstance(value, tuple) and value[:1] == ("{}",):
@@ -47,7 +50,8 @@ def said(domain: Mapping[str, Any]) -> str:
     """
     words = [{None: "null", True: "true", False: "false"}.get(one, repr(one)) for one in domain.get("words", ())]
     if "whole" in domain:
-        words.append(f"whole numbers from {domain['whole'][0]} (tested to {domain['whole'][1]:,})")
+        low, high = domain["whole"]
+        words.append(str(low) if low == high else f"whole numbers from {low} (tested to {high:,})")
     if "number" in domain:
         words.append(f"numbers from {domain['number'][0]:g} to {domain['number'][1]:g}")
     if "entries" in domain:
