@@ -156,6 +156,11 @@ class Entry:
             found = keys.setdefault(key, self._domain(key, good))
             rules = self._rules(key, good)
             found |= rules
+            if "null" in found and not self._holds(key, found["null"], {key: None}):
+                del found["null"]
+                found["words"] = [word for word in found.get("words", ()) if word is not None]
+            if "missing" in found and not self._holds(key, found["missing"], {}):
+                del found["missing"]
             replaced = self._replaced(key)
             if "whole" in found and replaced and not any(replaced):  # 0 means what null means
                 found["whole"][0] = max(1, found["whole"][0])
@@ -203,6 +208,16 @@ class Entry:
         if key.rpartition(".")[2] in {"rope_parameters", "rope_scaling"} and one is not None and not one.active and one.kind != "rigid":
             domain["object"] = True
         return domain
+
+    def _holds(self, key: str, rule: Any, given: Point) -> bool:
+        """Whether a rule gives what the configuration resolves to, each other key moved; that builds no model."""
+        for other in self.explorer.fields.values():
+            for value in other.pool[:6] if other.key != key else ():
+                with suppress(RefusedError, OutsideError):
+                    values = self.reference.resolved({**self.reference.start, **given, other.key: value})
+                    if key in values and default(rule, values) != values[key]:
+                        return False
+        return True
 
     def _replaced(self, key: str) -> list[Value]:
         """Return the values of a key that its configuration replaces by others, as one does that computes it from other keys."""
