@@ -70,7 +70,7 @@ def test_the_atlas_can_be_filtered(site: tuple[Path, str], tmp_path: Path) -> No
     """Classes are found by their names and their types, not by the keys in their closed forms."""
     _, address = site
     document, _ = loaded(f"{address}/reference/atlas.html?filter=ledfor", tmp_path)
-    rows = re.findall(r"<tr[^>]*>.*?</tr>", document.partition('id="what-is-in-it"')[2], re.DOTALL)
+    rows = re.findall(r"<tr[^>]*>.*?</tr>", document.partition('id="what-the-atlas-contains"')[2], re.DOTALL)
     shown = [row for row in rows if "<td" in row and "hidden" not in row.partition(">")[0]]
     assert shown
     assert all("LEDFor" in row for row in shown)
