@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from sympy import Integer, Rational, expand
 
 from paramsym.algebra.numbering import Numbers
-from paramsym.algebra.size import Dim, canonical, size
+from paramsym.algebra.size import Dim, canonical, same, size
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError, NotYetError
@@ -228,6 +228,7 @@ def one_block(cost: Cost, kept: Cost) -> tuple[Line, ...]:
             used = list(line.used)
             if step.count in used:
                 used.remove(step.count)
+            same(step.count, 0)  # without copies no block is computed again: a letter is asked to differ
             name = ".".join(map(str, line.path[: line.path.index(step) + 1]))
             groups.setdefault(name, []).append(line.but(used=tuple(used)))
     found: tuple[Line, ...] = ()
