@@ -25,6 +25,8 @@ from paramsym.render.order import ordered
 from paramsym.render.table import Letters
 
 MOST_TENSORS = 60
+GROUPS = {"params": "params", "flops": "work", "cache": "work"}
+"""The questions whose conditions are not those of arrays."""
 PLACE = r"\letter{%s}"
 """The placeholder in LaTeX for a letter of the chosen paper."""
 
@@ -78,8 +80,8 @@ def _inside(symbol: Symbol, amount: Polynomial) -> bool:
 class _Writer:
     """Collects the common data of the questions about one variant: programs by their conditions, LaTeX, letters.
 
-    The parameters have the first program, the costs another. Costs with more conditions have a third: the memory of inference asks for at
-    least one copy of every repeated block.
+    The parameters have the first program, FLOPs and caches another, and bytes of arrays a third if they have more conditions: they ask for
+    at least one copy of every repeated block.
     """
 
     def __init__(self, root: ps.Layer) -> None:
@@ -91,11 +93,13 @@ class _Writer:
 
     def question(self, question: Question) -> dict[str, Any]:
         """Return for each choice the program, the total, the terms and the parts; raise ``NoClosedForm`` if there is none."""
-        return {"/".join(choice): self._answer(question, answered(self.root, question, choice, self.letters)) for choice in choices(question)}
+        return {
+            "/".join(choice): self._answer(question, answered(self.root, question, choice, self.letters)) for choice in choices(question)
+        }
 
     def _program(self, question: Question, subject: Counted) -> Program:
         """Return the program of the questions with the conditions of this one."""
-        group = question.name if question.name in {"params", "inference"} else "costs"
+        group = GROUPS.get(question.name, "arrays")
         if group not in self.conditions:
             self.conditions[group] = conditions_of(subject)
         key = (subject is self.root, frozenset(self.conditions[group]))

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from sympy import Integer, Rational, expand
 
 from paramsym.algebra.numbering import Numbers
-from paramsym.algebra.size import Dim, canonical, same, size
+from paramsym.algebra.size import Dim, canonical, size
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError, NotYetError
@@ -17,7 +17,7 @@ from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.keeping import Attention, Way
 from paramsym.measure.kept import keeping, of_outputs
 from paramsym.measure.state import BYTES
-from paramsym.measure.trace import trace
+from paramsym.measure.trace import ask_for_copies, trace
 from paramsym.measure.work import check_stated
 from paramsym.program.graph import Program
 
@@ -164,6 +164,7 @@ def activations(
     memory, shares = MEMORY[convention], Shares(tensor, sequence, context, pipeline, interleaved)
     program = trace(layer, *inputs, **named)
     check_stated(program)
+    ask_for_copies(program)
     width = BYTES[dtype or memory.dtype]
     widths = {
         "float": width,
@@ -228,7 +229,6 @@ def one_block(cost: Cost, kept: Cost) -> tuple[Line, ...]:
             used = list(line.used)
             if step.count in used:
                 used.remove(step.count)
-            same(step.count, 0)  # without copies no block is computed again: a letter is asked to differ
             name = ".".join(map(str, line.path[: line.path.index(step) + 1]))
             groups.setdefault(name, []).append(line.but(used=tuple(used)))
     found: tuple[Line, ...] = ()

@@ -9,7 +9,7 @@ from sympy import Max, Symbol
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Count, Dim, conditions_are_asked, same, shown
+from paramsym.algebra.size import Dim, shown
 from paramsym.errors import SizeError
 from paramsym.measure.layout import plain, viewed
 from paramsym.measure.once import once
@@ -25,25 +25,10 @@ def widest(program: Program, widths: Mapping[str, Dim], *, fused: bool = False) 
     """Return the bytes of the widest moment; an array lives from the operation that makes it to the last one that uses it.
 
     Operations make new arrays, except for views. With ``fused`` an attention needs no temporary arrays. If no moment is the widest for all
-    sizes, the result is the maximum of several. It holds for at least one copy of every loop, which is asked as a condition: without
-    copies their moments are absent.
+    sizes, the result is the maximum of several. It holds for at least one copy of every loop.
     """
-    if conditions_are_asked():
-        for copies in _counts(program):
-            same(copies, 0)
     found = [one.as_expr() for one in _moments(program, widths, fused=fused)]
     return Max(*found, evaluate=False) if len(found) > 1 else found[0]
-
-
-def _counts(program: Program) -> Iterator[Count]:
-    """Yield the number of copies of every loop."""
-    for step in program.steps:
-        if isinstance(step.operation, Loop):
-            for numbers, body in step.operation.bodies:
-                yield numbers.count
-                yield from _counts(body)
-        elif isinstance(step.operation, Call | Region | Scan | Route):
-            yield from _counts(step.operation.body)
 
 
 def _moments(program: Program, widths: Mapping[str, Dim], *, fused: bool) -> list[Polynomial]:

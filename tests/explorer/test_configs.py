@@ -106,6 +106,8 @@ def test_configurations_are_read_as_the_library_reads_them_or_refused(page: Brow
     assert counted > 20
 
 
+NEO = '{"model_type": "gpt_neo", "architectures": ["GPTNeoForCausalLM"]'
+CLIP = '{"model_type": "clip", "architectures": ["CLIPModel"]'
 BAD = {
     "{": "is not JSON",
     "[1, 2]": "wanted one JSON object",
@@ -122,11 +124,11 @@ BAD = {
     '{"model_type": "bert", "architectures": ["BertForNextSentencePrediction"]}': "is not on this page, which has BertModel,",
     '{"model_type": "bert", "is_decoder": true}': "is_decoder is true; this page has the formula for false",
     '{"model_type": "bert", "layer_norm_eps": "small"}': 'layer_norm_eps is "small"; this page takes positive numbers there',
-    '{"model_type": "gpt_neo", "architectures": ["GPTNeoForCausalLM"], "num_layers": 6}': "attention_types is null; this page has the formula for",
-    '{"model_type": "gpt_neo", "architectures": ["GPTNeoForCausalLM"], "attention_types": [[["local"], 24]]}': 'is [[["local"],"24"]]; this page',
-    '{"model_type": "clip", "architectures": ["CLIPModel"], "text_config": [1]}': "text_config is",
-    '{"model_type": "clip", "architectures": ["CLIPModel"], "text_config": {"hidden_size": 8.5}}': "text_config.hidden_size is 8.5",
-    '{"model_type": "clip", "architectures": ["CLIPModel"], "text_config": {"hiden_size": 8}}': "clip does not know these config keys: text_config.hiden",
+    NEO + ', "num_layers": 6}': "attention_types is null; this page has the formula for",
+    NEO + ', "attention_types": [[["local"], 24]]}': 'attention_types is [[["local"],"24"]]; this page has the formula for',
+    CLIP + ', "text_config": [1]}': "text_config is",
+    CLIP + ', "text_config": {"hidden_size": 8.5}}': "text_config.hidden_size is 8.5",
+    CLIP + ', "text_config": {"hiden_size": 8}}': "clip does not know these config keys: text_config.hiden_size",
     '{"model_type": "bert", "hiden_size": 768}': "bert does not know these config keys: hiden_size",
 }
 
