@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from sympy import Max, Symbol
@@ -11,7 +12,7 @@ from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, shown
 from paramsym.errors import SizeError
-from paramsym.measure.layout import plain, viewed
+from paramsym.measure.layout import Layout, plain, viewed
 from paramsym.measure.once import once
 from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan
 from paramsym.program.lookups import Constant, Drop, Stored
@@ -111,16 +112,28 @@ def _ends(moment: Polynomial, index: Symbol, first: Polynomial, last: Polynomial
 
 def _roots(program: Program) -> list[int]:
     """Return for every value the one that owns its storage."""
+    return _laid(program)[0]
+
+
+def _laid(program: Program) -> tuple[list[int], list[Layout]]:
+    """Return the owners of the storages, and the layouts. A part may give back its input, or a view of it: a dropout, a flattening."""
     root = list(range(len(program.types)))
     layout = [plain(one) for one in program.types]
     for step in program.steps:
-        if step.takes:
+        if isinstance(step.operation, Call):
+            body = step.operation.body
+            owners, layouts = once(body, "laid", partial(_laid, body))
+            place = {number: position for position, number in enumerate(body.inputs)}
+            for number, output in zip(step.gives, body.outputs, strict=True):
+                if owners[output] in place:
+                    root[number], layout[number] = root[step.takes[place[owners[output]]]], layouts[output]
+        elif step.takes:
             first = step.takes[0]
             dropped = isinstance(step.operation, Drop)  # there is no dropout without gradients
             laid = (layout[first],) if dropped else viewed(step.operation, program.types[first], program.given(step), layout[first])
             for number, one in zip(step.gives, laid or (), strict=False):
                 root[number], layout[number] = root[first], one
-    return root
+    return root, layout
 
 
 def _widest(moments: Iterable[Polynomial]) -> list[Polynomial]:

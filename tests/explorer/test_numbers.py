@@ -76,6 +76,22 @@ def test_every_question_has_an_answer(page: Browser) -> None:
     assert "why not." in page.run("document.querySelector('#refusal').textContent")
 
 
+def test_no_copies_are_counted_as_the_library_counts_them_or_refused(page: Browser) -> None:
+    """Without blocks the bytes of arrays have another formula, which the page has not; parameters, FLOPs and caches have the same."""
+    root = ps.load("gpt2").origin[0]
+    sizes = {symbol.name: int(size) for symbol, size in ps.load("gpt2").sizes.items()} | {"L": 0}
+    chosen = {"pass": "forward", "count": "FLOPs", "precision": "float32", "attention": "eager"}
+    cases = [
+        {"family": "Gpt2", "number": 0, "sizes": sizes, "inputs": {"B": 2, "S": 64}, "question": name, "choices": chosen} for name in CHOICES
+    ]
+    refused = "these sizes change which tensors exist: L is 0."
+    for case, (number, refusal, _, _) in zip(cases, page.run(f"({SET})({json.dumps(cases)})"), strict=True):
+        cost = asked(root, case["question"], chosen)
+        right = cost.at({symbol.name: (sizes | case["inputs"])[symbol.name] for symbol in cost.symbols}).count
+        arrays = case["question"] in {"activations", "training", "inference"}
+        assert (refusal, number) == ((refused, "—") if arrays else ("", f"{right:,}")), case
+
+
 @pytest.mark.parametrize(
     ("name", "changed"),
     [

@@ -162,6 +162,25 @@ def test_the_widest_moment() -> None:
     wide = ps.Sequential(ps.Dense(H, F, bias=False), ps.Dense(F, V, bias=False), ps.Dense(V, H, bias=False))
     assert set(widest(ps.trace(wide, (B, H)), widths).args) == {B * F + B * V, B * V + B * H}
     assert widest(ps.trace(ps.Flatten(), (1, 4)), widths) == 0
+    for view in (ps.Identity(), ps.Flatten(), ps.Dropout(0.5), ps.Sequential(ps.Identity())):  # without gradients, none of them copies
+        assert widest(ps.trace(ps.Sequential(ps.Dense(4, 16, bias=False), view), (1, 4)), widths) == 16, view
+
+
+def test_no_copies() -> None:
+    """The bytes of blocks that are absent are not counted, in one row or in a column; exported code refuses."""
+    block = ps.Sequential(ps.Dense(F, V, bias=False), ps.GELU(), ps.Dense(V, F, bias=False))
+    deep = ps.Sequential(ps.Dense(H, F, bias=False), ps.Repeat(block, L))
+    here, weights = {"H": 2, "F": 3, "V": 100, "B": 5}, 4 * 2 * 3
+    inference = ps.memory(deep, (B, H), use="inference")
+    assert ps.evaluate(inference, here, L=0) == inference.at(here, L=0).count == weights + 4 * 5 * 3
+    for recompute in ("none", "full"):
+        training = ps.memory(deep, (B, H), recompute=recompute)  # type: ignore[arg-type]
+        assert ps.evaluate(training, here, L=0) == 4 * weights, recompute  # weights, gradients, two states; the input is the caller's
+    llama = ps.activations(ps.models.Llama())  # its tables of rotations are kept by the blocks, once
+    sizes = {"V": 10, "H": 8, "A": 2, "G": 1, "F": 16, "B": 1, "S": 4}
+    assert ps.evaluate(llama, sizes, L=0) == ps.activations(ps.models.Llama(10, 8, 0, 2, 1, 16), (1, 4)).count
+    with pytest.raises(ValueError, match=r"^these sizes change which tensors exist: L is 0\.$"):
+        exec(f"{ps.export(inference)}\ncost(5, 3, 2, 0, 100)", {})
 
 
 def repeated(block: Any, copies: int) -> tuple[ps.Expr, ps.Expr]:
