@@ -338,7 +338,7 @@ def axes(x: Value, words: str, /, **sizes: Dim) -> tuple[Value, Callable[[Value]
         raise wrong_axes(x.sizes, names, optional, sizes)
     for position, (name, found) in enumerate(zip(full, x.sizes, strict=True)):
         if name in sizes and found is not sizes[name] and differ(found, sizes[name]):
-            message = f"axis {position} has {found} {name}; wanted {canonical(sizes[name])}."
+            message = f"axis {position} ({name}) is {found}; wanted {canonical(sizes[name])}."
             if name == "channels" and x.sizes[1 if position == x.rank - 1 else -1] == sizes[name]:
                 message += f" The shape looks like one with the channels {'first' if position == x.rank - 1 else 'last'}."
             raise ShapeError(message)

@@ -82,7 +82,8 @@ def test_no_copies_are_counted_as_the_library_counts_them_or_refused(page: Brows
     sizes = {symbol.name: int(size) for symbol, size in ps.load("gpt2").sizes.items()} | {"L": 0}
     chosen = {"pass": "forward", "count": "FLOPs", "precision": "float32", "attention": "eager"}
     cases = [
-        {"family": "Gpt2", "number": 0, "sizes": sizes, "inputs": {"B": 2, "S": 64}, "question": name, "choices": chosen} for name in CHOICES
+        {"family": "Gpt2", "number": 0, "sizes": sizes, "inputs": {"B": 2, "S": 64}, "question": name, "choices": chosen}
+        for name in CHOICES
     ]
     refused = "these sizes change which tensors exist: L is 0."
     for case, (number, refusal, _, _) in zip(cases, page.run(f"({SET})({json.dumps(cases)})"), strict=True):

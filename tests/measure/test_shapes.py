@@ -53,7 +53,7 @@ def test_an_error_names_the_part_by_its_path() -> None:
         ps.output_shape(net, (1, 3, 8, 8))
     with pytest.raises(ShapeError, match=r"3\.up, a Dense, which was given \(B, 4\)"):
         ps.output_shape(ps.Repeat(ps.Sequential({"up": Dense(1, 1)}), 4, start=3), (B, 4))
-    with pytest.raises(ShapeError, match=r"axis 1 has 4 channels; wanted 3.*channels last"):
+    with pytest.raises(ShapeError, match=r"axis 1 \(channels\) is 4; wanted 3.*channels last"):
         ps.output_shape(Conv2d(3, 8, 3), (1, 4, 3, 3))
 
 

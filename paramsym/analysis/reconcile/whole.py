@@ -20,7 +20,7 @@ _NAMED = 3  # the most tensors that a convention names
 
 def additional(structure: Structure) -> Iterator[Edit]:
     """Yield the edits of a layer as a whole."""
-    kinds = (_ties_undone, _ties_done, _gains_as_matrices, _biases_added, _norms_added, _sharded, _masks, _buffers, _conventions)
+    kinds = (_ties_undone, _ties_done, _norms_as_matrices, _biases_added, _norms_added, _sharded, _masks, _buffers, _conventions)
     for kind in kinds:
         yield from kind(structure)
 
@@ -67,13 +67,13 @@ def _buffers(structure: Structure) -> Iterator[Edit]:
             yield _fixed(structure, total, tuple(line.name for line in some), f"{words} counted as well", cost)
 
 
-def _gains_as_matrices(structure: Structure) -> Iterator[Edit]:
+def _norms_as_matrices(structure: Structure) -> Iterator[Edit]:
     """The weight of a norm taken for a matrix: H*H instead of H."""
-    gains = [i for i, line in enumerate(structure.lines) if line.role == "scale" and len(line.shape) == 1 and not line.spans]
-    amounts = {i: structure.subject.polynomials[i] * (Polynomial.product(structure.lines[i].factors) - Polynomial.of(1)) for i in gains}
-    if gains:
+    weights = [i for i, line in enumerate(structure.lines) if line.role == "scale" and len(line.shape) == 1 and not line.spans]
+    amounts = {i: structure.subject.polynomials[i] * (Polynomial.product(structure.lines[i].factors) - Polynomial.of(1)) for i in weights}
+    if weights:
         total = Polynomial.total(amounts.values())
-        yield _fixed(structure, total, tuple(structure.full[i] for i in gains), "the gains of norms counted as matrices", 1.2)
+        yield _fixed(structure, total, tuple(structure.full[i] for i in weights), "the weights of norms counted as matrices", 1.2)
 
 
 def _biases_added(structure: Structure) -> Iterator[Edit]:
