@@ -23,7 +23,7 @@ TARGET = dims("S_d")
 
 @dataclass(frozen=True)
 class Ending(Whole):
-    """The token that ends a text. Several, which generation may stop at, are none: no classifier of the reference takes them."""
+    """The token that ends a text. A list of tokens is read as None: generation may stop at several, a classifier cannot."""
 
     def read(self, value: Any, where: str, sizes: Sizes) -> Any:
         """Return the token, or None."""

@@ -91,7 +91,7 @@ class T5(Seq2Seq):
         super().conditions()
         gate, _, act = self.feed_forward_proj.rpartition("-")
         if gate not in {"", "gated"}:
-            message = f"feed_forward_proj is {self.feed_forward_proj!r}; wanted an activation such as 'relu', or 'gated-' and one."
+            message = f"feed_forward_proj is {self.feed_forward_proj!r}; wanted an activation such as 'relu' or 'gated-gelu'."
             raise ArgumentError(message)
         if self.feed_forward_proj != "gated-gelu":
             check_activation(act, "feed_forward_proj")
