@@ -73,8 +73,8 @@ class Rules:
     def _patterned(self, changed: Mapping[str, Any]) -> dict[str, Any]:
         found = dict(self.config)
         for name, (kinds, layers) in self._patterns.items():
-            number = {**found, **changed}.get(layers, self.keys[layers].default)
-            found[name] = [[kinds, number // len(kinds) if isinstance(number, int) else 0]]
+            number = {**found, **changed}.get(layers)
+            found[name] = [[kinds, (number if isinstance(number, int) else self.keys[layers].default) // len(kinds)]]
         return found
 
     @cached_property
