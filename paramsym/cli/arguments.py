@@ -170,7 +170,7 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         """Take ``--input`` for no short form of ``--input-gradients``."""
-        super().__init__(*arguments, **named, allow_abbrev=False)
+        super().__init__(*arguments, **{**named, "allow_abbrev": False})
 
     def error(self, message: str) -> NoReturn:
         command = self.prog.partition(" ")[2]
