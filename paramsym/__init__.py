@@ -85,10 +85,10 @@ if TYPE_CHECKING:
         Runs as Runs,
         Sequential as Sequential,
         Shared as Shared,
-        Tied as Tied,
     )
     from paramsym.core.layer import Layer as Layer, Part as Part, Tensor as Tensor
     from paramsym.core.ledger import Ledger as Ledger, Line as Line
+    from paramsym.core.tied import Tied as Tied
     from paramsym.derive.certificate import Derivation as Derivation
     from paramsym.derive.deriving import DerivedCount as DerivedCount, derive as derive
     from paramsym.derive.generalising import generalise as generalise
@@ -325,7 +325,8 @@ _HOMES = {
     "paramsym.algebra.letters": "LETTER_SETS LetterSet",
     "paramsym.present.typeset": "latex_document",
     "paramsym.core.layer": "Layer Part Tensor",
-    "paramsym.core.compose": "Block Repeat Residual Runs Sequential Shared Tied",
+    "paramsym.core.compose": "Block Repeat Residual Runs Sequential Shared",
+    "paramsym.core.tied": "Tied",
     "paramsym.layers.dense": "Bilinear Dense EinsumDense TransposedDense",
     "paramsym.layers.lazy": "LazyDense",
     "paramsym.layers.lora": "LoRA",
