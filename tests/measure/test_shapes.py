@@ -57,6 +57,12 @@ def test_an_error_names_the_part_by_its_path() -> None:
         ps.output_shape(Conv2d(3, 8, 3), (1, 4, 3, 3))
 
 
+def test_widths_that_do_not_fit_are_found() -> None:
+    """32 entries do not go into a layer of 17, whatever the shape of the end would be."""
+    with pytest.raises(ShapeError, match=r"down, .* given \(2, 3, 32\): the last axis has 32 entries; wanted 17"):
+        ps.output_shape(ps.Sequential(up=ps.Dense(8, 32), down=ps.Dense(17, 5)), (2, 3, 8))
+
+
 def test_a_symbolic_depth() -> None:
     """Blocks that keep the shape can be as many as they like; others must be counted."""
     assert ps.output_shape(ps.Repeat(Dense(H, H), L), (B, S, H)) == (B, S, H)
