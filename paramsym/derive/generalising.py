@@ -64,15 +64,13 @@ def _wanted(letters: Mapping[Any, Any]) -> dict[tuple[str, int], Any]:
         raise ArgumentError(message)
     found: dict[tuple[str, int], Any] = {}
     numbers: dict[Any, int] = {}
-    for key, given_letter in letters.items():
-        letter = dims(given_letter) if isinstance(given_letter, str) else given_letter
+    for key, typed in letters.items():
+        letter = dims(typed) if isinstance(typed, str) else typed
         pair: tuple[Any, Any] = key if isinstance(key, tuple) and len(key) == 2 else ("", key)
         sort, number = pair
         whole = isinstance(number, int) and not isinstance(number, bool) and number.bit_length() <= MAX_BITS
         if not whole or not isinstance(sort, str) or not isinstance(letter, Expr):
-            message = (
-                f"letters has {quoted(key)}: {quoted(given_letter)}; wanted a number and a symbol, such as 768: H, or ('heads', 12): A."
-            )
+            message = f"letters has {quoted(key)}: {quoted(typed)}; wanted a number and a symbol, such as 768: H, or ('heads', 12): A."
             raise ArgumentError(message)
         if letter.is_Symbol and numbers.setdefault(letter, number) != number:
             message = f"{letter} cannot be {numbers[letter]} and {number}; one letter is one number."
