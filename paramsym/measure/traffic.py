@@ -15,7 +15,7 @@ from paramsym.core.ledger import Ledger, Line
 from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.machines import Speed, machine_of, quotient
 from paramsym.measure.state import BYTES, in_bytes
-from paramsym.measure.trace import trace
+from paramsym.measure.trace import ask_for_copies, trace
 from paramsym.measure.work import flops, walked, word as first_word
 from paramsym.program.graph import MULTIPLY_ADD, Region
 from paramsym.program.lookups import Stored
@@ -41,6 +41,7 @@ def traffic(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 0,
     """
     check_word("dtype", dtype, BYTES)
     program = trace(layer, *inputs, past=past, **named)
+    ask_for_copies(program)
 
     def moved(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> Iterator[Line]:
         if isinstance(operation, Stored) or not _multiplies(operation, taken, given):

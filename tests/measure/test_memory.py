@@ -179,6 +179,10 @@ def test_no_copies() -> None:
     llama = ps.activations(ps.models.Llama())  # its tables of rotations are kept by the blocks, once
     sizes = {"V": 10, "H": 8, "A": 2, "G": 1, "F": 16, "B": 1, "S": 4}
     assert ps.evaluate(llama, sizes, L=0) == ps.activations(ps.models.Llama(10, 8, 0, 2, 1, 16), (1, 4)).count
+    swin = ps.load("microsoft/swin-tiny-patch4-window7-224")
+    moved = ps.traffic(swin.origin[0])
+    sizes = {symbol.name: 2 for symbol in moved.symbols} | {symbol.name: size for symbol, size in swin.sizes.items()} | {"L_1": 0}
+    assert ps.evaluate(moved, sizes) == moved.at(sizes).count
     with pytest.raises(ValueError, match=r"^these sizes change which tensors exist: L is 0\.$"):
         exec(f"{ps.export(inference)}\ncost(5, 3, 2, 0, 100)", {})  # noqa: S102 - what is tested is that the source refuses
 
