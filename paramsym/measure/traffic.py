@@ -55,7 +55,7 @@ def traffic(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 0,
     def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
         return traffic(layer, *shapes, **(chosen | changed))
 
-    lines = tuple(walked(program, moved, whole=(Region,)))
+    lines = tuple(walked(program, ("traffic", dtype), moved, whole=(Region,)))
     shapes = tuple(one.sizes for one in program.input_types)
     return Cost(layer, shapes, "bytes", f"moved, {dtype}", Ledger(lines), ask, chosen)
 

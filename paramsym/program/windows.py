@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import starmap
 from math import inf, prod
 from typing import Any, Literal, TypeAlias
@@ -349,8 +350,15 @@ def along_each(function: Callable[..., Count], *settings: Sequence[Any]) -> tupl
     return tuple(found[given] for given in axes)
 
 
+@lru_cache(maxsize=1 << 12)
 def lengths(
-    spatial: Sequence[Dim], kernel: Sequence[Dim], stride: Sequence[Dim], padding: Margins, dilation: Sequence[Dim], *, ceil: bool = False
+    spatial: tuple[Dim, ...],
+    kernel: tuple[Dim, ...],
+    stride: tuple[Dim, ...],
+    padding: Margins,
+    dilation: tuple[Dim, ...],
+    *,
+    ceil: bool = False,
 ) -> tuple[Count, ...]:
     """Return the number of output positions along every spatial axis.
 
