@@ -139,8 +139,9 @@ class Tracer:
         try:
             takes = tuple([value.number if value.tracer is self else self.number(value) for value in values])
         except AttributeError:
-            other = next(value for value in values if not isinstance(value, Value))
-            message = f"{operation} takes traced arrays; found {described(other)}."  # type: ignore[unreachable]
+            given: tuple[object, ...] = values  # callers without a type checker
+            other = next(value for value in given if not isinstance(value, Value))
+            message = f"{operation} takes traced arrays; found {described(other)}."
             raise StructureError(message) from None
         types = operation.gives(*[value.type for value in values])
         results = tuple([self.value(type_) for type_ in types])
