@@ -75,7 +75,7 @@ def conditions_are_asked() -> bool:
 
 def _ask(kind: Literal["divides", "at most", "equal", "differ"], small: Dim, large: Dim, names: tuple[str, str] = ("", "")) -> None:
     asked = _asked.get()
-    if asked is not None:
+    if asked is not None and (kind == "differ" or small != large):  # a size divides itself
         asked.append(Condition(kind, small, large, names))
 
 

@@ -103,8 +103,8 @@ FORMATS: Mapping[str, Format] = {
         ),
         Format(
             "gptq-g128",
-            "Frantar et al. 2023, arXiv:2210.17323, as AutoGPTQ stores it (nn_modules/qlinear/qlinear_cuda.py): for 128 numbers a scale of 16"
-            " bits and a zero of 4 (scales, qzeros), for each input an int32, the number of its group (g_idx)",
+            "Frantar et al. 2023, arXiv:2210.17323, as AutoGPTQ stores it (nn_modules/qlinear/qlinear_cuda.py): for 128 numbers a scale of"
+            " 16 bits and a zero of 4 (scales, qzeros), for each input an int32, the number of its group (g_idx)",
             _bits(4, 20, 128),
             "blocks",
             column=4,
