@@ -82,9 +82,9 @@ _LAST = {"Dense", "LayerNorm"}
 
 
 def _stages(entries: list[_Entry], batches: frozenset[Any]) -> Iterator[tuple[list[Shape], list[_Entry]]]:
-    """Yield the rows of a table of stages: layers with the sizes of their maps, one size unless the same layers are applied to several maps.
+    """Yield the rows of a table of stages: layers with the sizes of their maps.
 
-    Such are the heads of detectors, which papers list once for all levels of a pyramid.
+    Layers that are applied to several maps have several sizes: the heads of detectors, which papers list once for all levels.
     """
     found: list[tuple[list[Shape], list[_Entry]]] = []
     for size, some in _by_size(entries, batches):
