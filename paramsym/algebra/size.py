@@ -81,7 +81,7 @@ def _ask(kind: Literal["divides", "at most", "equal", "differ"], small: Dim, lar
 
 MAX_BITS = 4096  # more than any architecture needs, and few enough to print every product of axes
 _PLAIN = 1 << 63  # nearly every size is an int below this, and needs no further check
-_INERT = (int, str, type(None))  # types without symbols; a tuple, because a union would be made again at every call
+_INERT = (int, float, str, type(None))  # types without symbols; a tuple, because a union would be made again at every call
 
 
 def size(value: object, where: str = "a size") -> Dim:
