@@ -109,7 +109,13 @@ def training(
     speed = cast("Rational", machine_of(machine).flops * exact_share(utilisation, "utilisation"))
     number = count(tokens, "tokens")
     used = layer.active
-    chosen = {"tokens": number, "devices": devices, "machine": machine, "utilisation": utilisation, "convention": convention}
+    chosen: dict[str, Any] = {
+        "tokens": number,
+        "devices": devices,
+        "machine": machine,
+        "utilisation": utilisation,
+        "convention": convention,
+    }
 
     def ask(layer: Layer, *shapes: Any, **changed: Any) -> Training:
         return training(layer, *shapes, **(chosen | changed))

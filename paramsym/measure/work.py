@@ -216,7 +216,7 @@ def walked(
     return iter(inside(program))
 
 
-def _with_copies(operation: Any, inside: Callable[[Program], tuple[Line, ...]]) -> Iterator[Line]:
+def _with_copies(operation: Call | Region | Loop | Scan | Route, inside: Callable[[Program], tuple[Line, ...]]) -> Iterator[Line]:
     """Yield the lines ``inside`` the programs of an operation, under their paths and times their number of uses."""
     match operation:
         case Call(name=name, body=body):

@@ -137,9 +137,7 @@ def trace_layer(layer: Layer, *types: ArrayType, inherited: bool = False) -> Pro
         ShapeError: inputs that it cannot take.
         StructureError: a forward pass with something other than the operations of the vocabulary.
     """
-    known: dict[Any, Program] | None = layer.__dict__.get("_programs")
-    if known is None:
-        known = layer.__dict__.setdefault("_programs", {})
+    known: dict[Any, Program] = layer.__dict__.get("_programs") or layer.__dict__.setdefault("_programs", {})
     key = (types, past(), inherited)
     program = known.get(key)
     if program is not None:
