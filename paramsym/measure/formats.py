@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -247,8 +248,8 @@ def in_format(lines: Sequence[Line], form: Format, rest: Callable[[Line], Iterat
 
 
 def of_states(lines: Sequence[Line], optimizer: Optimizer) -> Iterator[Line]:
-    """Yield the bytes of an optimizer's states for trained tensors."""
-    for state in optimizer.kept:
+    """Yield the bytes of an optimizer's states for trained tensors, those of equal states together."""
+    for state, times in Counter(optimizer.kept).items():
         seen: set[str] = set()
         for line in lines:
             if not chosen(line, state.which):
@@ -256,11 +257,11 @@ def of_states(lines: Sequence[Line], optimizer: Optimizer) -> Iterator[Line]:
             if not state.factored or len(line.shape) < 2:
                 entries = product(tuple(map(extent, line.shape))) if state.least else 0
                 small = isinstance(entries, int) and entries < state.least
-                yield line.but(factors=(4 if small else state.bytes, *line.factors))
+                yield line.but(factors=(times * (4 if small else state.bytes), *line.factors))
             elif line.name not in seen:
                 seen.add(line.name)
                 for name, numbers in zip(("rows", "columns"), _rows_and_columns(line), strict=True):
-                    yield line.but(path=(*line.path, name), factors=(state.bytes, numbers), label="")
+                    yield line.but(path=(*line.path, name), factors=(times * state.bytes, numbers), label="")
 
 
 def _rows_and_columns(line: Line) -> tuple[Dim, Dim]:
