@@ -398,7 +398,7 @@ class Layer:
 
     def _symbols(self) -> Iterable[Symbol]:
         cls: type = type(self)
-        return symbols_in(tuple(getattr(self, name) for name in field_names(cls)))
+        return symbols_in(tuple([getattr(self, name) for name in field_names(cls)]))
 
     def part(self, path: str) -> Layer:
         """Return the layer at a dotted path such as ``"encoder.layer.3.attention"``; ``{}`` means any copy.

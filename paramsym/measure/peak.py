@@ -147,4 +147,6 @@ def _widest(moments: Iterable[Polynomial]) -> list[Polynomial]:
 
 
 def _within(one: Polynomial, other: Polynomial) -> bool:
-    return all(amount >= 0 for amount in (other - one).terms.values())
+    """Return whether every term of the first polynomial is at most the same term of the second."""
+    less, more = one.terms, other.terms
+    return all(more.get(term, 0) >= amount for term, amount in less.items()) and all(c >= 0 or term in less for term, c in more.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from sympy import Expr, Integer, Rational, cancel
 
@@ -56,7 +56,7 @@ def traffic(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 0,
     def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
         return traffic(layer, *shapes, **(chosen | changed))
 
-    lines = tuple(walked(program, moved, whole=(Region,)))
+    lines = tuple(walked(program, ("traffic", dtype), moved, whole=(Region,)))
     shapes = tuple(one.sizes for one in program.input_types)
     return Cost(layer, shapes, "bytes", f"moved, {dtype}", Ledger(lines), ask, chosen)
 
@@ -73,16 +73,23 @@ def _multiplies(operation: Any, taken: tuple[ArrayType, ...], given: tuple[Array
 class Intensity(Tabular):
     """The FLOPs of a forward pass for each byte moved: ``flops`` over ``bytes``, both costs.
 
-    ``on`` gives the limit of a machine: arithmetic if the ratio is above the machine's ridge, otherwise memory.
+    ``on`` gives the limit of a machine: arithmetic if the ratio is above the machine's ridge, otherwise memory. A ratio has no lines:
+    questions such as ``explain`` take ``flops`` and ``bytes``, questions about expressions also take ``ratio``.
     """
 
     flops: Cost
     bytes: Cost
+    unit: ClassVar[str] = "FLOPs per byte"
 
     @property
     def ratio(self) -> Expr:
         """FLOPs per byte, exactly."""
         return cancel(self.flops.total / self.bytes.total)
+
+    @property
+    def total(self) -> Expr:
+        """The ratio, under the name that costs have for it."""
+        return self.ratio
 
     def at(self, sizes: Any = None, /, **named: Any) -> Intensity:
         """Return the intensity with sizes put in."""

@@ -294,6 +294,21 @@ def test_blocks_of_ggml(name: str, bytes_of: int, numbers: int) -> None:
     assert FORMATS[name].number == Rational(bytes_of, numbers)
 
 
+def test_gpt_oss_in_four_bits() -> None:
+    """The file of openai/gpt-oss-20b: ``total_size`` in its model.safetensors.index.json. Biases of experts are in 16 bits."""
+    held = of("weights", ps.load("openai/gpt-oss-20b"), (1, 1), use="inference", dtype="bfloat16", weights="mxfp4")
+    assert held == 13_761_264_768
+
+
+def test_buffers_of_gptq() -> None:
+    """Shapes of the buffers of AutoGPTQ's QuantLinear with 4 bits and groups of 128, for one of Llama-2-7B's matrices."""
+    rows, columns, group = 4096, 11008, 128  # inputs and outputs
+    qweight, qzeros = 4 * (rows // 32 * 4) * columns, 4 * (rows // group) * (columns // 32 * 4)
+    scales, g_idx = 2 * (rows // group) * columns, 4 * rows
+    matrix = ps.Repeat(ps.Dense(rows, columns, bias=False), 1)
+    assert of("weights", matrix, (1, rows), use="inference", weights="gptq-g128") == qweight + qzeros + scales + g_idx
+
+
 def test_eight_bits_of_adam() -> None:
     """Averages of a byte and a 256th of a float32 from 4096 entries on, else of a float32 (bitsandbytes, optim/optimizer.py)."""
     for width, each in ((64, 1 + Rational(4, 256)), (63, 4)):

@@ -44,7 +44,7 @@ def _ties_done(structure: Structure) -> Iterator[Edit]:
 
 def _masks(structure: Structure) -> Iterator[Edit]:
     """A mask of all pairs of positions, saved with each layer, as in early checkpoints of GPT-2."""
-    sizes = {line.sizes[0] for line in structure.lines if is_position(line)}
+    sizes = {size for line in structure.lines if is_position(line) for size in line.sizes[:1]}  # a line of a cost may have no axes
     layers = {line.stored for line in structure.lines if len(line.stored) == 1}
     if len(sizes) == 1 and len(layers) == 1:
         (positions,), ((copies,),) = sizes, layers
@@ -108,7 +108,7 @@ def _sharded(structure: Structure) -> Iterator[Edit]:
     kept = [i for i, line in enumerate(structure.lines) if line.factors in gains and not line.label]
     once = structure.subject.total(kept)
     names = structure.named(kept)
-    tables = [line for line in structure.lines if line.role == "table" and not line.stored and (line.sizes[-1],) in gains]
+    tables = [line for line in structure.lines if line.role == "table" and not line.stored and line.sizes[-1:] in gains]
     for shards in _SHARDS if kept and tables else ():
         words = f"{listed([structure.names.tensor(structure.lines[i]) for i in kept])} kept by each of {shards} shards"
         copies = once * Polynomial.of(shards - 1)
