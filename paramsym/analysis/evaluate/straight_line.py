@@ -34,7 +34,7 @@ QUOTIENTS: tuple[Quotient, ...] = get_args(Quotient)
 """Steps whose quotient must be whole."""
 CHECKS: tuple[Check, ...] = get_args(Check)
 """Steps without a result, which only check."""
-SURE: frozenset[Kind] = frozenset({"divides", "most", "equal"})
+SURE: frozenset[Kind] = frozenset({"divides", "most"})
 """Steps whose refusal is final; sizes that other steps refuse may give another layer."""
 LIMIT = 2**63
 """Usual sizes are below this: a check that holds for all of them is left out of the program."""
