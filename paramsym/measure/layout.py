@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from paramsym.algebra.size import Axis, Dim, canonical, extent, factors_of, product
+from paramsym.algebra.size import Axis, Dim, canonical, conditions_are_asked, extent, factors_of, product, same
 from paramsym.program.activations import Apply
 from paramsym.program.arithmetic import Combine, WithNumber
 from paramsym.program.attention import Hide
@@ -101,7 +101,11 @@ def mergeable(kind: ArrayType, layout: Layout, axes: Iterable[int]) -> bool:
 def _behind(axes: list[tuple[Dim, Stride, Stride]]) -> bool:
     """Return whether the stride of every axis is the extent of the next one; axes of size 1 do not count."""
     real = [(stride, factors) for size, stride, factors in axes if size != 1]
-    return all(_equal(outer, (*inner, *factors)) for (outer, _), (inner, factors) in pairwise(real))
+    adjacent = all(_equal(outer, (*inner, *factors)) for (outer, _), (inner, factors) in pairwise(real))
+    if not adjacent and conditions_are_asked():  # an axis of size 1 may make them adjacent
+        for size, *_ in axes:
+            same(size, 1)
+    return adjacent
 
 
 def _rearranged(operation: Rearrange, taken: ArrayType, layout: Layout) -> Layout | None:

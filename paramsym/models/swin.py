@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 from paramsym.algebra.convolution import exact_ratio, over, scaled_length, up_over
-from paramsym.algebra.size import Count, Dim, canonical, divides, text, within
+from paramsym.algebra.size import Count, Dim, canonical, divides, same, text, within
 from paramsym.algebra.symbols import H, dims
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part, Tensor
@@ -220,7 +220,7 @@ class SwinBlock(Holder):
         if not all([within(window, length) for length in extents]):
             message = f"the map is {text(extents)}; wanted at least one window of {window}x{window}."
             raise ShapeError(message)
-        return 0 if window in extents else self.shift
+        return 0 if self.shift != 0 and any([same(length, window) for length in extents]) else self.shift
 
     def _windowed(self, own: Own, x: Value, shift: Count) -> Value:
         """Fill the map up to whole windows, shift it, attend within each, and go back."""

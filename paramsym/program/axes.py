@@ -9,7 +9,7 @@ from math import prod
 from typing import Any, Literal, TypeAlias
 
 from paramsym.algebra.convolution import differ, negative
-from paramsym.algebra.size import Axis, Count, Dim, canonical, cat, extent, factors_of, per, product, shown, within
+from paramsym.algebra.size import Axis, Count, Dim, canonical, cat, extent, factors_of, per, product, same, shown, within
 from paramsym.errors import RankError, ShapeError, StructureError
 from paramsym.program.graph import Operation
 from paramsym.program.tracing import Value, record, record_all
@@ -438,7 +438,7 @@ def join(*values: Value, axis: int = -1) -> Value:
 
 def copies(x: Value, times: Dim, axis: int, *, tiled: bool = False) -> Value:
     """Repeat every entry of an axis, or with ``tiled`` the axis as a whole. A copy."""
-    return x if times == 1 else record(Copies(times, axis, tiled), x)
+    return x if same(times, 1) else record(Copies(times, axis, tiled), x)
 
 
 def compact(x: Value) -> Value:
