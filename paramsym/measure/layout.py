@@ -57,9 +57,16 @@ def plain(kind: ArrayType, order: Sequence[int] | None = None) -> Layout:
 
 def like(kind: ArrayType, *taken: tuple[ArrayType, Layout]) -> Layout:
     """Return the layout of an elementwise result: the axes in the order of the first array that has them all."""
-    whole = (layout for one, layout in taken if one.sizes == kind.sizes and not any(stride == (0,) for stride in layout.strides))
+    whole = (layout for one, layout in taken if _as_large(one, kind) and not any(stride == (0,) for stride in layout.strides))
     first = next(whole, None)
     return plain(kind) if first is None else plain(kind, first.order)
+
+
+def _as_large(one: ArrayType, other: ArrayType) -> bool:
+    """Return whether two arrays are known to have the same sizes."""
+    if conditions_are_asked() and len(one.shape) == len(other.shape):
+        return all(same(*pair) for pair in zip(one.sizes, other.sizes, strict=True))
+    return one.sizes == other.sizes
 
 
 def padded(kind: ArrayType, taken: Layout) -> Layout:
@@ -83,7 +90,7 @@ def viewed(operation: Any, taken: ArrayType, given: Sequence[ArrayType], layout:
             axis = taken.axis(axis)
             strides = tuple((*stride, step) if n == axis and step != 1 else stride for n, stride in enumerate(layout.strides))
             return (Layout(strides, layout.order) if count is not None else _without(Layout(strides, layout.order), axis),)
-        case Copies(axis=axis) if taken.sizes[axis] == 1:
+        case Copies(axis=axis) if same(taken.sizes[axis], 1):
             axis = taken.axis(axis)
             return (Layout(tuple((0,) if n == axis else stride for n, stride in enumerate(layout.strides)), layout.order),)
         case Rearrange():

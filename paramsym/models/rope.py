@@ -170,7 +170,7 @@ def rotate(arguments: dict[str, Any], sizes: Sizes, width: int, kind: str, facto
         return
     rotated = 2 * (width // 2) if kind == "proportional" else int(width * (1 if factor is None else factor))
     if kind == "yarn" and rotated % 2:
-        message = f"this configuration cannot be built. {rotated} of {width} entries of a head are rotated; rope_type 'yarn' wants an even number."
+        message = f"this configuration cannot be built. rope_type 'yarn' rotates pairs; found {rotated} of {width} entries of a head."
         raise ConfigError(message)
     if rotated == 0:
         arguments["rotary_dim"] = 0

@@ -217,10 +217,10 @@ class SwinBlock(Holder):
         extents, window = x.sizes[1:3], self.window_size
         if self.always:
             return self.shift
-        if not all([within(window, length) for length in extents]):
+        if not all(within(window, length) for length in extents):
             message = f"the map is {text(extents)}; wanted at least one window of {window}x{window}."
             raise ShapeError(message)
-        return 0 if self.shift != 0 and any([same(length, window) for length in extents]) else self.shift
+        return 0 if self.shift != 0 and any(same(length, window) for length in extents) else self.shift
 
     def _windowed(self, own: Own, x: Value, shift: Count) -> Value:
         """Fill the map up to whole windows, shift it, attend within each, and go back."""

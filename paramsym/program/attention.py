@@ -131,8 +131,8 @@ def rotation(length: Dim, width: Dim, rope: Rope | float = 10000.0, *, halves: b
 def rotate(x: Value, cos: Value, sin: Value, *, partly: bool = False, halves: bool = False) -> Value:
     """Rotate the halves of every head against each other: x is (batch, positions, heads, width), cos and sin (positions, width).
 
-    Cosines and sines are as wide as the heads. With ``partly`` they may be narrower: they rotate the first entries of each head, and rotated
-    and other entries are joined, even if there are no others. With ``halves`` an angle occurs once for both entries of a pair.
+    Cosines and sines are as wide as the heads. With ``partly`` they may be narrower: they rotate the first entries of each head, and these
+    are joined with the other entries, even if there are no others. With ``halves`` an angle occurs once for both entries of a pair.
 
     Raises:
         ShapeError: more entries to rotate than a head has; without ``partly``, fewer.
