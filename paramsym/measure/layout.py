@@ -90,7 +90,7 @@ def viewed(operation: Any, taken: ArrayType, given: Sequence[ArrayType], layout:
             axis = taken.axis(axis)
             strides = tuple((*stride, step) if n == axis and step != 1 else stride for n, stride in enumerate(layout.strides))
             return (Layout(strides, layout.order) if count is not None else _without(Layout(strides, layout.order), axis),)
-        case Copies(axis=axis) if same(taken.sizes[axis], 1):
+        case Copies(axis=axis) if _is_one(taken.sizes[axis]):
             axis = taken.axis(axis)
             return (Layout(tuple((0,) if n == axis else stride for n, stride in enumerate(layout.strides)), layout.order),)
         case Rearrange():
@@ -107,12 +107,17 @@ def mergeable(kind: ArrayType, layout: Layout, axes: Iterable[int]) -> bool:
 
 def _behind(axes: list[tuple[Dim, Stride, Stride]]) -> bool:
     """Return whether the stride of every axis is the extent of the next one; axes of size 1 do not count."""
-    real = [(stride, factors) for size, stride, factors in axes if size != 1]
-    adjacent = all(_equal(outer, (*inner, *factors)) for (outer, _), (inner, factors) in pairwise(real))
-    if not adjacent and conditions_are_asked():  # an axis of size 1 may make them adjacent
-        for size, *_ in axes:
-            same(size, 1)
-    return adjacent
+    real = [(stride, factors) for size, stride, factors in axes if not _is_one(size)]
+    return all(_equal(outer, (*inner, *factors)) for (outer, _), (inner, factors) in pairwise(real))
+
+
+def _is_one(size: Dim) -> bool:
+    """Return whether a size is 1; for a letter it is another one, and a condition says so."""
+    if isinstance(size, int):
+        return size == 1
+    if conditions_are_asked():
+        same(size, 1)
+    return False
 
 
 def _rearranged(operation: Rearrange, taken: ArrayType, layout: Layout) -> Layout | None:
@@ -130,7 +135,7 @@ def _rearranged(operation: Rearrange, taken: ArrayType, layout: Layout) -> Layou
     for words in right:
         if not _behind([(extent(found[word]), strides[word], _sizes(found[word])) for word in words]):
             return None
-        real = [word for word in words if extent(found[word]) != 1] or list(words)
+        real = [word for word in words if not _is_one(extent(found[word]))] or list(words)
         merged.append(strides[real[-1]] if real else ())
         first.append(lie.index(real[0]) if real else len(lie))
     return Layout(tuple(merged), tuple(sorted(range(len(right)), key=first.__getitem__)))

@@ -78,7 +78,8 @@ def _inside(operation: Any, widths: Mapping[str, Dim], *, fused: bool) -> list[P
 def _copies(loop: Loop, freed: Polynomial, widths: Mapping[str, Dim], *, fused: bool) -> Iterator[Polynomial]:
     """Yield the moments inside the copies; those behind the first get what others made, and what the first one got may be ``freed``."""
     for place, (numbers, body) in enumerate(loop.bodies):
-        same(numbers.count, 0)  # without copies the loop makes no arrays
+        same(numbers.count, 0)  # no copies make no arrays, and a single one has none behind it
+        same(numbers.count, 1)
         start, step = Polynomial.of(numbers.start), Polynomial.of(numbers.step)
         last = start + step * (Polynomial.of(numbers.count) - Polynomial.of(1))
         made = Polynomial.total(_held(body.types[number], widths) for number in body.inputs[: loop.carry])

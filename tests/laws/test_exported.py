@@ -30,7 +30,7 @@ def rows(subject: Any, draw: random.Random) -> Iterator[Row]:
             break
     yield base
     for _ in range(ROWS - 1):
-        yield varied(base, draw, 36) | ({draw.choice(sorted(base)): draw.choice((-1, 0))} if draw.random() < 0.3 else {})
+        yield varied(base, draw, 36) | ({draw.choice(sorted(base)): draw.choice((-1, 0))} if base and draw.random() < 0.3 else {})
 
 
 def python(subject: Any) -> Callable[[Row], int | str]:

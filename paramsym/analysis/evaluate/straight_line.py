@@ -328,6 +328,7 @@ def _of_layer(layer: Counted) -> Statement:
         open_ones = [one for one in conditions if one.kind == "differ" and one not in own]
         unnoticed = {*_unnoticed(layer, open_ones)}
         conditions = tuple(one for one in conditions if one not in unnoticed)
+        conditions += tuple(_of_none(conditions))
     return Statement(polynomial, _ordered(layer.symbols), conditions)
 
 
@@ -341,6 +342,13 @@ def _unnoticed(cost: Cost, differing: Iterable[Condition]) -> Iterator[Condition
                 yield one
         except ParamsymError:  # equal sizes are impossible for another reason
             continue
+
+
+def _of_none(conditions: Iterable[Condition]) -> Iterator[Condition]:
+    """Yield that letters which may be 0 are not: without copies or positions a program has neither their steps nor the conditions of these."""
+    for one in conditions:
+        if one.kind == "at most" and one.small == 0 and isinstance(one.large, Symbol) and Condition("at most", 1, one.large) not in conditions:
+            yield Condition("differ", one.large, 0)
 
 
 def _equated(one: Dim, other: Dim) -> dict[Symbol, Expr] | None:
