@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial, reduce
-from itertools import islice, product
+from itertools import product
 from math import gcd, lcm
 from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from sympy import Add, Expr, Integer, Max, Mod, Pow, Symbol, ceiling, floor
 
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import MAX_BITS, Condition, Dim, symbols_in
+from paramsym.algebra.size import MAX_BITS, Condition, symbols_in
 from paramsym.analysis.counted import Counted
+from paramsym.analysis.evaluate.differing import conditions_of_cost
+from paramsym.analysis.evaluate.refusal import refusal
 from paramsym.core.conditions import conditions_of, of_quotients
-from paramsym.errors import ArgumentError, DivisibilityError, ParamsymError, SizeError
+from paramsym.errors import ArgumentError, DivisibilityError, SizeError
 from paramsym.measure.cost import Cost
 from paramsym.naming import described
 
@@ -44,7 +46,6 @@ _ALWAYS_KNOWN = frozenset({"add", "sub", "mul", "max", "min"})
 _Terms: TypeAlias = Mapping[frozenset[tuple[int, int]], int]
 _LONGEST_POWER = 1 << 20  # the most bits of a computed power
 _FACTORED = 256  # the most terms of a sum that is factored as a whole
-_TRIED = 8  # the most pairs of equal sizes for which a cost is computed again
 _WRITTEN = 1024  # the most bits of a number in an error
 
 
@@ -63,6 +64,7 @@ class Broken(Exception):  # noqa: N818 - it never leaves the engine: what is rai
         """Keep the numbers; the message is made only if it is needed."""
         super().__init__(kind, left, right)
         self.kind, self.left, self.right = kind, left, right
+        self.asked: Condition | None = None
 
     @property
     def error(self) -> SizeError:
@@ -74,7 +76,7 @@ class Broken(Exception):  # noqa: N818 - it never leaves the engine: what is rai
         if self.kind == "pow":
             return SizeError(f"{left}**{right} is not a whole number, or is too long to write.")
         if self.kind == "most":
-            return SizeError(f"{left} is more than {right}.")
+            return SizeError(f"{left} is more than {right}." if self.asked is None else refusal("most", self.asked, left, right, "", ""))
         if not self.right:
             return SizeError(f"{left} cannot be divided by zero.")
         if self.kind == "exact":
@@ -119,8 +121,12 @@ class StraightLine:
         """
         registers = [*values, *self.constants]
         append = registers.append
-        for step, left, right in self._calls:
-            append(step(registers[left], registers[right]))
+        try:
+            for step, left, right in self._calls:
+                append(step(registers[left], registers[right]))
+        except Broken as broken:
+            broken.asked = self.asked.get(len(registers))
+            raise
         return registers[self.result]
 
     @cached_property
@@ -322,54 +328,7 @@ def _of_layer(layer: Counted) -> Statement:
         polynomial = layer.polynomial
     except SizeError:
         polynomial = None
-    conditions = conditions_of(layer)
-    if isinstance(layer, Cost):
-        own = conditions_of(layer.layer)
-        open_ones = [one for one in conditions if one.kind == "differ" and one not in own]
-        unnoticed = {*_unnoticed(layer, open_ones)}
-        conditions = tuple(one for one in conditions if one not in unnoticed)
-        conditions += tuple(_of_none(conditions))
-    return Statement(polynomial, _ordered(layer.symbols), conditions)
-
-
-def _unnoticed(cost: Cost, differing: Iterable[Condition]) -> Iterator[Condition]:
-    """Yield the conditions without which a cost is the same: it is computed again for equal sizes, where these give a letter its value."""
-    puts = {one: _equated(one.small, one.large) for one in differing}
-    for one, put in islice(((one, put) for one, put in puts.items() if put is not None), _TRIED):
-        ((symbol, value),) = put.items()
-        try:
-            if cost.substituted(put).polynomial == cost.polynomial.put(symbol, Polynomial.of(value)):
-                yield one
-        except ParamsymError:  # equal sizes are impossible for another reason
-            continue
-
-
-def _of_none(conditions: Iterable[Condition]) -> Iterator[Condition]:
-    """Yield that letters which may be 0 are not: without copies or positions a program has neither their steps nor the conditions of these."""
-    for one in conditions:
-        if one.kind == "at most" and one.small == 0 and isinstance(one.large, Symbol) and Condition("at most", 1, one.large) not in conditions:
-            yield Condition("differ", one.large, 0)
-
-
-def _equated(one: Dim, other: Dim) -> dict[Symbol, Expr] | None:
-    """Return a letter with a value for which two sizes are equal; None if no letter is alone in a term, or in a rounded quotient."""
-    if isinstance(one, Max):  # a size that is not larger than the other: the largest such
-        one = Max(*(side for side in one.args if side != other))
-    difference = Polynomial.of(one) - Polynomial.of(other)
-    lifted: Counter[Expr] = Counter()
-    for monomial in difference.terms:
-        lifted |= Counter({generator: -exponent for generator, exponent in monomial if exponent < 0})
-    whole = difference * Polynomial({frozenset(lifted.items()): 1})
-    for monomial, c in whole.terms.items():
-        ((symbol, exponent),) = monomial if len(monomial) == 1 else ((None, 0),)
-        rest = Polynomial({apart: Fraction(-amount, c) for apart, amount in whole.terms.items() if apart != monomial})
-        if isinstance(symbol, floor | ceiling):
-            found = _equated(cast("Expr", symbol.args[0]), rest.as_expr())
-            if found is not None:
-                return found
-        elif isinstance(symbol, Symbol) and exponent == 1 and symbol not in rest.free_symbols:
-            return {symbol: rest.as_expr()}
-    return None
+    return Statement(polynomial, _ordered(layer.symbols), conditions_of_cost(layer) if isinstance(layer, Cost) else conditions_of(layer))
 
 
 @lru_cache(maxsize=1024)
