@@ -40,7 +40,7 @@ def python(subject: Any) -> Callable[[Row], int | str]:
 
     def asked(row: Row) -> int | str:
         try:
-            return scope["count"](**{name: row[name] for name in source.arguments})  # type: ignore[no-any-return]
+            return scope["count"](**{name: row[name] for name in source.arguments})
         except ValueError as error:
             return str(error)
 

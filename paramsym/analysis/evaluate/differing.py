@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import islice
-from typing import cast
 
 from sympy import Expr, Max, Symbol, ceiling, floor
 
@@ -69,7 +68,7 @@ def _equated(one: Dim, other: Dim) -> dict[Symbol, Expr] | None:
         ((symbol, exponent),) = monomial if len(monomial) == 1 else ((None, 0),)
         rest = Polynomial({apart: Fraction(-amount, c) for apart, amount in whole.terms.items() if apart != monomial})
         if isinstance(symbol, floor | ceiling):
-            found = _equated(cast("Expr", symbol.args[0]), rest.as_expr())
+            found = _equated(symbol.args[0], rest.as_expr())
             if found is not None:
                 return found
         elif isinstance(symbol, Symbol) and exponent == 1 and symbol not in rest.free_symbols:
