@@ -10,7 +10,7 @@ from sympy import Max, Symbol
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Dim, shown
+from paramsym.algebra.size import Dim, same, shown
 from paramsym.errors import SizeError
 from paramsym.measure.layout import Layout, plain, viewed
 from paramsym.measure.once import once
@@ -80,6 +80,8 @@ def _inside(operation: Any, widths: Mapping[str, Dim], *, fused: bool) -> list[P
 def _copies(loop: Loop, freed: Polynomial, widths: Mapping[str, Dim], *, fused: bool) -> Iterator[Polynomial]:
     """Yield the moments inside the copies; those behind the first get what others made, and what the first one got may be ``freed``."""
     for place, (numbers, body) in enumerate(loop.bodies):
+        same(numbers.count, 0)  # no copies make no arrays, and a single one has none behind it
+        same(numbers.count, 1)
         start, step = Polynomial.of(numbers.start), Polynomial.of(numbers.step)
         last = start + step * (Polynomial.of(numbers.count) - Polynomial.of(1))
         made = Polynomial.total(_held(body.types[number], widths) for number in body.inputs[: loop.carry])

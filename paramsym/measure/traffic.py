@@ -12,6 +12,7 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, shown
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Ledger, Line
+from paramsym.errors import SizeError
 from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.machines import Speed, machine_of, quotient
 from paramsym.measure.state import BYTES, in_bytes
@@ -81,6 +82,12 @@ class Intensity(Tabular):
     bytes: Cost
     unit: ClassVar[str] = "FLOPs per byte"
 
+    def __post_init__(self) -> None:
+        """Bytes are moved, or there is no ratio."""
+        if self.bytes.total == 0:
+            message = f"{self.bytes.subject} moves no bytes, so it has no FLOPs per byte; give inputs with entries."
+            raise SizeError(message)
+
     @property
     def ratio(self) -> Expr:
         """FLOPs per byte, exactly."""
@@ -113,7 +120,9 @@ class Intensity(Tabular):
         """Return FLOPs, bytes and their ratio, part by part."""
         work, moved = _parts(self.flops, 1), _parts(self.bytes, 2)
         none = Integer(0)
-        rows = tuple((part, work.get(part, none), amount, cancel(work.get(part, none) / amount)) for part, amount in moved.items())
+        rows = tuple(
+            (part, work.get(part, none), amount, cancel(work.get(part, none) / amount)) for part, amount in moved.items() if amount != 0
+        )
         footer = ("total", self.flops.total, self.bytes.total, self.ratio)
         return Table(("part", "FLOPs", "bytes", "FLOPs per byte"), rows, footer, str(self))
 

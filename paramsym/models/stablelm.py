@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Dim
@@ -47,6 +48,8 @@ class StableLm(GroupedDecoder):
     _: KW_ONLY
     layer_norm_eps: float = key(Real(1e-5))
     hidden_dropout: float = key(Real(0.0))
+
+    odd_share: ClassVar[bool] = False
 
     published, claims = published_in("stablelm")
 

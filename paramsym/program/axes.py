@@ -9,7 +9,7 @@ from math import prod
 from typing import Any, Literal, TypeAlias
 
 from paramsym.algebra.convolution import differ, negative
-from paramsym.algebra.size import Axis, Count, Dim, canonical, cat, extent, factors_of, per, product, shown
+from paramsym.algebra.size import Axis, Count, Dim, canonical, cat, extent, factors_of, per, product, same, shown, within
 from paramsym.errors import RankError, ShapeError, StructureError
 from paramsym.program.graph import Operation
 from paramsym.program.tracing import Value, record, record_all
@@ -442,7 +442,7 @@ def join(*values: Value, axis: int = -1) -> Value:
 
 def copies(x: Value, times: Dim, axis: int, *, tiled: bool = False) -> Value:
     """Repeat every entry of an axis, or with ``tiled`` the axis as a whole. A copy."""
-    return x if times == 1 else record(Copies(times, axis, tiled), x)
+    return x if same(times, 1) else record(Copies(times, axis, tiled), x)
 
 
 def compact(x: Value) -> Value:
@@ -569,7 +569,7 @@ def _unchanged(x: Value) -> Value:
 def _padded(length: Dim, margins: tuple[Count, Count]) -> Count:
     """Return a length with its margins, which cannot cut off more than the length."""
     cut = -sum(side for side in margins if isinstance(side, int) and side < 0)
-    if isinstance(length, int) and cut > length:
+    if cut > 0 and not within(cut, length):
         message = f"margins of {margins} cut {cut} of {length} entries."
         raise ShapeError(message)
     return _longer(length, margins)
