@@ -171,6 +171,7 @@ class Explorer:
         self._shrink(default)
         self.base = {**self.reference.start, **self.base}
         self.origin = self.reference.build(self.base)
+        self.resolved = {**default.values, **self.origin.values}  # configurations inside have other keys where none is given
         self.add(self.origin)
         if self.base:
             self.add(default)
@@ -221,7 +222,7 @@ class Explorer:
         self.influencing: set[str] = set()
         self.unclear: set[str] = set()
         plain = [(base, self.reference.resolved(base)) for base in (self.reference.start, self.base)]
-        for key, value in self.origin.values.items():
+        for key, value in self.resolved.items():
             last = key.rpartition(".")[2]
             if key in read or last in COMMON_KEYS or last in _NEVER or last.endswith("model_type"):
                 continue

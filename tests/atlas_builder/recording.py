@@ -173,15 +173,15 @@ class Entry:
         rows = [_stated(row, expressions) for row in self.ledger.rows]
         free = [
             key
-            for key in explorer.origin.values
+            for key in explorer.resolved
             if key not in keys and key.rpartition(".")[2] not in COMMON_KEYS and not key.endswith("model_type")
         ]
         read = set().union(*(seen.read for seen in good))
         kept = ("out_features", "out_indices", "stage_names")  # of backbones: properties, which are written into every configuration
         free += [key for key in kept if hasattr(self.reference.config_class, key) and key not in keys and key not in read]
-        for key in explorer.origin.values:
+        for key, value in explorer.resolved.items():
             if key.endswith(".model_type"):
-                keys[key] = {"words": [explorer.origin.values[key]], "unused": True}
+                keys[key] = {"words": [value], "unused": True}
         return {
             "keys": keys,
             "free": free,

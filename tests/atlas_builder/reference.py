@@ -57,6 +57,8 @@ def _arange_in_memory(*arguments: Any, **named: Any) -> Any:
 
 # Settings of generation are copied from every configuration, and hold no tensor.
 transformers.GenerationConfig.from_model_config = classmethod(lambda _cls, _config: None)
+# Checks of types write configurations into messages that nobody reads.
+PreTrainedConfig.__repr__ = lambda self: type(self).__name__  # type: ignore[method-assign]
 
 
 class RefusedError(Exception):
@@ -139,6 +141,7 @@ class Reference:
         self.built = 0
         self.arange = _arange_in_memory
         self.cache: dict[tuple[tuple[str, Value], ...], Seen | str] = {}
+        self.configs: dict[str, dict[str, Value] | str] = {}
 
     def first(self) -> Seen:
         """Return the model of the defaults; see whether positions can be computed in memory.
@@ -192,10 +195,17 @@ class Reference:
         Raises:
             RefusedError: values that the reference refuses.
         """
-        try:
-            return _values(self.config_class(**self.arguments(point)))
-        except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
-            raise RefusedError(str(error)[:160]) from None
+        key = repr(sorted(point.items(), key=lambda item: item[0]))  # 1, 1.0 and True are one key of a mapping
+        found = self.configs.get(key)
+        if found is None:
+            try:
+                found = _values(self.config_class(**self.arguments(point)))
+            except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
+                found = str(error)[:160]
+            self.configs[key] = found
+        if isinstance(found, str):
+            raise RefusedError(found)
+        return found
 
     def _built(self, point: Mapping[str, Value]) -> Seen:
         config = self.config_class(**self.arguments(point))
