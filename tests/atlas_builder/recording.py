@@ -159,7 +159,7 @@ class Entry:
             if "null" in found and not self._holds(key, found["null"], {key: None}):
                 del found["null"]
                 found["words"] = [word for word in found.get("words", ()) if word is not None]
-            if "missing" in found and not self._holds(key, found["missing"], {}):
+            if "missing" in found and not self._holds(key, found["missing"], {}, found.get("absent")):
                 del found["missing"]
             replaced = self._replaced(key)
             if "whole" in found and replaced and not any(replaced):  # 0 means what null means
@@ -179,6 +179,8 @@ class Entry:
         read = set().union(*(seen.read for seen in good))
         kept = ("out_features", "out_indices", "stage_names")  # of backbones: properties, which are written into every configuration
         free += [key for key in kept if hasattr(self.reference.config_class, key) and key not in keys and key not in read]
+        checks = {key for seen in good for key in seen.values if key.endswith(".ignore_keys_at_rope_validation")}
+        free += sorted(checks - keys.keys() - read - set(free))
         for key, value in explorer.resolved.items():
             if key.endswith(".model_type"):
                 keys[key] = {"words": [value], "unused": True}
@@ -209,13 +211,19 @@ class Entry:
             domain["object"] = True
         return domain
 
-    def _holds(self, key: str, rule: Any, given: Point) -> bool:
-        """Whether a rule gives what the configuration resolves to, each other key moved; that builds no model."""
+    def _holds(self, key: str, rule: Any, given: Point, absent: Value = None) -> bool:
+        """Whether a rule gives what the configuration resolves to, each other key moved; that builds no model.
+
+        ``absent`` is the value where the configuration that holds the key is missing as a whole, if that is another one.
+        """
+        above = key.rpartition(".")[0]
         for other in self.explorer.fields.values():
             for value in other.pool[:6] if other.key != key else ():
                 with suppress(RefusedError, OutsideError):
-                    values = self.reference.resolved({**self.reference.start, **given, other.key: value})
-                    if key in values and default(rule, values) != values[key]:
+                    point = {**self.reference.start, **given, other.key: value}
+                    values = self.reference.resolved(point)
+                    whole = absent is not None and not any(one.startswith(f"{above}.") for one in point)
+                    if key in values and (absent if whole else default(rule, values)) != values[key]:
                         return False
         return True
 
