@@ -246,7 +246,7 @@ class Entry:
         inside = {i: value for i, value in missing.items() if not above or any(one.startswith(f"{above}.") for one in good[i].point)}
         outside = {i: value for i, value in missing.items() if i not in inside}
         found: dict[str, Any] = {}
-        rule = self._rule(key, inside or missing)
+        rule = self._rule(key, inside or missing) if inside or not above else self._rule_beside(key, above, missing)
         if rule is not None:
             found["missing"] = rule
         if outside and rule is not None and any(not self._gives(rule, i, value) for i, value in outside.items()):
@@ -263,6 +263,15 @@ class Entry:
                 if other is not None:
                     found["null"] = other
         return found
+
+    def _rule_beside(self, key: str, above: str, missing: Mapping[int, Value]) -> Any:
+        """Return what a key means that all samples give which give others of its configuration: what it resolves to beside one of them."""
+        for other, value in self.explorer.origin.values.items():
+            if other.startswith(f"{above}.") and other != key and not other.endswith(".model_type"):
+                with suppress(RefusedError):
+                    values = self.reference.resolved({**self.reference.start, other: value})
+                    return ["is", values[key]] if key in values else None
+        return self._rule(key, missing)
 
     def _gives(self, rule: Any, i: int, value: Value) -> bool:
         try:
@@ -390,7 +399,7 @@ class Entry:
                     message = f"the defaults come out {found}"
                     raise NotAdmittedError(message)
                 wrong.append(seen)
-        for _ in range(ADVERSARIAL):
+        for _ in range(0 if wrong else ADVERSARIAL):
             drawn = self._odd(rng)
             if drawn is None:
                 outcome["not built"] += 1

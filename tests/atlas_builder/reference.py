@@ -79,13 +79,20 @@ class Seen:
 
 
 _log: dict[int, tuple[Any, set[str]]] | None = None
-_plain = PreTrainedConfig.__getattribute__
+
+
+def _plain(self: Any, key: str) -> Any:
+    """Read a key as configurations do, without their layers that differ, which are not tried: half the cost of a read."""
+    return object.__getattribute__(self, type(self).attribute_map.get(key, key))
 
 
 def _reading(self: Any, key: str) -> Any:
     if _log is not None and key[0] != "_":
         _log.setdefault(id(self), (self, set()))[1].add(key)
     return _plain(self, key)
+
+
+PreTrainedConfig.__getattribute__ = _plain  # type: ignore[method-assign]
 
 
 @contextlib.contextmanager
