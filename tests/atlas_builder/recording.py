@@ -15,7 +15,7 @@ from typing import Any
 from atlas_builder.exploring import _ABSENT, _DEPTH, _TOKEN, COMMON_KEYS, Explorer, Point, _others
 from atlas_builder.fitting import Fitter, NoFitError, is_whole, told_apart
 from atlas_builder.reference import Reference, RefusedError, Seen, config_class_of
-from atlas_builder.rows import Ledger, Rows
+from atlas_builder.rows import Ledger, Rows, template_of
 from atlas_builder.sets import set_law
 
 from paramsym.atlas.domain import default
@@ -26,6 +26,8 @@ from paramsym.atlas.values import Value
 
 ADVERSARIAL = 200
 _ROUNDS = 6
+_TRIES = 2  # rounds of more samples, before a key is fixed
+_MOST_FIXED = 4
 _ENOUGH = 8  # wrong answers, to look for a better law
 _MOST_PAIRS = 3000
 
@@ -60,20 +62,7 @@ class Entry:
         except RefusedError as error:
             message = f"the defaults are not built: {error}"
             raise NotAdmittedError(message) from None
-        for turn in range(_ROUNDS):
-            self._fit()
-            if self.ledger.unexplained:
-                if turn >= 3 or time.process_time() > ends:
-                    template, why = self.ledger.unexplained[0]
-                    message = f"no law for {template}: {why}"
-                    raise NotAdmittedError(message[:400])
-                self._more(20)
-                self.explorer.draw_like({template for template, _ in self.ledger.unexplained}, 24)
-                continue
-            if not self._counterexamples():
-                break
-            if time.process_time() > ends:
-                break
+        self._explain(ends)
         entry = self._entry()
         for turn in range(_ROUNDS):
             outcome, wrong = self._attack(entry, turn)
@@ -83,19 +72,44 @@ class Entry:
                 break
             self.explorer.samples.extend(wrong)
             self._more(10)
-            self._fit()
-            if self.ledger.unexplained:
-                self._more(20)
-                self.explorer.draw_like({template for template, _ in self.ledger.unexplained}, 24)
-                self._fit()
-            if self.ledger.unexplained:
-                template, why = self.ledger.unexplained[0]
-                message = f"after a counterexample, no law for {template}: {why}"
-                raise NotAdmittedError(message[:400])
-            self._counterexamples()
+            self._explain(ends)
             entry = self._entry()
         message = f"{len(wrong)} of {ADVERSARIAL} configurations come out wrong, such as {wrong[0].point}"
         raise NotAdmittedError(message[:400])
+
+    def _explain(self, ends: float) -> None:
+        """Find laws that everything built so far follows; where there are none, take a key at its default alone.
+
+        Raises:
+            NotAdmittedError: a tensor has no law all the same.
+        """
+        for turn in range(_ROUNDS + _MOST_FIXED):
+            self._fit()
+            late = turn >= _ROUNDS or time.process_time() > ends
+            if not self.ledger.unexplained:
+                if not self._counterexamples() or late:
+                    return
+            elif turn < _TRIES and not late:
+                self._more(20)
+                self.explorer.draw_like({template for template, _ in self.ledger.unexplained}, 24)
+            elif not self._fix_a_key():
+                break
+        if self.ledger.unexplained:
+            template, why = self.ledger.unexplained[0]
+            message = f"no law for {template}: {why}"
+            raise NotAdmittedError(message[:400])
+
+    def _fix_a_key(self) -> bool:
+        """Take one of the keys that move a tensor without a law at its default alone; say whether there was one."""
+        template = template_of(self.ledger.unexplained[0][0])[0]
+        explorer = self.explorer
+        stored = [{name: fact for name, fact in seen.tensors.items() if template_of(name)[0] == template} for seen in explorer.samples]
+        causes = {key for i, j, key in explorer.lines if stored[i] != stored[j]}
+        keys = sorted(key for key in causes if key in explorer.fields and explorer.may_be_fixed(key))
+        if not keys or len(explorer.fixed) >= _MOST_FIXED:
+            return False
+        explorer.fix(min(keys, key=explorer.cost))
+        return True
 
     def _more(self, count: int) -> None:
         self.explorer.refresh()
@@ -131,7 +145,7 @@ class Entry:
         return bool(odd)
 
     def _all(self) -> list[Seen]:
-        return [seen for seen in self.reference.cache.values() if isinstance(seen, Seen)]
+        return [seen for seen in self.reference.cache.values() if isinstance(seen, Seen) and self.explorer.keeps(seen)]
 
     # The entry ----------------------------------------------------------------------------------------------------------------
 
@@ -389,7 +403,7 @@ class Entry:
         wrong: list[Seen] = []
         rows = list(rows_of(entry["rows"], entry["expressions"]))
         origin = self.explorer.default
-        for seen in (origin, self.explorer.origin):
+        for seen in (origin, self.explorer.origin):  # both have the fixed keys at their defaults
             for full in (False, True):
                 found = self._outcome(seen, record, entry, rows, full=full)
                 refused = found.startswith("refused")
@@ -486,6 +500,7 @@ class Entry:
             "exact": outcome["exact"],
             "refused": outcome["refused"],
             "ordered": ordered,
+            **({"fixed": sorted(self.explorer.fixed)} if self.explorer.fixed else {}),
         }
         return entry
 
@@ -511,7 +526,9 @@ def _covering(values: Sequence[Value]) -> dict[str, Any]:
         domain["whole"] = [min(whole), max(whole)]
     if rates:
         domain["number"] = [min(rates), max(rates)]
-    if lists:
+    if len(set(lists)) == 1:
+        domain.setdefault("words", []).append(lists[0])
+    elif lists:
         domain["entries"] = _covering([entry for value in lists for entry in value])
         domain["length"] = [min(map(len, lists)), max(map(len, lists))]
         if all(isinstance(entry, str) for value in lists for entry in value):
