@@ -84,10 +84,10 @@ if TYPE_CHECKING:
         Runs as Runs,
         Sequential as Sequential,
         Shared as Shared,
-        Tied as Tied,
     )
     from paramsym.core.layer import Layer as Layer, Part as Part, Tensor as Tensor
     from paramsym.core.ledger import Ledger as Ledger, Line as Line
+    from paramsym.core.tied import Tied as Tied
     from paramsym.derive.certificate import Derivation as Derivation
     from paramsym.derive.deriving import DerivedCount as DerivedCount, derive as derive
     from paramsym.derive.generalising import generalise as generalise
@@ -135,11 +135,7 @@ if TYPE_CHECKING:
         GlobalMaxPool as GlobalMaxPool,
     )
     from paramsym.layers.adaptive_softmax import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
-    from paramsym.layers.additive_attention import AdditiveAttention as AdditiveAttention
     from paramsym.layers.attention import (
-        DotProductAttention as DotProductAttention,
-        HeadNorm as HeadNorm,
-        HeadProjection as HeadProjection,
         MultiHeadAttention as MultiHeadAttention,
     )
     from paramsym.layers.batch_norm import (
@@ -155,7 +151,6 @@ if TYPE_CHECKING:
         GRUCell as GRUCell,
         LSTMCell as LSTMCell,
         MGUCell as MGUCell,
-        PeepholeLSTMCell as PeepholeLSTMCell,
         RNNCell as RNNCell,
     )
     from paramsym.layers.conv_lstm import ConvLSTM1d as ConvLSTM1d, ConvLSTM2d as ConvLSTM2d, ConvLSTM3d as ConvLSTM3d
@@ -191,6 +186,7 @@ if TYPE_CHECKING:
         FractionalMaxPool2d as FractionalMaxPool2d,
         FractionalMaxPool3d as FractionalMaxPool3d,
     )
+    from paramsym.layers.heads import HeadNorm as HeadNorm, HeadProjection as HeadProjection
     from paramsym.layers.latent_attention import LatentAttention as LatentAttention
     from paramsym.layers.lazy import LazyDense as LazyDense
     from paramsym.layers.locally_connected import (
@@ -228,6 +224,7 @@ if TYPE_CHECKING:
     )
     from paramsym.layers.parameter import Parameter as Parameter
     from paramsym.layers.patch import PatchEmbedding as PatchEmbedding
+    from paramsym.layers.peephole import PeepholeLSTM as PeepholeLSTM, PeepholeLSTMCell as PeepholeLSTMCell
     from paramsym.layers.pooling import (
         AvgPool1d as AvgPool1d,
         AvgPool2d as AvgPool2d,
@@ -246,7 +243,7 @@ if TYPE_CHECKING:
         SinusoidalPositions as SinusoidalPositions,
     )
     from paramsym.layers.preprocessing import Masking as Masking, Rescaling as Rescaling
-    from paramsym.layers.recurrent import GRU as GRU, LSTM as LSTM, RNN as RNN, PeepholeLSTM as PeepholeLSTM
+    from paramsym.layers.recurrent import GRU as GRU, LSTM as LSTM, RNN as RNN
     from paramsym.layers.reparametrized import SpectralNorm as SpectralNorm, WeightNorm as WeightNorm
     from paramsym.layers.resampling import (
         ChannelShuffle as ChannelShuffle,
@@ -266,6 +263,7 @@ if TYPE_CHECKING:
         Reshape as Reshape,
         Unflatten as Unflatten,
     )
+    from paramsym.layers.scored_attention import AdditiveAttention as AdditiveAttention, DotProductAttention as DotProductAttention
     from paramsym.layers.separable import (
         DepthwiseConv1d as DepthwiseConv1d,
         DepthwiseConv2d as DepthwiseConv2d,
@@ -324,7 +322,8 @@ _HOMES = {
     "paramsym.algebra.letters": "LETTER_SETS LetterSet",
     "paramsym.present.typeset": "latex_document",
     "paramsym.core.layer": "Layer Part Tensor",
-    "paramsym.core.compose": "Block Repeat Residual Runs Sequential Shared Tied",
+    "paramsym.core.compose": "Block Repeat Residual Runs Sequential Shared",
+    "paramsym.core.tied": "Tied",
     "paramsym.layers.dense": "Bilinear Dense EinsumDense TransposedDense",
     "paramsym.layers.lazy": "LazyDense",
     "paramsym.layers.lora": "LoRA",
@@ -362,14 +361,16 @@ _HOMES = {
     "paramsym.layers.separable": ("DepthwiseConv1d DepthwiseConv2d DepthwiseConv3d SeparableConv1d SeparableConv2d SeparableConv3d"),
     "paramsym.layers.skip": "SkipConnection",
     "paramsym.layers.locally_connected": "LocallyConnected1d LocallyConnected2d LocallyConnected3d",
-    "paramsym.layers.cells": "GRUCell LSTMCell MGUCell PeepholeLSTMCell RNNCell",
-    "paramsym.layers.recurrent": "GRU LSTM PeepholeLSTM RNN",
+    "paramsym.layers.cells": "GRUCell LSTMCell MGUCell RNNCell",
+    "paramsym.layers.recurrent": "GRU LSTM RNN",
+    "paramsym.layers.peephole": "PeepholeLSTM PeepholeLSTMCell",
     "paramsym.layers.reparametrized": "SpectralNorm WeightNorm",
     "paramsym.layers.conv_lstm": "ConvLSTM1d ConvLSTM2d ConvLSTM3d",
     "paramsym.layers.wrappers": "Bidirectional TimeDistributed",
-    "paramsym.layers.attention": "DotProductAttention HeadNorm HeadProjection MultiHeadAttention",
+    "paramsym.layers.attention": "MultiHeadAttention",
+    "paramsym.layers.heads": "HeadNorm HeadProjection",
     "paramsym.layers.latent_attention": "LatentAttention",
-    "paramsym.layers.additive_attention": "AdditiveAttention",
+    "paramsym.layers.scored_attention": "AdditiveAttention DotProductAttention",
     "paramsym.layers.feed_forward": "FeedForward GatedFeedForward",
     "paramsym.layers.experts": "MixtureOfExperts PlainExpert Router StackedExperts",
     "paramsym.layers.fast_feed_forward": "FastFeedForward",

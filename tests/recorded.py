@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-from collections.abc import Callable, Hashable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,16 +25,6 @@ def document(name: str) -> Any:
     """Return one recorded JSON document."""
     with gzip.open(FACTS / f"{name}.json.gz", "rt", encoding="utf-8") as text:
         return json.load(text)
-
-
-def usual(found: Iterable[dict[str, Any]], kind: Callable[[dict[str, Any]], Hashable]) -> list[dict[str, Any]]:
-    """Return the first row of each kind, which the ordinary run takes, or with RECORDED_ROWS=all in the environment every row."""
-    if os.environ.get("RECORDED_ROWS") == "all":
-        return list(found)
-    firsts: dict[Hashable, dict[str, Any]] = {}
-    for row in found:
-        firsts.setdefault(kind(row), row)
-    return list(firsts.values())
 
 
 def parameters(row: dict[str, Any]) -> list[tuple[str, tuple[int, ...]]]:

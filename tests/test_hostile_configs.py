@@ -1,13 +1,12 @@
 """Ten thousand mutated configurations of all families: each gives a model with a whole count, or one error of this library, at once.
 
-The mutations are drawn with a fixed seed; the first thousand run every time, the others with ``HOSTILE_CONFIGS=all``.
+The mutations are drawn with a fixed seed; the first thousand run every time, the others with ``TESTS=all``.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import os
 import random
 import time
 import warnings
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from amount import ALL
 from recorded import rows
 
 import paramsym as ps
@@ -155,8 +155,8 @@ def outcome(config: dict[str, Any], read: Callable[..., Any] = ps.from_config) -
 @pytest.mark.parametrize("number", range(BATCHES))
 def test_mutated_configurations(number: int) -> None:
     """A model or one error, at once; and both happen."""
-    if number >= USUALLY and os.environ.get("HOSTILE_CONFIGS") != "all":
-        pytest.skip("one batch of 250 beyond the first two; set HOSTILE_CONFIGS=all to run them")
+    if number >= USUALLY and not ALL:
+        pytest.skip("one batch of 250 beyond the first two; TESTS=all runs them")
     seen = set()
     for position, config in enumerate(batch(number)):
         try:
@@ -179,8 +179,8 @@ def written(config: dict[str, Any]) -> str | None:
 @pytest.mark.parametrize("number", range(BATCHES))
 def test_on_the_command_line(number: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The same files through the command line: an answer and 0, or one harmless line and 2; the count is the library's."""
-    if number >= USUALLY and os.environ.get("HOSTILE_CONFIGS") != "all":
-        pytest.skip("one batch of 250 beyond the first two; set HOSTILE_CONFIGS=all to run them")
+    if number >= USUALLY and not ALL:
+        pytest.skip("one batch of 250 beyond the first two; TESTS=all runs them")
     draw = random.Random(SEED + number)
     file, seen = tmp_path / "config.json", set()
     for position, config in enumerate(batch(number)):

@@ -81,8 +81,8 @@ def _inside(tree: ast.AST, module: str, when: str) -> Iterator[Import]:
         elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
             for statement in node.body:
                 yield from _inside(ast.Module([statement], []), module, "typing")
-        else:
-            later = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        elif not isinstance(node, ast.expr):  # an expression imports nothing
+            later = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
             yield from _inside(node, module, "call" if later else when)
 
 

@@ -223,20 +223,20 @@ def window_count_ceil(length: Count, kernel: Count, stride: Count, padding: Coun
     >>> window_count_ceil(W, 2, 2), window_count_ceil(W, 3, 2, 1)
     (ceiling(W/2), ceiling(W/2 - 1/2) + 1)
     """
-    room = canonical(length + 2 * padding - effective_kernel(kernel, dilation))
-    places = canonical(up_over(room, stride) + 1)
+    span = effective_kernel(kernel, dilation)
+    places = canonical(up_over(canonical(length + 2 * padding - span), stride) + 1)
     if isinstance(places, int) and isinstance(stride, int) and isinstance(length, int) and isinstance(padding, int):
         places -= (places - 1) * stride >= length + padding
         if places < 1:
-            message = (
-                f"not even a partial window fits: the kernel spans {effective_kernel(kernel, dilation)} entries of {length + 2 * padding}."
-            )
+            message = f"not even a partial window fits: the kernel spans {span} entries of {length + 2 * padding}."
             raise ShapeError(message)
         return places
-    # The last window must start before length + padding; with symbols, both bounds remain.
+    # The last window must start before length + padding. Both bounds are a length over the stride, rounded up: the shorter length gives
+    # the smaller bound, and with symbols both remain.
     starts = canonical(up_over(length + padding, stride))
-    if places == starts:
-        return places
+    shorter = canonical(padding + stride - span)
+    if isinstance(shorter, int):
+        return starts if shorter >= 0 else places
     return canonical(Min(places, starts))
 
 

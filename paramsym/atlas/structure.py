@@ -13,8 +13,9 @@ from paramsym.algebra.size import Count, canonical
 from paramsym.atlas.expression import OutsideError, Values, chosen, evaluated
 from paramsym.atlas.predicting import NUMBER, Row
 from paramsym.atlas.values import Value
-from paramsym.core.compose import Repeat, Tied
+from paramsym.core.compose import Repeat
 from paramsym.core.layer import Layer
+from paramsym.core.tied import Tied
 from paramsym.derive.levels import Held, Level
 
 Atom = Any

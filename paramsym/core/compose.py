@@ -12,7 +12,6 @@ from paramsym.algebra.convolution import differ
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, at_most, canonical, count, substitute, symbols_in, text
 from paramsym.algebra.symbols import dims, index as zero_based
-from paramsym.core.edit import Holder, seen_at, split
 from paramsym.core.layer import Layer, Part, letters_apart
 from paramsym.errors import ArgumentError, ShapeError, StructureError
 from paramsym.naming import described
@@ -343,68 +342,3 @@ class Shared(Layer):
     def parts(self) -> Iterator[Part]:
         """The block, without a prefix."""
         yield Part("", self.block, used=self.times)
-
-
-@dataclass(frozen=True, init=False)
-class Tied(Holder):
-    """A layer in which some names mean the same tensor: ``{alias path: path}``, relative to the layer.
-
-    A tied tensor is counted once; the alias is a row of the table and of ``tied``. The first name is the one that comes first in storage
-    order. A tensor that is frozen under one name is frozen under both. The layer may be nested and repeated: each copy has its own tie.
-
-    Raises:
-        StructureError: a path without a tensor, or two tensors of different shape.
-
-    >>> from paramsym import Block, Dense, Embedding, H, Tied, V
-    >>> model = Block(wte=Embedding(V, H), head=Dense(H, V, bias=False))
-    >>> model.params, Tied(model, {"head.weight": "wte.weight"}).params
-    (2*H*V, H*V)
-    """
-
-    in_order = True
-
-    layer: Layer
-    pairs: tuple[tuple[str, str], ...]
-
-    def __init__(self, layer: Layer, pairs: Mapping[str, str] | tuple[tuple[str, str], ...]) -> None:
-        """Take the ties as a mapping from alias to tensor."""
-        object.__setattr__(self, "layer", layer)
-        try:
-            paths = tuple(dict(pairs).items())
-        except (TypeError, ValueError):
-            paths = ((None, None),)  # type: ignore[assignment]
-        if not all(isinstance(path, str) for pair in paths for path in pair):
-            found = f"{text(pairs)} ({type(pairs).__name__})"
-            message = f"Tied: {found} is not a mapping of paths; write {{'head.weight': 'wte.weight'}}."
-            raise ArgumentError(message)
-        object.__setattr__(self, "pairs", paths)
-        self.__post_init__()
-
-    def conditions(self) -> None:
-        """A tensor is not tied to itself."""
-        for alias, first in self.pairs:
-            if alias == first:
-                message = f"{alias!r} is tied to itself; wanted two names."
-                raise StructureError(message)
-
-    def parts(self) -> Iterator[Part]:
-        """The layer, without a prefix; single copies that a tie names are split off."""
-        yield Part("", split(self.layer, (path for pair in self.pairs for path in pair), self.ties()))
-
-    def ties(self) -> Mapping[str, str]:
-        """The pairs as a mapping."""
-        return dict(self.pairs)
-
-    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the layer and the pairs."""
-        return (self.layer, dict(self.pairs)), {}
-
-    def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
-        """Put sizes into the layer."""
-        return type(self)(substitute(self.layer, mapping), self.pairs)
-
-
-def found_at(layer: Layer, path: str) -> Layer:
-    """Return the layer at a path, frozen and tied as the outer layer states."""
-    inner, ties = seen_at(layer, path)
-    return Tied(inner, ties) if ties else inner

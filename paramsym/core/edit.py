@@ -6,89 +6,24 @@ copies that its path names, until every name of a tensor is either on the path o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import attrgetter
-from typing import Any, Self, cast
+from typing import Self, cast
 
-from sympy import Expr, Integer, Symbol
+from sympy import Expr, Symbol
 
-from paramsym.algebra.convolution import View
 from paramsym.algebra.numbering import Numbers
-from paramsym.algebra.size import Count, Dim, Shape, canonical
+from paramsym.algebra.size import Shape
+from paramsym.core.around import Around
 from paramsym.core.layer import Layer, Part, Tensor, check_layer
 from paramsym.core.ledger import Line
 from paramsym.core.names import layer_at
-from paramsym.core.paths import ANY, below, beside, covers, number_in, prefixes
-from paramsym.errors import ArgumentError, NotYetError, StructureError, UnknownNameError
+from paramsym.core.paths import below, covers, number_in, prefixes
+from paramsym.core.split import Split, meant, split
+from paramsym.errors import ArgumentError, NotYetError, UnknownNameError
 from paramsym.naming import quoted
 from paramsym.program.inputs import Application
-
-
-def _as_inner(name: str) -> Any:
-    return property(attrgetter(f"layer.{name}"))
-
-
-class Holder(Layer):
-    """A wrapper with the arguments and the published sizes of the layer inside."""
-
-    layer: Layer
-    published = _as_inner("published")
-
-    def __getattr__(self, name: str) -> Any:
-        """Read a constructor argument of the inner layer, so that a published size still finds its symbols."""
-        if name.startswith("_") or "layer" not in self.__dict__:
-            raise AttributeError(name)
-        return getattr(self.layer, name)
-
-
-@dataclass(frozen=True)
-class Around(Holder):
-    """A wrapper that computes the same as the layer inside."""
-
-    layer: Layer
-    in_order = _as_inner("in_order")
-    per_token = _as_inner("per_token")
-    computed_as = _as_inner("computed_as")  # pyright: ignore[reportIncompatibleMethodOverride] - a property, too
-    computes = _as_inner("computes")  # pyright: ignore[reportIncompatibleMethodOverride] - a property, too
-    by_hand = _as_inner("by_hand")  # pyright: ignore[reportIncompatibleMethodOverride] - a property, too
-
-    def tensors(self) -> Iterator[Tensor]:
-        """The inner layer's own tensors."""
-        yield from self.layer.own_tensors
-
-    def parts(self) -> Iterator[Part]:
-        """The inner layer's own parts."""
-        yield from self.layer.own_parts
-
-    def ties(self) -> Mapping[str, str]:
-        """The inner ties."""
-        return self.layer.ties()
-
-    def forward(self, own: Any, *along: Any) -> Any:
-        """The inner layer's forward pass, with the tensors and parts of this layer."""
-        return self.layer.forward(own, *along)
-
-    def batch_axis(self, input_shape: Shape) -> int | None:
-        """As the inner layer."""
-        return self.layer.batch_axis(input_shape)
-
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """From the program, or as the inner layer says."""
-        return super().output_shape(input_shape) if self.computes else self.layer.output_shape(input_shape)
-
-    def applications(self, input_shape: Shape) -> Iterator[Application]:
-        """From the program, or as the inner layer says."""
-        return super().applications(input_shape) if self.computes else iter(self.layer.applications(input_shape))
-
-    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
-        """From the program, or as the inner layer says."""
-        return super().uses(input_shape) if self.computes else self.layer.uses(input_shape)
-
-    def views(self) -> tuple[View, ...]:
-        """From the program, or as the inner layer says."""
-        return super().views() if self.computes else self.layer.views()
 
 
 @dataclass(frozen=True)
@@ -267,127 +202,13 @@ def seen_at(layer: Layer, path: str) -> tuple[Layer, dict[str, str]]:
     return inner, ties
 
 
-# Splitting numbered copies ------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Split(Around):
-    """A layer with some of its numbered copies as separate parts: the same tensors under the same names."""
-
-    paths: tuple[str, ...]
-
-    def parts(self) -> Iterator[Part]:
-        return _split_parts(self.layer, self.paths)
-
-    def __repr__(self) -> str:
-        return repr(self.layer)
-
-
-def split(layer: Layer, paths: Iterable[str], ties: Mapping[str, str] | None = None) -> Layer:
-    """Return the same layer with the numbered copies that the paths name split off; also the copies that ``ties`` pair with them."""
-    known = dict.fromkeys(paths)
-    pairs = [pair for pair in {**layer.ties(), **(ties or {})}.items() if "{" in pair[0]]
-    waiting = [*known] if pairs else []
-    while waiting:
-        path = waiting.pop()
-        for other in beside(path, pairs):
-            if other not in known:
-                known[other] = None
-                waiting.append(other)
-    parts = tuple(_split_parts(layer, known))
-    if len(parts) == len(layer.own_parts) and all(part is own for part, own in zip(parts, layer.own_parts, strict=True)):
-        return layer
-    return _Split(layer, tuple(known))
-
-
 def _unsplit(layer: Layer) -> Layer:
-    if isinstance(layer, _Split):
+    if isinstance(layer, Split):
         return _unsplit(layer.layer)
     if isinstance(layer, Edited):
         inner = _unsplit(layer.layer)
         return layer if inner is layer.layer else replace(layer, layer=inner)
     return layer
-
-
-def _split_parts(layer: Layer, paths: Iterable[str]) -> Iterator[Part]:
-    """Yield the layer's parts, those on the paths split."""
-    paths = [path for path in paths if path]
-    inside: dict[str, list[str]] = {}
-    for path in paths:
-        for head, rest in prefixes(path):
-            inside.setdefault(head, []).append(rest)
-    for part in layer.own_parts:
-        if part.numbers is not None:
-            yield from _split_copies(part, part.numbers, inside)
-        else:
-            inner = split(part.layer, inside.get(part.name, ()) if part.name else paths)
-            yield part if inner is part.layer else replace(part, layer=inner)
-
-
-def _split_copies(part: Part, numbers: Numbers, inside: Mapping[str, list[str]]) -> Iterator[Part]:
-    """Yield the runs of copies between the named ones, and each named copy alone."""
-    every: list[str] = []
-    alone: dict[int, list[str]] = {}
-    for head, rests in inside.items():
-        place = _place(part, numbers, head)
-        if place == ANY:
-            every.extend(rests)
-        elif place is not None:
-            alone.setdefault(place, []).extend(rests)
-    if numbers.alone or (numbers.count == 1 and part.used is not None):
-        every, alone = [*every, *(path for paths in alone.values() for path in paths)], {}
-    inner = split(part.layer, every)
-    rest = part if inner is part.layer else replace(part, layer=inner)
-    if not alone:
-        yield rest
-        return
-    if part.used is not None:
-        message = f"a token uses {part.used} of the copies {numbers}, so one of them cannot differ; use {numbers.pattern} for all."
-        raise StructureError(message)
-    done = 0
-    for place, paths in sorted(alone.items()):
-        if place > done:
-            yield replace(rest, numbers=_run(numbers, done, place - done))
-        start = canonical(numbers.start + numbers.step * place)
-        inner = rest.layer
-        if numbers.index is not None and numbers.index in inner.symbols:
-            inner = inner.substituted({numbers.index: Integer(start) if isinstance(start, int) else start})
-        yield replace(rest, layer=split(inner, paths), numbers=Numbers(1, start, numbers.step, numbers.pattern, alone=True))
-        done = place + 1
-    # The part after the named copy stays even if it has no copies: a symbolic number of copies may become so small.
-    yield replace(rest, numbers=_run(numbers, done, canonical(numbers.count - done)))
-
-
-def _run(numbers: Numbers, done: int, count: Count) -> Numbers:
-    return replace(numbers, count=count, start=canonical(numbers.start + numbers.step * done))
-
-
-def _place(part: Part, numbers: Numbers, head: str) -> int | None:
-    """Return the number of copies before the one that a step of a path names; ``ANY`` if it names all."""
-    if not numbers.pattern:
-        found = _meant(part, head)
-        number = None if found is None else found[1]
-    elif not isinstance(numbers.start, int) and head == str(replace(numbers, count=1)):
-        return 0
-    else:
-        number = number_in(numbers, head)
-    if number is None or number == ANY:
-        return number
-    if not isinstance(numbers.start, int):
-        message = f"the copies {numbers} start at a symbol; put its size in before editing number {number}."
-        raise StructureError(message)
-    return (number - numbers.start) // numbers.step
-
-
-def _meant(part: Part, name: str) -> tuple[str, int] | None:
-    """Return the tensor and the copy that a name means, if tensor names contain the numbers."""
-    if part.numbers is None or part.numbers.pattern:
-        return None
-    for tensor in part.layer.own_tensors:
-        number = number_in(replace(part.numbers, pattern=tensor.name), name)
-        if number is not None:
-            return tensor.name, number
-    return None
 
 
 def _one_of_many(line: Line, first: Line) -> str:
@@ -407,9 +228,6 @@ def _several(step: str | Numbers) -> bool:
     return isinstance(step, Numbers) and not step.alone
 
 
-# Editing a part -----------------------------------------------------------------------------------------------------------------
-
-
 def _edited(part: Part, path: str, new: Layer | None) -> Part:
     """Return a part of a layer that was split for the path, after the edit."""
     if not path:
@@ -417,8 +235,8 @@ def _edited(part: Part, path: str, new: Layer | None) -> Part:
     if part.numbers is None and not part.name:
         return _changed(part, path, new) if _exists(part.layer, path) else part
     if part.numbers is not None and not part.numbers.pattern:
-        meant = _meant(part, path)
-        return part if meant is None or new is not None else _changed(part, meant[0], None)
+        found = meant(part, path)
+        return part if found is None or new is not None else _changed(part, found[0], None)
     for head, rest in prefixes(path):
         if (head == part.name) if part.numbers is None else number_in(part.numbers, head) is not None:
             return _changed(part, rest, new)
@@ -426,7 +244,7 @@ def _edited(part: Part, path: str, new: Layer | None) -> Part:
 
 
 def _stores(layer: Layer, name: str) -> bool:
-    if any(tensor.name == name for tensor in layer.own_tensors) or any(_meant(part, name) for part in layer.own_parts):
+    if any(tensor.name == name for tensor in layer.own_tensors) or any(meant(part, name) for part in layer.own_parts):
         return True
     return any(_stores(part.layer, name) for part in layer.own_parts if part.numbers is None and not part.name)
 

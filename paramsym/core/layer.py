@@ -409,7 +409,7 @@ class Layer:
             UnknownNameError: a path that does not exist; the message lists what there is.
             ArgumentError: what is no path.
         """
-        from paramsym.core.compose import found_at
+        from paramsym.core.tied import found_at
 
         return found_at(self, path)
 

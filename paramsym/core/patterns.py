@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
-from paramsym.core.edit import Holder, edited, frozen
+from paramsym.core.around import Holder
+from paramsym.core.edit import edited, frozen
 from paramsym.core.names import layer_at
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.naming import nearest, quoted

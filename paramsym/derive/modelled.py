@@ -9,8 +9,9 @@ from typing import Any
 from sympy import Expr, Symbol
 
 from paramsym.algebra.size import Condition, Count, Dim, canonical, divides, same, text, within
-from paramsym.core.compose import Repeat, Tied
+from paramsym.core.compose import Repeat
 from paramsym.core.layer import Layer, Part
+from paramsym.core.tied import Tied
 from paramsym.derive.certificate import Derivation
 from paramsym.derive.domain import Domain
 from paramsym.derive.law import Law

@@ -6,8 +6,9 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from paramsym.core.compose import Block, Tied
+from paramsym.core.compose import Block
 from paramsym.core.layer import Layer
+from paramsym.core.tied import Tied
 from paramsym.derive.levels import Held, Level
 from paramsym.derive.observe import Seen, is_torch, tensors_of
 from paramsym.errors import ArgumentError, StructureError

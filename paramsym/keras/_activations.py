@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
-from paramsym.core.edit import Around
+from paramsym.core.around import Around
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError
 from paramsym.layers import activation as plain

@@ -14,7 +14,7 @@ from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.keras._arguments import takes, weights
 from paramsym.keras._door import Given, Shape, axis_size, door, listed, shape_of
-from paramsym.layers import additive_attention, attention
+from paramsym.layers import attention, scored_attention
 from paramsym.naming import quoted
 
 _ROLES = ("query", "value", "key")
@@ -68,7 +68,7 @@ def Attention(given: Given, shapes: Any) -> Layer:
     1
     """
     _shapes(shapes)
-    return attention.DotProductAttention(given.use_scale, given.score_mode, given.dropout)
+    return scored_attention.DotProductAttention(given.use_scale, given.score_mode, given.dropout)
 
 
 @door(takes(use_scale=True, dropout=0.0, seed=None))
@@ -79,7 +79,7 @@ def AdditiveAttention(given: Given, shapes: Any) -> Layer:
     8
     """
     width = axis_size(_shapes(shapes)[0], -1)
-    return additive_attention.AdditiveAttention(width, use_scale=given.use_scale, dropout=given.dropout, dialect="keras")
+    return scored_attention.AdditiveAttention(width, use_scale=given.use_scale, dropout=given.dropout, dialect="keras")
 
 
 def _heads(given: Given, shapes: Any, rank: int | None = None) -> Layer:

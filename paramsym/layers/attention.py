@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-from paramsym.algebra.size import Dim, Width, canonical, cat, divides, text
+from paramsym.algebra.size import Dim, canonical, cat, divides, text
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, NotYetError, ShapeError
 from paramsym.layers.dense import Dense
-from paramsym.layers.dialects import affine_tensors
+from paramsym.layers.heads import HeadNorm, HeadProjection
 from paramsym.program import (
-    ALL,
     Mask,
     Own,
     Value,
@@ -22,16 +21,11 @@ from paramsym.program import (
     constant,
     contract,
     copies,
-    drop,
-    features,
     heads,
     join,
-    normalise,
     rearrange,
-    reduce,
     root_reciprocal,
     segments,
-    softmax,
 )
 
 
@@ -379,112 +373,3 @@ def attend_over(q: Value, k: Value, v: Value, over: Sequence[int], *, mask: Mask
     y = attend(*(one if len(names) == 2 else rearrange(one, flat) for one in (q, k, v)), mask=mask, dropout=dropout)
     sizes = dict(zip(names, q.sizes, strict=False))
     return y if len(names) == 2 else rearrange(y, f"({' '.join(kept)}) ({' '.join(positions)}) f -> {' '.join(names)} f", **sizes)
-
-
-@dataclass(frozen=True)
-class DotProductAttention(Layer):
-    """Keras' ``Attention`` (Luong et al. 2015): no projections, at most two learned scalars.
-
-    ``scale`` () with ``use_scale``; ``concat_score_weight`` () if the score is *concat*: a weight on tanh(query + key).
-
-    >>> DotProductAttention().params, DotProductAttention(use_scale=True, score_mode="concat").params
-    (0, 2)
-    """
-
-    use_scale: bool = False
-    score_mode: Literal["dot", "concat"] = "dot"
-    dropout: float = 0.0
-
-    def tensors(self) -> Iterator[Tensor]:
-        if self.use_scale:
-            yield Tensor("scale", (), role="scale")
-        if self.score_mode == "concat":
-            yield Tensor("concat_score_weight", ())
-
-    def forward(self, own: Own, query: Value, value: Value | None = None, key: Value | None = None) -> Value:
-        """The mean of the values, weighted by their keys' scores; by default the queries are the values, and the values are the keys."""
-        value = query if value is None else value
-        key = value if key is None else key
-        if self.score_mode == "dot":
-            scores = contract("... q d, ... k d -> ... q k", query, key, within=("q", "k", ALL))
-            scores = scores * own.scale if self.use_scale else scores
-        else:
-            both = pairs(query, key)
-            scores = reduce("sum", apply("tanh", both * own.scale if self.use_scale else both)) * own.concat_score_weight
-        return contract("... q k, ... k d -> ... q d", drop(softmax(scores), self.dropout), value, within=("q", "k", ALL))
-
-
-def pairs(query: Value, key: Value) -> Value:
-    """Return the sum of every query and every key: (batch, queries, keys, width)."""
-    return rearrange(query, "b q d -> b q () d") + rearrange(key, "b k d -> b () k d")
-
-
-@dataclass(frozen=True)
-class HeadProjection(Layer):
-    """A dense layer between groups of axes, so that heads are a separate axis: ``kernel`` (inputs, outputs), ``bias`` (outputs).
-
-    Reference: the projections inside ``keras.layers.MultiHeadAttention``, and ``flax.linen.DenseGeneral``.
-
-    >>> from paramsym import A, D, H
-    >>> HeadProjection((H,), (A, D)).params
-    A*D*H + A*D
-    """
-
-    inputs: tuple[Width, ...]
-    outputs: tuple[Width, ...]
-    bias: bool = True
-
-    def tensors(self) -> Iterator[Tensor]:
-        yield Tensor("kernel", (*self.inputs, *self.outputs))
-        if self.bias:
-            yield Tensor("bias", self.outputs, role="bias")
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """The product over the input axes, and the bias."""
-        taken, given = (" ".join(f"{word}{n}" for n in range(len(axes))) for word, axes in (("i", self.inputs), ("o", self.outputs)))
-        y = contract(f"... {taken}, {taken} {given} -> ... {given}", features(x, *self.inputs), own.kernel)
-        return y + own.bias if self.bias else y
-
-
-@dataclass(frozen=True)
-class ByHead(Layer):
-    """A layer that is applied to each head separately and stored once for all.
-
-    >>> from paramsym import A, D
-    >>> ByHead(A, HeadNorm((D,))).params
-    D
-    """
-
-    in_order = True
-
-    heads: Dim
-    layer: Layer
-
-    def parts(self) -> Iterator[Part]:
-        """The layer, without a prefix."""
-        yield Part("", self.layer)
-
-
-@dataclass(frozen=True)
-class HeadNorm(Layer):
-    """The norm of the last axis of queries or keys: ``weight`` (Flax: ``scale``) of ``shape``, and with ``bias`` a shift of that shape.
-
-    >>> from paramsym import A, D
-    >>> HeadNorm((D,)).params, HeadNorm((A, D), bias=True).params
-    (D, 2*A*D)
-    """
-
-    shape: tuple[Width, ...]
-    bias: bool = False
-    dialect: Literal["torch", "flax"] = "torch"
-    kind: Literal["rms", "layer"] = "rms"
-    eps: float = 1e-6
-
-    def tensors(self) -> Iterator[Tensor]:
-        yield from affine_tensors(self.shape, self.dialect, scale=True, shift=self.bias)
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """Every head divided by its root mean square, or its difference from the mean divided by the deviation."""
-        scale = own.weight if self.dialect == "torch" else own.scale
-        shift = own.bias if self.bias else None
-        return normalise(features(x, *self.shape), self.kind, -1, eps=self.eps, scale=scale, shift=shift, steps=self.kind == "layer")

@@ -2,65 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal
 
-from paramsym.algebra.size import Axis, Dim, cat
+from paramsym.algebra.size import Axis, Dim
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.layers.dense import Dense
-from paramsym.program import Kept, Own, Value, apply, axes, constant, contract, region, segments, take
-
-Dialect: TypeAlias = Literal["torch", "keras", "flax", "nnx"]
-"""Flax has two interfaces: linen (``flax``) has dense layers for every gate, NNX (``nnx``) one for the input and one for the state."""
-
-
-Functions: TypeAlias = tuple[Callable[[Value], Value], Callable[[Value], Value]]
-USUAL: Functions = (partial(apply, "tanh"), partial(apply, "sigmoid"))
-"""The activation of a state, and that of a gate."""
-
-
-def functions(own: Own, layer: Any) -> Functions:
-    """Return the activations of a recurrent layer: given ones in Keras, or the defaults."""
-    return tuple(  # type: ignore[return-value]
-        usual if given is None else partial(given.forward, own)
-        for given, usual in zip((layer.activation, layer.recurrent_activation), USUAL, strict=True)
-    )
-
-
-def check_functions(dialect: str, **given: object) -> None:
-    """Raise ``ArgumentError`` for Keras' arguments in torch or Flax: other activations, reading from the end."""
-    for name, value in given.items():
-        if dialect != "keras" and value not in {None, False}:
-            message = f"{name} is {value!r}, which needs dialect='keras'; found dialect={dialect!r}."
-            raise ArgumentError(message)
-        if isinstance(value, Layer) and value.lines:
-            message = f"{name} is {value!r}, which stores tensors; wanted a function such as ReLU()."
-            raise ArgumentError(message)
-
-
-def lstm_gates(width: Dim) -> cat:
-    """Return the four gates of an LSTM in the order of torch and Keras.
-
-    >>> from paramsym import H
-    >>> lstm_gates(H).size
-    4*H
-    """
-    return cat(input=width, forget=width, cell=width, output=width)
-
-
-def gru_gates(width: Dim, dialect: str = "torch") -> cat:
-    """Return the three gates of a GRU: reset, update, new in torch; update, reset, new in Keras.
-
-    >>> from paramsym import H
-    >>> gru_gates(H), gru_gates(H, "keras")
-    (cat(reset=H, update=H, new=H), cat(update=H, reset=H, new=H))
-    """
-    if dialect == "keras":
-        return cat(update=width, reset=width, new=width)
-    return cat(reset=width, update=width, new=width)
+from paramsym.layers.gates import (
+    Dialect,
+    check_functions,
+    check_reset_after,
+    functions,
+    gru_gates,
+    gru_state,
+    lstm_gates,
+    lstm_state,
+    torch_gru_state,
+)
+from paramsym.program import Own, Value, apply, axes, constant, contract, segments, take
 
 
 class _Cell(Layer):
@@ -313,13 +274,6 @@ class GRUCell(_Cell):
         return (gru_state([fed_gates[n] for n in order], [kept_gates[n] for n in order], states[0], functions(own, self)),)
 
 
-def check_reset_after(dialect: str, *, reset_after: bool) -> None:
-    """Raise ``ArgumentError`` for a GRU that resets before the product in a framework without it."""
-    if dialect != "keras" and not reset_after:
-        message = f"reset_after is False, which only dialect='keras' offers; {dialect} resets after the product."
-        raise ArgumentError(message)
-
-
 @dataclass(frozen=True)
 class MGUCell(_Cell):
     r"""One step of a minimal gated unit: one gate that forgets and, by default, resets.
@@ -358,94 +312,3 @@ class MGUCell(_Cell):
         kept = own.hn(hidden)
         new = apply("tanh", own["in"](x) + (forget * kept if self.reset_gate else kept))
         return ((1 - forget) * new + forget * hidden,)
-
-
-@dataclass(frozen=True)
-class PeepholeLSTMCell(_LSTMCell):
-    r"""One step of an LSTM whose gates also read the cell state, each through a diagonal matrix.
-
-    An LSTM cell plus three vectors of weights, one for each of input, forget and output gate: 3*h parameters more. With
-    ``dialect="torch"``, which has no such cell, the storage is that of ``torch.nn.LSTMCell`` followed by ``weight_ch`` (3*hidden,). With
-    ``"keras"``: ``kernel``, ``recurrent_kernel``, ``bias``, then ``input_gate_peephole_weights``, ``forget_gate_peephole_weights``,
-    ``output_gate_peephole_weights``, (hidden,) each, as ``tf.keras.experimental.PeepholeLSTMCell`` had them.
-
-    Source: Gers and Schmidhuber 2000, "Recurrent nets that time and count", section 2.
-
-    >>> from paramsym import H, dims
-    >>> PeepholeLSTMCell(dims("i"), H, dialect="keras").params
-    4*H**2 + 4*H*i + 7*H
-    >>> PeepholeLSTMCell(dims("i"), H).params - LSTMCell(dims("i"), H).params
-    3*H
-    """
-
-    def conditions(self) -> None:
-        check_peepholes(self.dialect)
-        super().conditions()
-
-    def tensors(self) -> Iterator[Tensor]:
-        yield from super().tensors()
-        if self.dialect == "torch":
-            yield Tensor("weight_ch", (peepholes(self.hidden_size),))
-            return
-        for gate in ("input", "forget", "output"):
-            yield Tensor(f"{gate}_gate_peephole_weights", (self.hidden_size,))
-
-    def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:
-        """The joined gates, with the peepholes."""
-        torch = self.dialect == "torch"
-        holes = segments(own.weight_ch) if torch else [own[f"{gate}_gate_peephole_weights"] for gate in ("input", "forget", "output")]
-        return lstm_state(segments(fed + kept), states[1], holes, functions(own, self))
-
-
-def lstm_state(
-    gates: Sequence[Value], cell: Value, peepholes: Sequence[Value] | None = None, functions: Functions = USUAL
-) -> tuple[Value, Value]:
-    """Return the hidden and the cell state of an LSTM from the sums of its gates: input, forget, cell, output.
-
-    Peepholes add the old cell state to the input and forget gates and the new one to the output gate (Gers and Schmidhuber 2000).
-    """
-    squash, gate = functions
-    entering, forget, new, leaving = gates
-    if peepholes is not None:
-        entering, forget = entering + peepholes[0] * cell, forget + peepholes[1] * cell
-    cell = gate(forget) * cell + gate(entering) * squash(new)
-    leaving = leaving if peepholes is None else leaving + peepholes[2] * cell
-    return gate(leaving) * squash(cell), cell
-
-
-def gru_state(fed: Sequence[Value], kept: Sequence[Value], hidden: Value, functions: Functions = USUAL) -> Value:
-    """Return the hidden state of a GRU from the contributions of the input and the hidden state to its gates: reset, update, new."""
-    squash, gate = functions
-    reset, update = (gate(one + other) for one, other in zip(fed[:2], kept[:2], strict=True))
-    new = squash(fed[2] + reset * kept[2])
-    return (1 - update) * new + update * hidden
-
-
-def torch_gru_state(fed: Value, kept: Value, hidden: Value) -> Value:
-    """Return the same as torch computes it: in place, with copies of what is written over.
-
-    It keeps the gates and what they leave of the new state, the new state before and after that, and its difference from the old one.
-    """
-
-    def kernel(fed: Value, kept: Value, hidden: Value) -> Value:
-        return gru_state(segments(fed), segments(kept), hidden)
-
-    one = Kept("own", factors=hidden.sizes)
-    return region("gru", kernel, fed, kept, hidden, keeps=(Kept("own", factors=kept.sizes), one, one, one))
-
-
-def check_peepholes(dialect: Dialect) -> None:
-    """Raise ``ArgumentError`` for a framework that never had peepholes."""
-    if dialect in {"flax", "nnx"}:
-        message = f"dialect is {dialect!r}, which has no LSTM with peepholes; wanted 'torch' or 'keras'."
-        raise ArgumentError(message)
-
-
-def peepholes(width: Dim) -> cat:
-    """Return the peepholes of the three gates that read the cell state.
-
-    >>> from paramsym import H
-    >>> peepholes(H).size
-    3*H
-    """
-    return cat(input=width, forget=width, output=width)

@@ -12,7 +12,7 @@ from paramsym.algebra.size import Dim, canonical, cat, within
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
 from paramsym.layers.axes import DataFormat, per_channel
-from paramsym.layers.cells import Functions, check_functions, functions, lstm_gates, lstm_state
+from paramsym.layers.gates import Functions, check_functions, functions, lstm_gates, lstm_state
 from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import Extents, exclude, per_axis
 from paramsym.layers.windowed import Sliding

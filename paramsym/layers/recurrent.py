@@ -10,14 +10,10 @@ from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Axis, Count, Dim, Width, text, within
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ShapeError, SizeError
-from paramsym.layers.cells import (
+from paramsym.layers.cells import GRUCell, LSTMCell, RNNCell
+from paramsym.layers.gates import (
     Dialect,
-    GRUCell,
-    LSTMCell,
-    PeepholeLSTMCell,
-    RNNCell,
     check_functions,
-    check_peepholes,
     check_reset_after,
     gru_gates,
     lstm_gates,
@@ -397,35 +393,3 @@ class GRU(_Gated):
     @property
     def _cell(self) -> Layer:
         return GRUCell(self.input_size, self.hidden_size, self.bias, self.reset_after, **self._functions)
-
-
-@dataclass(frozen=True)
-class PeepholeLSTM(_Gated):
-    r"""A stack of LSTMs whose gates also read the cell state, each through a diagonal matrix: 3*h parameters more per layer and direction.
-
-    Stored like ``LSTM``, with ``weight_ch_l0`` (3*hidden,) after the biases. torch has no such layer; ``dialect="keras"`` is a recurrent
-    layer around the ``PeepholeLSTMCell`` of that dialect (``peephole_lstm_cell``).
-
-    Raises:
-        SizeError, ArgumentError: as ``LSTM``.
-
-    Source: Gers and Schmidhuber 2000, "Recurrent nets that time and count", section 2; with a projection, Sak et al. 2014, section 3.
-
-    >>> from paramsym import H, dims
-    >>> i = dims("i")
-    >>> PeepholeLSTM(i, H).params - LSTM(i, H).params
-    3*H
-    """
-
-    peephole = True
-    cell_name = "peephole_lstm_cell"
-
-    proj_size: Count = 0
-
-    def conditions(self) -> None:
-        check_peepholes(self.dialect)
-        super().conditions()
-
-    @property
-    def _cell(self) -> Layer:
-        return PeepholeLSTMCell(self.input_size, self.hidden_size, self.bias, **self._functions)

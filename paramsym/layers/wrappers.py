@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from paramsym.algebra.size import text
-from paramsym.core.edit import Around
+from paramsym.core.around import Around
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ShapeError, StructureError
 from paramsym.program import Own, Value, flip, join, scan

@@ -17,8 +17,9 @@ from paramsym.measure.once import once
 from paramsym.measure.work import looped, shown, times, word
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import Pad, Segments
+from paramsym.program.constants import Constant
 from paramsym.program.graph import Call, Kept, Loop, Program, Region, Route, Scan, Step
-from paramsym.program.lookups import Best, Constant, Lookup, Stored
+from paramsym.program.lookups import Best, Lookup, Stored
 from paramsym.program.products import Contract
 from paramsym.program.routing import Weights
 from paramsym.program.types import ArrayType, flat

@@ -13,8 +13,9 @@ from paramsym.algebra.size import Dim, shown
 from paramsym.errors import SizeError
 from paramsym.measure.layout import plain, viewed
 from paramsym.measure.once import once
+from paramsym.program.constants import Constant
 from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan
-from paramsym.program.lookups import Constant, Drop, Stored
+from paramsym.program.lookups import Drop, Stored
 from paramsym.program.state import Remember
 from paramsym.program.types import ArrayType
 

@@ -15,7 +15,8 @@ from paramsym.errors import ArgumentError
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
-from paramsym.models.bert import ENCODER, Attention, BertLike, TextBase, pooler_of, tables_of
+from paramsym.models.bert import ENCODER, BertLike
+from paramsym.models.bert_blocks import Attention, TextBase, pooler_of, tables_of
 from paramsym.models.blocks import Holder, activation
 from paramsym.models.keys import Function, Real, Sizes
 from paramsym.models.model import classes, family, key

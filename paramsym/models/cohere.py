@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 
-from paramsym.layers.attention import HeadNorm
+from paramsym.layers.heads import HeadNorm
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.blocks import Parallel, RotatedAttention, scaled
 from paramsym.models.decoder import GroupedDecoder, gated

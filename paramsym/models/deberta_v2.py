@@ -23,7 +23,8 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions, TokenTypes
 from paramsym.models.activations import activated, learned
-from paramsym.models.bert import ENCODER, Activated, AddedNorm, AttentionAndOutput, BertLike, Pooler, TextBase
+from paramsym.models.bert import ENCODER, BertLike
+from paramsym.models.bert_blocks import Activated, AddedNorm, AttentionAndOutput, Pooler, TextBase
 from paramsym.models.blocks import Holder
 from paramsym.models.keys import Flag, Function, Limit, Real, Sizes, Word, Words
 from paramsym.models.model import classes, family, key

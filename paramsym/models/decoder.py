@@ -12,10 +12,10 @@ from paramsym.algebra.symbols import A, B, D, F, G, H, L, S, V
 from paramsym.core.compose import Repeat
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
-from paramsym.layers.attention import ByHead
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.experts import StackedExperts
+from paramsym.layers.heads import ByHead
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import learned
 from paramsym.models.blocks import Gated, Ladder, PreNorm, Stem, activation, last_word, tokens

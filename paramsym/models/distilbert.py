@@ -15,7 +15,8 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
 from paramsym.models.activations import learned
-from paramsym.models.bert import ENCODER, Attention, TextBase, TextModel
+from paramsym.models.bert import ENCODER, TextModel
+from paramsym.models.bert_blocks import Attention, TextBase
 from paramsym.models.blocks import FeedForward, Holder, activation
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import classes, family, key

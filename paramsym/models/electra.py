@@ -13,7 +13,8 @@ from paramsym.errors import ArgumentError
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.bert import ENCODER, Activated, BertLike, TextBase, TextClassifier, encoder_of, tables_of
+from paramsym.models.bert import ENCODER, BertLike
+from paramsym.models.bert_blocks import Activated, TextBase, TextClassifier, encoder_of, tables_of
 from paramsym.models.blocks import Holder, activation, last_position
 from paramsym.models.keys import Flag, Real, Sizes, Word
 from paramsym.models.model import classes, family, key

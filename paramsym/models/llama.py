@@ -15,7 +15,7 @@ from paramsym.algebra.size import Count, Dim, divides
 from paramsym.algebra.symbols import G, L
 from paramsym.core.layer import Layer
 from paramsym.errors import ConfigError
-from paramsym.layers.attention import HeadNorm
+from paramsym.layers.heads import HeadNorm
 from paramsym.models.blocks import Ladder, PreNorm, RotatedAttention, scaled
 from paramsym.models.decoder import RmsDecoder, by_turns, gated
 from paramsym.models.keys import Flag, Function, Key, Real, Size, Sizes, Whole

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 
 from paramsym.core.layer import Layer
-from paramsym.layers.attention import HeadNorm
+from paramsym.layers.heads import HeadNorm
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.blocks import Residual, RotatedAttention
 from paramsym.models.decoder import RmsDecoder, gated

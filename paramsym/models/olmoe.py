@@ -8,8 +8,8 @@ from typing import Literal
 from paramsym.algebra.convolution import over
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import E, K
-from paramsym.layers.attention import HeadNorm
 from paramsym.layers.experts import Router
+from paramsym.layers.heads import HeadNorm
 from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
 from paramsym.models.decoder import RmsDecoder, experts
 from paramsym.models.keys import Flag, Function, Real

@@ -16,9 +16,9 @@ from paramsym.algebra.symbols import E, G, K, L, dims
 from paramsym.core.compose import Repeat, copies_of
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ConfigError
-from paramsym.layers.attention import HeadNorm
 from paramsym.layers.dense import Dense
 from paramsym.layers.experts import Router
+from paramsym.layers.heads import HeadNorm
 from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
 from paramsym.models.decoder import RmsDecoder, by_turns, check_window, experts, gated
 from paramsym.models.keys import Fixed, Flag, Function, Key, Size, Sizes, Whole, shown

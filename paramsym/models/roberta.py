@@ -15,7 +15,8 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import TokenTypes, check_positions
-from paramsym.models.bert import ENCODER, BertLike, TextBase, TextClassifier, encoder_of, pooler_of
+from paramsym.models.bert import ENCODER, BertLike
+from paramsym.models.bert_blocks import TextBase, TextClassifier, encoder_of, pooler_of
 from paramsym.models.keys import Flag, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in

@@ -28,12 +28,12 @@ from paramsym.program.axes import (
     take as take,
 )
 from paramsym.program.conditions import compare as compare, where as where
+from paramsym.program.constants import constant as constant
 from paramsym.program.graph import Kept as Kept, Operation as Operation, Program as Program, Step as Step, Work as Work
 from paramsym.program.listed import at_each as at_each, listed as listed, turn as turn
 from paramsym.program.lookups import (
     best as best,
     choose as choose,
-    constant as constant,
     drop as drop,
     lookup as lookup,
     pick as pick,

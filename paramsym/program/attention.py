@@ -15,8 +15,9 @@ from paramsym.program.activations import apply
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import compact, copies, join, rearrange, segments, take
 from paramsym.program.conditions import where
+from paramsym.program.constants import constant
 from paramsym.program.graph import Operation, Work
-from paramsym.program.lookups import constant, drop
+from paramsym.program.lookups import drop
 from paramsym.program.masks import ALL, Mask
 from paramsym.program.products import contract
 from paramsym.program.reductions import reduce, softmax

@@ -13,9 +13,10 @@ from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, canonical, shown
 from paramsym.errors import NotYetError, ParamsymError, ShapeError, StructureError
 from paramsym.program.axes import Known, rearrange
+from paramsym.program.constants import constant
 from paramsym.program.graph import Call, Loop, Opaque, Program, Route
 from paramsym.program.inputs import each_input, located, together
-from paramsym.program.lookups import Stored, constant
+from paramsym.program.lookups import Stored
 from paramsym.program.mistakes import explained
 from paramsym.program.signature import accepted, check_number
 from paramsym.program.state import past

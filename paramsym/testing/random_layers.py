@@ -11,8 +11,9 @@ from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from paramsym.algebra.symbols import dims
-from paramsym.core.compose import Block, Repeat, Residual, Sequential, Shared, Tied
+from paramsym.core.compose import Block, Repeat, Residual, Sequential, Shared
 from paramsym.core.layer import Layer
+from paramsym.core.tied import Tied
 from paramsym.errors import ParamsymError
 from paramsym.testing.drawing import hypothesis
 

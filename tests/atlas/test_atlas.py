@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 import recorded
+from amount import ALL
 
 import paramsym as ps
 from paramsym.atlas.record import record_of, recorded_types
@@ -23,13 +23,12 @@ TYPES = recorded_types()
 
 def recorded_rows() -> Iterator[Any]:
     """Yield the recorded configurations of the classes that the atlas has, whole and as they were written; usually of every third type."""
-    every = os.environ.get("RECORDED_ROWS") == "all"
-    chosen = TYPES if every else TYPES[::3]
+    chosen = TYPES if ALL else TYPES[::3]
     for name in ("hf_checkpoints", "hf_defaults"):
         for number, row in enumerate(recorded.rows(name)):
             model_type = row["model_type"]
             if model_type in chosen and model_type not in model_types() and row["model_class"] in record_of(model_type)["classes"]:
-                for which in ("config", "config_kwargs") if every else ("config",):
+                for which in ("config", "config_kwargs") if ALL else ("config",):
                     config = {**row[which], "model_type": model_type}
                     yield pytest.param(row, config, id=f"{name}-{number}-{row['model_class']}-{which}")
 

@@ -8,7 +8,8 @@ import re
 from dataclasses import FrozenInstanceError, fields
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from amount import few
+from hypothesis import given, strategies as st
 from strategies import Subject, layers, names, product, sized, storing_subjects, subjects
 from sympy import Integer, Symbol, expand
 
@@ -31,11 +32,11 @@ ROLES = {
     "weight": r"kernel|_proj$|^weight_[ihc]|^A_log$|^D$",
 }
 """The roles of tensors, and the names that have no other."""
-few = settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+some = few(5)
 
 
 @every_storing_layer
-@few
+@some
 @given(data=st.data())
 def test_repeating_multiplies(cls: Subject, data: st.DataObject) -> None:
     """Twelve blocks hold twelve times what one holds; so do a million, and so does a symbolic number."""
@@ -48,7 +49,7 @@ def test_repeating_multiplies(cls: Subject, data: st.DataObject) -> None:
 
 
 @every_layer
-@few
+@some
 @given(data=st.data())
 def test_a_sequence_adds(cls: Subject, data: st.DataObject) -> None:
     """A sequence holds what its layers hold, in either order, under names of their own."""
@@ -60,7 +61,7 @@ def test_a_sequence_adds(cls: Subject, data: st.DataObject) -> None:
 
 
 @every_storing_layer
-@few
+@some
 @given(data=st.data())
 def test_tying_subtracts(cls: Subject, data: st.DataObject) -> None:
     """Of two equal layers whose tensors are all tied, one counts."""
@@ -76,7 +77,7 @@ def test_tying_subtracts(cls: Subject, data: st.DataObject) -> None:
 
 
 @every_storing_layer
-@few
+@some
 @given(data=st.data())
 def test_counting_and_putting_sizes_in_commute(cls: Subject, data: st.DataObject) -> None:
     """Count, then put sizes in; or put sizes in, then count: the same number, an int."""
@@ -92,7 +93,7 @@ def test_counting_and_putting_sizes_in_commute(cls: Subject, data: st.DataObject
 
 
 @every_storing_layer
-@few
+@some
 @given(data=st.data())
 def test_a_role_is_what_the_name_says(cls: type[ps.Layer], data: st.DataObject) -> None:
     """Readers and answers go by the role of a tensor: there are five, and where the framework's name says one, it is that."""
@@ -102,7 +103,7 @@ def test_a_role_is_what_the_name_says(cls: type[ps.Layer], data: st.DataObject) 
 
 
 @every_layer
-@few
+@some
 @given(data=st.data())
 def test_a_layer_cannot_be_changed(cls: type[ps.Layer], data: st.DataObject) -> None:
     """A layer is a value: what hashes it and caches its count may rely on it."""
@@ -113,7 +114,7 @@ def test_a_layer_cannot_be_changed(cls: type[ps.Layer], data: st.DataObject) -> 
 
 
 @every_storing_layer
-@few
+@some
 @given(data=st.data())
 def test_one_size_after_another_is_all_at_once(cls: Subject, data: st.DataObject) -> None:
     """``at`` in steps ends where ``at`` in one step ends, by name as by symbol."""
@@ -132,7 +133,7 @@ def test_one_size_after_another_is_all_at_once(cls: Subject, data: st.DataObject
 
 
 @every_storing_layer
-@few
+@some
 @given(data=st.data())
 def test_renaming_symbols_renames_results(cls: Subject, data: st.DataObject) -> None:
     """The letters mean nothing to a layer."""
@@ -145,7 +146,7 @@ def test_renaming_symbols_renames_results(cls: Subject, data: st.DataObject) -> 
 
 
 @every_storing_layer
-@few
+@some
 @given(data=st.data())
 def test_symbols_without_assumptions_work(cls: Subject, data: st.DataObject) -> None:
     """A user's ``sympy.symbols("d n")`` counts as well as ``dims("d n")``."""
@@ -159,7 +160,7 @@ def test_symbols_without_assumptions_work(cls: Subject, data: st.DataObject) -> 
 
 
 @every_layer
-@few
+@some
 @given(data=st.data())
 def test_shapes_ledger_and_table_agree(cls: Subject, data: st.DataObject) -> None:
     """Three views of one statement have one sum."""
@@ -180,7 +181,7 @@ def test_shapes_ledger_and_table_agree(cls: Subject, data: st.DataObject) -> Non
 
 
 @every_storing_layer
-@few
+@some
 @given(data=st.data())
 def test_lines_and_written_out_tensors_agree(cls: Subject, data: st.DataObject) -> None:
     """A layer with numbers has as many tensors as its ledger's lines say, and buffers only where it says so."""
@@ -194,7 +195,7 @@ def test_lines_and_written_out_tensors_agree(cls: Subject, data: st.DataObject) 
 
 
 @every_layer
-@few
+@some
 @given(data=st.data())
 def test_a_layer_is_a_value(cls: Subject, data: st.DataObject) -> None:
     """It can be compared, hashed, copied, pickled, and read back from its repr."""
@@ -213,7 +214,7 @@ def test_a_layer_is_a_value(cls: Subject, data: st.DataObject) -> None:
 
 
 @every_storing_layer
-@few
+@some
 @given(data=st.data())
 def test_freezing_keeps_what_is_stored(cls: Subject, data: st.DataObject) -> None:
     """A frozen layer stores the same tensors and trains none."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from amount import each, few
+from hypothesis import given, strategies as st
 from strategies import layers, model_classes, storing_classes
 from sympy import Integer, Symbol
 
@@ -14,7 +15,7 @@ from paramsym.errors import ParamsymError
 
 SIZES = (1, 2, 3, 4, 6, 8, 12, 24)
 DEPTHS = (0, 1, 2, 3, 5)
-few = settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+some = few(5)
 
 
 def depths(layer: ps.Layer) -> set[Symbol]:
@@ -43,8 +44,8 @@ def instances(draw: st.DrawFn, cls: type[ps.Layer]) -> tuple[ps.Layer, ps.Layer 
     return layer, None
 
 
-@pytest.mark.parametrize("cls", [*storing_classes(), *model_classes()], ids=lambda cls: cls.__name__)
-@few
+@pytest.mark.parametrize("cls", [*storing_classes(), *each(2, model_classes())], ids=lambda cls: cls.__name__)
+@some
 @given(data=st.data())
 def test_a_layer_matches_its_own_shapes(cls: type[ps.Layer], data: st.DataObject) -> None:
     """Whatever the numbers of copies, also none: each name belongs to the tensor that it was written out from."""

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from amount import each
 from strategies import model_classes, names
 from sympy import Integer, Symbol
 
@@ -70,7 +71,7 @@ def test_repeating_multiplies_and_a_sequence_adds(cls: type[ps.Layer]) -> None:
     assert both.tied == {f"0.{alias}": f"0.{first}" for alias, first in model.tied.items()}
 
 
-@every_model
+@pytest.mark.parametrize("cls", each(4, model_classes()), ids=lambda cls: cls.__name__)
 def test_tying_subtracts(cls: type[ps.Layer]) -> None:
     """Of two equal models whose tensors are all tied, one counts."""
     model = cls()

@@ -8,7 +8,8 @@ from contextlib import suppress
 from dataclasses import fields
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from amount import few
+from hypothesis import given, strategies as st
 from strategies import layer_classes, layers, plain, sized
 from sympy import Expr, Integer, Symbol
 
@@ -16,7 +17,7 @@ import paramsym as ps
 from paramsym.errors import NotYetError, ParamsymError
 
 every_layer = pytest.mark.parametrize("cls", layer_classes(), ids=lambda cls: cls.__name__)
-few = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+some = few(6)
 batch, steps, width, height, depth, channels = ps.dims("batch steps width height depth channels")
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 12, 24, 48)
 SILENT = {"Block", "GlobalAvgPool", "GlobalMaxPool", "Parameter", "Runs"}
@@ -59,7 +60,7 @@ def entries(shape: tuple[object, ...]) -> tuple[object, ...]:
 
 
 @every_layer
-@few
+@some
 @given(data=st.data())
 def test_putting_sizes_in_and_asking_commute(cls: type[ps.Layer], data: st.DataObject) -> None:
     """Ask, then put numbers in; or put numbers in, then ask: the same shape, of whole numbers that are not negative."""
@@ -85,7 +86,7 @@ def test_putting_sizes_in_and_asking_commute(cls: type[ps.Layer], data: st.DataO
 
 
 @every_layer
-@few
+@some
 @given(data=st.data())
 def test_composing_shapes_is_the_shape_of_the_composition(cls: type[ps.Layer], data: st.DataObject) -> None:
     """A layer between two others takes what the first gives and gives what the last takes."""
@@ -107,7 +108,7 @@ def test_every_layer_says_what_comes_out(cls: type[ps.Layer]) -> None:
 
 
 @every_layer
-@few
+@some
 @given(data=st.data())
 def test_neurons_and_connections(cls: type[ps.Layer], data: st.DataObject) -> None:
     """Neurons multiply to the output; a summary adds up to the layer's parameters, and its connections to the layer's."""

@@ -113,7 +113,7 @@ def test_symbols() -> None:
         (lambda: ps.keras.SpectralNormalization(ps.keras.LayerNormalization(), input_shape=(None, 3)), ArgumentError, "kernel"),
         (lambda: ps.keras.SpectralNormalization(ps.keras.Dense(4), 0, input_shape=(None, 3)), SizeError, "power_iterations is 0"),
     ],
-    ids=str,
+    ids=map(str, range(10)),
 )
 def test_errors(build: Any, error: type[Exception], words: str) -> None:
     """What was found, and what was wanted."""

@@ -11,7 +11,7 @@ import paramsym as ps
 from paramsym import A, F, H, L, N, P, T, V, cat, per  # noqa: F401 - repr is evaluated with the letters in scope
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError, StructureError, UnknownNameError
 from paramsym.models import Bert, family_of
-from paramsym.models.bert import BertEmbeddings, BertPredictions
+from paramsym.models.bert_blocks import BertEmbeddings, BertPredictions
 from paramsym.models.published import Claim
 
 BASE = 2 * F * H * L + F * L + 4 * H**2 * L + H**2 + 9 * H * L + H * P + H * T + H * V + 3 * H

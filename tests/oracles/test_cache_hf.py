@@ -5,13 +5,14 @@ from __future__ import annotations
 from math import prod
 
 import pytest
+from amount import firsts
 from oracles.test_flops_hf import CONFIGS, model_of
-from recorded import rows, usual
+from recorded import rows
 
 import paramsym as ps
 from paramsym.errors import NotYetError
 
-ROWS = usual((row for row in rows("costs/hf_cache") if "cache" in row), lambda row: (row["id"], row["attn"]))
+ROWS = firsts((row for row in rows("costs/hf_cache") if "cache" in row), lambda row: (row["id"], row["attn"]))
 FAMILIES = sorted({CONFIGS[row["id"]]["family"] for row in ROWS})
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from recorded import rows, usual
+from amount import firsts
+from recorded import rows
 
 import paramsym as ps
 from paramsym.core.layer import Layer
 from paramsym.models import model_types
 
 CONFIGS = {row["id"]: row for row in rows("costs/hf_models")}
-ROWS = usual(
+ROWS = firsts(
     (row for row in rows("costs/flops_hf") if "fwd" in row),
     lambda row: (CONFIGS[row["id"]]["family"], row["cls"], row["attn"], bool(row.get("fwdbwd"))),
 )
@@ -51,7 +52,7 @@ def test_rows(family: str) -> None:
     assert not wrong, f"{len(wrong)} totals, such as {wrong[:2]}"
 
 
-CHECKPOINTS = usual(
+CHECKPOINTS = firsts(
     (row for row in rows("costs/flops_hf_checkpoints") if "fwd" in row and row["family"] in model_types()),
     lambda row: (row["family"], row["cls"]),
 )

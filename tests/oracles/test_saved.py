@@ -6,20 +6,25 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
+from amount import firsts
 from oracles.test_flops_hf import CONFIGS
 from recorded import rows, torch_layer
 
 import paramsym as ps
 from paramsym.core.layer import Layer
 
-SAVED = [row for row in rows("costs/hf_saved") if "bytes_by_role" in row]
-FAMILIES = sorted({(CONFIGS[row["id"]]["family"], row["attn"]) for row in SAVED})
-
 
 def convention_of(row: dict[str, Any]) -> str:
     """Return the convention of a row: with dropout, what ran on a CPU with its own masks or with native ones."""
     device = "" if row["dropout"] == 0 else "-native" if "native" in row["mask"] else "-cpu"
     return f"torch-{row['attn']}{device}"
+
+
+SAVED = firsts(
+    (row for row in rows("costs/hf_saved") if "bytes_by_role" in row),
+    lambda row: (CONFIGS[row["id"]]["family"], row["attn"], convention_of(row)),
+)
+FAMILIES = sorted({(CONFIGS[row["id"]]["family"], row["attn"]) for row in SAVED})
 
 
 def model_of(row: dict[str, Any]) -> Layer:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from frameworks import imported
 
-from paramsym.program.lookups import Constant
+from paramsym.program.constants import Constant
 
 APART = -100.0
 

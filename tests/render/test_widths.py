@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import strategies
+from amount import ALL, each
 
 import paramsym as ps
 from paramsym.algebra.letters import LETTER_SETS
@@ -36,7 +37,7 @@ def measured(boxes: list[str], folder: Path) -> list[float]:
 def test_formulas_are_as_wide_as_tex_sets_them(tmp_path: Path) -> None:
     """Every family's formula, in the letters of every paper: within a tenth, and hardly ever wider than estimated."""
     formulas = []
-    for cls in strategies.model_classes():
+    for cls in each(3, strategies.model_classes()):
         model = strategies.plain(cls)
         for letters in LETTER_SETS:
             if not (cls is ps.models.Deepseek and letters.name == "vaswani"):  # it has a k of its own
@@ -44,7 +45,7 @@ def test_formulas_are_as_wide_as_tex_sets_them(tmp_path: Path) -> None:
     *widths, line = measured([rf"$\displaystyle {formula}$" for formula in formulas], tmp_path)
     assert line - 3 < LINE < line
     ratios = sorted(width(formula) / real for formula, real in zip(formulas, widths, strict=True) if real > 3)
-    assert len(ratios) > 500
+    assert len(ratios) > (500 if ALL else 200)
     assert ratios[0] > 0.85
     assert ratios[-1] < 1.15
     assert ratios[len(ratios) // 20] > 0.93

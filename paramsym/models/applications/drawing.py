@@ -41,7 +41,7 @@ ACTIVATIONS: dict[str, Layer] = {
     "softmax": Softmax(-1),
     "swish": SiLU(),
 }
-MOST = 100_000
+MOST = 20_000
 """The most layers of a network."""
 Word: TypeAlias = Literal["valid", "same"]
 

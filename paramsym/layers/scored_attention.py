@@ -1,4 +1,4 @@
-"""Additive attention: a small network scores each pair of query and key."""
+"""Attention without separate projections of the values: a dot product or a small network scores each pair of query and key."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Literal
 from paramsym.algebra.size import Dim, canonical
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
-from paramsym.layers.attention import pairs
 from paramsym.layers.dense import Dense
-from paramsym.program import ALL, Own, Value, apply, contract, drop, features, reduce, softmax, take
+from paramsym.program import ALL, Own, Value, apply, contract, drop, features, rearrange, reduce, softmax, take
 
 
 @dataclass(frozen=True)
@@ -80,3 +79,41 @@ class AdditiveAttention(Layer):
         else:
             scores = take(own.v(apply("tanh", pairs(own.W_q(query), own.W_k(key)))), -1)
         return contract("b q k, b k d -> b q d", drop(softmax(scores), self.dropout), value, within=("q", "k", ALL))
+
+
+@dataclass(frozen=True)
+class DotProductAttention(Layer):
+    """Keras' ``Attention`` (Luong et al. 2015): no projections, at most two learned scalars.
+
+    ``scale`` () with ``use_scale``; ``concat_score_weight`` () if the score is *concat*: a weight on tanh(query + key).
+
+    >>> DotProductAttention().params, DotProductAttention(use_scale=True, score_mode="concat").params
+    (0, 2)
+    """
+
+    use_scale: bool = False
+    score_mode: Literal["dot", "concat"] = "dot"
+    dropout: float = 0.0
+
+    def tensors(self) -> Iterator[Tensor]:
+        if self.use_scale:
+            yield Tensor("scale", (), role="scale")
+        if self.score_mode == "concat":
+            yield Tensor("concat_score_weight", ())
+
+    def forward(self, own: Own, query: Value, value: Value | None = None, key: Value | None = None) -> Value:
+        """The mean of the values, weighted by their keys' scores; by default the queries are the values, and the values are the keys."""
+        value = query if value is None else value
+        key = value if key is None else key
+        if self.score_mode == "dot":
+            scores = contract("... q d, ... k d -> ... q k", query, key, within=("q", "k", ALL))
+            scores = scores * own.scale if self.use_scale else scores
+        else:
+            both = pairs(query, key)
+            scores = reduce("sum", apply("tanh", both * own.scale if self.use_scale else both)) * own.concat_score_weight
+        return contract("... q k, ... k d -> ... q d", drop(softmax(scores), self.dropout), value, within=("q", "k", ALL))
+
+
+def pairs(query: Value, key: Value) -> Value:
+    """Return the sum of every query and every key: (batch, queries, keys, width)."""
+    return rearrange(query, "b q d -> b q () d") + rearrange(key, "b k d -> b () k d")

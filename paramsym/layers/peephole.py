@@ -1,0 +1,82 @@
+"""LSTMs whose gates also read the cell state: the cell, and stacks of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paramsym.algebra.size import Count
+from paramsym.core.layer import Layer, Tensor
+from paramsym.layers.cells import _LSTMCell
+from paramsym.layers.gates import check_peepholes, functions, lstm_state, peepholes
+from paramsym.layers.recurrent import _Gated
+from paramsym.program import Own, Value, segments
+
+
+@dataclass(frozen=True)
+class PeepholeLSTMCell(_LSTMCell):
+    r"""One step of an LSTM whose gates also read the cell state, each through a diagonal matrix.
+
+    An LSTM cell plus three vectors of weights, one for each of input, forget and output gate: 3*h parameters more. With
+    ``dialect="torch"``, which has no such cell, the storage is that of ``torch.nn.LSTMCell`` followed by ``weight_ch`` (3*hidden,). With
+    ``"keras"``: ``kernel``, ``recurrent_kernel``, ``bias``, then ``input_gate_peephole_weights``, ``forget_gate_peephole_weights``,
+    ``output_gate_peephole_weights``, (hidden,) each, as ``tf.keras.experimental.PeepholeLSTMCell`` had them.
+
+    Source: Gers and Schmidhuber 2000, "Recurrent nets that time and count", section 2.
+
+    >>> from paramsym import H, LSTMCell, dims
+    >>> PeepholeLSTMCell(dims("i"), H, dialect="keras").params
+    4*H**2 + 4*H*i + 7*H
+    >>> PeepholeLSTMCell(dims("i"), H).params - LSTMCell(dims("i"), H).params
+    3*H
+    """
+
+    def conditions(self) -> None:
+        check_peepholes(self.dialect)
+        super().conditions()
+
+    def tensors(self) -> Iterator[Tensor]:
+        yield from super().tensors()
+        if self.dialect == "torch":
+            yield Tensor("weight_ch", (peepholes(self.hidden_size),))
+            return
+        for gate in ("input", "forget", "output"):
+            yield Tensor(f"{gate}_gate_peephole_weights", (self.hidden_size,))
+
+    def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:
+        """The joined gates, with the peepholes."""
+        torch = self.dialect == "torch"
+        holes = segments(own.weight_ch) if torch else [own[f"{gate}_gate_peephole_weights"] for gate in ("input", "forget", "output")]
+        return lstm_state(segments(fed + kept), states[1], holes, functions(own, self))
+
+
+@dataclass(frozen=True)
+class PeepholeLSTM(_Gated):
+    r"""A stack of LSTMs whose gates also read the cell state, each through a diagonal matrix: 3*h parameters more per layer and direction.
+
+    Stored like ``LSTM``, with ``weight_ch_l0`` (3*hidden,) after the biases. torch has no such layer; ``dialect="keras"`` is a recurrent
+    layer around the ``PeepholeLSTMCell`` of that dialect (``peephole_lstm_cell``).
+
+    Raises:
+        SizeError, ArgumentError: as ``LSTM``.
+
+    Source: Gers and Schmidhuber 2000, "Recurrent nets that time and count", section 2; with a projection, Sak et al. 2014, section 3.
+
+    >>> from paramsym import H, LSTM, dims
+    >>> i = dims("i")
+    >>> PeepholeLSTM(i, H).params - LSTM(i, H).params
+    3*H
+    """
+
+    peephole = True
+    cell_name = "peephole_lstm_cell"
+
+    proj_size: Count = 0
+
+    def conditions(self) -> None:
+        check_peepholes(self.dialect)
+        super().conditions()
+
+    @property
+    def _cell(self) -> Layer:
+        return PeepholeLSTMCell(self.input_size, self.hidden_size, self.bias, **self._functions)
