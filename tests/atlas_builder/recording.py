@@ -14,7 +14,7 @@ from typing import Any
 
 from atlas_builder.exploring import _ABSENT, _DEPTH, _TOKEN, COMMON_KEYS, Explorer, Point, _others
 from atlas_builder.fitting import Fitter, NoFitError, is_whole, told_apart
-from atlas_builder.reference import Reference, RefusedError, Seen, config_class_of
+from atlas_builder.reference import Reference, RefusedError, Seen, config_class_of, private
 from atlas_builder.rows import Ledger, Rows, template_of
 from atlas_builder.sets import set_law
 
@@ -183,6 +183,9 @@ class Entry:
             waiting.extend(_keys_of_rule(rules.get("missing")) - done)
         for key in keys.keys() - done:
             keys[key]["unused"] = True
+        for key, value in private(self.reference.config_class, self.reference.arguments(self.reference.start)):
+            if key.rpartition(".")[2] not in COMMON_KEYS:
+                keys.setdefault(key, {"words": [value], "unused": True})  # the default alone
         expressions: dict[str, int] = {}
         rows = [_stated(row, expressions) for row in self.ledger.rows]
         free = [

@@ -287,6 +287,19 @@ def flat(config: Any, prefix: str = "") -> Iterator[tuple[str, Value]]:
             yield prefix + key, frozen_value(value)
 
 
+def private(config_class: type[PreTrainedConfig], start: Mapping[str, Any]) -> Iterator[tuple[str, Value]]:
+    """Yield the keys that begin with an underscore in what is saved of the configurations inside, with their defaults."""
+
+    def inside(saved: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Value]]:
+        for key, value in saved.items():
+            if isinstance(value, dict) and "model_type" in value:
+                yield from inside(value, f"{prefix}{key}.")
+            elif prefix and key[0] == "_" and (value is None or isinstance(value, bool | int | str)):
+                yield prefix + key, value
+
+    yield from inside(config_class(**start).to_dict(), "")
+
+
 def _thawed(value: Value) -> Any:
     if isinstance(value, tuple):
         if value and value[0] == "{}":
