@@ -108,6 +108,12 @@ def test_the_map_names_every_module() -> None:
     assert [room for room in alike if f"{room}/" not in text] == []
 
 
+def test_a_long_file_says_why() -> None:
+    """More than 400 lines need a reason, written in the file."""
+    long = [path for path in HOUSE.rglob("*.py") if len(path.read_text(encoding="utf-8").splitlines()) > 400]
+    assert [path.name for path in long if "The file is long because" not in path.read_text(encoding="utf-8")] == []
+
+
 def test_imports_go_down() -> None:
     """A room imports only from floors below it; a few shorthands look up when they are called."""
     wrong = [

@@ -9,6 +9,8 @@ Every generator is a whole number by construction: the denominators inside ``Max
 an exponent that is never negative (``2**(L - A)`` is ``2**L`` over ``2**A``). So a term is whole if its coefficient is an int and its
 exponents are positive, and only such a term can be moved out of a ``floor``. Rounding functions are simplified here and not by SymPy: SymPy
 relies on positive symbols, but a number of copies and the index of a repeat may be 0.
+
+The file is long because polynomials and their atoms need each other: an atom contains polynomials, and is a generator of them.
 """
 
 from __future__ import annotations

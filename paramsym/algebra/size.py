@@ -2,6 +2,8 @@
 
 A *size* is a positive int or a SymPy expression in whole-number symbols. An *axis* of a tensor is a size, or a tuple of factors whose
 product it is, as parentheses in einops: ``((A, per(H, A)), H)`` has H**2 entries and still shows where A went.
+
+The file is long because quotients, concatenations and stacks are sizes themselves, and are checked as such.
 """
 
 from __future__ import annotations

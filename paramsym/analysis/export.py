@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
 
 from paramsym.analysis.counted import Counted, title as title_of, words
+from paramsym.analysis.evaluate.compiling import compiled, compiled_together
 from paramsym.analysis.evaluate.refusal import refusal
-from paramsym.analysis.evaluate.straight_line import CHECKS, QUOTIENTS, Check, Op, StraightLine, compiled, compiled_together
+from paramsym.analysis.evaluate.straight_line import CHECKS, QUOTIENTS, Check, Op, StraightLine
 from paramsym.analysis.formula import Subject
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.measure.cost import Cost

@@ -19,8 +19,9 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import MAX_BITS, substitute, symbols_in
 from paramsym.analysis.claim import read
 from paramsym.analysis.counted import Counted, words
+from paramsym.analysis.evaluate.compiling import numerator_and_denominator, stated
 from paramsym.analysis.evaluate.evaluating import called, planned
-from paramsym.analysis.evaluate.straight_line import SURE, Broken, numerator_and_denominator, stated
+from paramsym.analysis.evaluate.straight_line import SURE, Broken
 from paramsym.analysis.progress import reporter
 from paramsym.core.at import symbol_of
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError

@@ -14,9 +14,9 @@ from sympy import Expr
 
 from paramsym.analysis.counted import Counted, words
 from paramsym.analysis.evaluate.columns import as_column, run
+from paramsym.analysis.evaluate.compiling import compiled
 from paramsym.analysis.evaluate.evaluating import CHUNK, Plan, called, evaluate, planned
 from paramsym.analysis.evaluate.frames import together
-from paramsym.analysis.evaluate.straight_line import compiled
 from paramsym.analysis.formula import formula_of
 from paramsym.analysis.progress import reporter
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError

@@ -3,6 +3,8 @@
 A layer is a frozen dataclass of sizes and flags. It implements ``tensors()`` (what it stores itself) and ``parts()`` (what it contains, by
 name); own tensors come first, then parts, which is storage order. Conditions between sizes are stated in ``conditions()``, which runs when
 the layer is built. Fields annotated ``Dim`` hold sizes, fields annotated ``Count`` numbers that may be zero.
+
+The file is long because the contract is one class; what its methods do is in the other files of this room.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The search for the laws of one stratum: points, laws, counterexamples, proof."""
+"""The search for the laws of one stratum: points, laws, counterexamples, proof.
+
+The file is long because the search is one loop over one state.
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from paramsym.layers.axes import not_empty, spatial
 from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import Extents, per_axis
 from paramsym.program import Own, Value, pool_to
-from paramsym.program.windows import along_each
+from paramsym.program.lengths import along_each
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from paramsym.layers.axes import DataFormat, not_empty, spatial
 from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import Extents, Margin, per_axis
 from paramsym.program import Own, Value, apply, pad, pool
-from paramsym.program.windows import Margins, margins_of
+from paramsym.program.lengths import Margins, margins_of
 
 Padding: TypeAlias = Margin | Literal["valid", "same"]
 """Numbers as in torch, or a name as in Keras."""

@@ -13,7 +13,7 @@ from paramsym.errors import ArgumentError, RankError, ShapeError
 from paramsym.layers.axes import DataFormat, named, not_empty, spatial
 from paramsym.layers.spatial import Extents, Margin, per_axis
 from paramsym.program import Own, Value, fold, pool_to, rearrange, resample, unfold
-from paramsym.program.windows import along_each, lengths
+from paramsym.program.lengths import along_each, lengths
 
 Factors: TypeAlias = Dim | float | tuple[Dim | float, ...]
 """The factors of the spatial axes: whole numbers are exact, torch also takes fractions."""

@@ -10,7 +10,7 @@ from paramsym.layers.axes import spatial
 from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import Extents, Margin, per_axis
 from paramsym.program import Own, Value, put, rearrange
-from paramsym.program.windows import transposed_lengths
+from paramsym.program.lengths import transposed_lengths
 
 
 @dataclass(frozen=True)

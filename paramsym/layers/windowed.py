@@ -15,7 +15,7 @@ from paramsym.layers.axes import DataFormat, not_empty
 from paramsym.layers.dialects import Dialect
 from paramsym.layers.spatial import Extents, Margin, Padding, PaddingMode, per_axis
 from paramsym.program import Value, convolve, convolve_transposed, pad, rearrange, reduce
-from paramsym.program.windows import along_each
+from paramsym.program.lengths import along_each
 
 
 def data_format_of(data_format: DataFormat | None, dialect: str) -> DataFormat:

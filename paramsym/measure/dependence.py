@@ -10,7 +10,7 @@ from paramsym.algebra.convolution import View, effective_kernel, widest_view
 from paramsym.algebra.size import extent, product
 from paramsym.errors import NotYetError, RankError, ShapeError, StructureError
 from paramsym.program.arithmetic import Combine
-from paramsym.program.axes import Copies, Flip, Join, Named, Pad, Rearrange, Roll, Segments, Take, groups
+from paramsym.program.axes import Named, Rearrange, groups
 from paramsym.program.conditions import Where
 from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan
 from paramsym.program.lookups import Best, Choose, Lookup, Pick, Put
@@ -19,6 +19,7 @@ from paramsym.program.products import Contract, spelled
 from paramsym.program.reductions import Normalise, Reduce, Softmax
 from paramsym.program.resampling import Resample
 from paramsym.program.routing import Collect, Places, Weights
+from paramsym.program.slices import Copies, Flip, Join, Pad, Roll, Segments, Take
 from paramsym.program.types import ArrayType, Open
 from paramsym.program.windows import Convolve, ConvolveTransposed, Fold, Pool, PoolTo, Unfold
 

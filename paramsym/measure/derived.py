@@ -13,13 +13,14 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, Dim, Shape, canonical, product, shown
 from paramsym.errors import NotYetError, SizeError
 from paramsym.program.arithmetic import Combine
-from paramsym.program.axes import Join, Named
+from paramsym.program.axes import Named
 from paramsym.program.graph import MULTIPLY_ADD, Call, Loop, Operation, Program, Region, Route, Scan, bodies, label
 from paramsym.program.inputs import Application, each_input, together
 from paramsym.program.lookups import Stored
 from paramsym.program.masks import sizes_of
 from paramsym.program.own import trace_layer
 from paramsym.program.reductions import Normalise
+from paramsym.program.slices import Join
 from paramsym.program.types import ArrayType, Open, flat
 
 if TYPE_CHECKING:

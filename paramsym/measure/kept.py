@@ -16,12 +16,12 @@ from paramsym.measure.layout import ENTRY_BY_ENTRY, Layout, like, mergeable, pad
 from paramsym.measure.once import once
 from paramsym.measure.work import looped, shown, times, word
 from paramsym.program.arithmetic import Combine
-from paramsym.program.axes import Pad, Segments
 from paramsym.program.constants import Constant
 from paramsym.program.graph import Call, Kept, Loop, Program, Region, Route, Scan, Step
 from paramsym.program.lookups import Best, Lookup, Stored
 from paramsym.program.products import Contract
 from paramsym.program.routing import Weights
+from paramsym.program.slices import Pad, Segments
 from paramsym.program.types import ArrayType, flat
 
 

@@ -17,10 +17,11 @@ from paramsym.algebra.size import Axis, Dim, canonical, conditions_are_asked, ex
 from paramsym.program.activations import Apply
 from paramsym.program.arithmetic import Combine, WithNumber
 from paramsym.program.attention import Hide
-from paramsym.program.axes import Copies, Known, Named, Rearrange, Segments, Take, axes_of_words, groups
+from paramsym.program.axes import Known, Named, Rearrange, axes_of_words, groups
 from paramsym.program.conditions import Where
 from paramsym.program.listed import Turn
 from paramsym.program.lookups import Choose, Drop, Still
+from paramsym.program.slices import Copies, Segments, Take
 from paramsym.program.state import Remember
 from paramsym.program.types import ArrayType
 

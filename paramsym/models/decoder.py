@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar
 
 from paramsym.algebra.convolution import up_over
 from paramsym.algebra.size import Count, Dim, Shape, divides, same
@@ -14,11 +14,10 @@ from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
-from paramsym.layers.experts import StackedExperts
 from paramsym.layers.heads import ByHead
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import learned
-from paramsym.models.blocks import Gated, Ladder, PreNorm, Stem, activation, last_word, tokens
+from paramsym.models.blocks import Gated, Ladder, PreNorm, Stem, last_word, tokens
 from paramsym.models.keys import Flag, Key, Names, Real, Whole
 from paramsym.models.model import Model, key
 from paramsym.models.rope import RopeSettings, RotaryShare
@@ -327,37 +326,6 @@ class EmptyDense(Layer):
         """The product, which is empty or zero, and the bias."""
         y = contract("... i, o i -> ... o", x, own.weight)
         return y + own.bias if self.bias else y
-
-
-Storage: TypeAlias = Literal["stacked", "separate"]
-"""How experts are stored: *stacked* in two tensors, as transformers 5 holds them, or *separate*, one by one, as checkpoint files do."""
-
-
-def experts(width: Dim, inner: Dim, stored: Dim, used: Dim | None, function: str, storage: Storage) -> Layer:
-    """Return gated experts, of which a token uses ``used``; None counts all as used."""
-    used = stored if used is None else used
-    if storage == "separate":
-        return Repeat(gated(width, inner, function), stored, used=used)
-    return Experts(width, inner, stored, used, activation=function)
-
-
-@dataclass(frozen=True)
-class Experts(StackedExperts):
-    """Stacked experts with an activation by its configuration name; an activation with parameters is stored once for all experts.
-
-    >>> from paramsym.algebra.symbols import E, K
-    >>> Experts(H, F, E, K, activation="prelu").params
-    3*E*F*H + 1
-    """
-
-    def parts(self) -> Iterator[Part]:
-        """The parameters of the activation."""
-        for name, layer in learned("act_fn", self.activation).items():
-            yield Part(name, layer)
-
-    def function(self, own: Own, y: Value) -> Value:
-        """The activation."""
-        return activation(own, self.activation, y)
 
 
 @dataclass(frozen=True)

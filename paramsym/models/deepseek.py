@@ -21,7 +21,8 @@ from paramsym.layers.experts import Router
 from paramsym.layers.latent_attention import LatentAttention
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.blocks import Mixture, PreNorm
-from paramsym.models.decoder import Decoder, GroupedDecoder, experts, frequencies, gated
+from paramsym.models.decoder import Decoder, GroupedDecoder, frequencies, gated
+from paramsym.models.experts import experts
 from paramsym.models.keys import Flag, Function, Real, Size, Sizes, Whole, Word
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in

@@ -21,7 +21,8 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.pooling import AvgPool2d, MaxPool2d
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import down, named
+from paramsym.models.vision.blocks import named
+from paramsym.models.vision.widths import down
 from paramsym.program import Own, Value, apply, axes, join, reduce
 
 Depths: TypeAlias = tuple[Count, ...]

@@ -12,7 +12,8 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.experts import Router
 from paramsym.models.activations import learned
 from paramsym.models.blocks import Gated, Mixture, PreNorm, RotatedAttention, activation
-from paramsym.models.decoder import RmsDecoder, experts
+from paramsym.models.decoder import RmsDecoder
+from paramsym.models.experts import experts
 from paramsym.models.keys import Function, Real, Size, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in

@@ -11,7 +11,8 @@ from paramsym.algebra.symbols import E, K
 from paramsym.layers.experts import Router
 from paramsym.layers.heads import HeadNorm
 from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
-from paramsym.models.decoder import RmsDecoder, experts
+from paramsym.models.decoder import RmsDecoder
+from paramsym.models.experts import experts
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in

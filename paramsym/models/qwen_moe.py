@@ -20,7 +20,8 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.experts import Router
 from paramsym.layers.heads import HeadNorm
 from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
-from paramsym.models.decoder import RmsDecoder, by_turns, check_window, experts, gated
+from paramsym.models.decoder import RmsDecoder, by_turns, check_window, gated
+from paramsym.models.experts import experts
 from paramsym.models.keys import Fixed, Flag, Function, Key, Size, Sizes, Whole, shown
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in

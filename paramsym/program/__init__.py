@@ -12,21 +12,7 @@ from paramsym.program.attention import (
     rotate as rotate,
     rotation as rotation,
 )
-from paramsym.program.axes import (
-    axes as axes,
-    compact as compact,
-    copies as copies,
-    features as features,
-    flip as flip,
-    heads as heads,
-    join as join,
-    known as known,
-    pad as pad,
-    rearrange as rearrange,
-    roll as roll,
-    segments as segments,
-    take as take,
-)
+from paramsym.program.axes import axes as axes, features as features, heads as heads, known as known, rearrange as rearrange
 from paramsym.program.conditions import compare as compare, where as where
 from paramsym.program.constants import constant as constant
 from paramsym.program.graph import Kept as Kept, Operation as Operation, Program as Program, Step as Step, Work as Work
@@ -56,6 +42,16 @@ from paramsym.program.reductions import cumulate as cumulate, normalise as norma
 from paramsym.program.resampling import resample as resample
 from paramsym.program.rotary import ROPE as ROPE, Rope as Rope
 from paramsym.program.routing import collect as collect, dispatch as dispatch
+from paramsym.program.slices import (
+    compact as compact,
+    copies as copies,
+    flip as flip,
+    join as join,
+    pad as pad,
+    roll as roll,
+    segments as segments,
+    take as take,
+)
 from paramsym.program.state import past as past, remember as remember
 from paramsym.program.tracing import Value as Value, each as each, region as region, scan as scan
 from paramsym.program.types import ArrayType as ArrayType

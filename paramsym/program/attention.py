@@ -13,7 +13,7 @@ from paramsym.algebra.size import Dim, canonical, per
 from paramsym.errors import ShapeError
 from paramsym.program.activations import apply
 from paramsym.program.arithmetic import Combine
-from paramsym.program.axes import compact, copies, join, rearrange, segments, take
+from paramsym.program.axes import rearrange
 from paramsym.program.conditions import where
 from paramsym.program.constants import constant
 from paramsym.program.graph import Operation, Work
@@ -22,6 +22,7 @@ from paramsym.program.masks import ALL, Mask
 from paramsym.program.products import contract
 from paramsym.program.reductions import reduce, softmax
 from paramsym.program.rotary import Rope
+from paramsym.program.slices import compact, copies, join, segments, take
 from paramsym.program.state import past
 from paramsym.program.tracing import Value, record, region
 from paramsym.program.types import ArrayType, flat

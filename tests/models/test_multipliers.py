@@ -10,7 +10,7 @@ from sympy import Rational
 
 import paramsym as ps
 from paramsym.errors import ShapeError
-from paramsym.models.vision.blocks import divisible, nearest_whole, scaled, scaled_down, up
+from paramsym.models.vision.widths import divisible, nearest_whole, scaled, scaled_down, up
 
 WIDTHS = (8, 16, 24, 25, 32, 40, 50, 64, 72, 80, 96, 100, 112, 120, 160, 184, 192, 200, 240, 320, 480, 576, 672, 960, 1024, 1280, 1536)
 

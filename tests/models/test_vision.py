@@ -11,7 +11,7 @@ from sympy import Integer, Rational, Symbol
 import paramsym as ps
 from paramsym import C, dims
 from paramsym.errors import ArgumentError, DivisibilityError, ShapeError
-from paramsym.models.vision.blocks import divisible, nearest_whole
+from paramsym.models.vision.widths import divisible, nearest_whole
 
 w = dims("w")
 models: Any = ps.models

@@ -11,8 +11,8 @@ import paramsym as ps
 from paramsym import B, C, H, W
 from paramsym.errors import ArgumentError, RankError, ShapeError
 from paramsym.program import Own, Value, axes, known, rearrange
-from paramsym.program.axes import Segments
 from paramsym.program.lookups import Pick, Put
+from paramsym.program.slices import Segments
 from paramsym.program.types import ArrayType
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from paramsym import B, C, W
 from paramsym.errors import NotYetError, ShapeError
-from paramsym.program.axes import Pad
+from paramsym.program.slices import Pad
 from paramsym.program.types import ArrayType
 from paramsym.program.windows import ConvolveTransposed, Fold, Pool, PoolTo, Unfold
 

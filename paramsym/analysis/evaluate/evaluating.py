@@ -11,8 +11,9 @@ from sympy import Expr
 
 from paramsym.analysis.counted import Counted, title
 from paramsym.analysis.evaluate.columns import as_column, run
+from paramsym.analysis.evaluate.compiling import compiled, stated
 from paramsym.analysis.evaluate.frames import as_given, is_lazy, lazily, together
-from paramsym.analysis.evaluate.straight_line import LIMIT, SURE, Broken, StraightLine, compiled, stated
+from paramsym.analysis.evaluate.straight_line import LIMIT, SURE, Broken, StraightLine
 from paramsym.core.at import symbol_of
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
 from paramsym.naming import quoted

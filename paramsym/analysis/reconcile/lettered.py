@@ -13,7 +13,7 @@ from paramsym.algebra.size import substitute, symbols_in, with_quotients
 from paramsym.analysis import claim as claims
 from paramsym.analysis.claim import Stated
 from paramsym.analysis.counted import Counted, title
-from paramsym.analysis.evaluate.straight_line import stated
+from paramsym.analysis.evaluate.compiling import stated
 from paramsym.analysis.reconcile.answers import Answer, Reading, Reconciliation
 from paramsym.analysis.reconcile.subject import Subject
 from paramsym.analysis.wording import listed, written

@@ -9,7 +9,8 @@ from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
 from paramsym.models.applications.resnet import EPS
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import down, named
+from paramsym.models.vision.blocks import named
+from paramsym.models.vision.widths import down
 
 
 @named

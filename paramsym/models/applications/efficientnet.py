@@ -18,7 +18,8 @@ from paramsym.layers.reshaping import Reshape
 from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import Ratio, divisible, down, named, scaled, up
+from paramsym.models.vision.blocks import named
+from paramsym.models.vision.widths import Ratio, divisible, down, scaled, up
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """Statistics of ImageNet's red, green and blue, between 0 and 1."""

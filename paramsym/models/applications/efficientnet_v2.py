@@ -14,7 +14,8 @@ from paramsym.layers.preprocessing import Rescaling
 from paramsym.models.applications.drawing import Map
 from paramsym.models.applications.efficientnet import DEVIATION, MEAN, Scaled, Stage
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import named, scaled
+from paramsym.models.vision.blocks import named
+from paramsym.models.vision.widths import scaled
 
 _SMALL: tuple[Stage, ...] = (
     (3, 2, 24, 24, 1, 1),

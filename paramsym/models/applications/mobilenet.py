@@ -9,7 +9,8 @@ from paramsym.layers.reshaping import Reshape
 from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import Ratio, down, named, scaled
+from paramsym.models.vision.blocks import named
+from paramsym.models.vision.widths import Ratio, down, scaled
 
 _BLOCKS = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *((512, 1),) * 5, (1024, 2), (1024, 1))
 """Channels and stride of each separable convolution (Howard et al. 2017, table 1)."""

@@ -10,7 +10,8 @@ from paramsym.algebra.size import Dim, canonical
 from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import Ratio, divisible, down, named, scaled
+from paramsym.models.vision.blocks import named
+from paramsym.models.vision.widths import Ratio, divisible, down, scaled
 
 _TABLE_2 = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
 """Expansion, channels, blocks and stride of each stage (Sandler et al. 2018, table 2)."""

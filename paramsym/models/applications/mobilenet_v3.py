@@ -14,7 +14,8 @@ from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
 from paramsym.models.applications.mobilenet_v2 import last_width
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import Ratio, divisible, named, scaled
+from paramsym.models.vision.blocks import named
+from paramsym.models.vision.widths import Ratio, divisible, scaled
 
 Row: TypeAlias = tuple[Ratio, int, int, int, bool, bool]
 """Expansion, channels, kernel, stride, squeeze-and-excitation, hard swish (Howard et al. 2019, tables 1 and 2)."""

@@ -15,20 +15,8 @@ from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import (
-    Classifier,
-    Ratio,
-    SqueezeExcitation,
-    conv_norm,
-    depthwise_in,
-    divisible,
-    down,
-    named,
-    remembered,
-    residual,
-    scaled,
-    up,
-)
+from paramsym.models.vision.blocks import Classifier, SqueezeExcitation, conv_norm, depthwise_in, named, remembered, residual
+from paramsym.models.vision.widths import Ratio, divisible, down, scaled, up
 
 Stage: TypeAlias = tuple[Literal["MBConv", "FusedMBConv"], int, int, int, Dim, Dim, Dim]
 """Block, expansion, kernel, stride, channels in, channels out, blocks."""

@@ -23,16 +23,8 @@ from paramsym.layers.pooling import AvgPool2d
 from paramsym.layers.reshaping import Flatten
 from paramsym.models.blocks import Holder
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import (
-    EXACT_GELU,
-    Pictures,
-    Ratio,
-    SqueezeExcitation,
-    conv_norm,
-    named,
-    remembered,
-    scaled_down,
-)
+from paramsym.models.vision.blocks import EXACT_GELU, Pictures, SqueezeExcitation, conv_norm, named, remembered
+from paramsym.models.vision.widths import Ratio, scaled_down
 from paramsym.program import Own, Value, attend, constant, heads as heads_of, lookup, rearrange, segments
 from paramsym.program.attention import root_reciprocal
 

@@ -14,7 +14,8 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import RELU, Pictures, Ratio, divisible, named, remembered, residual, scaled
+from paramsym.models.vision.blocks import RELU, Pictures, named, remembered, residual
+from paramsym.models.vision.widths import Ratio, divisible, scaled
 from paramsym.program import Own, Value, reduce
 
 _STACKS = ((24, 3, 2, 3, 3), (40, 5, 2, 3, 3), (80, 5, 2, 6, 3), (96, 3, 1, 6, 2), (192, 5, 2, 6, 4), (320, 3, 1, 6, 1))

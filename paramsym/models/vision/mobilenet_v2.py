@@ -17,17 +17,8 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import (
-    Classifier,
-    Ratio,
-    conv_norm,
-    depthwise_in,
-    divisible,
-    named,
-    remembered,
-    residual,
-    scaled,
-)
+from paramsym.models.vision.blocks import Classifier, conv_norm, depthwise_in, named, remembered, residual
+from paramsym.models.vision.widths import Ratio, divisible, scaled
 
 _TABLE_2 = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
 

@@ -15,21 +15,8 @@ from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import (
-    RELU,
-    Classifier,
-    Norm,
-    Ratio,
-    SqueezeExcitation,
-    conv_norm,
-    depthwise_in,
-    divisible,
-    down,
-    named,
-    remembered,
-    residual,
-    scaled,
-)
+from paramsym.models.vision.blocks import RELU, Classifier, Norm, SqueezeExcitation, conv_norm, depthwise_in, named, remembered, residual
+from paramsym.models.vision.widths import Ratio, divisible, down, scaled
 
 _TABLES = {
     "mobilenet_v3_large": (

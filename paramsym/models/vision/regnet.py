@@ -14,17 +14,8 @@ from paramsym.errors import ArgumentError
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.dense import Dense
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import (
-    RELU,
-    Pictures,
-    Ratio,
-    SqueezeExcitation,
-    conv_norm,
-    named,
-    nearest_whole,
-    remembered,
-    scaled,
-)
+from paramsym.models.vision.blocks import RELU, Pictures, SqueezeExcitation, conv_norm, named, remembered
+from paramsym.models.vision.widths import Ratio, nearest_whole, scaled
 from paramsym.program import Own, Value, rearrange
 
 _DEPTHS: tuple[Dim, ...] = dims("n1 n2 n3 n4")

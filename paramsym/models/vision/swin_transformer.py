@@ -23,7 +23,8 @@ from paramsym.layers.reshaping import Permute
 from paramsym.models.blocks import Ladder
 from paramsym.models.published import published_in
 from paramsym.models.swin import filled
-from paramsym.models.vision.blocks import Pictures, Ratio, mlp, named, remembered, scaled_down
+from paramsym.models.vision.blocks import Pictures, mlp, named, remembered
+from paramsym.models.vision.widths import Ratio, scaled_down
 from paramsym.program import (
     Own,
     Value,

@@ -14,8 +14,9 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.published import published_in
 from paramsym.models.swin import filled
-from paramsym.models.vision.blocks import Ratio, Videos, named
+from paramsym.models.vision.blocks import Videos, named
 from paramsym.models.vision.swin_transformer import check_stages, stages
+from paramsym.models.vision.widths import Ratio
 from paramsym.program import Own, Value, rearrange, reduce
 
 _DEPTHS: tuple[Dim, ...] = dims("L_1 L_2 L_3 L_4")

@@ -15,7 +15,8 @@ from paramsym.layers.convolution import Conv2d, ConvTranspose2d
 from paramsym.layers.pooling import MaxPool2d
 from paramsym.layers.resampling import Upsample
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import RELU, Pictures, down, named, remembered
+from paramsym.models.vision.blocks import RELU, Pictures, named, remembered
+from paramsym.models.vision.widths import down
 from paramsym.program import Own, Value, apply, axes, join, pad
 
 

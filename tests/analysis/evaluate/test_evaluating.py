@@ -316,7 +316,7 @@ def test_the_bare_function_runs_on_any_array() -> None:
 
 def test_depth_and_experts_cost_nothing() -> None:
     """The program of a model has one length, however many copies there are."""
-    from paramsym.analysis.evaluate.straight_line import compiled
+    from paramsym.analysis.evaluate.compiling import compiled
 
     model = ps.Repeat(ps.MixtureOfExperts(H, F, E, K), L)
     lengths = {len(compiled(model.at(L=layers, E=experts)).ops) for layers, experts in ((2, 8), (2000, 8), (2, 8000))}
