@@ -15,7 +15,7 @@ from functools import lru_cache, reduce
 from sympy import Add, Expr, Max, Min, Mod, Rational, Symbol, ceiling, floor
 
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Count, Dim, canonical, per, within
+from paramsym.algebra.size import Count, Dim, canonical, conditions_are_asked, equal, per, within
 from paramsym.errors import DivisibilityError, NotYetError, ShapeError, StructureError
 
 _TENSOR = 2**53
@@ -85,7 +85,9 @@ def widest_view(paths: Sequence[tuple[View, ...]]) -> tuple[View, ...]:
 
 
 def differ(one: Count | None, other: Count | None) -> bool:
-    """Whether two extents cannot be equal. Symbols are only known to be positive, and None is unknown.
+    """Require two extents to be equal, and return whether they cannot be; symbols are checked when numbers are put in.
+
+    Symbols are only known to be positive, and None is unknown.
 
     >>> from paramsym import H
     >>> differ(3, 4), differ(H, H + 1), differ(H, 2*H), differ(H, 4), differ(None, 4)
@@ -95,6 +97,8 @@ def differ(one: Count | None, other: Count | None) -> bool:
         return False
     if isinstance(one, int) and isinstance(other, int):
         return one != other
+    if conditions_are_asked():
+        equal(one, other)
     return _differ(one, other)
 
 
@@ -104,13 +108,17 @@ def _differ(one: Count, other: Count) -> bool:
 
 
 def negative(length: Count) -> bool:
-    """Whether a length is negative for all positive values of its symbols.
+    """Require a length of zero or more, and return whether it is negative for all positive values of its symbols.
 
     >>> from paramsym import W
     >>> negative(-1), negative(-2*W), negative(W - 5)
     (True, True, False)
     """
-    return length < 0 if isinstance(length, int) else _signs(Polynomial.of(length)) == {-1}
+    if isinstance(length, int):
+        return length < 0
+    if conditions_are_asked():
+        within(0, length)
+    return _signs(Polynomial.of(length)) == {-1}
 
 
 def _signs(polynomial: Polynomial) -> set[int]:

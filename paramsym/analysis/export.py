@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
 
@@ -80,11 +80,15 @@ def export(
     >>> from paramsym import Dense, F, H
     >>> print(export(Dense(H, F)))
     def params(F, H):
+        if min(F, H) < 1:
+            raise ValueError(f'wanted 1 or more; found {F=}, {H=}.')
         return (H + 1) * F
     >>> print(export(Dense(H, F), "spreadsheet", cells={"H": "B1", "F": "B2"}))
-    =(B1+1)*B2
+    =IF(MIN(B2,B1)>=1,(B1+1)*B2,NA())
     >>> print(export({"weight": H * F, "all": Dense(H, F)}))
     def params(F, H):
+        if min(F, H) < 1:
+            raise ValueError(f'wanted 1 or more; found {F=}, {H=}.')
         return {'weight': F * H, 'all': (H + 1) * F}
     """
     given: Any = language  # callers without a type checker
@@ -172,6 +176,14 @@ class _Writer:
         return found
 
 
+def _least(program: StraightLine, names: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
+    """Yield 0 and 1 with the sizes of which each is the least value."""
+    for least in (0, 1):
+        found = [name for name, low in zip(names, program.least, strict=True) if low == least]
+        if found:
+            yield least, found
+
+
 def _lows(program: StraightLine, names: tuple[str, ...]) -> list[tuple[int, str, int]]:
     """Return the sizes with a least value above 1, such as images that must be as large as a kernel."""
     return [(place, name, low) for place, (name, low) in enumerate(zip(names, program.least, strict=True)) if low > 1]
@@ -179,12 +191,15 @@ def _lows(program: StraightLine, names: tuple[str, ...]) -> list[tuple[int, str,
 
 _Check: TypeAlias = Callable[[int, Op, str, str], str]
 """Writes the check of the step at a register, given the texts of its operands; empty for a step that checks nothing."""
+_Lowest: TypeAlias = Callable[[int, list[str]], str]
+"""Writes the check that none of some sizes is below a least value."""
 
 
-def _body(writer: _Writer, assign: str, check: _Check, names: tuple[str, ...]) -> list[str]:
+def _body(writer: _Writer, assign: str, check: _Check, lowest: _Lowest, names: tuple[str, ...]) -> list[str]:
     """Return the statements before the result: checks, and steps that are read more than once."""
     reads = writer.reads()
-    lines = [check(place, Op("most", place, place), str(low), name) for place, name, low in _lows(writer.program, names)]
+    lines = [lowest(*group) for group in _least(writer.program, names)]
+    lines += [check(place, Op("most", place, place), str(low), name) for place, name, low in _lows(writer.program, names)]
     for position, op in enumerate(writer.program.ops, writer.program.first):
         if op.kind in CHECKS or op.kind in QUOTIENTS:
             lines.append(check(position, op, writer.operand(op.left), writer.operand(op.right)))
@@ -234,7 +249,13 @@ def _python(program: StraightLine, names: tuple[str, ...], name: str, keys: tupl
     writer = _Writer(program, names, _PYTHON | {"max": "max({}, {})", "min": "min({}, {})"})
     raised = "\n        raise ValueError(f'SAID')"
     checks = _raised(program, "if {0} % {1}:" + raised, "if {0} OP {1}:" + raised, "{{{}}}", "{} // {}")
-    return _function(writer, names, name, keys, checks, ())
+
+    def lowest(least: int, some: list[str]) -> str:
+        smallest = some[0] if len(some) == 1 else f"min({', '.join(some)})"
+        found = ", ".join(f"{{{one}=}}" for one in some)
+        return f"if {smallest} < {least}:{raised.replace('SAID', f'wanted {least} or more; found {found}.')}"
+
+    return _function(writer, names, name, keys, checks, lowest, ())
 
 
 def _numpy(program: StraightLine, names: tuple[str, ...], name: str, keys: tuple[str, ...], title: str) -> str:
@@ -244,11 +265,18 @@ def _numpy(program: StraightLine, names: tuple[str, ...], name: str, keys: tuple
     compare = "if np.any({0} OP {1}):\n        raise ValueError('{0} WORDS {1} somewhere')"
     note = "# int64 overflows silently beyond 2**63 - 1: pass dtype=object if that may happen."
     read = (f"{one} = np.asarray({one})" for one in names)
-    return "import numpy as np\n\n\n" + _function(writer, names, name, keys, _checks(divide, compare), (note, *read))
+
+    def lowest(least: int, some: list[str]) -> str:
+        below = " or ".join(f"np.any({one} < {least})" for one in some)
+        return f"if {below}:\n        raise ValueError('wanted {least} or more of {', '.join(some)}')"
+
+    return "import numpy as np\n\n\n" + _function(writer, names, name, keys, _checks(divide, compare), lowest, (note, *read))
 
 
-def _function(writer: _Writer, names: tuple[str, ...], name: str, keys: tuple[str, ...], checks: _Check, first: tuple[str, ...]) -> str:
-    body = (*first, *_body(writer, "{} = {}", checks, names), f"return {writer.results(keys)}")
+def _function(
+    writer: _Writer, names: tuple[str, ...], name: str, keys: tuple[str, ...], checks: _Check, lowest: _Lowest, first: tuple[str, ...]
+) -> str:
+    body = (*first, *_body(writer, "{} = {}", checks, lowest, names), f"return {writer.results(keys)}")
     return "\n".join([f"def {name}({', '.join(names)}):", *(f"    {line}" for line in body)])
 
 
@@ -263,9 +291,12 @@ def _c(program: StraightLine, names: tuple[str, ...], name: str, keys: tuple[str
     templates |= {k: f"{name}_{k}({{}}, {{}}, &bad)" for k in ("mod", "max", "min", "pow")}
     writer = _Writer(program, names, templates, "INT64_C({})")
     divide = f"bad |= {name}_mod({{0}}, {{1}}, &bad) != 0;"
-    lines = _body(writer, "const int64_t {} = {};", _checks(divide, "bad |= {0} OP {1};"), names)
-    unread = [f"(void){one};" for register, one in enumerate(names) if register not in writer.reads()]
-    body = [*(f"    {line}" for line in (*unread, *lines)), f"    const int64_t found = {writer.result()};"]
+
+    def lowest(least: int, some: list[str]) -> str:
+        return f"bad |= {' || '.join(f'{one} < {least}' for one in some)};"
+
+    lines = _body(writer, "const int64_t {} = {};", _checks(divide, "bad |= {0} OP {1};"), lowest, names)
+    body = [*(f"    {line}" for line in lines), f"    const int64_t found = {writer.result()};"]
     written = "\n".join(body)
     helpers = [_C_HELPERS[kind].replace("NAME", name) for kind in sorted(_C_HELPERS) if f"{name}_{kind}(" in written]
     comment = f"/* {title + ' ' if title else ''}-1 if a condition between the sizes is broken or the count does not fit in 64 bits. */"
@@ -310,7 +341,13 @@ def _javascript(program: StraightLine, names: tuple[str, ...], name: str, keys: 
     writer = _Writer(program, names, templates, "{}n")
     raised = " throw new RangeError(`SAID`);"
     checks = _raised(program, "if ({0} % {1} !== 0n)" + raised, "if ({0} OP {1})" + raised, "${{{}}}", "{} / {}")
-    lines = _body(writer, "const {} = {};", checks, names)
+
+    def lowest(least: int, some: list[str]) -> str:
+        below = " || ".join(f"{one} < {least}n" for one in some)
+        found = ", ".join(f"{one}=${{{one}}}" for one in some)
+        return f"if ({below})" + raised.replace("SAID", f"wanted {least} or more; found {found}.")
+
+    lines = _body(writer, "const {} = {};", checks, lowest, names)
     kinds = {op.kind for op in program.ops}
     helpers = ["  const mod = (a, b) => ((a % b) + b) % b;"] if kinds & {"mod", "floordiv"} else []
     helpers += ["  const floordiv = (a, b) => (a - mod(a, b)) / b;"] if "floordiv" in kinds else []
@@ -339,7 +376,8 @@ def _spreadsheet(program: StraightLine, names: tuple[str, ...], cells: Mapping[s
     templates: dict[str, Any] = {"add": "{}+{}", "sub": "{}-{}", "mul": "{}*{}", "divides": "{}/{}", "exact": "{}/{}", "pow": "{}^{}"}
     templates |= {"floordiv": "INT(({})/({}))", "mod": "MOD({},{})", "max": "MAX({},{})", "min": "MIN({},{})"}
     writer = _Writer(program, places, templates)
-    checks = [f"{low}<={place}" for _, place, low in _lows(program, places)]
+    checks = [f"{some[0]}>={least}" if len(some) == 1 else f"MIN({','.join(some)})>={least}" for least, some in _least(program, places)]
+    checks += [f"{low}<={place}" for _, place, low in _lows(program, places)]
     for position, op in enumerate(program.ops, program.first):
         left, right = writer.operand(op.left), writer.operand(op.right)
         if op.kind in QUOTIENTS:
@@ -350,7 +388,8 @@ def _spreadsheet(program: StraightLine, names: tuple[str, ...], cells: Mapping[s
             writer.write(position, op)
     found = writer.result()
     checks = list(dict.fromkeys(checks))
-    code = f"=IF(AND({','.join(checks)}),{found},NA())" if checks else f"={found}"
+    condition = checks[0] if len(checks) == 1 else f"AND({','.join(checks)})"
+    code = f"=IF({condition},{found},NA())" if checks else f"={found}"
     if len(code) > _LONGEST_CELL:
         message = f"the formula has {len(code)} characters; {_LONGEST_CELL} are the limit of a cell."
         raise SizeError(message)

@@ -33,6 +33,7 @@ def conditions_of(layer: Layer) -> tuple[Condition, ...]:
         one = replace(condition, small=substitute(condition.small, inside), large=substitute(condition.large, inside))
         # A layer's check for zero decides nothing if another condition already asks for a larger size.
         needless = one.kind == "differ" and one.large == 0 and Condition("at most", 1, one.small) in found
+        needless |= one.kind == "divides" and one.small in {1, one.large}
         if not needless and not any(found.setdefault(one, one).names):  # of equal conditions, the first with names
             found[one] = one
     return tuple(found.values())

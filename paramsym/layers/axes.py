@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-from paramsym.algebra.size import Dim, Shape, text
+from paramsym.algebra.size import Dim, Shape, text, within
 from paramsym.errors import RankError, ShapeError
 from paramsym.program import Value, axes, rearrange
 
@@ -62,7 +62,7 @@ def in_front(kernel: Value, rank: int, channels: str) -> Value:
 
 def not_empty(shape: Shape, where: str = "an axis") -> None:
     """Raise ``ShapeError`` for an extent of zero that the framework refuses."""
-    if any(isinstance(extent, int) and extent == 0 for extent in shape):
+    if not all(extent is None or within(1, extent) for extent in shape):
         message = f"{where} of {text(shape)} is empty; only a batch may be."
         raise ShapeError(message)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from paramsym.algebra.convolution import scaled_length
-from paramsym.algebra.size import Count, Dim
+from paramsym.algebra.size import Count, Dim, within
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.layers.axes import not_empty, spatial
 from paramsym.layers.siblings import Sibling
@@ -49,7 +49,7 @@ class _FractionalMaxPool(Sibling):
 def _windows(length: Count, kernel: Dim, wanted: Dim | float) -> Count:
     """Return the number of windows, which must fit into the input."""
     found = scaled_length(length, wanted, "output_ratio") if isinstance(wanted, float) else wanted
-    if isinstance(length, int) and isinstance(kernel, int) and isinstance(found, int) and found + kernel - 1 > length:
+    if not within(found + kernel - 1, length):
         message = f"{found} windows of {kernel} are too large for a length of {length}."
         raise ShapeError(message)
     return found

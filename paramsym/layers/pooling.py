@@ -64,7 +64,7 @@ class _Windows(Sibling):
         """Return the mean of every window; for volumes torch requires an input, without its padding, of at least the window's size."""
         kernel, stride, _ = self._settings()
         for length, size in zip(x.sizes[2:], kernel, strict=True):
-            if self.rank == 3 and isinstance(length, int) and isinstance(size, int) and length < size:
+            if self.rank == 3 and not within(size, length):
                 message = f"the input {text(x.sizes[2:])} is smaller than the window {text(kernel)}; padding does not count here."
                 raise ShapeError(message)
         mean: Value = pool("mean", x, kernel, stride, margins, ceil=getattr(self, "ceil_mode", False), **more)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal, TypeAlias
 
-from paramsym.algebra.size import Count, Dim, Shape, Width, canonical, divides, extent, text
+from paramsym.algebra.size import Count, Dim, Shape, Width, canonical, divides, extent, text, within
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, RankError, ShapeError
 from paramsym.layers.spatial import per_axis
@@ -70,7 +70,7 @@ class _Positions(_Added):
 def check_positions(places: Shape, rows: Count) -> None:
     """Raise ``ShapeError`` if the last axis of (batch, positions) is longer than the table."""
     last = places[-1] if places else 1
-    if isinstance(last, int) and isinstance(rows, int) and last > rows:
+    if last is not None and not within(last, rows):
         message = f"{last} positions, but the table has rows for {rows}; found {text(places)}."
         raise ShapeError(message)
 

@@ -9,7 +9,7 @@ from typing import Any
 from sympy import Max, Mod
 
 from paramsym.algebra.convolution import effective_kernel, over, transposed_length, transposed_length_by_word, up_over, window_count
-from paramsym.algebra.size import Count, Dim, canonical
+from paramsym.algebra.size import Count, Dim, canonical, within
 from paramsym.errors import ShapeError
 from paramsym.layers.axes import DataFormat, not_empty
 from paramsym.layers.dialects import Dialect
@@ -90,10 +90,10 @@ def check_copied(padding_mode: str, extents: Sequence[Count], margins: Sequence[
     """Raise ``ShapeError`` for a reflection or a circular padding by more than an axis has."""
     for length, sides in zip(extents, margins, strict=True):
         widest = max((side for side in sides if isinstance(side, int)), default=0)
-        if isinstance(length, int) and padding_mode == "reflect" and widest >= length:
+        if padding_mode == "reflect" and not within(widest + 1, length):
             message = f"a padding of {widest} mirrors too much; reflect padding must be smaller than the input, which has {length}."
             raise ShapeError(message)
-        if isinstance(length, int) and padding_mode == "circular" and widest > length:
+        if padding_mode == "circular" and not within(widest, length):
             message = f"a padding of {widest} goes around the {length} entries of the input more than once."
             raise ShapeError(message)
 

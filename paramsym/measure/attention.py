@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from paramsym.algebra.convolution import differ
+from paramsym.algebra.size import same
 from paramsym.core.ledger import Line
 from paramsym.measure.keeping import Keeping, Result, Way, line_of, role_of
 from paramsym.measure.layout import Layout, like, mergeable, plain
@@ -62,7 +63,7 @@ def fused(body: Program, layouts: tuple[Layout, ...], *, split: bool) -> Keeping
         else:
             rows = bias[0].sizes[:-2] if bias else (batch, 1)
             inside.append(Line(("mask",), (*rows, queries, key.sizes[1]), role="float"))
-        if heads != key.sizes[2] and key.sizes[2] != 1:
+        if not same(heads, key.sizes[2]) and not same(key.sizes[2], 1):
             named, role = (("key", key), ("value", value)), role_of("float", split)
             inside += [Line((name,), (*one.sizes[:2], heads, one.sizes[3]), role=role) for name, one in named]
             kept -= {1, 2}

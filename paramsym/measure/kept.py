@@ -239,7 +239,7 @@ class _Keeper:
             for n in range(loop.carry):
                 same = kept.results[n].taken == n  # a copy passes its input on, in the same storage
                 if (n in kept.inputs or n in kept.outputs) and between.count != 0 and not same:
-                    self.lines.append(looped(line_of(("carried",), self.program.types[step.takes[n]]), between, loop.shared))
+                    self.lines.append(looped(line_of(("carried",), body.output_types[n]), between, loop.shared))
             self._ends(step, kept)
 
     def _scan(self, step: Step, scan: Scan, needs: tuple[bool, ...]) -> None:

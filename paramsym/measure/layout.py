@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from paramsym.algebra.size import Axis, Dim, canonical, extent, factors_of, product
+from paramsym.algebra.size import Axis, Dim, canonical, conditions_are_asked, extent, factors_of, product, same
 from paramsym.program.activations import Apply
 from paramsym.program.arithmetic import Combine, WithNumber
 from paramsym.program.attention import Hide
@@ -57,9 +57,16 @@ def plain(kind: ArrayType, order: Sequence[int] | None = None) -> Layout:
 
 def like(kind: ArrayType, *taken: tuple[ArrayType, Layout]) -> Layout:
     """Return the layout of an elementwise result: the axes in the order of the first array that has them all."""
-    whole = (layout for one, layout in taken if one.sizes == kind.sizes and not any(stride == (0,) for stride in layout.strides))
+    whole = (layout for one, layout in taken if _as_large(one, kind) and not any(stride == (0,) for stride in layout.strides))
     first = next(whole, None)
     return plain(kind) if first is None else plain(kind, first.order)
+
+
+def _as_large(one: ArrayType, other: ArrayType) -> bool:
+    """Return whether two arrays are known to have the same sizes."""
+    if conditions_are_asked() and len(one.shape) == len(other.shape):
+        return all(same(*pair) for pair in zip(one.sizes, other.sizes, strict=True))
+    return one.sizes == other.sizes
 
 
 def padded(kind: ArrayType, taken: Layout) -> Layout:
@@ -83,7 +90,7 @@ def viewed(operation: Any, taken: ArrayType, given: Sequence[ArrayType], layout:
             axis = taken.axis(axis)
             strides = tuple((*stride, step) if n == axis and step != 1 else stride for n, stride in enumerate(layout.strides))
             return (Layout(strides, layout.order) if count is not None else _without(Layout(strides, layout.order), axis),)
-        case Copies(axis=axis) if taken.sizes[axis] == 1:
+        case Copies(axis=axis) if _is_one(taken.sizes[axis]):
             axis = taken.axis(axis)
             return (Layout(tuple((0,) if n == axis else stride for n, stride in enumerate(layout.strides)), layout.order),)
         case Rearrange():
@@ -100,8 +107,17 @@ def mergeable(kind: ArrayType, layout: Layout, axes: Iterable[int]) -> bool:
 
 def _behind(axes: list[tuple[Dim, Stride, Stride]]) -> bool:
     """Return whether the stride of every axis is the extent of the next one; axes of size 1 do not count."""
-    real = [(stride, factors) for size, stride, factors in axes if size != 1]
+    real = [(stride, factors) for size, stride, factors in axes if not _is_one(size)]
     return all(_equal(outer, (*inner, *factors)) for (outer, _), (inner, factors) in pairwise(real))
+
+
+def _is_one(size: Dim) -> bool:
+    """Return whether a size is 1; for a letter it is another one, and a condition says so."""
+    if isinstance(size, int):
+        return size == 1
+    if conditions_are_asked():
+        same(size, 1)
+    return False
 
 
 def _rearranged(operation: Rearrange, taken: ArrayType, layout: Layout) -> Layout | None:
@@ -119,7 +135,7 @@ def _rearranged(operation: Rearrange, taken: ArrayType, layout: Layout) -> Layou
     for words in right:
         if not _behind([(extent(found[word]), strides[word], _sizes(found[word])) for word in words]):
             return None
-        real = [word for word in words if extent(found[word]) != 1] or list(words)
+        real = [word for word in words if not _is_one(extent(found[word]))] or list(words)
         merged.append(strides[real[-1]] if real else ())
         first.append(lie.index(real[0]) if real else len(lie))
     return Layout(tuple(merged), tuple(sorted(range(len(right)), key=first.__getitem__)))

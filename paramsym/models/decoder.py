@@ -242,6 +242,7 @@ class GroupedDecoder(Decoder):
         "max_position_embeddings": Whole(2048),
         "partial_rotary_factor": RotaryShare(),
     }
+    odd_share: ClassVar[bool] = True  # whether an odd number of entries of a head can be rotated
 
     def conditions(self) -> None:
         """Key/value heads divide the heads, and heads divide the hidden size if no head size is given."""
@@ -275,7 +276,7 @@ class GroupedDecoder(Decoder):
 
     def frequencies(self) -> Layer:
         """Return the frequencies of the rotated part of a head."""
-        return RotaryFrequencies(self.head_width() if self.rotary_dim is None else self.rotary_dim, rope=self.rope)
+        return frequencies(self.head_width(), self.rotary_dim, rope=self.rope, odd=self.odd_share)
 
 
 @dataclass(frozen=True)
@@ -365,7 +366,7 @@ class RotaryFrequencies(Layer):
 
     ``layer_types`` are the kinds of layers that have separate frequencies. ``rope`` has the settings of the frequencies; a tuple has one
     entry for each of these kinds. With ``halves`` an angle occurs once for both entries of a pair; ``complex`` means one array of complex
-    numbers.
+    numbers. With ``odd`` the rotated entries may be an odd number, to which the reference adds one.
 
     >>> RotaryFrequencies(D).params, len(RotaryFrequencies(64).ledger(buffers=True))
     (0, 2)
@@ -376,6 +377,7 @@ class RotaryFrequencies(Layer):
     rope: Rope | tuple[Rope, ...] = ROPE
     halves: bool = False
     complex: bool = False
+    odd: bool = False
 
     def tensors(self) -> Iterator[Tensor]:
         """The frequencies, and those before any scaling."""
@@ -394,8 +396,13 @@ class RotaryFrequencies(Layer):
         """
         ropes = self.rope if isinstance(self.rope, tuple) else (self.rope,)
         ropes = () if self.rotary_dim == 0 else ropes
-        found = [turned(x.sizes[1], self.rotary_dim, rope, halves=self.halves or self.complex) for rope in ropes]
+        found = [turned(x.sizes[1], self.rotary_dim, rope, halves=self.halves or self.complex, odd=self.odd) for rope in ropes]
         return tuple(join(*both) for both in found) if self.complex else tuple(one for both in found for one in both)
+
+
+def frequencies(whole: Dim, share: Count | None, *, odd: bool = True, **settings: Any) -> RotaryFrequencies:
+    """Return the frequencies of a head, or of a share of its entries, which may be an odd number of them unless ``odd`` is False."""
+    return RotaryFrequencies(whole, **settings) if share is None else RotaryFrequencies(share, odd=odd, **settings)
 
 
 def check_window(kinds: tuple[str, ...], window: Dim | None) -> None:

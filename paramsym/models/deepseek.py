@@ -21,7 +21,7 @@ from paramsym.layers.experts import Router
 from paramsym.layers.latent_attention import LatentAttention
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.blocks import Mixture, PreNorm
-from paramsym.models.decoder import Decoder, GroupedDecoder, RotaryFrequencies, experts, gated
+from paramsym.models.decoder import Decoder, GroupedDecoder, experts, frequencies, gated
 from paramsym.models.keys import Flag, Function, Real, Size, Sizes, Whole, Word
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
@@ -141,8 +141,7 @@ class Deepseek(Decoder):
 
     def frequencies(self) -> Layer:
         """The frequencies of a head's rotated part."""
-        width = self.qk_rope_head_dim if self.rotary_dim is None else self.rotary_dim
-        return RotaryFrequencies(width, rope=self.rope, complex=self.kind == "DeepseekV2")
+        return frequencies(self.qk_rope_head_dim, self.rotary_dim, rope=self.rope, complex=self.kind == "DeepseekV2")
 
     def blocks(self) -> Layer:
         """Dense layers first, experts from k on."""

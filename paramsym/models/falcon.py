@@ -15,7 +15,7 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
 from paramsym.models.blocks import FeedForward, Parallel, PreNorm
 from paramsym.models.bloom import other_width
-from paramsym.models.decoder import Decoder, RotaryFrequencies
+from paramsym.models.decoder import Decoder, frequencies
 from paramsym.models.gpt import Alibi, Fused, FusedBiased, FusedRotated, Tower
 from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
@@ -103,7 +103,7 @@ class Falcon(Decoder):
 
     def frequencies(self) -> Layer:
         """The frequencies of a head."""
-        return RotaryFrequencies(self.head_width() if self.rotary_dim is None else self.rotary_dim, rope=self.rope)
+        return frequencies(self.head_width(), self.rotary_dim, rope=self.rope)
 
     def norm(self) -> LayerNorm:
         """A LayerNorm with weight and bias."""

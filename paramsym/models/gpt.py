@@ -209,13 +209,15 @@ class FusedAttention(Fused):
 
 @dataclass(frozen=True)
 class FusedRotated(Fused):
-    """The same with queries and keys that are rotated."""
+    """The same with queries and keys that are rotated, with ``partly`` only the first entries of each head."""
+
+    partly: bool = False
 
     def forward(self, own: Own, x: Value, *turn: Value) -> Value:
         """Project, rotate by cosines and sines, if any, and attend."""
         query, key, value = self.projected(own, x)
         if turn:
-            query, key = rotate(query, *turn), rotate(key, *turn)
+            query, key = (rotate(one, *turn, partly=self.partly) for one in (query, key))
         return self.attended(own, query, key, value)
 
 

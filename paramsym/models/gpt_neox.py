@@ -17,7 +17,7 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
 from paramsym.models.blocks import FeedForward, Parallel, PreNorm
-from paramsym.models.decoder import Decoder, RotaryFrequencies
+from paramsym.models.decoder import Decoder, frequencies
 from paramsym.models.gpt import FusedRotated, Tower
 from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
@@ -89,7 +89,7 @@ class GptNeoX(Decoder):
 
     def frequencies(self) -> Layer:
         """The frequencies of the rotated part of a head."""
-        return RotaryFrequencies(self.head_width() if self.rotary_dim is None else self.rotary_dim, rope=self.rope)
+        return frequencies(self.head_width(), self.rotary_dim, rope=self.rope)
 
     def norm(self) -> LayerNorm:
         """Return one normalisation of the hidden size."""
@@ -104,7 +104,9 @@ class GptNeoX(Decoder):
             "input_layernorm": self.norm(),
             "post_attention_layernorm": self.norm(),
             "attention": FusedRotated(
-                {"query_key_value": fused, "dense": Dense((heads, own), width, self.attention_bias)}, dropout=self.attention_dropout
+                {"query_key_value": fused, "dense": Dense((heads, own), width, self.attention_bias)},
+                partly=True,
+                dropout=self.attention_dropout,
             ),
             "mlp": FeedForward(mlp, self.hidden_act, names=("dense_h_to_4h", "act", "dense_4h_to_h")),
         }

@@ -12,7 +12,7 @@ from paramsym.core.compose import Repeat
 from paramsym.core.layer import Layer, Tensor
 from paramsym.layers.experts import Router, StackedExperts
 from paramsym.models.blocks import Ladder, Mixture, PreNorm, RotatedAttention
-from paramsym.models.decoder import RmsDecoder, RotaryFrequencies, by_turns, check_window
+from paramsym.models.decoder import RmsDecoder, by_turns, check_window, frequencies
 from paramsym.models.keys import Flag, Real, Size, Sizes, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
@@ -62,7 +62,7 @@ class GptOss(RmsDecoder):
 
     def frequencies(self) -> Layer:
         """The reference has every angle once."""
-        return RotaryFrequencies(self.head_width() if self.rotary_dim is None else self.rotary_dim, rope=self.rope, halves=True)
+        return frequencies(self.head_width(), self.rotary_dim, rope=self.rope, halves=True)
 
     def blocks(self) -> Layer:
         """L blocks with the same tensors, and a separate attention for each kind."""

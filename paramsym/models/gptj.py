@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from paramsym.algebra.convolution import up_over
+from paramsym.algebra.convolution import negative, up_over
 from paramsym.algebra.size import Dim, canonical
 from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ShapeError
@@ -111,7 +111,7 @@ class TurnedAttention(Holder):
             ShapeError: more entries to rotate than a head has.
         """
         rest = canonical(x.sizes[-1] - self.rotary_dim)
-        if isinstance(rest, int) and rest < 0:
+        if negative(rest):
             message = f"rotary_dim is {self.rotary_dim}, and a head has {x.sizes[-1]} entries; wanted no more than these."
             raise ShapeError(message)
         x, *still = segments(x, self.rotary_dim, rest) if rest != 0 else (x,)

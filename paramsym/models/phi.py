@@ -46,6 +46,7 @@ class Phi(GroupedDecoder):
     resid_pdrop: float = key(Real(0.0))
 
     output_bias: ClassVar[bool] = True
+    odd_share: ClassVar[bool] = False
     published, claims = published_in("phi")
 
     def base(self) -> Stem:

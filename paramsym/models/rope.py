@@ -161,10 +161,17 @@ def check_even(width: int, factor: float | None) -> None:
 
 
 def rotate(arguments: dict[str, Any], sizes: Sizes, width: int, kind: str, factor: float | None, *, partial: bool = False) -> None:
-    """Give the number of rotated entries a letter if it is not the width; if none are left, it is the number 0."""
+    """Give the number of rotated entries a letter if it is not the width; if none are left, it is the number 0.
+
+    Raises:
+        ConfigError: an odd number of them for "yarn", whose two lists of frequencies would have different lengths.
+    """
     if kind == "default" and not partial:
         return
     rotated = 2 * (width // 2) if kind == "proportional" else int(width * (1 if factor is None else factor))
+    if kind == "yarn" and rotated % 2:
+        message = f"this configuration cannot be built. rope_type 'yarn' rotates pairs; found {rotated} of {width} entries of a head."
+        raise ConfigError(message)
     if rotated == 0:
         arguments["rotary_dim"] = 0
     elif rotated != width:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Dim
@@ -47,6 +48,8 @@ class StableLm(GroupedDecoder):
     _: KW_ONLY
     layer_norm_eps: float = key(Real(1e-5))
     hidden_dropout: float = key(Real(0.0))
+
+    odd_share: ClassVar[bool] = False
 
     published, claims = published_in("stablelm")
 
@@ -111,7 +114,7 @@ class FirstHead(Layer):
         yield Part("", self.norm)
 
     def forward(self, own: Own, x: Value) -> tuple[Value, Value]:
-        """The heads rotated by one, then the first of them, normalised."""
+        """Return the heads, moved on by one place, and the first head, normalised."""
         return turn(x, 2), own[""](take(x, 2))
 
 

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 from paramsym.algebra.convolution import exact_ratio, over, scaled_length, up_over
-from paramsym.algebra.size import Count, Dim, canonical, divides, text
+from paramsym.algebra.size import Count, Dim, canonical, divides, same, text, within
 from paramsym.algebra.symbols import H, dims
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part, Tensor
@@ -214,14 +214,13 @@ class SwinBlock(Holder):
 
     def _shift(self, x: Value) -> Count:
         """Return the shift of a map; a map with symbolic extents counts as larger than a window."""
-        extents = [length for length in x.sizes[1:3] if isinstance(length, int)]
-        window = self.window_size
-        if self.always or not isinstance(window, int) or all(length > window for length in extents):
+        extents, window = x.sizes[1:3], self.window_size
+        if self.always:
             return self.shift
-        if min(extents) < window:
-            message = f"the map is {text(x.sizes[1:3])}; wanted at least one window of {window}x{window}."
+        if not all(within(window, length) for length in extents):
+            message = f"the map is {text(extents)}; wanted at least one window of {window}x{window}."
             raise ShapeError(message)
-        return 0
+        return 0 if self.shift != 0 and any(same(length, window) for length in extents) else self.shift
 
     def _windowed(self, own: Own, x: Value, shift: Count) -> Value:
         """Fill the map up to whole windows, shift it, attend within each, and go back."""

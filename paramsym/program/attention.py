@@ -8,7 +8,7 @@ from typing import Any
 
 from sympy import Expr, Integer, Pow, Rational
 
-from paramsym.algebra.convolution import negative
+from paramsym.algebra.convolution import differ, negative, up_over
 from paramsym.algebra.size import Dim, canonical, per
 from paramsym.errors import ShapeError
 from paramsym.program.activations import apply
@@ -108,14 +108,20 @@ def root_reciprocal(width: Dim) -> float | Expr:
     return 1 / sqrt(width) if isinstance(width, int | Integer) else Pow(width, Rational(-1, 2))
 
 
-def rotation(length: Dim, width: Dim, rope: Rope | float = 10000.0, *, halves: bool = False) -> tuple[Value, Value]:
+def rotation(length: Dim, width: Dim, rope: Rope | float = 10000.0, *, halves: bool = False, odd: bool = False) -> tuple[Value, Value]:
     """Return the cosines and sines of rotary positions, each (positions, width) (Su et al. 2021, section 3.2.2).
 
-    Every angle occurs twice; with ``halves`` once, for both entries of a pair. ``rope`` is the base, or all settings. An odd width has a
-    frequency for its last entry as well, and so one more entry.
+    Every angle occurs twice; with ``halves`` once, for both entries of a pair. ``rope`` is the base, or all settings. With ``odd`` the
+    width may be odd: its last entry then has a frequency as well, and there is one more entry.
+
+    Raises:
+        ShapeError: an odd width without ``odd``.
     """
     rope = rope if isinstance(rope, Rope) else Rope(rope)
-    half = (width + 1) // 2 if isinstance(width, int) else canonical(per(width, 2))
+    if not odd and isinstance(width, int) and width % 2:
+        message = f"rotation takes pairs, and {width} entries of a head are to be rotated; wanted an even width."
+        raise ShapeError(message)
+    half = up_over(width, 2) if odd else canonical(per(width, 2))
     positions = rearrange(constant("positions", (length,), past()), "s -> s ()")
     angles = positions * constant("frequencies", (half,), rope, width, canonical(length + past()))
     angles = angles if halves else join(angles, angles)
@@ -126,28 +132,31 @@ def rotation(length: Dim, width: Dim, rope: Rope | float = 10000.0, *, halves: b
 def rotate(x: Value, cos: Value, sin: Value, *, partly: bool = False, halves: bool = False) -> Value:
     """Rotate the halves of every head against each other: x is (batch, positions, heads, width), cos and sin (positions, width).
 
-    Cosines and sines that are narrower than the heads rotate only the first entries of each head; with ``partly`` rotated and other entries
-    are joined even if there are no others. With ``halves`` an angle occurs once for both entries of a pair.
+    Cosines and sines are as wide as the heads. With ``partly`` they may be narrower: they rotate the first entries of each head, and these
+    are joined with the other entries, even if there are no others. With ``halves`` an angle occurs once for both entries of a pair.
 
     Raises:
-        ShapeError: heads of an odd width that are rotated as a whole.
+        ShapeError: more entries to rotate than a head has; without ``partly``, fewer.
     """
     if halves:
         left, right = segments(x, cos.sizes[-1], cos.sizes[-1])
         cos, sin = (rearrange(one, "s d -> s () d") for one in (cos, sin))
         parts = (rearrange(one, "b s a d -> b a s d") for one in (left * cos - right * sin, right * cos + left * sin))
         return rearrange(join(*parts), "b a s d -> b s a d")  # references have heads first in memory
-    if partly and cos.sizes[-1] == x.sizes[-1]:
+    width, turned = x.sizes[-1], cos.sizes[-1]
+    if partly and turned == width:
         return rearrange(compact(rearrange(rotate(x, cos, sin), "b s a d -> b a s d")), "b a s d -> b s a d")
-    turned = cos.sizes[-1]
-    rest = canonical(x.sizes[-1] - turned)
-    if negative(rest):
-        message = f"rotation takes pairs, and a head is {x.sizes[-1]} wide; wanted an even width."
-        raise ShapeError(message)
-    if rest != 0:
+    if partly:
+        rest = canonical(width - turned)
+        if negative(rest):
+            message = f"{turned} entries of a head are to be rotated, and it has {width}; wanted no more than these."
+            raise ShapeError(message)
         x, still = (rearrange(one, "b s a d -> b a s d") for one in segments(x, turned, rest))
         x = rotate(rearrange(x, "b a s d -> b s a d"), cos, sin)
         return rearrange(join(rearrange(x, "b s a d -> b a s d"), still), "b a s d -> b s a d")  # references have heads first in memory
+    if differ(turned, width):
+        message = f"{turned} entries of a head are to be rotated, and it has {width}; the reference rotates whole heads."
+        raise ShapeError(message)
     half = canonical(per(turned, 2))
     left, right = segments(x, half, half)
     cos, sin = (rearrange(one, "s d -> s () d") for one in (cos, sin))

@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from asked import answered, counted, drawn, varied
 from hypothesis import HealthCheck, given, settings, strategies as st
 from strategies import layers, model_classes, storing_subjects
 from sympy import Expr, Integer, Max, Min, Mod, Rational, Symbol, ceiling, floor
@@ -16,45 +17,8 @@ from paramsym import per
 from paramsym.errors import ParamsymError
 from paramsym.testing.random_layers import layers as compositions
 
-SIZES = (
-    (0, 1, 2, 3),
-    (1, 2, 3, 4, 5, 6, 7, 8),
-    (2, 4, 8, 16, 32),
-    (1, 2, 4, 8, 12, 24),
-    (3, 6, 12, 24, 48),
-    (64, 128, 256, 1),
-    (-1, 0, 7, 24),
-)
 few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 FREE = ps.dims("a b c d")
-
-
-def counted(layer: ps.Layer, sizes: dict[str, int]) -> int | type[Exception]:
-    """Return the count of the layer built anew, or the kind of its refusal."""
-    try:
-        return layer.at(sizes).count
-    except ParamsymError as error:
-        return type(error)
-
-
-def answered(question: Any) -> Any:
-    """Return an answer, or the kind of a refusal; other exceptions get through."""
-    try:
-        return question()
-    except ParamsymError as error:
-        return error
-
-
-def drawn(layer: ps.Layer, draw: random.Random) -> dict[str, int]:
-    """Draw sizes that hit conditions and miss them: divisors and not, zero, less than zero."""
-    values = draw.choice(SIZES)
-    return {symbol.name: draw.choice(values) for symbol in sorted(layer.symbols, key=lambda symbol: symbol.name)}
-
-
-def varied(sizes: dict[str, int], draw: random.Random, large: int = 2**33) -> dict[str, int]:
-    """Change up to two of the sizes, also to one beyond 32 bits."""
-    changed = draw.sample(sorted(sizes), min(len(sizes), draw.choice((0, 1, 1, 2))))
-    return sizes | {name: draw.choice((0, 1, 2, 3, 5, 16, 24, 2 * sizes[name], sizes[name] - 1, large)) for name in changed}
 
 
 def check(layer: ps.Layer, sizes: dict[str, int], draw: random.Random, large: int = 2**33) -> None:

@@ -13,7 +13,7 @@ from oracles.decoder_configs import DECODERS
 from oracles.test_forward_models import AS_IT_STANDS, outputs, randomised
 
 import paramsym as ps
-from paramsym.errors import ShapeError
+from paramsym.errors import ConfigError, ShapeError
 from paramsym.models import family_of
 from paramsym.testing.running import largest_difference
 
@@ -112,3 +112,66 @@ def test_an_odd_rotation(heads: int, share: float, runs: bool) -> None:
             theirs(inputs)
         with pytest.raises(ShapeError, match="wanted an even width"):
             ps.flops(ours, (1, 3))
+
+
+@pytest.mark.parametrize(
+    ("model_type", "kind", "share", "runs"),
+    [
+        ("phi", "default", 0.5, True),
+        ("phi", "default", 0.25, False),
+        ("stablelm", "default", 0.95, False),
+        ("phi3", "default", 0.25, True),
+        ("llama", "linear", 0.5, False),
+        ("llama", "linear", 0.95, True),
+    ],
+)
+def test_a_share_of_a_head(model_type: str, kind: str, share: float, runs: bool) -> None:
+    """Of 20 entries: Phi and StableLM rotate an even number, Phi-3 any, Llama all, for which 19 are taken as well."""
+    torch, transformers = imported("torch"), imported("transformers")
+    rope = {"rope_type": kind, "rope_theta": 10000.0, "partial_rotary_factor": share} | ({"factor": 2.0} if kind != "default" else {})
+    config = {"vocab_size": 7, "hidden_size": 40, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 3}
+    config |= {"rope_parameters": rope, "pad_token_id": 0, "max_position_embeddings": 64, "bos_token_id": 1, "eos_token_id": 2}
+    config |= {"num_key_value_heads": 2} if model_type == "stablelm" else {}
+    theirs = transformers.AutoModel.from_config(transformers.CONFIG_MAPPING[model_type](**config))
+    ours = ps.from_config({"model_type": model_type, **config})
+    assert ours.count == sum(parameter.numel() for parameter in theirs.parameters())
+    inputs = torch.ones(1, 3, dtype=torch.long)
+    if runs:
+        assert tuple(theirs(inputs)[0].shape) == ps.output_shape(ours, (1, 3))
+        assert ps.flops(ours, (1, 3)).count == ps.evaluate(ps.flops(ours.origin[0]), {"B": 1, "S": 3} | _by_name(ours))
+    else:
+        with pytest.raises(RuntimeError, match="must match the size"):
+            theirs(inputs)
+        for ask in (ps.flops, ps.activations, ps.output_shape):
+            with pytest.raises(ShapeError, match="to be rotated"):
+                ask(ours, (1, 3))
+
+
+@pytest.mark.parametrize("share", [0.25, 0.5])
+def test_yarn_rotates_pairs(share: float) -> None:
+    """The reference cannot build five rotated entries of twenty with YaRN, and builds ten."""
+    transformers = imported("transformers")
+    rope = {
+        "rope_type": "yarn",
+        "rope_theta": 10000.0,
+        "factor": 2.0,
+        "original_max_position_embeddings": 16,
+        "partial_rotary_factor": share,
+    }
+    config = {"vocab_size": 7, "hidden_size": 40, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 3}
+    config |= {"rope_parameters": rope, "max_position_embeddings": 64, "rotary_pct": share}
+
+    def build() -> Any:
+        return transformers.GPTNeoXModel(transformers.GPTNeoXConfig(**config))
+
+    if share == 0.5:
+        assert ps.from_config({"model_type": "gpt_neox", **config}).count == sum(one.numel() for one in build().parameters())
+    else:
+        with pytest.raises(RuntimeError, match="must match the size"):
+            build()
+        with pytest.raises(ConfigError, match="'yarn' rotates pairs; found 5 of 20"):
+            ps.from_config({"model_type": "gpt_neox", **config})
+
+
+def _by_name(model: ps.Layer) -> dict[str, Any]:
+    return {symbol.name: size for symbol, size in model.sizes.items()}

@@ -77,10 +77,22 @@ explorer.all = (model, inputs) => {
   return found;
 };
 
-/* What a letter of the input is before anybody moves it: one text of 512 positions, an image of 224 pixels. */
+/* What a letter of the input is before anybody moves it: one text of 512 positions, or half of that until the model has so many. */
 explorer.usual = (model, letter) => {
-  if (letter === "S") return 512n;
-  if (letter === "S_d") return 128n;
+  const first = started(model, letter);
+  if (!(letter in POSITIONS)) return first;
+  const sizes = { ...model.sizes };
+  for (const [name] of model.variant.inputs) sizes[name] = started(model, name);
+  while (sizes[letter] > 1n) {
+    if (!explorer.run(model.variant, 1, sizes).error) return sizes[letter];
+    for (const name of Object.keys(POSITIONS)) if (sizes[name] > 1n) sizes[name] /= 2n;
+  }
+  return first;
+};
+
+const POSITIONS = { S: 512n, S_d: 128n };
+const started = (model, letter) => {
+  if (letter in POSITIONS) return POSITIONS[letter];
   if (letter === "W") {
     const factor = /(\d+)\*W/.exec(model.variant.shapes);
     return factor ? 224n / BigInt(factor[1]) : /input_values/.test(model.variant.shapes) ? 16000n : 224n;

@@ -25,7 +25,8 @@ def refusal(kind: str, asked: Condition | None, left: str, right: str, quotient:
     if kind == "divides":
         return f"{large}{left} is not divisible by {small}{right} ({left} = {quotient}*{right} + {remainder})."
     if kind == "differ":
-        both = f"{small}is {left}" if asked.large == 0 else f"{small}and {large}are both {left}"
+        one = large if isinstance(asked.small, int) else small
+        both = f"{small}and {large}are both {left}" if small and large else f"{one}is {left}"
         return f"these sizes change which tensors exist: {both}."
     if kind == "equal":
         return f"{small}{left} is not {large}{right}."

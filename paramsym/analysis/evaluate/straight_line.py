@@ -21,8 +21,11 @@ from sympy import Add, Expr, Integer, Max, Mod, Pow, Symbol, ceiling, floor
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import MAX_BITS, Condition, symbols_in
 from paramsym.analysis.counted import Counted
+from paramsym.analysis.evaluate.differing import conditions_of_cost
+from paramsym.analysis.evaluate.refusal import refusal
 from paramsym.core.conditions import conditions_of, of_quotients
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError
+from paramsym.measure.cost import Cost
 from paramsym.naming import described
 
 Quotient: TypeAlias = Literal["divides", "exact"]
@@ -34,7 +37,7 @@ QUOTIENTS: tuple[Quotient, ...] = get_args(Quotient)
 """Steps whose quotient must be whole."""
 CHECKS: tuple[Check, ...] = get_args(Check)
 """Steps without a result, which only check."""
-SURE: frozenset[Kind] = frozenset({"divides", "most", "equal"})
+SURE: frozenset[Kind] = frozenset({"divides", "most"})
 """Steps whose refusal is final; sizes that other steps refuse may give another layer."""
 LIMIT = 2**63
 """Usual sizes are below this: a check that holds for all of them is left out of the program."""
@@ -61,6 +64,7 @@ class Broken(Exception):  # noqa: N818 - it never leaves the engine: what is rai
         """Keep the numbers; the message is made only if it is needed."""
         super().__init__(kind, left, right)
         self.kind, self.left, self.right = kind, left, right
+        self.asked: Condition | None = None
 
     @property
     def error(self) -> SizeError:
@@ -72,7 +76,7 @@ class Broken(Exception):  # noqa: N818 - it never leaves the engine: what is rai
         if self.kind == "pow":
             return SizeError(f"{left}**{right} is not a whole number, or is too long to write.")
         if self.kind == "most":
-            return SizeError(f"{left} is more than {right}.")
+            return SizeError(f"{left} is more than {right}." if self.asked is None else refusal("most", self.asked, left, right, "", ""))
         if not self.right:
             return SizeError(f"{left} cannot be divided by zero.")
         if self.kind == "exact":
@@ -117,8 +121,12 @@ class StraightLine:
         """
         registers = [*values, *self.constants]
         append = registers.append
-        for step, left, right in self._calls:
-            append(step(registers[left], registers[right]))
+        try:
+            for step, left, right in self._calls:
+                append(step(registers[left], registers[right]))
+        except Broken as broken:
+            broken.asked = self.asked.get(len(registers))
+            raise
         return registers[self.result]
 
     @cached_property
@@ -320,7 +328,7 @@ def _of_layer(layer: Counted) -> Statement:
         polynomial = layer.polynomial
     except SizeError:
         polynomial = None
-    return Statement(polynomial, _ordered(layer.symbols), conditions_of(layer))
+    return Statement(polynomial, _ordered(layer.symbols), conditions_of_cost(layer) if isinstance(layer, Cost) else conditions_of(layer))
 
 
 @lru_cache(maxsize=1024)
@@ -410,6 +418,8 @@ class _Compiler:
             return left if right == self.one else right
         if right == self.one and (kind == "floordiv" or kind in QUOTIENTS):
             return left
+        if kind in QUOTIENTS and left == right and (bounds := self.bounds[right]) is not None and bounds[0] > 0:
+            return self.one
         if kind == "pow" and (left == self.one or self.bounds[right] == (0, 0)):
             return self.one
         one, other = (self.nodes[side] for side in (left, right))

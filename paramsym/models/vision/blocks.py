@@ -30,7 +30,7 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.spatial import Extents
 from paramsym.models.blocks import Holder
 from paramsym.models.published import KERAS, Claim
-from paramsym.naming import described, nearest
+from paramsym.naming import described, nearest, short
 from paramsym.program import Own, Value, apply, axes, rearrange, reduce
 
 Ratio: TypeAlias = Annotated[int | Expr, "ratio"]
@@ -128,7 +128,7 @@ def ratio(value: object, where: str) -> int | Expr:
         message = f"{where} is {described(value)}; wanted an exact fraction{hint}."
         raise ArgumentError(message)
     if cast("Any", value) <= 0 if not isinstance(value, Expr) or value.is_Number else False:
-        message = f"{where} is {value}; wanted more than zero."
+        message = f"{where} is {short(value)}; wanted more than zero."
         raise ArgumentError(message)
     return int(value) if isinstance(value, Expr) and value.is_Integer else cast("int | Expr", value)
 

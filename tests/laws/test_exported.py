@@ -1,0 +1,141 @@
+"""Exported code answers as ``at`` does: the same count, and a refusal of the same sizes; so do ``evaluate`` and ``sweep`` of costs."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asked import counted, drawn, varied
+from strategies import model_classes
+
+import paramsym as ps
+from paramsym.errors import ParamsymError, SizeError
+
+ROWS = 6
+Row = dict[str, int]
+every_family = pytest.mark.parametrize("cls", model_classes(), ids=lambda cls: cls.__name__)
+
+
+def rows(subject: Any, draw: random.Random) -> Iterator[Row]:
+    """Yield sizes that a subject takes, if some are found, and these with one or two changed; also zero and less."""
+    base: Row = {}
+    for _ in range(60):
+        base = drawn(subject, draw)
+        if isinstance(counted(subject, base), int):
+            break
+    yield base
+    for _ in range(ROWS - 1):
+        yield varied(base, draw, 36) | ({draw.choice(sorted(base)): draw.choice((-1, 0))} if base and draw.random() < 0.3 else {})
+
+
+def python(subject: Any) -> Callable[[Row], int | str]:
+    """Return the exported function: its answer, or the words of its refusal."""
+    source, scope = ps.export(subject, name="count"), dict[str, Any]()
+    exec(source.code, scope)  # noqa: S102 - what we wrote
+
+    def asked(row: Row) -> int | str:
+        try:
+            return scope["count"](**{name: row[name] for name in source.arguments})
+        except ValueError as error:
+            return str(error)
+
+    return asked
+
+
+def check(subject: Any, function: Callable[[Row], int | str], row: Row) -> None:
+    """Compare one row: a count is that of ``at``; a refusal is one, unless the layer with these sizes has other tensors."""
+    wanted, found = counted(subject, row), function(row)
+    assert found == wanted or (isinstance(found, str) and (not isinstance(wanted, int) or "change which tensors exist" in found)), row
+
+
+@every_family
+def test_parameters_of_families(cls: type[ps.Layer]) -> None:
+    """Every family with its letters."""
+    model, draw = cls(), random.Random(cls.__name__)
+    function = python(model)
+    for row in rows(model, draw):
+        check(model, function, row)
+
+
+def agrees(cost: Any, function: Callable[[Row], int | str], row: Row) -> None:
+    """Compare one row in all ways of asking."""
+    wanted = counted(cost, row)
+    check(cost, function, row)
+    found = ps.sweep(cost, row)
+    assert [*zip(*found.columns.values(), strict=True)] == ([(*row.values(), wanted)] if isinstance(wanted, int) else [])
+    try:
+        one, column = ps.evaluate(cost, row), int(ps.evaluate(cost, {name: [size] for name, size in row.items()})[0])
+    except ParamsymError:
+        assert not isinstance(wanted, int), row
+    else:
+        assert one == column == wanted, row
+
+
+COSTS: dict[str, Callable[[Any], Any]] = {
+    "work": ps.flops,
+    "activations": ps.activations,
+    "inference": lambda model: ps.memory(model, use="inference"),
+}
+FAMILIES = ("Bert", "GptNeoX", "Phi", "GptJ", "Deepseek", "DenseNet", "Mamba2LM", "T5", "Gemma", "Swin", "Whisper", "GptOss")
+
+
+@pytest.mark.parametrize("cost", COSTS)
+@pytest.mark.parametrize("name", FAMILIES)
+def test_costs_of_families(name: str, cost: str) -> None:
+    """More positions than a table has, maps smaller than a window, one example, one group: sizes at which a program has other steps."""
+    pytest.importorskip("numpy")
+    model = getattr(ps.models, name)()
+    subject, draw = COSTS[cost](model), random.Random(name + cost)
+    function = python(subject)
+    for row in rows(subject, draw):
+        agrees(subject, function, row)
+
+
+R = ps.dims("r")
+
+
+@pytest.mark.parametrize("share", [5, 6, 19, 20, 21])
+@pytest.mark.parametrize(
+    ("model", "taken"),
+    [(ps.models.GptNeoX(rotary_dim=R), {5, 6, 19, 20}), (ps.models.Phi(rotary_dim=R), {6, 20}), (ps.models.Llama(rotary_dim=R), {19, 20})],
+)
+def test_a_share_of_a_head(model: ps.Layer, taken: set[int], share: int) -> None:
+    """GPT-NeoX rotates five entries of twenty as six, Phi and StableLM only pairs, Llama whole heads, as their references do."""
+    pytest.importorskip("numpy")
+    row = {symbol.name: 2 for symbol in model.symbols} | {"H": 40, "A": 2, "r": share, "B": 1, "S": 3}
+    for measure in COSTS.values():
+        cost = measure(model)
+        agrees(cost, python(cost), {symbol.name: row[symbol.name] for symbol in cost.symbols})
+        assert isinstance(counted(cost, {symbol.name: row[symbol.name] for symbol in cost.symbols}), int) == (share in taken)
+
+
+def test_c_answers_as_python_does(tmp_path: Path) -> None:
+    """All families in one program: counts below 2**63, and -1 for every refusal."""
+    compiler = shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    sources, calls, expected = [], [], []
+    for cls in model_classes():
+        model, draw = cls(), random.Random(cls.__name__)
+        try:
+            source = ps.export(model, "c", name=f"count_{cls.__name__}")
+        except SizeError:  # C has no powers of whole numbers
+            continue
+        function = python(model)
+        sources.append(source.code)
+        for row in rows(model, draw):
+            found = function(row)
+            sizes = ", ".join(f"{row[one]}LL" for one in source.arguments)
+            calls.append(f'printf("%lld\\n", (long long)count_{cls.__name__}({sizes}));')
+            expected.append(found if isinstance(found, int) and found < 2**63 else -1)
+    code = "\n".join((*sources, "#include <stdio.h>", "int main(void) {", *calls, "return 0; }"))
+    (tmp_path / "count.c").write_text(code)
+    subprocess.run([compiler, "-std=c99", "-Wall", "-Wextra", "-Werror", "-o", tmp_path / "count", tmp_path / "count.c"], check=True)
+    printed = subprocess.run([tmp_path / "count"], check=True, capture_output=True, text=True).stdout
+    assert [*map(int, printed.split())] == expected
+    assert len([one for one in expected if one >= 0]) > len(expected) / 4
