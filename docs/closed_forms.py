@@ -23,8 +23,8 @@ KNOWN = {
     "qk_rope_head_dim": "d_r", "v_head_dim": "d_v", "n_classes": "N", "cutoffs": "c",
 }  # fmt: skip
 """The letters that papers use for the arguments of layers."""
-_FIRST = ("L", "E", "A", "V", "P", "K")
-"""Numbers of copies and kernel sizes come before widths in a product."""
+_PLACE = {letter.name: place for place, letter in enumerate(ps.LETTERS)}
+"""The order in which the library writes letters in a product."""
 
 
 def layers() -> str:
@@ -100,7 +100,7 @@ def _letters(layer: ps.Layer) -> dict[str, str]:
     """Return the letter of every argument; if two would have the same one, each is written out."""
     forms = {symbol.name: KNOWN.get(symbol.name, _written_out(symbol.name)) for symbol in layer.symbols}
     forms = {name: form if list(forms.values()).count(form) == 1 else _written_out(name) for name, form in forms.items()}
-    return dict(sorted(forms.items(), key=lambda pair: (_FIRST.index(pair[1]) if pair[1] in _FIRST else len(_FIRST), pair[1])))
+    return dict(sorted(forms.items(), key=lambda pair: (_PLACE.get(pair[1], len(_PLACE)), pair[1])))
 
 
 def _written_out(name: str) -> str:

@@ -6,6 +6,7 @@ needs it.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 
 TYPE_CHECKING = False  # as in typing, without importing it
@@ -433,7 +434,7 @@ def __getattr__(name: str) -> object:
     if name in _ROOMS:
         return import_module(f"paramsym.{name}")
     message = f"module 'paramsym' has no attribute {name!r}"
-    raise AttributeError(message)
+    raise AttributeError(message, name=name, obj=sys.modules[__name__])  # so that Python adds the nearest name
 
 
 def __dir__() -> list[str]:

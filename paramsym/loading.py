@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -197,6 +197,9 @@ def _sized(name: str, model: type[Layer]) -> Found:
 
 
 def _listed(value: Any) -> Any:
+    """Return a value as a configuration has it: a list for a tuple, an object of keys for an inner model."""
+    if isinstance(value, Layer):
+        return {one.name: _listed(getattr(value, one.name)) for one in fields(value) if one.name != "architecture"}  # type: ignore[arg-type]
     return [_listed(item) for item in value] if isinstance(value, tuple) else value
 
 

@@ -227,6 +227,7 @@ def test_json(run) -> None:  # noqa: ANN001
         ([], "the following arguments are required: COMMAND"),
         (["abacus"], "invalid choice: 'abacus'"),
         (["count"], "the following arguments are required: SOURCE"),
+        (["flops", "gpt2", "--input", "1,8"], "unrecognized arguments: --input 1,8 (see paramsym flops --help)"),
         (["count", "bert", "--format", "csv"], "invalid choice: 'csv'"),
         (["table", "bert", "--depth", "0"], "argument -d/--depth: '0'"),
         (["table", "bert", "--depth", "9" * 5000], "argument -d/--depth: '9999"),

@@ -53,6 +53,15 @@ def test_no_name_has_two_counts(name: str, model: type[ps.Layer], capsys: pytest
         assert capsys.readouterr().out == f"{loaded.count}\n"
 
 
+def test_a_published_model_with_models_inside_is_in_letters() -> None:
+    """CLIP's towers have sizes to change; 37,828 words fewer are 37,828 rows of 512 fewer."""
+    clip = ps.load("openai/clip-vit-base-patch32")
+    assert clip.formula == ps.models.Clip().params
+    assert clip.count == 151_277_313  # the checkpoint's numbers
+    assert clip.at(V=49408 - 37828).count == 151_277_313 - 37_828 * 512
+    assert ps.load("laion/CLIP-ViT-H-14-laion2B-s32B-b79K").text_config.hidden_act == "gelu"  # type: ignore[attr-defined]
+
+
 def test_another_class_is_refused_and_the_way_is_named() -> None:
     """A default class that stores something else would pass for the published model; one that was asked for is the user's choice."""
     with pytest.raises(StructureError, match=r"was published as LlamaForCausalLM, and this layer is LlamaModel.*ps\.load\("):

@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -204,3 +205,11 @@ def test_a_symbol_is_a_symbol_or_its_name(symbol: Any) -> None:
         ps.sensitivity(ps.Dense(ps.H, 3), symbol)
     with pytest.raises(ParamsymError, match="path"):
         ps.Dense(2, 3).part(symbol if symbol is not None else 0)
+
+
+@pytest.mark.parametrize("module", [ps, ps.models])
+def test_a_name_that_does_not_exist_lets_python_name_the_nearest(module: ModuleType) -> None:
+    """Python adds "Did you mean" where the error says which name was asked of what."""
+    with pytest.raises(AttributeError, match="has no attribute 'Conv2D'") as error:
+        _ = module.Conv2D
+    assert (error.value.name, error.value.obj) == ("Conv2D", module)

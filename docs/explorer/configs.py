@@ -1,6 +1,7 @@
 """The keys and values of a ``config.json`` that the library reads as a given variant, found by calling the library key by key.
 
-A key is a size, has one of the tried values, or changes nothing that the page shows; the page refuses everything else.
+A key is a size, has one of the tried values, or changes nothing that the page shows; the page refuses everything else. A key of a
+configuration inside another one has the outer key in front: ``text_config.hidden_size``.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from sympy import Symbol
 from variants import Variant
 
 import paramsym as ps
-from paramsym import A, H
+from paramsym import A, H, L
 from paramsym.errors import ParamsymError
 from paramsym.models import family_of
-from paramsym.models.family import CENTRAL, COMMON, USUAL, Family
+from paramsym.models.family import CENTRAL, COMMON, USUAL, Family, Nested
+from paramsym.models.gpt_neo import AttentionTypes
 from paramsym.models.keys import Key, Limit, Pair, Real, Several, Size, Whole
 
 ROPE: Mapping[str, dict[str, Any]] = {
@@ -45,19 +47,41 @@ class Rules:
 
     def __init__(self, variant: Variant, model_type: str) -> None:
         """Start from the variant's own configuration."""
-        self.root, self.config = variant.root, {**variant.configs[model_type], "model_type": model_type}
+        self.root, self.config = variant.root, dict(_flat({**variant.configs[model_type], "model_type": model_type}))
         self.reader: Family = family_of(model_type)
+        self.keys = dict(_keys(self.reader))
         self.sizes = self._read({}) or {}
 
     def _read(self, changed: Mapping[str, Any]) -> dict[Symbol, int] | None:
         """Return the sizes that the configuration has with some keys changed; None if it is another structure, or refused."""
-        config = {key: value for key, value in {**self.config, **changed}.items() if value is not _NOT_THERE}
         try:
-            model = ps.from_config(config, strict=True)
+            model = ps.from_config(self._config(changed), strict=True)
         except ParamsymError:
             return None
         root, sizes = model.origin
         return {symbol: int(size) for symbol, size in sizes.items()} if root == self.root else None
+
+    def _config(self, changed: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the configuration with some keys changed; a list of kinds of attention has as many entries as there are layers."""
+        config = {key: value for key, value in {**self._patterned(changed), **changed}.items() if value is not _NOT_THERE}
+        found: dict[str, Any] = {}
+        for name, value in config.items():
+            outer, _, inner = name.rpartition(".")
+            (found.setdefault(outer, {}) if outer else found)[inner] = value
+        return found
+
+    def _patterned(self, changed: Mapping[str, Any]) -> dict[str, Any]:
+        found = dict(self.config)
+        for name, (kinds, layers) in self._patterns.items():
+            number = {**found, **changed}.get(layers)
+            found[name] = [[kinds, (number if isinstance(number, int) else self.keys[layers].default) // len(kinds)]]
+        return found
+
+    @cached_property
+    def _patterns(self) -> dict[str, tuple[list[str], str]]:
+        """The keys with the kinds of attention of all layers: the repeated pattern, and the key of the number of layers."""
+        depth = next((name for name, key in self.keys.items() if isinstance(key, Lettered) and key.letter == L), "")
+        return {name: ([*self.root.kinds], depth) for name, key in self.keys.items() if isinstance(key, AttentionTypes)}  # type: ignore[attr-defined]
 
     def written(self) -> dict[str, Any] | None:
         """Return the rules as data; None if the library does not read the variant in its configuration."""
@@ -72,20 +96,21 @@ class Rules:
             "equal": {},
             "shares": {letter.name: share for letter, share in self._shares.items()},
             "fixed": {},
+            "patterns": {name: [kinds, self.keys[layers].letter.name] for name, (kinds, layers) in self._patterns.items()},
             "free": [key for key in self._unlike if self._free(key)],
-            "whole": [key for key in self._unlike if isinstance(self.reader.keys[key], Whole)],
+            "whole": [key for key in self._unlike if isinstance(self.keys[key], Whole)],
         }
         if architecture in self.reader.labelled:
             found["labels"] = self.reader.labels
-        for name, key in self.reader.keys.items():
+        for name, key in self.keys.items():
             if isinstance(key, Lettered) and key.letter in self.sizes:
                 found["sizes"][name] = self._size(name, key)
             elif isinstance(key, Several) and (listed := self._list(name, key)):
                 found["lists"][name] = listed
-            elif name not in found["free"] and not any(name == share[0] for share in self._shares.values()):
+            elif name not in {*found["free"], *self._patterns} and not any(name == share[0] for share in self._shares.values()):
                 found["fixed"][name] = [*self._values(name, key)]
         for name, source in self.reader.follows.items():
-            if found["fixed"].get(name) and source in found["sizes"] and self._follows(name, self.reader.keys[source]):
+            if found["fixed"].get(name) and source in found["sizes"] and self._follows(name, self.keys[source]):
                 found["equal"][name] = source
         for name, source in self._twins.items():
             found["equal"][name], found["fixed"][name] = source, []
@@ -111,11 +136,11 @@ class Rules:
     def _twins(self) -> dict[str, str]:
         """The keys that have to repeat the size of another key: where they do not, the reference builds another structure."""
         found = {}
-        for name, key in self.reader.keys.items():
+        for name, key in self.keys.items():
             if not isinstance(key, Lettered) or key.letter in self.sizes:
                 continue
             value = self.config.get(name, key.default)
-            for source, other in self.reader.keys.items():
+            for source, other in self.keys.items():
                 if (
                     isinstance(other, Lettered)
                     and other.letter in self.sizes
@@ -130,7 +155,7 @@ class Rules:
     @cached_property
     def _unkeyed(self) -> list[Symbol]:
         """The letters that no key gives."""
-        given = {key.letter for key in self.reader.keys.values() if isinstance(key, Lettered)}
+        given = {key.letter for key in self.keys.values() if isinstance(key, Lettered)}
         return [letter for letter in self.sizes if letter not in given and letter.name != "N"]
 
     @cached_property
@@ -140,10 +165,10 @@ class Rules:
     def _share(self, letter: Symbol) -> list[Any] | None:
         """Return the key of a fraction of the width of a head, width and heads, and for every known fraction the number that it is."""
         width, heads = (
-            next((name for name, key in self.reader.keys.items() if isinstance(key, Lettered) and key.letter == one), "") for one in (H, A)
+            next((name for name, key in self.keys.items() if isinstance(key, Lettered) and key.letter == one), "") for one in (H, A)
         )
         head = self.sizes.get(H, 0) // (self.sizes.get(A, 0) or 1)
-        fraction = next((name for name in ("partial_rotary_factor", "rotary_pct") if name in self.reader.keys), "")
+        fraction = next((name for name in ("partial_rotary_factor", "rotary_pct") if name in self.keys), "")
         if not (width and heads and head and fraction):
             return None
         known = []
@@ -169,7 +194,7 @@ class Rules:
     def _follows(self, name: str, source: Any) -> bool:
         """Whether a key that is no letter of the variant's may state what it follows."""
         value = self.sizes[source.letter]
-        source_name = next(one for one, how in self.reader.keys.items() if how is source)
+        source_name = next(one for one, how in self.keys.items() if how is source)
         other = self._read({name: 2 * value, source_name: 2 * value})
         return self._read({name: value}) == self.sizes and other == {**self.sizes, source.letter: 2 * value}
 
@@ -181,7 +206,7 @@ class Rules:
         if sizes[key.letter] == key.default:
             return key.default
         for letter, value in self.sizes.items():
-            source = next((one for one, how in self.reader.keys.items() if isinstance(how, Lettered) and how.letter == letter), "")
+            source = next((one for one, how in self.keys.items() if isinstance(how, Lettered) and how.letter == letter), "")
             other = self._read({name: nothing, source: 2 * value}) if source and letter != key.letter else None
             if other is not None and sizes[key.letter] == value and other[key.letter] == 2 * value:
                 return letter.name
@@ -204,10 +229,10 @@ class Rules:
     @cached_property
     def _unlike(self) -> list[str]:
         """The keys with numbers that are not sizes, such as the constant added to a variance."""
-        return [name for name, key in self.reader.keys.items() if isinstance(key, Real | Whole) and self._other(name) is not None]
+        return [name for name, key in self.keys.items() if isinstance(key, Real | Whole) and self._other(name) is not None]
 
     def _other(self, name: str) -> Any:
-        value = self.config.get(name, self.reader.keys[name].default)
+        value = self.config.get(name, self.keys[name].default)
         return 2 * value if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else None
 
     def _free(self, name: str) -> bool:
@@ -220,7 +245,7 @@ class Rules:
 
     def _changes_nothing(self, changed: Mapping[str, Any]) -> bool:
         try:
-            model = ps.from_config({**self.config, **changed}, strict=True)
+            model = ps.from_config(self._config(changed), strict=True)
         except ParamsymError:
             return False
         root, sizes = model.origin
@@ -230,6 +255,24 @@ class Rules:
     @cached_property
     def _own(self) -> list[Any]:
         return _shown(self.root)
+
+
+def _flat(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the keys of a configuration and of those inside it."""
+    for name, value in config.items():
+        if name.endswith("_config") and isinstance(value, Mapping):
+            yield from ((f"{name}.{inner}", held) for inner, held in value.items())
+        else:
+            yield name, value
+
+
+def _keys(reader: Family) -> Iterator[tuple[str, Any]]:
+    """Yield the keys of a family and of the configurations inside."""
+    for name, key in reader.keys.items():
+        if isinstance(key, Nested):
+            yield from ((f"{name}.{inner}", one) for inner, one in _keys(key.reader))
+        else:
+            yield name, key
 
 
 def _shown(root: ps.Layer) -> list[Any]:
@@ -257,12 +300,20 @@ def of_variant(variant: Variant) -> dict[str, Any]:
 
 
 def of_type(model_type: str) -> dict[str, Any]:
-    """Return the common rules of a type's configurations: other spellings of keys, and keys that change nothing."""
-    reader = family_of(model_type)
+    """Return the common rules of a type's configurations: other spellings of keys, keys that change nothing, configurations inside."""
+    found = _of_reader(family_of(model_type), "")
+    inside = {name: key for name, key in family_of(model_type).keys.items() if isinstance(key, Nested)}
+    for name, key in inside.items():
+        for part, more in _of_reader(key.reader, f"{name}.").items():
+            found[part] |= more
+    return {**found, "ignored": [*found["ignored"]], "inside": {name: key.overruled_by for name, key in inside.items()}}
+
+
+def _of_reader(reader: Family, path: str) -> dict[str, dict[str, Any]]:
     return {
-        "aliases": dict(reader.aliases),
-        "ignored": sorted(word for names in reader.ignored.values() for word in names.split()),
-        "usual": {name: [*values] for name, values in reader.usual.items()},
+        "aliases": {f"{path}{alias}": f"{path}{name}" for alias, name in reader.aliases.items()},
+        "ignored": {f"{path}{word}": 1 for names in reader.ignored.values() for word in sorted(names.split())},
+        "usual": {f"{path}{name}": [*values] for name, values in reader.usual.items()},
     }
 
 

@@ -25,6 +25,8 @@ from paramsym.render.order import ordered
 from paramsym.render.table import Letters
 
 MOST_TENSORS = 60
+GROUPS = {"params": "params", "flops": "work", "cache": "work"}
+"""The questions whose conditions are not those of arrays."""
 PLACE = r"\letter{%s}"
 """The placeholder in LaTeX for a letter of the chosen paper."""
 
@@ -76,34 +78,45 @@ def _inside(symbol: Symbol, amount: Polynomial) -> bool:
 
 
 class _Writer:
-    """Collects the common data of the questions about one variant: programs by their conditions, LaTeX, letters."""
+    """Collects the common data of the questions about one variant: programs by their conditions, LaTeX, letters.
+
+    The parameters have the first program, FLOPs and caches another, and bytes of arrays a third if they have more conditions: they ask for
+    at least one copy of every repeated block.
+    """
 
     def __init__(self, root: ps.Layer) -> None:
         self.root, self.letters = root, lettering(root.symbols)
-        self.programs: list[Program] = []
+        self.programs: dict[tuple[bool, frozenset[Condition]], Program] = {}
         self.texts: dict[str, int] = {}
-        self.asked: dict[Condition, None] = {}
+        self.conditions: dict[str, tuple[Condition, ...]] = {}
         self.symbols: set[Symbol] = set()
 
     def question(self, question: Question) -> dict[str, Any]:
         """Return for each choice the program, the total, the terms and the parts; raise ``NoClosedForm`` if there is none."""
-        return {"/".join(choice): self._answer(answered(self.root, question, choice, self.letters)) for choice in choices(question)}
+        return {
+            "/".join(choice): self._answer(question, answered(self.root, question, choice, self.letters)) for choice in choices(question)
+        }
 
-    def _program(self, subject: Counted) -> Program:
-        """Return the program of a subject: of the parameters, or of all costs, with the conditions of tracing the model once."""
-        number = 0 if subject is self.root else 1
-        if number == len(self.programs):
-            self.asked |= dict.fromkeys(conditions_of(subject))
-            self.programs.append(Program([subject], {subject.polynomial: 0}))
-        return self.programs[number]
+    def _program(self, question: Question, subject: Counted) -> Program:
+        """Return the program of the questions with the conditions of this one."""
+        group = GROUPS.get(question.name, "arrays")
+        if group not in self.conditions:
+            self.conditions[group] = conditions_of(subject)
+        key = (subject is self.root, frozenset(self.conditions[group]))
+        return self.programs.setdefault(key, Program([subject], {subject.polynomial: 0}))
 
-    def _answer(self, one: Answered) -> list[Any]:
+    def _answer(self, question: Question, one: Answered) -> list[Any]:
         self.symbols |= one.subject.symbols
-        program = self._program(one.subject)
+        program = self._program(question, one.subject)
         total = program.place(one.subject.polynomial)
         terms = [[self.texts.setdefault(written, len(self.texts)), program.place(amount)] for written, amount in one.terms]
         parts = [[name, program.place(amount), within] for name, amount, within in one.parts]
-        return [self.programs.index(program), total, terms, parts]
+        return [[*self.programs.values()].index(program), total, terms, parts]
+
+    @property
+    def asked(self) -> dict[Condition, None]:
+        """The conditions of all programs, each once."""
+        return dict.fromkeys(one for asked in self.conditions.values() for one in asked)
 
     def divisors(self) -> list[tuple[str | int, str | int]]:
         """Return the conditions: a letter or number that divides a letter, and a letter that divides a number."""
@@ -140,9 +153,9 @@ def variant_data(variant: Variant) -> dict[str, Any]:
         "configs": of_variant(variant),
         "texts": [*writer.texts],
         "questions": questions,
-        "degrees": [program.degrees() for program in writer.programs],
+        "degrees": [program.degrees() for program in writer.programs.values()],
         "missing": missing,
-        "programs": f"[{','.join(program.script() for program in writer.programs)}]",
+        "programs": f"[{','.join(program.script() for program in writer.programs.values())}]",
     }
 
 

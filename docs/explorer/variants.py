@@ -49,13 +49,20 @@ class Variant:
 
     def argument(self, symbol: Symbol) -> str:
         """Return the argument with a letter, and the index in it if it has several; empty if none has it."""
-        for one in fields(type(self.root)):  # type: ignore[arg-type]
-            held = getattr(self.root, one.name)
-            if held == symbol:
-                return one.name
-            if isinstance(held, tuple) and symbol in held:
-                return f"{one.name}[{held.index(symbol)}]"
-        return ""
+        return next(_arguments(self.root, symbol), "")
+
+
+def _arguments(layer: ps.Layer, symbol: Symbol) -> Iterator[str]:
+    for one in fields(layer):  # type: ignore[arg-type]
+        held = getattr(layer, one.name)
+        if held == symbol:
+            yield one.name
+        elif isinstance(held, tuple) and symbol in held:
+            yield f"{one.name}[{held.index(symbol)}]"
+    for one in fields(layer):  # type: ignore[arg-type]
+        held = getattr(layer, one.name)
+        if isinstance(held, ps.Layer):
+            yield from (f"{one.name}.{inner}" for inner in _arguments(held, symbol))
 
 
 def _symbols(held: Any) -> Iterator[Symbol]:
@@ -64,6 +71,9 @@ def _symbols(held: Any) -> Iterator[Symbol]:
     elif isinstance(held, tuple):
         for one in held:
             yield from _symbols(one)
+    elif isinstance(held, ps.Layer):
+        for one in fields(held):  # type: ignore[arg-type]
+            yield from _symbols(getattr(held, one.name))
 
 
 def meaning(name: str) -> str:

@@ -75,13 +75,13 @@ def conditions_are_asked() -> bool:
 
 def _ask(kind: Literal["divides", "at most", "equal", "differ"], small: Dim, large: Dim, names: tuple[str, str] = ("", "")) -> None:
     asked = _asked.get()
-    if asked is not None:
+    if asked is not None and (kind == "differ" or small != large):  # a size divides itself
         asked.append(Condition(kind, small, large, names))
 
 
 MAX_BITS = 4096  # more than any architecture needs, and few enough to print every product of axes
 _PLAIN = 1 << 63  # nearly every size is an int below this, and needs no further check
-_INERT = (int, str, type(None))  # types without symbols; a tuple, because a union would be made again at every call
+_INERT = (int, float, str, type(None))  # types without symbols; a tuple, because a union would be made again at every call
 
 
 def size(value: object, where: str = "a size") -> Dim:

@@ -12,7 +12,7 @@ from sympy import Add, Expr, Integer, Rational, Symbol
 
 from paramsym.algebra.letters import Lettering, lettering
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import substitute, symbols_in
+from paramsym.algebra.size import shown, substitute, symbols_in
 from paramsym.analysis.formula import Formula, Subject, formula_of, quotient
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.present.tabulate import PAPER
@@ -67,7 +67,7 @@ class Asymptotics(Printed):
     def __str__(self) -> str:
         together = "" if len(self.symbols) == 1 else f", where {', '.join(symbol.name for symbol in self.symbols)} grow together as n"
         rest = f" + {self.order}" if self.order else ", exactly"
-        lines = [f"{self.leading}{rest}{together if self.order else ''}", f"exact factor: {self.correction}"]
+        lines = [f"{shown(self.leading)}{rest}{together if self.order else ''}", f"exact factor: {shown(self.correction)}"]
         if self.error is not None:
             vanished = ": the leading terms are 0 there" if self.error == -1 else ""
             lines.append(f"at these sizes {float(100 * self.error):+.3g} %{vanished}")
@@ -113,7 +113,7 @@ def asymptotics(subject: Subject, *symbols: Symbol | str, at: Any = None) -> Asy
 
     >>> from paramsym import F, H, L, Repeat, TransformerEncoderLayer
     >>> print(asymptotics(Repeat(TransformerEncoderLayer(H, 12, 4*H), L), H, at={"L": 12}))
-    12*H**2*L + O(H)
+    12*L*H**2 + O(H)
     exact factor: 1 + 13/(12*H)
     within 1 % from H = 108 on
     within 10 % from H = 10 on

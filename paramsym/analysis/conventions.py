@@ -10,7 +10,7 @@ from sympy import Expr, Integer
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import substitute, text
+from paramsym.algebra.size import shown, substitute
 from paramsym.analysis.counted import Counted
 from paramsym.analysis.listing import ByName, Listing, Topic, listing
 from paramsym.analysis.ways import Alternative, ways
@@ -52,10 +52,10 @@ class Convention(Printed):
         return ", ".join(f"{word} {_listed(names)}" for word, names in kinds if names)
 
     def __str__(self) -> str:
-        shown = text(self.params) if not isinstance(self.params, Integer) else f"{int(self.params):,}"
+        written = shown(self.params) if not isinstance(self.params, Integer) else f"{int(self.params):,}"
         if self.formula_difference == 0:
-            return f"{self.name}: {shown}"
-        return f"{self.name}: {shown}, stored {_signed(self.formula_difference)}; {self.because or self.meaning}"
+            return f"{self.name}: {written}"
+        return f"{self.name}: {written}, stored {_signed(self.formula_difference)}; {self.because or self.meaning}"
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def conventions(subject: Counted | Topic = "all") -> Conventions | Listing:
     >>> found["rows as listed"].difference, found["non-embedding (Hugging Face)"].params
     (H*V, 0)
     >>> print(found["rows as listed"])
-    rows as listed: 2*H*V, stored + H*V; with head.weight
+    rows as listed: 2*V*H, stored + V*H; with head.weight
     >>> from paramsym import B, flops
     >>> conventions(flops(Dense(H, V), (B, H)))["multiply-adds"].params
     B*H*V
@@ -244,7 +244,7 @@ _CONVENTIONS: tuple[tuple[str, str, str, Selection, Kind], ...] = (
 
 
 def _signed(value: Expr) -> str:
-    written = text(value)
+    written = shown(value)
     return f"- {written[1:]}" if written.startswith("-") else f"+ {written}"
 
 

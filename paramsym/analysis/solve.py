@@ -94,7 +94,9 @@ class Solutions(Tabular, Sequence[Solution]):
             given = "none gives it" if self.exact == 0 else "one gives it" if self.exact == 1 else f"{self.exact:,} give it"
             words = f"the nearest {len(self)} of {searched} to {self.target}: {given}"
         else:
-            words = f"{len(self)} of {searched} give{'s' if len(self) == 1 else ''} {self.target}"
+            words = f"{len(self)} of {searched} give{'s' if len(self) == 1 else ''} {self.target}" + (
+                "" if self else "; best=3 finds the nearest"
+            )
         return words + ("" if self.complete else " (interrupted)")
 
 

@@ -117,8 +117,11 @@ def _rule(key: str, domain: Mapping[str, Any], given: Mapping[str, Value], insid
     if key in given and not domain.get("derived"):
         return domain["null"]
     above = key.rpartition(".")[0]
-    if "absent" in domain and above in inside and above not in given:
-        return ["is", domain["absent"]]
+    if "absent" in domain and above in inside:
+        if above not in given:
+            return ["is", domain["absent"]]
+        if not any(one.startswith(f"{above}.") for one in given):  # references read an empty object in either way
+            return None
     return domain.get("missing")
 
 

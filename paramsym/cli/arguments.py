@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import NoReturn, cast
+from typing import Any, NoReturn, cast
 
 from paramsym import __version__
 from paramsym.cli.options import COSTS, TAKES, add_options, whole
@@ -166,7 +166,11 @@ _SUMMARIES = {
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line."""
+    """A parser whose errors are one line; options are written in full."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        """Take ``--input`` for no short form of ``--input-gradients``."""
+        super().__init__(*arguments, **{**named, "allow_abbrev": False})
 
     def error(self, message: str) -> NoReturn:
         command = self.prog.partition(" ")[2]
@@ -194,7 +198,10 @@ def parser() -> argparse.ArgumentParser:
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """Return the parsed command line; raise ``SystemExit`` after an error, or after ``--help``."""
     top = parser()
-    found = top.parse_args(argv)
+    found, unknown = top.parse_known_args(argv)
+    if unknown:
+        complain(f"unrecognized arguments: {' '.join(unknown)} (see {top.prog} {found.command} --help)", found.command)
+        raise SystemExit(2)
     # Until Python 3.13 argparse reads `--set=--` as an option with no value at all, and gives a list for it.
     given = [value for name, value in vars(found).items() if name not in {"sizes", "more"}] + list(getattr(found, "sizes", ()))
     if [] in given:

@@ -398,7 +398,7 @@ class Layer:
 
     def _symbols(self) -> Iterable[Symbol]:
         cls: type = type(self)
-        return symbols_in(tuple(getattr(self, name) for name in field_names(cls)))
+        return symbols_in(tuple([getattr(self, name) for name in field_names(cls)]))
 
     def part(self, path: str) -> Layer:
         """Return the layer at a dotted path such as ``"encoder.layer.3.attention"``; ``{}`` means any copy.
@@ -489,9 +489,9 @@ class Layer:
             SizeError: while symbols are left.
         """
         if not isinstance(self.params, Integer):
-            left = ", ".join(sorted(symbol.name for symbol in symbols_in(self.params)))
+            left = symbols_left(symbols_in(self.params))
             inferred = " ps.infer(layer, input_shape) finds the widths of lazy layers." if self.open_letters else ""
-            message = f"{type(self).__name__} has no count yet: {left} are symbols. Put sizes in with .at(...), or use .params.{inferred}"
+            message = f"{type(self).__name__} has no count yet: {left}. Put sizes in with .at(...), or use .params.{inferred}"
             raise SizeError(message)
         return int(self.params)
 
@@ -695,6 +695,17 @@ def class_name(layer: Layer) -> str:
     """
     held: Any = layer  # an edited model has the inner model's attributes without being of its class, so its own fields decide
     return str(held.architecture) if any(field.name == "architecture" for field in fields(held)) else type(layer).__name__
+
+
+def symbols_left(symbols: Iterable[Symbol]) -> str:
+    """Return the words for symbols without a size.
+
+    >>> from paramsym import F, H
+    >>> symbols_left([H, F]), symbols_left([H])
+    ('F, H are symbols', 'H is a symbol')
+    """
+    names = sorted(symbol.name for symbol in symbols)
+    return f"{', '.join(names)} {'are symbols' if len(names) > 1 else 'is a symbol'}"
 
 
 _CONTRACT = frozenset(name for name in vars(Layer) if not name.startswith("_")) - {"published"}

@@ -22,6 +22,8 @@ _NUMBER = re.compile(r"(?<![^.])\d+(?![^.])")  # a step of a path that is a numb
 def replaced(layer: Layer, path: str | Sequence[str], new: Layer | Callable[[Layer], Layer]) -> Layer:
     """Return a layer with the parts that ``path`` means replaced, as ``Layer.replace`` says."""
     several = _several(path)
+    if not several:
+        _check_path(layer, path)
     if not several and not (callable(new) and isinstance(path, str)):
         return edited(layer, path, new)  # type: ignore[arg-type]
     made: dict[str, list[tuple[str, Layer]]] = {}
@@ -50,10 +52,28 @@ def _made(new: Callable[[Layer], Layer], old: Layer) -> Layer:
 def frozen_at(layer: Layer, path: str | Sequence[str]) -> Layer:
     """Return a layer with the parts that ``path`` means frozen, as ``Layer.freeze`` says."""
     if not _several(path):
+        _check_path(layer, path)
         return frozen(layer, path)  # type: ignore[arg-type]
     for one in dict.fromkeys(one for one, _ in paths_of(layer, path)):
         layer = frozen(layer, one)
     return layer
+
+
+def _check_path(layer: Layer, path: object) -> None:
+    """Refuse the last name of some parts in the place of a path: a list means every part of that name.
+
+    Raises:
+        UnknownNameError: parts whose path ends in this name, and none at it.
+    """
+    if not isinstance(path, str):
+        return
+    try:
+        _held(layer, path)
+    except UnknownNameError:
+        paths = [one for one, _, _ in _below(layer, numbered=False) if one.endswith(f".{path}")]
+        if paths:
+            message = f"{_name(layer)} has no part {path!r}; a list means every part of this name: [{path!r}] is {_first(paths)}."
+            raise UnknownNameError(message) from None
 
 
 def _held(layer: Layer, path: str) -> Layer:
@@ -98,10 +118,18 @@ def _unfit(layer: Layer, pattern: str) -> str:
     paths = [path for path, _, _ in _below(layer, numbered=False)]
     names = nearest(pattern.rpartition(".")[2].strip("*"), dict.fromkeys(path.rpartition(".")[2] for path in paths))
     near = list(dict.fromkeys(path for path in paths if path.rpartition(".")[2] in names)) or paths
-    shown = ", ".join(near[:_SHOWN]) + (", ..." if len(near) > _SHOWN else "")
+    return f"{_name(layer)} has no part that fits {pattern!r}; its parts are {_first(near) or 'none'}."
+
+
+def _first(paths: Sequence[str]) -> str:
+    return ", ".join(paths[:_SHOWN]) + (", ..." if len(paths) > _SHOWN else "")
+
+
+def _name(layer: Layer) -> str:
+    """Return the class's name, without what has been edited in it."""
     while isinstance(layer, Holder):
         layer = layer.layer
-    return f"{type(layer).__name__} has no part that fits {pattern!r}; its parts are {shown or 'none'}."
+    return type(layer).__name__
 
 
 def _found(layer: Layer, fits: Sequence[re.Pattern[str]], *, numbered: bool) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ from typing import Any
 import sympy
 from sympy import Expr, Integer, Symbol
 
-from paramsym.algebra.size import text
+from paramsym.algebra.size import shown
 from paramsym.derive.arguments import by_name, check_limits, read_call
 from paramsym.derive.certificate import Derivation
 from paramsym.derive.domain import said_domain
@@ -47,7 +47,7 @@ class DerivedCount(Printed):
         return self.formula.xreplace({taken[name]: Integer(value) for name, value in sizes.items() if name in taken})
 
     def __str__(self) -> str:
-        return text(self.formula)
+        return shown(self.formula)
 
 
 def derive(

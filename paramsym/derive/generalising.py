@@ -11,6 +11,7 @@ from typing import Any
 from sympy import Expr, Integer, Symbol
 
 from paramsym.algebra.size import MAX_BITS, substitute, symbols_in, text
+from paramsym.algebra.symbols import dims
 from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import ArgumentError, StructureError
 from paramsym.naming import quoted
@@ -26,7 +27,7 @@ _SORTS = {
 def generalise(layer: Layer, letters: Mapping[Any, Any]) -> Layer:
     """Return the layer with letters put in for numbers.
 
-    The mapping ``{768: H, 12: A, 3072: 4*H}`` says what each number means.
+    The mapping ``{768: H, 12: A, 3072: 4*H}`` says what each number means; a symbol may be given by its name, ``{768: "H"}``.
 
     A number is replaced in every field that holds it. If it has two meanings, such as 12 heads and 12 layers, a key says which:
     ``{("heads", 12): A, ("copies", 12): L}``; other things are widths, table rows, kernels and groups.
@@ -63,12 +64,13 @@ def _wanted(letters: Mapping[Any, Any]) -> dict[tuple[str, int], Any]:
         raise ArgumentError(message)
     found: dict[tuple[str, int], Any] = {}
     numbers: dict[Any, int] = {}
-    for key, letter in letters.items():
+    for key, typed in letters.items():
+        letter = dims(typed) if isinstance(typed, str) else typed
         pair: tuple[Any, Any] = key if isinstance(key, tuple) and len(key) == 2 else ("", key)
         sort, number = pair
         whole = isinstance(number, int) and not isinstance(number, bool) and number.bit_length() <= MAX_BITS
         if not whole or not isinstance(sort, str) or not isinstance(letter, Expr):
-            message = f"letters has {quoted(key)}: {quoted(letter)}; wanted a number and a symbol, such as 768: H, or ('heads', 12): A."
+            message = f"letters has {quoted(key)}: {quoted(typed)}; wanted a number and a symbol, such as 768: H, or ('heads', 12): A."
             raise ArgumentError(message)
         if letter.is_Symbol and numbers.setdefault(letter, number) != number:
             message = f"{letter} cannot be {numbers[letter]} and {number}; one letter is one number."

@@ -17,7 +17,7 @@ from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.keeping import Attention, Way
 from paramsym.measure.kept import keeping, of_outputs
 from paramsym.measure.state import BYTES
-from paramsym.measure.trace import trace
+from paramsym.measure.trace import ask_for_copies, trace
 from paramsym.measure.work import check_stated
 from paramsym.program.graph import Program
 
@@ -164,6 +164,7 @@ def activations(
     memory, shares = MEMORY[convention], Shares(tensor, sequence, context, pipeline, interleaved)
     program = trace(layer, *inputs, **named)
     check_stated(program)
+    ask_for_copies(program)
     width = BYTES[dtype or memory.dtype]
     widths = {
         "float": width,

@@ -105,15 +105,16 @@ def _travelling(layer: Layer, program: Program, shared: Sharing) -> Iterator[tup
             if often:
                 yield line.but(used=line.stored), often
         return
-    found = list(walked(program, _keys if shared.travels == "keys" else _stream(program), whole=(Region,)))
+    ranks = frozenset(len(one.shape) for one in program.output_types if one.kind == "float")
+    sent = _keys if shared.travels == "keys" else _stream(ranks)
+    found = list(walked(program, (shared.travels, ranks), sent, whole=(Region,)))
     if shared.travels == "boundary":
         found = [found[0].but(path=("boundary",), stored=(), used=())] if found else []
     yield from ((line, shared.times) for line in found)
 
 
-def _stream(program: Program) -> Any:
-    """Return a function that finds the additions to the residual stream: sums of two arrays of one shape, with the axes of the result."""
-    ranks = {len(one.shape) for one in program.output_types if one.kind == "float"}
+def _stream(ranks: frozenset[int]) -> Any:
+    """Return a function that finds the additions to the residual stream: sums of two arrays of one shape, with as many axes as a result."""
 
     def added(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> Iterator[Line]:
         alike = isinstance(operation, Combine) and operation.name == "add" and len({one.sizes for one in taken}) == 1

@@ -14,7 +14,7 @@ from paramsym.algebra.letters import Lettering, lettering
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, shown, substitute, symbols_in
 from paramsym.core.at import mapping_from
-from paramsym.core.layer import Layer, class_name
+from paramsym.core.layer import Layer, class_name, symbols_left
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError, ParamsymError, SizeError
 from paramsym.naming import described
@@ -69,8 +69,8 @@ class Cost(Printed):
             SizeError: symbols are left, or the total is a fraction.
         """
         if not isinstance(self.total, Integer):
-            left = ", ".join(sorted(symbol.name for symbol in symbols_in(self.total)))
-            why = f"{left} are symbols. Put sizes in with .at(...)" if left else f"it is {shown(self.total)}"
+            left = symbols_in(self.total)
+            why = f"{symbols_left(left)}. Put sizes in with .at(...)" if left else f"it is {shown(self.total)}"
             message = f"{self.subject} has no whole number of {self.unit}: {why}, or use .total."
             raise SizeError(message)
         return int(self.total)

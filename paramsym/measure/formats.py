@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -74,6 +75,7 @@ _MIXED = (
     "files of that name keep some matrices in other blocks: q4_0 has the output matrix in q6_k (log in llama.cpp, pull request 2398), so"
     " Llama-2-7B's file has 3.83 GB instead of 3.79"
 )
+_TURNED = "matrices that are stored as (in, out), as GPT-2's, count the other axis"
 _KEPT = "training also keeps the weights in a wider format"
 _WHOLE = "matrices whose rows do not divide into whole blocks are padded or not quantised"
 FORMATS: Mapping[str, Format] = {
@@ -98,16 +100,16 @@ FORMATS: Mapping[str, Format] = {
             1,
             "blocks",
             row=4,
-            wrong=_KEPT,
+            wrong=f"{_KEPT}; {_TURNED}",
         ),
         Format(
             "gptq-g128",
-            "Frantar et al. 2023, arXiv:2210.17323, as in AutoGPTQ: scales of 16 bits, zeros of 4 for 128 numbers, an int32 per column"
-            " (the buffers qweight, scales, qzeros and g_idx)",
+            "Frantar et al. 2023, arXiv:2210.17323, as AutoGPTQ stores it (nn_modules/qlinear/qlinear_cuda.py): for 128 numbers a scale of"
+            " 16 bits and a zero of 4 (scales, qzeros), for each input an int32, the number of its group (g_idx)",
             _bits(4, 20, 128),
             "blocks",
             column=4,
-            wrong="kernels without g_idx do not keep it in memory; other group sizes have other scales",
+            wrong="kernels without g_idx do not keep it in memory; other group sizes have other scales; " + _TURNED,
         ),
         Format(
             "awq-g128",
@@ -119,12 +121,12 @@ FORMATS: Mapping[str, Format] = {
         ),
         Format(
             "mxfp4",
-            "OCP Microscaling Formats 1.0: 4 bits, and 8 for each block of 32; for experts, as in gpt-oss",
+            "OCP Microscaling Formats 1.0: 4 bits (E2M1), and 8 (E8M0) for each block of 32; for the matrices of experts, as in gpt-oss",
             _bits(4, 8, 32),
             "experts",
             wrong=_WHOLE,
         ),
-        Format("mxfp8", "OCP Microscaling Formats 1.0: 8 bits, and 8 for each block of 32", _bits(8, 8, 32), "blocks", wrong=_WHOLE),
+        Format("mxfp8", "OCP Microscaling Formats 1.0: 8 bits, and 8 (E8M0) for each block of 32", _bits(8, 8, 32), "blocks", wrong=_WHOLE),
         Format(
             "nvfp4",
             "NVIDIA, as compressed-tensors stores it (nvfp4-pack-quantized: weight_packed, weight_scale in float8 for 16 numbers,"
@@ -212,8 +214,8 @@ OPTIMIZERS: Mapping[str, Optimizer] = {
 
 
 def chosen(line: Line, which: Which | Literal["others"]) -> bool:
-    """Return whether a tensor is of a kind; "others" are those that are not "blocks"."""
-    matrix = len(line.shape) > 1
+    """Return whether a tensor is of a kind; "others" are those that are not "blocks". A stack of biases is no matrix."""
+    matrix = sum(not isinstance(axis, stack) for axis in line.shape) > 1
     match which:
         case "all":
             return True
@@ -222,7 +224,7 @@ def chosen(line: Line, which: Which | Literal["others"]) -> bool:
         case "repeated":
             return any(isinstance(step, Numbers) for step in line.path)
         case "experts":
-            return any(isinstance(factor, stack) for axis in line.shape for factor in factors_of(axis))
+            return matrix and any(isinstance(factor, stack) for axis in line.shape for factor in factors_of(axis))
         case "blocks":
             return matrix and line.role != "table" and chosen(line, "repeated")
         case "others":
@@ -246,8 +248,8 @@ def in_format(lines: Sequence[Line], form: Format, rest: Callable[[Line], Iterat
 
 
 def of_states(lines: Sequence[Line], optimizer: Optimizer) -> Iterator[Line]:
-    """Yield the bytes of an optimizer's states for trained tensors."""
-    for state in optimizer.kept:
+    """Yield the bytes of an optimizer's states for trained tensors, those of equal states together."""
+    for state, times in Counter(optimizer.kept).items():
         seen: set[str] = set()
         for line in lines:
             if not chosen(line, state.which):
@@ -255,11 +257,11 @@ def of_states(lines: Sequence[Line], optimizer: Optimizer) -> Iterator[Line]:
             if not state.factored or len(line.shape) < 2:
                 entries = product(tuple(map(extent, line.shape))) if state.least else 0
                 small = isinstance(entries, int) and entries < state.least
-                yield line.but(factors=(4 if small else state.bytes, *line.factors))
+                yield line.but(factors=(times * (4 if small else state.bytes), *line.factors))
             elif line.name not in seen:
                 seen.add(line.name)
                 for name, numbers in zip(("rows", "columns"), _rows_and_columns(line), strict=True):
-                    yield line.but(path=(*line.path, name), factors=(state.bytes, numbers), label="")
+                    yield line.but(path=(*line.path, name), factors=(times * state.bytes, numbers), label="")
 
 
 def _rows_and_columns(line: Line) -> tuple[Dim, Dim]:

@@ -17,7 +17,7 @@ from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.formats import FORMATS, OPTIMIZERS, chosen, in_format, of_states
 from paramsym.measure.peak import widest
 from paramsym.measure.state import BYTES, in_bytes, kv_cache
-from paramsym.measure.trace import trace
+from paramsym.measure.trace import ask_for_copies, trace
 
 Use: TypeAlias = Literal["training", "inference"]
 USES: tuple[Use, ...] = ("training", "inference")
@@ -101,7 +101,9 @@ def memory(
     if use == "inference":
         flows = kv_cache(layer, *inputs, dtype=dtype if cache is None else cache, **named)
         widths = {"float": width, "statistic": 4, "index": 8, "truth": 1}
-        moment = widest(trace(layer, *inputs, **named), widths, fused=MEMORY[convention].attention == "fused")
+        program = trace(layer, *inputs, **named)
+        ask_for_copies(program)
+        moment = widest(program, widths, fused=MEMORY[convention].attention == "fused")
         lines = [
             *_of("weights", _stored(stored, dtype, weights)),
             *_of("cache", flows.ledger),

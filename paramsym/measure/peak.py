@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from sympy import Max, Symbol
@@ -11,7 +12,7 @@ from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, same, shown
 from paramsym.errors import SizeError
-from paramsym.measure.layout import plain, viewed
+from paramsym.measure.layout import Layout, plain, viewed
 from paramsym.measure.once import once
 from paramsym.program.constants import Constant
 from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan
@@ -26,7 +27,7 @@ def widest(program: Program, widths: Mapping[str, Dim], *, fused: bool = False) 
     """Return the bytes of the widest moment; an array lives from the operation that makes it to the last one that uses it.
 
     Operations make new arrays, except for views. With ``fused`` an attention needs no temporary arrays. If no moment is the widest for all
-    sizes, the result is the maximum of several.
+    sizes, the result is the maximum of several. It holds for at least one copy of every loop.
     """
     found = [one.as_expr() for one in _moments(program, widths, fused=fused)]
     return Max(*found, evaluate=False) if len(found) > 1 else found[0]
@@ -114,16 +115,28 @@ def _ends(moment: Polynomial, index: Symbol, first: Polynomial, last: Polynomial
 
 def _roots(program: Program) -> list[int]:
     """Return for every value the one that owns its storage."""
+    return _laid(program)[0]
+
+
+def _laid(program: Program) -> tuple[list[int], list[Layout]]:
+    """Return the owners of the storages, and the layouts. A part may give back its input, or a view of it: a dropout, a flattening."""
     root = list(range(len(program.types)))
     layout = [plain(one) for one in program.types]
     for step in program.steps:
-        if step.takes:
+        if isinstance(step.operation, Call):
+            body = step.operation.body
+            owners, layouts = once(body, "laid", partial(_laid, body))
+            place = {number: position for position, number in enumerate(body.inputs)}
+            for number, output in zip(step.gives, body.outputs, strict=True):
+                if owners[output] in place:
+                    root[number], layout[number] = root[step.takes[place[owners[output]]]], layouts[output]
+        elif step.takes:
             first = step.takes[0]
             dropped = isinstance(step.operation, Drop)  # there is no dropout without gradients
             laid = (layout[first],) if dropped else viewed(step.operation, program.types[first], program.given(step), layout[first])
             for number, one in zip(step.gives, laid or (), strict=False):
                 root[number], layout[number] = root[first], one
-    return root
+    return root, layout
 
 
 def _widest(moments: Iterable[Polynomial]) -> list[Polynomial]:
@@ -136,4 +149,6 @@ def _widest(moments: Iterable[Polynomial]) -> list[Polynomial]:
 
 
 def _within(one: Polynomial, other: Polynomial) -> bool:
-    return all(amount >= 0 for amount in (other - one).terms.values())
+    """Return whether every term of the first polynomial is at most the same term of the second."""
+    less, more = one.terms, other.terms
+    return all(more.get(term, 0) >= amount for term, amount in less.items()) and all(c >= 0 or term in less for term, c in more.items())

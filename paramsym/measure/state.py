@@ -11,7 +11,6 @@ from paramsym.algebra.size import Count, Dim
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Ledger, Line
 from paramsym.measure.cost import Cost, check_word
-from paramsym.measure.once import once
 from paramsym.measure.trace import trace
 from paramsym.measure.work import walked
 from paramsym.program.graph import Program
@@ -81,7 +80,7 @@ def states(program: Program) -> Iterator[Line]:
         if isinstance(operation, Remember):
             yield Line((operation.name,), flat(operation.state(taken[0]).shape))
 
-    return iter(once(program, "states", lambda: tuple(walked(program, kept))))
+    return walked(program, "states", kept)
 
 
 def in_bytes(line: Line, width: Dim) -> Line:

@@ -30,7 +30,7 @@ def summary(
     training only.
 
     With ``stages`` there is one row for each size of the feature map, as in papers about image networks; it contains all layers whose
-    output has this size.
+    output has this size. Layers that are applied to several maps, as the heads of detectors are, have one row, "100 x 100 to 7 x 7".
 
     Raises:
         ShapeError: an input shape that the layer cannot take.
@@ -67,7 +67,7 @@ def summary(
     footer: tuple[Cell, ...]
     if stages:
         batches = frozenset(one[0] for one in each_input(shape) if one)
-        columns, rows = ("size", "layers", "output", *counted), [_staged(size, some) for size, some in _by_size(entries, batches)]
+        columns, rows = ("size", "layers", "output", *counted), [_staged(sizes, some) for sizes, some in _stages(entries, batches)]
         footer = ("total", "", _shape(left), total, *totals)
     else:
         columns, rows = ("part", "layer", "input", "output", *counted), [entry.row() for entry in entries]
@@ -79,6 +79,21 @@ def summary(
 
 _LAST = {"Dense", "LayerNorm"}
 """Layers that take the last axis for channels."""
+
+
+def _stages(entries: list[_Entry], batches: frozenset[Any]) -> Iterator[tuple[list[Shape], list[_Entry]]]:
+    """Yield the rows of a table of stages: layers with the sizes of their maps.
+
+    Layers that are applied to several maps have several sizes: the heads of detectors, which papers list once for all levels.
+    """
+    found: list[tuple[list[Shape], list[_Entry]]] = []
+    for size, some in _by_size(entries, batches):
+        if found and not any(entry.named for entry in some) and any(entry.connections != 0 for entry in some):
+            found[-1][0].append(size)
+            found[-1][1].extend(some)
+        else:
+            found.append(([size], some))
+    yield from found
 
 
 def _by_size(entries: list[_Entry], batches: frozenset[Any]) -> Iterator[tuple[Shape, list[_Entry]]]:
@@ -143,8 +158,8 @@ def _in_row(length: Count | None, size: Shape) -> bool:
     return length in {places, canonical(places + 1)}
 
 
-def _staged(size: Shape, entries: list[_Entry]) -> tuple[Cell, ...]:
-    """Return the row of one size: the applied layers by kind, and the sums."""
+def _staged(sizes: list[Shape], entries: list[_Entry]) -> tuple[Cell, ...]:
+    """Return the row of one size, or of the first one to the last: the applied layers by kind, the sums, the last output."""
     kinds: dict[str, Dim] = {}
     for entry in entries:
         if entry.named:
@@ -152,7 +167,8 @@ def _staged(size: Shape, entries: list[_Entry]) -> tuple[Cell, ...]:
     layers = ", ".join(kind if n == 1 else f"{n} {kind}" if isinstance(n, int) else f"({n}) {kind}" for kind, n in kinds.items())
     sums = (_sum([getattr(entry, one) for entry in entries]) for one in ("parameters", "neurons", "connections"))
     last = next((entry for entry in reversed(entries) if entry.whole), entries[-1])
-    return (" x ".join(map(str, size)), layers, _shape(canonical_shape(last.visit.left)), *sums)
+    ends = sizes if len(sizes) == 1 else (sizes[0], sizes[-1])
+    return (" to ".join(" x ".join(map(str, size)) for size in ends), layers, _shape(canonical_shape(last.visit.left)), *sums)
 
 
 class _Entry:

@@ -6,12 +6,12 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from paramsym.algebra.size import Count, Dim, shown
+from paramsym.algebra.size import Count, Dim, conditions_are_asked, same, shown
 from paramsym.core.layer import Layer, check_layer, class_name
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.measure.derived import types_of
 from paramsym.measure.walk import checked_shape
-from paramsym.program.graph import Program
+from paramsym.program.graph import Loop, Program, bodies
 from paramsym.program.own import trace_layer
 from paramsym.program.signature import arranged, names_of, stated_inputs
 from paramsym.program.state import after
@@ -58,6 +58,16 @@ def types_for(layer: Layer, shapes: tuple[Any, ...], named: Mapping[str, Any]) -
         named = stated_inputs(layer)
     ordered = arranged(layer, shapes, named)
     return types_of(checked_shape(ordered) if len(ordered) > 1 else checked_shape(ordered[0]))
+
+
+def ask_for_copies(program: Program) -> None:
+    """Ask for at least one copy of every loop, as a condition: without copies, their largest moment and what they keep once are absent."""
+    for step in program.steps if conditions_are_asked() else ():
+        if isinstance(step.operation, Loop):
+            for numbers, _ in step.operation.bodies:
+                same(numbers.count, 0)
+        for body in bodies(step.operation):
+            ask_for_copies(body)
 
 
 @contextmanager

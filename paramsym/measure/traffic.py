@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from sympy import Expr, Integer, Rational, cancel
 
@@ -16,7 +16,7 @@ from paramsym.errors import SizeError
 from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.machines import Speed, machine_of, quotient
 from paramsym.measure.state import BYTES, in_bytes
-from paramsym.measure.trace import trace
+from paramsym.measure.trace import ask_for_copies, trace
 from paramsym.measure.work import flops, walked, word as first_word
 from paramsym.program.graph import MULTIPLY_ADD, Region
 from paramsym.program.lookups import Stored
@@ -42,6 +42,7 @@ def traffic(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 0,
     """
     check_word("dtype", dtype, BYTES)
     program = trace(layer, *inputs, past=past, **named)
+    ask_for_copies(program)
 
     def moved(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> Iterator[Line]:
         if isinstance(operation, Stored) or not _multiplies(operation, taken, given):
@@ -56,7 +57,7 @@ def traffic(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 0,
     def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
         return traffic(layer, *shapes, **(chosen | changed))
 
-    lines = tuple(walked(program, moved, whole=(Region,)))
+    lines = tuple(walked(program, ("traffic", dtype), moved, whole=(Region,)))
     shapes = tuple(one.sizes for one in program.input_types)
     return Cost(layer, shapes, "bytes", f"moved, {dtype}", Ledger(lines), ask, chosen)
 
@@ -73,11 +74,13 @@ def _multiplies(operation: Any, taken: tuple[ArrayType, ...], given: tuple[Array
 class Intensity(Tabular):
     """The FLOPs of a forward pass for each byte moved: ``flops`` over ``bytes``, both costs.
 
-    ``on`` gives the limit of a machine: arithmetic if the ratio is above the machine's ridge, otherwise memory.
+    ``on`` gives the limit of a machine: arithmetic if the ratio is above the machine's ridge, otherwise memory. A ratio has no lines:
+    questions such as ``explain`` take ``flops`` and ``bytes``, questions about expressions also take ``ratio``.
     """
 
     flops: Cost
     bytes: Cost
+    unit: ClassVar[str] = "FLOPs per byte"
 
     def __post_init__(self) -> None:
         """Bytes are moved, or there is no ratio."""
@@ -89,6 +92,11 @@ class Intensity(Tabular):
     def ratio(self) -> Expr:
         """FLOPs per byte, exactly."""
         return cancel(self.flops.total / self.bytes.total)
+
+    @property
+    def total(self) -> Expr:
+        """The ratio, under the name that costs have for it."""
+        return self.ratio
 
     def at(self, sizes: Any = None, /, **named: Any) -> Intensity:
         """Return the intensity with sizes put in."""

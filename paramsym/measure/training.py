@@ -2,41 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from sympy import Expr, Integer, Rational
 
+from paramsym.algebra.letters import Lettering
 from paramsym.algebra.size import Count, count
 from paramsym.core.layer import Layer, class_name
+from paramsym.core.ledger import Ledger
 from paramsym.errors import ArgumentError
 from paramsym.measure.cost import Cost
 from paramsym.measure.machines import Speed, exact_share, machine_of
 from paramsym.measure.work import flops
 from paramsym.naming import described
-from paramsym.render.table import Table, Tabular
+from paramsym.render.table import Table
 
 _DAY = 86_400
 
 
-@dataclass(frozen=True)
-class Training(Tabular):
-    """The FLOPs of a training run, and their time on ``devices`` devices at a share of their stated speed.
+@dataclass(frozen=True, repr=False)
+class Training(Cost):
+    """The FLOPs of a training run as a cost, and their time on ``devices`` devices at a share of their stated speed.
 
     ``per_token`` is the cost of one token, forward and backward; ``estimate`` is 6ND, with N the parameters that a token uses.
     """
 
-    subject: str
-    per_token: Cost
-    tokens: Count
-    parameters: Expr
-    devices: int
-    speed: Rational
+    per_token: Cost = field(kw_only=True)
+    tokens: Count = field(kw_only=True)
+    parameters: Expr = field(kw_only=True)
+    devices: int = field(kw_only=True)
+    speed: Rational = field(kw_only=True)
 
     @property
     def flops(self) -> Expr:
-        """The FLOPs of the whole run, by the given convention."""
-        return (self.per_token.total * self.tokens).expand()
+        """The FLOPs of the whole run, by the given convention: the total."""
+        return self.total
 
     @property
     def estimate(self) -> Expr:
@@ -54,16 +55,19 @@ class Training(Tabular):
         return self.seconds / _DAY
 
     def __str__(self) -> str:
+        name = class_name(self.layer)
         if not self.days.is_Rational:
-            return f"{self.subject}: {self.flops} FLOPs, 6ND = {self.estimate}"
+            return f"{name}: {self.flops} FLOPs, 6ND = {self.estimate}"
         ratio = float(self.flops / self.estimate)
         return (
-            f"{self.subject}: {float(self.flops):.4g} FLOPs for {int(self.tokens):,} tokens ({ratio:.3f} times 6ND), "
+            f"{name}: {float(self.flops):.4g} FLOPs for {int(self.tokens):,} tokens ({ratio:.3f} times 6ND), "
             f"{float(self.days):.4g} days on {self.devices:,} device{'s' * (self.devices != 1)}"
         )
 
-    def table(self) -> Table:
-        """Return the figures as a table."""
+    def table(self, depth: int | None = None, *, letters: Lettering = None) -> Table:
+        """Return the figures as a table; with a depth, the FLOPs of every part."""
+        if depth is not None:
+            return super().table(depth, letters=letters)
         rows = (
             ("FLOPs per token", self.per_token.total),
             ("tokens", self.tokens),
@@ -105,4 +109,28 @@ def training(
     speed = cast("Rational", machine_of(machine).flops * exact_share(utilisation, "utilisation"))
     number = count(tokens, "tokens")
     used = layer.active
-    return Training(class_name(layer), per_token, number, Integer(used) if isinstance(used, int) else used, devices, speed)
+    chosen: dict[str, Any] = {
+        "tokens": number,
+        "devices": devices,
+        "machine": machine,
+        "utilisation": utilisation,
+        "convention": convention,
+    }
+
+    def ask(layer: Layer, *shapes: Any, **changed: Any) -> Training:
+        return training(layer, *shapes, **(chosen | changed))
+
+    return Training(
+        layer,
+        per_token.inputs,
+        per_token.unit,
+        f"{convention}, training on {number} tokens",
+        Ledger(tuple(line.but(factors=(number, *line.factors)) for line in per_token.ledger)),
+        ask,
+        chosen,
+        per_token=per_token,
+        tokens=number,
+        parameters=Integer(used) if isinstance(used, int) else used,
+        devices=devices,
+        speed=speed,
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
@@ -19,7 +19,7 @@ from paramsym.measure.counting import CONVENTIONS, LOOKUP, Counting, is_position
 from paramsym.measure.gradients import gradients, later_gradients
 from paramsym.measure.once import once
 from paramsym.measure.trace import trace
-from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan, Work, named_bodies
+from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan, Work, bodies, named_bodies
 from paramsym.program.lookups import Stored
 from paramsym.program.masks import Pairs, Rows, sizes_of
 from paramsym.program.types import ArrayType
@@ -186,47 +186,55 @@ def forward(program: Program) -> Iterator[Line]:
     def worked(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> Iterator[Line]:
         yield from () if isinstance(operation, Stored) else (_line(operation, work) for work in operation.work(taken, given))
 
-    return iter(once(program, "forward", lambda: tuple(walked(program, worked))))
+    return walked(program, "forward", worked)
 
 
-def walked(program: Program, lines_of: Callable[..., Iterable[Line]], *, whole: tuple[type, ...] = ()) -> Iterator[Line]:
+def walked(
+    program: Program, question: Hashable, lines_of: Callable[..., Iterable[Line]], *, whole: tuple[type, ...] = ()
+) -> Iterator[Line]:
     """Yield the lines of every operation, those of parts under their paths and times their number of uses.
 
     ``lines_of`` takes an operation with the types of its inputs and results. An operation of a type in ``whole`` is passed as a whole,
-    without its inner operations.
+    without its inner operations. The lines of every part are cached under the ``question``, so equal parts are walked once.
 
     Raises:
         NotYetError: a part without a forward pass.
     """
     check_stated(program)
-    yield from _walked(program, lines_of, whole)
+
+    def inside(body: Program) -> tuple[Line, ...]:
+        return once(body, ("walked", question), lambda: tuple(lines(body)))
+
+    def lines(body: Program) -> Iterator[Line]:
+        for step in body.steps:
+            operation = step.operation
+            if isinstance(operation, whole) or not bodies(operation):
+                yield from lines_of(operation, body.taken(step), body.given(step))
+            else:
+                yield from _with_copies(operation, inside)
+
+    return iter(inside(program))
 
 
-def _walked(program: Program, lines_of: Callable[..., Iterable[Line]], whole: tuple[type, ...]) -> Iterator[Line]:
-    for step in program.steps:
-        operation = step.operation
-        if isinstance(operation, whole):
-            yield from lines_of(operation, program.taken(step), program.given(step))
-            continue
-        match operation:
-            case Call(name=name, body=body):
-                yield from (line.within(shown(name), None, frozen=False) for line in _walked(body, lines_of, whole))
-            case Region(body=body):
-                yield from _walked(body, lines_of, whole)
-            case Loop(bodies=bodies, shared=shared):
-                for numbers, body in bodies:
-                    yield from (looped(line, numbers, shared) for line in _walked(body, lines_of, whole))
-            case Scan(body=body, length=length):
-                yield from (times(line, length) for line in _walked(body, lines_of, whole))
-            case Route(numbers=numbers, body=body, used=used):
-                yield from (line.within(numbers, used, frozen=False) for line in _walked(body, lines_of, whole))
-            case _:
-                yield from lines_of(operation, program.taken(step), program.given(step))
+def _with_copies(operation: Call | Region | Loop | Scan | Route, inside: Callable[[Program], tuple[Line, ...]]) -> Iterator[Line]:
+    """Yield the lines ``inside`` the programs of an operation, under their paths and times their number of uses."""
+    match operation:
+        case Call(name=name, body=body):
+            yield from [line.within(shown(name), None, frozen=False) for line in inside(body)]
+        case Region(body=body):
+            yield from inside(body)
+        case Loop(bodies=copies, shared=shared):
+            for numbers, body in copies:
+                yield from [looped(line, numbers, shared) for line in inside(body)]
+        case Scan(body=body, length=length):
+            yield from [times(line, length) for line in inside(body)]
+        case Route(numbers=numbers, body=body, used=used):
+            yield from [line.within(numbers, used, frozen=False) for line in inside(body)]
 
 
-def check_stated(program: Program) -> None:
-    """Raise ``NotYetError`` for a part without a forward pass; the message names its path."""
-    once(program, "stated", lambda: _check_stated(program, ""))
+def check_stated(program: Program, above: str = "") -> None:
+    """Raise ``NotYetError`` for a part without a forward pass; the message names its path, which begins with ``above``."""
+    once(program, "stated", lambda: _check_stated(program, above))
 
 
 def _check_stated(program: Program, above: str) -> None:
@@ -238,7 +246,7 @@ def _check_stated(program: Program, above: str) -> None:
             message = f"{who} has no forward pass; write forward(self, own, x)."
             raise NotYetError(message)
         for name, body in named_bodies(operation):
-            _check_stated(body, f"{above}{name}." if name else above)
+            check_stated(body, f"{above}{name}." if name else above)
 
 
 def backward(program: Program, needs: tuple[bool, ...], *, frozen: bool = False) -> Iterator[Line]:

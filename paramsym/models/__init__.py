@@ -5,6 +5,7 @@ A family is one file and one line of ``FAMILIES``; its file is loaded when one o
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -209,7 +210,7 @@ def __getattr__(name: str) -> object:
         globals()[name] = value
         return value
     message = f"module 'paramsym.models' has no attribute {name!r}"
-    raise AttributeError(message)
+    raise AttributeError(message, name=name, obj=sys.modules[__name__])  # so that Python adds the nearest name
 
 
 def __dir__() -> list[str]:

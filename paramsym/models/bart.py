@@ -20,7 +20,7 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import Counting, LearnedPositions, SinusoidalPositions
 from paramsym.models.blocks import last_of, tokens
 from paramsym.models.family import Family
-from paramsym.models.keys import Flag, Sizes
+from paramsym.models.keys import Flag, Real, Sizes
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.seq2seq import Seq2Seq, Stacks, classification_head
@@ -75,6 +75,7 @@ class Bart(TwoStacks, Seq2Seq):
     )
     _: KW_ONLY
     scale_embedding: bool = key(Flag(null=True))
+    classifier_dropout: float | None = key(Real(0.0, null=True))
 
     published, claims = published_in("bart")
 
@@ -97,7 +98,7 @@ class Bart(TwoStacks, Seq2Seq):
         elif self.task == "QuestionAnswering":
             yield Part("qa_outputs", Dense(width, 2))
         elif self.task and self.num_labels is not None:
-            yield Part("classification_head", classification_head(width, self.num_labels))
+            yield Part("classification_head", classification_head(width, self.num_labels, self.classifier_dropout))
 
     def forward(self, own: Own, input_ids: Value, decoder_input_ids: Value | None = None) -> Value:
         """Last hidden states, scores of tokens or labels per position, or scores of each text, at the last token that ends it."""

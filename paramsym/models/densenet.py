@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from sympy import Expr, Rational, Symbol, floor
+from sympy import Symbol
 
 from paramsym.algebra.size import Count, Dim, Shape, canonical
 from paramsym.algebra.symbols import B, N, W, dims
 from paramsym.core.compose import Repeat
 from paramsym.core.layer import Layer, Part
-from paramsym.errors import ArgumentError
 from paramsym.layers.activation import ReLU
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.pooling import AvgPool2d, MaxPool2d
 from paramsym.models.published import published_in
+from paramsym.models.vision.blocks import down, named
 from paramsym.program import Own, Value, apply, axes, join, reduce
 
 Depths: TypeAlias = tuple[Count, ...]
@@ -31,13 +31,14 @@ _DEPTHS: Depths = dims("n1 n2 n3 n4")
 _INDEX: Symbol = dims("i")
 
 
-@dataclass(frozen=True, init=False)
+@named
+@dataclass(frozen=True)
 class DenseNet(Layer):
     r"""A densely connected network for images (Huang et al. 2017), with torchvision's arguments in torchvision's order.
 
     A torchvision name as first argument means that model's sizes, 1,000 classes included, and other arguments change them. Otherwise
     sizes that are not given are letters: growth rate g (the paper's k), depths n1 to n4 (``block_config`` takes any number of blocks), N
-    classes; ``num_init_features`` is then twice the growth rate (section 3, "Implementation Details"), and ``bn_size`` 4.
+    classes. ``num_init_features`` is by default twice the growth rate (section 3, "Implementation Details").
 
     Layer i of a block reads the block's input and the outputs of the i - 1 layers before it, g channels each; so the count is quadratic in
     the depths and in the growth rate. A transition halves the channels and rounds down: with letters for depths the formula has floors,
@@ -45,7 +46,7 @@ class DenseNet(Layer):
     count.
 
     Raises:
-        ArgumentError: an unknown name, or a name together with a size that it defines.
+        ArgumentError: an unknown name.
 
     Source: Huang et al. 2017, "Densely Connected Convolutional Networks", section 3 and table 1.
 
@@ -59,7 +60,7 @@ class DenseNet(Layer):
 
     growth_rate: Dim = _GROWTH
     block_config: Depths = _DEPTHS
-    num_init_features: Dim = 2 * _GROWTH
+    num_init_features: Dim | None = None
     bn_size: Dim = 4
     drop_rate: float = 0
     num_classes: Dim = N
@@ -67,38 +68,10 @@ class DenseNet(Layer):
 
     published, claims = published_in("densenet")
 
-    def __init__(
-        self,
-        growth_rate: Dim | str = _GROWTH,
-        block_config: Depths | None = None,
-        num_init_features: Dim | None = None,
-        bn_size: Dim = 4,
-        drop_rate: float = 0,
-        num_classes: Dim | None = None,
-        memory_efficient: bool = False,
-    ) -> None:
-        """Take torchvision's arguments, or one of its names and changes; None is the name's value, or a letter."""
-        sizes = _named(growth_rate, {"block_config": block_config, "num_init_features": num_init_features}) | {
-            "bn_size": bn_size,
-            "drop_rate": drop_rate,
-            "memory_efficient": memory_efficient,
-        }
-        if num_classes is not None:
-            sizes["num_classes"] = num_classes
-        for argument, value in sizes.items():
-            object.__setattr__(self, argument, value)
-        self.__post_init__()
-
-    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the constructor arguments; without the stem's width if it and the growth rate are the default letters."""
-        required, optional = super().arguments()
-        if self.growth_rate != _GROWTH:
-            optional["num_init_features"] = self.num_init_features
-        return required, optional
-
     def parts(self) -> Iterator[Part]:
         """The features, then the classifier."""
-        features = _Features(self.growth_rate, self.block_config, self.num_init_features, self.bn_size)
+        stem = canonical(2 * self.growth_rate) if self.num_init_features is None else self.num_init_features
+        features = _Features(self.growth_rate, self.block_config, stem, self.bn_size)
         yield Part("features", features)
         yield Part("classifier", Dense(features.channels[-1], self.num_classes))
 
@@ -112,27 +85,6 @@ class DenseNet(Layer):
         """Scores of classes, (batch, classes), from the mean of every channel."""
         x, _ = axes(x, "batch channels height width", channels=3)
         return own.classifier(reduce("mean", apply("relu", own.features(x)), 2, 3))
-
-
-def _named(first: object, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the sizes of a torchvision name; without a name, the given sizes and letters."""
-    if not isinstance(first, str):
-        if given["num_init_features"] is None:
-            given["num_init_features"] = 2 * first if isinstance(first, int | Expr) else first
-        depths = _DEPTHS if given["block_config"] is None else given["block_config"]
-        return {"growth_rate": first, **given, "block_config": depths, "num_classes": N}
-    if first not in DenseNet.published:
-        message = f"DenseNet: growth_rate is {first!r}; wanted a size or one of {', '.join(DenseNet.published)}."
-        raise ArgumentError(message)
-    sizes = DenseNet.published[first]
-    for argument, value in given.items():
-        if value is not None:
-            message = (
-                f"DenseNet: {first!r} defines {argument}={sizes[argument]!r}, and {argument}={value!r} was given as well;"
-                f" write growth_rate={sizes['growth_rate']} and every size."
-            )
-            raise ArgumentError(message)
-    return dict(sizes)
 
 
 @dataclass(frozen=True)
@@ -156,7 +108,7 @@ class _Features(Layer):
         for position, depth in enumerate(self.block_config):
             whole = canonical(whole + 2**position * depth * self.growth_rate)
             last = position == len(self.block_config) - 1
-            found.append(canonical(found[-1] + depth * self.growth_rate) if last else _rounded(whole, 2 ** (position + 1)))
+            found.append(canonical(found[-1] + depth * self.growth_rate) if last else down(whole, 2 ** (position + 1)))
         return tuple(found)
 
     def parts(self) -> Iterator[Part]:
@@ -174,10 +126,6 @@ class _Features(Layer):
                 outgoing = canonical(channels[position] + depth * self.growth_rate)
                 yield Part(f"transition{position + 1}", _Transition(outgoing, channels[position + 1]))
         yield Part("norm5", BatchNorm2d(channels[-1]))
-
-
-def _rounded(channels: Dim, divisor: int) -> Dim:
-    return channels // divisor if isinstance(channels, int) else canonical(floor(channels * Rational(1, divisor)))
 
 
 def _unused(index: Symbol, taken: frozenset[Symbol]) -> Symbol:

@@ -48,7 +48,7 @@ def key(
 
 
 def classes(names: Mapping[str, str]) -> Any:
-    """Return the field of the reference's class, the first by default: names without their prefix, by prefixes.
+    """Return the field ``architecture``, by default the first class; ``names`` maps prefixes to the rest of the classes' names.
 
     >>> classes({"Mpt Opt": "Model ForCausalLM"}).metadata["classes"]["Opt"]
     ('OptModel', 'OptForCausalLM')

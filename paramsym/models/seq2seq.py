@@ -12,9 +12,9 @@ from paramsym.core.layer import Layer, Part
 from paramsym.errors import ShapeError
 from paramsym.layers.dense import Dense
 from paramsym.models.blocks import Holder, tokens
-from paramsym.models.keys import Sizes, Whole
+from paramsym.models.keys import Real, Sizes, Whole
 from paramsym.models.model import Model, key
-from paramsym.program import Own, Value, apply, constant, join, take
+from paramsym.program import Own, Value, apply, constant, drop, join, take
 from paramsym.program.state import after
 
 TARGET = dims("S_d")
@@ -23,7 +23,7 @@ TARGET = dims("S_d")
 
 @dataclass(frozen=True)
 class Ending(Whole):
-    """The token that ends a text. Several, which generation may stop at, are none: no classifier of the reference takes them."""
+    """The token that ends a text. A list of tokens is read as None: generation may stop at several, a classifier cannot."""
 
     def read(self, value: Any, where: str, sizes: Sizes) -> Any:
         """Return the token, or None."""
@@ -36,12 +36,13 @@ class Seq2Seq(Model):
 
     Without a target it is the source shifted by one position, after ``decoder_start_token_id``. Classes that read one text make their
     target from it; some have only one stack. A text is classified at its last ``eos_token_id``; the
-    reference refuses texts without it. None takes the last position.
+    reference refuses texts without it. None takes the last position. ``classifier_dropout`` is the rate of what a classifier reads.
     """
 
     _: KW_ONLY
     decoder_start_token_id: int | None = key(Whole(2, least=0))
     eos_token_id: int | None = key(Ending(2, least=0))
+    classifier_dropout: float | None = key(Real(0.0))
 
     @property
     def decodes(self) -> bool:
@@ -108,18 +109,21 @@ class Stacks(Layer):
 
 @dataclass(frozen=True)
 class ClassificationHead(Holder):
-    """The scores of labels: ``dense``, tanh, ``out_proj``."""
+    """The scores of labels: ``dense``, tanh, ``out_proj``; ``dropped`` is the rate of dropout before both layers."""
+
+    dropped: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Value:
         """Both layers."""
-        return own.out_proj(apply("tanh", own.dense(x)))
+        y = apply("tanh", own.dense(drop(x, self.dropped)))
+        return own.out_proj(drop(y, self.dropped))
 
 
-def classification_head(width: Dim, labels: Dim) -> ClassificationHead:
+def classification_head(width: Dim, labels: Dim, dropped: float | None = 0.0) -> ClassificationHead:
     """Return the head of a classifier of texts.
 
     >>> from paramsym.algebra.symbols import H, N
     >>> classification_head(H, N).params
     H**2 + H*N + H + N
     """
-    return ClassificationHead({"dense": Dense(width, width), "out_proj": Dense(width, labels)})
+    return ClassificationHead({"dense": Dense(width, width), "out_proj": Dense(width, labels)}, dropped or 0.0)

@@ -114,7 +114,7 @@ class FirstHead(Layer):
         yield Part("", self.norm)
 
     def forward(self, own: Own, x: Value) -> tuple[Value, Value]:
-        """The heads rotated by one, then the first of them, normalised."""
+        """Return the heads, moved on by one place, and the first head, normalised."""
         return turn(x, 2), own[""](take(x, 2))
 
 

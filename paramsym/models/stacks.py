@@ -41,7 +41,7 @@ class TwoStacks(Model):
     d_model: Dim = key(H, 1024)
 
     ignored: ClassVar[Ignored] = {
-        "drops values while training": ("classifier_dropout classif_dropout encoder_layerdrop decoder_layerdrop"),
+        "drops values while training": "classif_dropout encoder_layerdrop decoder_layerdrop",
         "seeds the weights": "init_std",
     }
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {"is_encoder_decoder": (True, False), "is_decoder": (True, False)}

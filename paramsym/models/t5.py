@@ -80,7 +80,6 @@ class T5(Seq2Seq):
     reads: ClassVar[Mapping[str, Key]] = {"is_gated_act": Flag(None), "dense_act_fn": Word(None)}
     labelled: ClassVar[tuple[str, ...]] = ("Classification", "Answering")
     ignored: ClassVar[Mapping[str, str]] = {
-        "drops values of classifiers while training": "classifier_dropout",
         "named the number of positions of the training data, and no class reads it": "n_positions",
     }
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {"is_encoder_decoder": (True, False)}
@@ -91,7 +90,7 @@ class T5(Seq2Seq):
         super().conditions()
         gate, _, act = self.feed_forward_proj.rpartition("-")
         if gate not in {"", "gated"}:
-            message = f"feed_forward_proj is {self.feed_forward_proj!r}; wanted an activation such as 'relu', or 'gated-' and one."
+            message = f"feed_forward_proj is {self.feed_forward_proj!r}; wanted an activation such as 'relu' or 'gated-gelu'."
             raise ArgumentError(message)
         if self.feed_forward_proj != "gated-gelu":
             check_activation(act, "feed_forward_proj")
@@ -104,7 +103,7 @@ class T5(Seq2Seq):
         if self.task == "ConditionalGeneration":
             yield Part("lm_head", Dense(width, self.vocab_size, bias=False))
         elif labels is not None and self.task == "SequenceClassification":
-            yield Part("classification_head", classification_head(width, labels))
+            yield Part("classification_head", classification_head(width, labels, self.classifier_dropout))
         elif labels is not None and self.task:
             yield Part(self._labeller, Dense(width, labels))
 
@@ -116,6 +115,7 @@ class T5(Seq2Seq):
             return own.lm_head(scaled(x, root_reciprocal(self.d_model)) if scales else x)
         if self.task == "SequenceClassification":
             return own.classification_head(last_of(x, tokens(input_ids), self.eos_token_id))
+        x = drop(x, self.classifier_dropout or 0.0) if self.task == "TokenClassification" else x
         return own[self._labeller](x) if self.task else x
 
     def ties(self) -> Mapping[str, str]:

@@ -74,7 +74,7 @@ def uper_head(width: Dim, scales: tuple[int, ...], num_labels: Dim) -> UperHead:
 
 @dataclass(frozen=True)
 class Pooled(Holder):
-    """Means of ``scale`` by ``scale`` areas, a convolution, and the extents from before."""
+    """Means over ``scale`` by ``scale`` areas, then a convolution, then an interpolation back to the input's height and width."""
 
     _: KW_ONLY
     scale: int

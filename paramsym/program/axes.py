@@ -34,7 +34,7 @@ class Rearrange(Operation):
         (x,) = taken
         moved = _moved(self.pattern, len(x.shape))
         if moved is not None:
-            return (ArrayType(tuple([1 if axis is None else x.shape[axis] for axis in moved]), x.kind),)
+            return (x.moved(moved),)
         left, right = groups(self.pattern)
         found = axes_of_words(self.pattern, left, x, dict(self.sizes))
         return (ArrayType(tuple([found[group[0]] if len(group) == 1 else _merged(group, found) for group in right]), x.kind),)
@@ -311,14 +311,18 @@ def rearrange(x: Value, pattern: str, /, **sizes: Dim) -> Value:
     if ("...",) in left:
         pattern = pattern.replace("...", " ".join(f"axis{n}" for n in range(x.rank - len(left) + 1)))
         left, _ = groups(pattern)
-    inside = [word for group in left if len(group) != 1 for word in group]
-    if not inside:
-        return record(_unsized(pattern), x)
+    plain = _unsized(pattern)
+    if plain is not None:
+        return record(plain, x)
     found = axes_of_words(pattern, left, x.type, sizes)
-    return record(Rearrange(pattern, tuple([(word, found[word]) for word in inside])), x)
+    return record(Rearrange(pattern, tuple([(word, found[word]) for group in left if len(group) != 1 for word in group])), x)
 
 
-_unsized = lru_cache(maxsize=1 << 10)(Rearrange)
+@lru_cache(maxsize=1 << 10)
+def _unsized(pattern: str) -> Rearrange | None:
+    """Return the operation if no axis on the left is split, so that no sizes are needed."""
+    left, _ = groups(pattern)
+    return Rearrange(pattern) if all(len(group) == 1 for group in left) else None
 
 
 def axes(x: Value, words: str, /, **sizes: Dim) -> tuple[Value, Callable[[Value], Value]]:
@@ -338,7 +342,7 @@ def axes(x: Value, words: str, /, **sizes: Dim) -> tuple[Value, Callable[[Value]
         raise wrong_axes(x.sizes, names, optional, sizes)
     for position, (name, found) in enumerate(zip(full, x.sizes, strict=True)):
         if name in sizes and found is not sizes[name] and differ(found, sizes[name]):
-            message = f"axis {position} has {found} {name}; wanted {canonical(sizes[name])}."
+            message = f"axis {position} ({name}) is {found}; wanted {canonical(sizes[name])}."
             if name == "channels" and x.sizes[1 if position == x.rank - 1 else -1] == sizes[name]:
                 message += f" The shape looks like one with the channels {'first' if position == x.rank - 1 else 'last'}."
             raise ShapeError(message)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from paramsym.algebra.size import shown
@@ -103,11 +103,11 @@ class Program:
     outputs: tuple[int, ...]
     types: tuple[ArrayType, ...]
     several: bool = False
+    output_types: tuple[ArrayType, ...] = field(init=False, compare=False, repr=False)
 
-    @property
-    def output_types(self) -> tuple[ArrayType, ...]:
-        """The types of the outputs."""
-        return tuple([self.types[number] for number in self.outputs])
+    def __post_init__(self) -> None:
+        """Look the types of the outputs up once, because every application needs them."""
+        object.__setattr__(self, "output_types", tuple([self.types[number] for number in self.outputs]))
 
     @property
     def input_types(self) -> tuple[ArrayType, ...]:

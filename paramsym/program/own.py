@@ -40,11 +40,11 @@ class Own:
         self._layer = layer
         self._tensors = {tensor.name: Stored(tensor) for tensor in layer.own_tensors}
         single = [part for part in layer.own_parts if part.numbers is None]
-        self._parts = {part.name: part for part in reversed(single)}
+        self._parts = {part.name: Applied(part) for part in reversed(single)}
         self._inlined = [part for part in single if not part.name]
 
     def __getitem__(self, name: str) -> Any:
-        found = self._tensors.get(name) or self._find(name)
+        found = self._find(name)
         if found is None:
             kind = type(self._layer).__name__
             have = ", ".join((*self._tensors, *self._parts)) or "nothing"
@@ -62,13 +62,12 @@ class Own:
 
     def _find(self, name: str) -> Any:
         """Return the tensor, or the part ready to be applied; None if the layer has neither."""
-        if name in self._tensors:
-            return self._tensors[name]
-        if name in self._parts:
-            return Applied(self._parts[name])
+        found = self._tensors.get(name) or self._parts.get(name)
+        if found is not None:
+            return found
         first, dot, rest = name.partition(".")
         if dot and first in self._parts:
-            return within(self._parts[first], rest)
+            return within(self._parts[first].part, rest)
         return next((found for part in self._inlined if (found := within(part, name)) is not None), None)
 
 
@@ -101,7 +100,8 @@ class Applied:
         if part.used is not None:
             return through([(Numbers(part.used, pattern=""), part.layer)], values[:1], values[1:], shared=part.name)
         program = applied(part.name, part.layer, tuple([value.type for value in values]))
-        return results_of(program, record_all(Call(part.name, program, part.frozen), *values))
+        results = record_all(Call(part.name, program, part.frozen), *values)
+        return results if program.several else results[0]
 
     @property
     def layer(self) -> Layer:
@@ -137,13 +137,13 @@ def trace_layer(layer: Layer, *types: ArrayType, inherited: bool = False) -> Pro
         ShapeError: inputs that it cannot take.
         StructureError: a forward pass with something other than the operations of the vocabulary.
     """
-    known: dict[Any, Program] = layer.__dict__.setdefault("_programs", {})
-    stated = layer.computes and (inherited or not layer.by_hand)
-    key = (types, past(), stated)
+    known: dict[Any, Program] = layer.__dict__.get("_programs") or layer.__dict__.setdefault("_programs", {})
+    key = (types, past(), inherited)
     program = known.get(key)
     if program is not None:
         return program
     check_number(layer, len(types))
+    stated = layer.computes and (inherited or not layer.by_hand)
     body = partial(layer.forward, own_of(layer)) if stated else partial(through_opaque, layer)
     try:
         program, captured = traced(layer, body, types)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import ceil, floor, log, pi, sqrt
 from typing import Any, Literal, TypeAlias
 
@@ -35,6 +35,15 @@ class Rope:
     short_factor: tuple[float, ...] = ()
     long_factor: tuple[float, ...] = ()
     share: float = 1.0
+
+    def __repr__(self) -> str:
+        """Write the settings that are not the defaults.
+
+        >>> Rope(theta=500000.0, positions=8192)
+        Rope(theta=500000.0, positions=8192)
+        """
+        held = ((one.name, getattr(self, one.name), one.default) for one in fields(self))
+        return f"Rope({', '.join(f'{name}={value!r}' for name, value, default in held if value != default)})"
 
     @property
     def trained(self) -> int:

@@ -80,10 +80,8 @@ def accepted(layer: Layer) -> int | None:
 
 def check_number(layer: Layer, given: int) -> None:
     """Raise ``ShapeError`` for fewer inputs than a layer needs, or more than it takes."""
-    if not layer.computes or layer.by_hand:
-        return
     names, needed, rest = _of(layer)
-    if needed <= given <= len(names) or (given == 1 and rest == "along"):
+    if needed <= given <= len(names) or (given == 1 and rest == "along") or not layer.computes or layer.by_hand:
         return
     fewest, most = least(layer), accepted(layer)
     if given < fewest or (most is not None and given > most):

@@ -136,19 +136,17 @@ class Tracer:
 
     def record(self, operation: Any, *values: Value) -> tuple[Value, ...]:
         """Record one step and return its results."""
-        taken, takes = [], []
-        for value in values:
-            if not isinstance(value, Value):
-                message = f"{operation} takes traced arrays; found {described(value)}."  # type: ignore[unreachable]
-                raise StructureError(message)
-            taken.append(value.type)
-            takes.append(value.number if value.tracer is self else self.number(value))
-        types = operation.gives(*taken)
-        first = len(self.types)
-        self.types += types
-        numbers = range(first, first + len(types))
-        self.steps.append(Step(operation, tuple(takes), tuple(numbers)))
-        return tuple([Value(self, number, type_) for number, type_ in zip(numbers, types, strict=True)])
+        try:
+            takes = tuple([value.number if value.tracer is self else self.number(value) for value in values])
+        except AttributeError:
+            given: tuple[object, ...] = values  # callers without a type checker
+            other = next(value for value in given if not isinstance(value, Value))
+            message = f"{operation} takes traced arrays; found {described(other)}."
+            raise StructureError(message) from None
+        types = operation.gives(*[value.type for value in values])
+        results = tuple([self.value(type_) for type_ in types])
+        self.steps.append(Step(operation, takes, tuple([one.number for one in results])))
+        return results
 
 
 _tracer: ContextVar[Tracer | None] = ContextVar("_tracer", default=None)
@@ -160,16 +158,17 @@ def record_all(operation: Any, *values: Value) -> tuple[Value, ...]:
     Raises:
         StructureError: outside of a forward pass.
     """
-    tracer = _tracer.get()
-    if tracer is None:
-        message = f"{operation} was called outside of a forward pass; write it in forward(self, own, ...) and call trace or output_shape."
-        raise StructureError(message)
-    return tracer.record(operation, *values)
+    return (_tracer.get() or _outside(operation)).record(operation, *values)
 
 
 def record(operation: Any, *values: Value) -> Value:
     """Record an operation that has one result."""
-    return record_all(operation, *values)[0]
+    return (_tracer.get() or _outside(operation)).record(operation, *values)[0]
+
+
+def _outside(operation: Any) -> NoReturn:
+    message = f"{operation} was called outside of a forward pass; write it in forward(self, own, ...) and call trace or output_shape."
+    raise StructureError(message)
 
 
 def traced(layer: Layer | None, body: Callable[..., Any], types: tuple[ArrayType, ...]) -> tuple[Program, tuple[Value, ...]]:
@@ -178,7 +177,7 @@ def traced(layer: Layer | None, body: Callable[..., Any], types: tuple[ArrayType
     Return its program, and the values of the surrounding forward pass that it uses, which are the last inputs of the program.
     """
     tracer = Tracer()
-    inputs = tuple(tracer.value(type_) for type_ in types)
+    inputs = tuple([tracer.value(type_) for type_ in types])
     token = _tracer.set(tracer)
     try:
         result = body(*inputs)
@@ -191,8 +190,8 @@ def traced(layer: Layer | None, body: Callable[..., Any], types: tuple[ArrayType
             owner = "the function" if layer is None else f"{type(layer).__name__}.forward"
             message = f"{owner} returned {described(one)}; wanted an array, or a tuple of arrays."
             raise StructureError(message)
-    outputs = tuple(tracer.number(one) for one in results)
-    numbers = (*(one.number for one in inputs), *tracer.captured.values())
+    outputs = tuple([tracer.number(one) for one in results])
+    numbers = (*[one.number for one in inputs], *tracer.captured.values())
     return Program(layer, numbers, tuple(tracer.steps), outputs, tuple(tracer.types), several), tuple(tracer.captured)
 
 

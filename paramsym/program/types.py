@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -51,6 +52,14 @@ class ArrayType:
     def axis(self, position: int) -> int:
         """Return the position of an axis counted from the front."""
         return position % len(self.shape)
+
+    def moved(self, order: Sequence[int | None]) -> ArrayType:
+        """Return the type with its axes in another order; None is a new axis of size 1. The sizes are known already."""
+        found = object.__new__(ArrayType)
+        object.__setattr__(found, "shape", tuple([1 if axis is None else self.shape[axis] for axis in order]))
+        object.__setattr__(found, "kind", self.kind)
+        object.__setattr__(found, "sizes", tuple([1 if axis is None else self.sizes[axis] for axis in order]))
+        return found
 
     def with_axis(self, position: int, *axes: Axis) -> ArrayType:
         """Return the type with one axis replaced by others; by none removes it."""

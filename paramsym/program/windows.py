@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import starmap
 from math import inf, prod
 from typing import Any, Literal, TypeAlias
 
 from paramsym.algebra.convolution import negative, same_length, transposed_length, window_count, window_count_ceil
-from paramsym.algebra.size import Axis, Count, Dim, canonical, shown
+from paramsym.algebra.size import Axis, Count, Dim, canonical, conditions_are_asked, shown
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.program.graph import MULTIPLY_ADD, Kept, Operation, Work
 from paramsym.program.tracing import Value, record, record_all
@@ -350,18 +351,33 @@ def along_each(function: Callable[..., Count], *settings: Sequence[Any]) -> tupl
 
 
 def lengths(
-    spatial: Sequence[Dim], kernel: Sequence[Dim], stride: Sequence[Dim], padding: Margins, dilation: Sequence[Dim], *, ceil: bool = False
+    spatial: tuple[Dim, ...],
+    kernel: tuple[Dim, ...],
+    stride: tuple[Dim, ...],
+    padding: Margins,
+    dilation: tuple[Dim, ...],
+    *,
+    ceil: bool = False,
 ) -> tuple[Count, ...]:
-    """Return the number of output positions along every spatial axis.
+    """Return the number of output positions along every spatial axis; while conditions are collected, every size is checked again.
 
     Raises:
         ShapeError: a kernel that is longer than the padded axis; the message names the axis.
     """
+    return (_lengths if conditions_are_asked() else _known_lengths)(spatial, kernel, stride, padding, dilation, ceil)
+
+
+def _lengths(
+    spatial: Sequence[Dim], kernel: Sequence[Dim], stride: Sequence[Dim], padding: Margins, dilation: Sequence[Dim], ceil: bool
+) -> tuple[Count, ...]:
     if padding == "same":
         return along_each(same_length, spatial, stride)
     if ceil:
         return along_each(lambda n, k, s, p, d: window_count_ceil(n, k, s, p[0], d), spatial, kernel, stride, padding, dilation)
     return along_each(lambda n, k, s, p, d: window_count(n, k, s, canonical(p[0] + p[1]), d), spatial, kernel, stride, padding, dilation)
+
+
+_known_lengths = lru_cache(maxsize=1 << 12)(_lengths)
 
 
 def margins_of(spatial: Sequence[Any], kernel: Sequence[Any], stride: Sequence[Any], padding: Margins, dilation: Sequence[Any]) -> Any:

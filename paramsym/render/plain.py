@@ -52,3 +52,8 @@ class _Plain(StrPrinter):
         whole = "*".join(above) or "1"
         divided = f"({'*'.join(below)})" if len(below) > 1 else "".join(below)
         return ("-" if numerator < 0 else "") + (f"{whole}/{divided}" if below else whole)
+
+    def _print_Pow(self, expr: Any, rational: bool = False) -> str:  # noqa: N802 - SymPy dispatches on this name
+        if expr.exp.could_extract_minus_sign():
+            return self._print_Mul(expr)  # 1/K**2
+        return str(super()._print_Pow(expr, rational))

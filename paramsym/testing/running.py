@@ -58,7 +58,7 @@ def certify_run(
     """
     xp = needed("numpy", "certify_run", "numpy")
     if hasattr(build, "load_state_dict") and not isinstance(build, type):
-        message = f"build is {described(build)}; wanted a function of the sizes that returns one, such as lambda H: Mine(H)."
+        message = f"build is {described(build)}; wanted a function that takes the sizes and returns a module, such as lambda H: Mine(H)."
         raise ArgumentError(message)
     Rival(build).check_call(layer)
     inputs = tuple(_input(shape) for shape in inputs or stated_inputs(layer).values())

@@ -145,6 +145,7 @@ def test_what_gives_the_target_is_counted() -> None:
     assert str(solve(ps.Dense(H, F), 72, widths, best=2)).startswith("the nearest 2 of 64 combinations to 72: one gives it")
     assert str(solve(ps.Dense(H, F), 12, widths, best=9)).startswith("the nearest 9 of 64 combinations to 12: 4 give it")
     assert str(solve(ps.Dense(H, F), 72, widths)).startswith("1 of 64 combinations gives 72\n")
+    assert str(solve(ps.Dense(H, F), 7, {H: [8], F: [8, 9]})) == "0 of 2 combinations give 7; best=3 finds the nearest"
 
 
 def test_impossible_candidates_are_passed_over() -> None:

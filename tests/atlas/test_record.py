@@ -143,7 +143,9 @@ def test_a_configuration_inside_has_its_own_defaults() -> None:
     record = parsed(packed(RECORD))
     entry = record["classes"]["Toy"]
     assert values_of({}, record, entry)["text_config.depth"] == 3
-    assert values_of({"text_config": {}}, record, entry)["text_config.depth"] == 2
+    assert values_of({"text_config": {"pad_token_id": 3}}, record, entry)["text_config.depth"] == 2
+    with pytest.raises(OutsideError, match=r"text_config\.depth is not given"):  # references read an empty object in either way
+        values_of({"text_config": {}}, record, entry)
     assert values_of({"text_config": {"depth": 4}, "note": [1], "pad_token_id": 3}, record, entry)["text_config.depth"] == 4
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 import sys
@@ -37,6 +38,9 @@ _DEPTH = re.compile(r"(layers?|blocks?|depths?|n_layer|repeats|experts?|num_stac
 _STAGES = re.compile(r"stage|level|scale")
 _SIZE = re.compile(r"dim|size|width|num_|heads|layers|length|rank")
 _HEADS = re.compile(r"head|group")
+_LARGE = re.compile(r"hidden|embed|channels$|vocab|d_model|inter")
+_SMALL = 64
+_MOST_KEPT = 80
 _TOKEN = re.compile(r"token_id|token_index|_token_?idx|(^|_)idx$|token_ids$|_ids$|^seed$|num_labels$")
 COMMON_KEYS = (
     frozenset(word for words in COMMON.values() for word in words.split()) | (CENTRAL - {"num_labels"}) | {"id2label", "use_cache"}
@@ -118,6 +122,7 @@ class Explorer:
         self.refusals: Counter[str] = Counter()
         self.refused: list[Point] = []
         self.base: Point = {}
+        self.fixed: Point = {}
         self.hints = hints_of(reference.config_class)
         modules = {sys.modules[reference.model_class.__module__], sys.modules[reference.config_class.__module__]}
         self.sources = [source_of(module) for module in modules]
@@ -171,6 +176,7 @@ class Explorer:
         self._shrink(default)
         self.base = {**self.reference.start, **self.base}
         self.origin = self.reference.build(self.base)
+        self.resolved = {**default.values, **self.origin.values}  # configurations inside have other keys where none is given
         self.add(self.origin)
         if self.base:
             self.add(default)
@@ -221,7 +227,7 @@ class Explorer:
         self.influencing: set[str] = set()
         self.unclear: set[str] = set()
         plain = [(base, self.reference.resolved(base)) for base in (self.reference.start, self.base)]
-        for key, value in self.origin.values.items():
+        for key, value in self.resolved.items():
             last = key.rpartition(".")[2]
             if key in read or last in COMMON_KEYS or last in _NEVER or last.endswith("model_type"):
                 continue
@@ -565,6 +571,36 @@ class Explorer:
             seen = self.tried(point)
         return seen if changed else None
 
+    def may_be_fixed(self, key: str) -> bool:
+        """Whether a key is no main size: a rate, a word, a list or a small number, at its default in the base as well."""
+        value = self.origin.values.get(key)
+        if key not in self.origin.values or self.default.values.get(key) != value:
+            return False
+        last = key.rpartition(".")[2]
+        return not is_whole(value) or (value <= _SMALL and not _DEPTH.search(last) and not _HEADS.search(last) and not _LARGE.search(last))
+
+    def cost(self, key: str) -> tuple[int, str]:
+        """Rank keys by what is lost where one is fixed: rates first, then lists and words, numbers last."""
+        value = self.origin.values[key]
+        return (0 if isinstance(value, float) else 2 if is_whole(value) else 1, key)
+
+    def fix(self, key: str) -> None:
+        """Take one key at its default alone, and forget what was built with other values."""
+        found = self.fields[key]
+        found.kind, found.active, found.moves, found.pool, found.alphabet = "rigid", False, False, [found.base], ()
+        self.fixed[key] = self.origin.values[key]
+        kept = {i: position for position, i in enumerate(i for i, seen in enumerate(self.samples) if self.keeps(seen))}
+        self.lines = [(kept[i], kept[j], other) for i, j, other in self.lines if i in kept and j in kept]
+        self.samples = [seen for seen in self.samples if self.keeps(seen)]
+        known = {id(seen) for seen in self.samples}
+        built = (seen for seen in self.reference.cache.values() if isinstance(seen, Seen) and id(seen) not in known)
+        self.samples.extend([seen for seen in built if self.keeps(seen)][:_MOST_KEPT])
+        self.draw_samples(24, math.inf)
+
+    def keeps(self, seen: Seen) -> bool:
+        """Whether a sample has the fixed keys at their defaults."""
+        return all(same(seen.values.get(key), value) for key, value in self.fixed.items())
+
     @property
     def telling(self) -> list[str]:
         """The keys that laws may be about, those that change something by themselves first."""
@@ -587,6 +623,11 @@ def _moves(key: str, values: Mapping[str, Value], before: Mapping[str, Value]) -
 
 def _templates(seen: Seen) -> frozenset[str]:
     return frozenset(template_of(name)[0] for name in seen.tensors)
+
+
+def same(value: Value, other: Value) -> bool:
+    """Whether two values are the same, 1 and True apart."""
+    return type(value) is type(other) and value == other
 
 
 def _plus(value: Value, more: int) -> Value:

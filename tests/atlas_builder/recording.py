@@ -14,8 +14,8 @@ from typing import Any
 
 from atlas_builder.exploring import _ABSENT, _DEPTH, _TOKEN, COMMON_KEYS, Explorer, Point, _others
 from atlas_builder.fitting import Fitter, NoFitError, is_whole, told_apart
-from atlas_builder.reference import Reference, RefusedError, Seen, config_class_of
-from atlas_builder.rows import Ledger, Rows
+from atlas_builder.reference import Reference, RefusedError, Seen, config_class_of, private
+from atlas_builder.rows import Ledger, Rows, template_of
 from atlas_builder.sets import set_law
 
 from paramsym.atlas.domain import default
@@ -26,6 +26,8 @@ from paramsym.atlas.values import Value
 
 ADVERSARIAL = 200
 _ROUNDS = 6
+_TRIES = 2  # rounds of more samples, before a key is fixed
+_MOST_FIXED = 4
 _ENOUGH = 8  # wrong answers, to look for a better law
 _MOST_PAIRS = 3000
 
@@ -60,20 +62,7 @@ class Entry:
         except RefusedError as error:
             message = f"the defaults are not built: {error}"
             raise NotAdmittedError(message) from None
-        for turn in range(_ROUNDS):
-            self._fit()
-            if self.ledger.unexplained:
-                if turn >= 3 or time.process_time() > ends:
-                    template, why = self.ledger.unexplained[0]
-                    message = f"no law for {template}: {why}"
-                    raise NotAdmittedError(message[:400])
-                self._more(20)
-                self.explorer.draw_like({template for template, _ in self.ledger.unexplained}, 24)
-                continue
-            if not self._counterexamples():
-                break
-            if time.process_time() > ends:
-                break
+        self._explain(ends)
         entry = self._entry()
         for turn in range(_ROUNDS):
             outcome, wrong = self._attack(entry, turn)
@@ -83,19 +72,44 @@ class Entry:
                 break
             self.explorer.samples.extend(wrong)
             self._more(10)
-            self._fit()
-            if self.ledger.unexplained:
-                self._more(20)
-                self.explorer.draw_like({template for template, _ in self.ledger.unexplained}, 24)
-                self._fit()
-            if self.ledger.unexplained:
-                template, why = self.ledger.unexplained[0]
-                message = f"after a counterexample, no law for {template}: {why}"
-                raise NotAdmittedError(message[:400])
-            self._counterexamples()
+            self._explain(ends)
             entry = self._entry()
         message = f"{len(wrong)} of {ADVERSARIAL} configurations come out wrong, such as {wrong[0].point}"
         raise NotAdmittedError(message[:400])
+
+    def _explain(self, ends: float) -> None:
+        """Find laws that everything built so far follows; where there are none, take a key at its default alone.
+
+        Raises:
+            NotAdmittedError: a tensor has no law all the same.
+        """
+        for turn in range(_ROUNDS + _MOST_FIXED):
+            self._fit()
+            late = turn >= _ROUNDS or time.process_time() > ends
+            if not self.ledger.unexplained:
+                if not self._counterexamples() or late:
+                    return
+            elif turn < _TRIES and not late:
+                self._more(20)
+                self.explorer.draw_like({template for template, _ in self.ledger.unexplained}, 24)
+            elif not self._fix_a_key():
+                break
+        if self.ledger.unexplained:
+            template, why = self.ledger.unexplained[0]
+            message = f"no law for {template}: {why}"
+            raise NotAdmittedError(message[:400])
+
+    def _fix_a_key(self) -> bool:
+        """Take one of the keys that move a tensor without a law at its default alone; say whether there was one."""
+        template = template_of(self.ledger.unexplained[0][0])[0]
+        explorer = self.explorer
+        stored = [{name: fact for name, fact in seen.tensors.items() if template_of(name)[0] == template} for seen in explorer.samples]
+        causes = {key for i, j, key in explorer.lines if stored[i] != stored[j]}
+        keys = sorted(key for key in causes if key in explorer.fields and explorer.may_be_fixed(key))
+        if not keys or len(explorer.fixed) >= _MOST_FIXED:
+            return False
+        explorer.fix(min(keys, key=explorer.cost))
+        return True
 
     def _more(self, count: int) -> None:
         self.explorer.refresh()
@@ -131,7 +145,7 @@ class Entry:
         return bool(odd)
 
     def _all(self) -> list[Seen]:
-        return [seen for seen in self.reference.cache.values() if isinstance(seen, Seen)]
+        return [seen for seen in self.reference.cache.values() if isinstance(seen, Seen) and self.explorer.keeps(seen)]
 
     # The entry ----------------------------------------------------------------------------------------------------------------
 
@@ -159,7 +173,7 @@ class Entry:
             if "null" in found and not self._holds(key, found["null"], {key: None}):
                 del found["null"]
                 found["words"] = [word for word in found.get("words", ()) if word is not None]
-            if "missing" in found and not self._holds(key, found["missing"], {}):
+            if "missing" in found and not self._holds(key, found["missing"], {}, found.get("absent")):
                 del found["missing"]
             replaced = self._replaced(key)
             if "whole" in found and replaced and not any(replaced):  # 0 means what null means
@@ -169,19 +183,24 @@ class Entry:
             waiting.extend(_keys_of_rule(rules.get("missing")) - done)
         for key in keys.keys() - done:
             keys[key]["unused"] = True
+        for key, value in private(self.reference.config_class, self.reference.arguments(self.reference.start)):
+            if key.rpartition(".")[2] not in COMMON_KEYS:
+                keys.setdefault(key, {"words": [value], "unused": True})  # the default alone
         expressions: dict[str, int] = {}
         rows = [_stated(row, expressions) for row in self.ledger.rows]
         free = [
             key
-            for key in explorer.origin.values
+            for key in explorer.resolved
             if key not in keys and key.rpartition(".")[2] not in COMMON_KEYS and not key.endswith("model_type")
         ]
         read = set().union(*(seen.read for seen in good))
         kept = ("out_features", "out_indices", "stage_names")  # of backbones: properties, which are written into every configuration
         free += [key for key in kept if hasattr(self.reference.config_class, key) and key not in keys and key not in read]
-        for key in explorer.origin.values:
+        checks = {key for seen in good for key in seen.values if key.endswith(".ignore_keys_at_rope_validation")}
+        free += sorted(checks - keys.keys() - read - set(free))
+        for key, value in explorer.resolved.items():
             if key.endswith(".model_type"):
-                keys[key] = {"words": [explorer.origin.values[key]], "unused": True}
+                keys[key] = {"words": [value], "unused": True}
         return {
             "keys": keys,
             "free": free,
@@ -209,13 +228,19 @@ class Entry:
             domain["object"] = True
         return domain
 
-    def _holds(self, key: str, rule: Any, given: Point) -> bool:
-        """Whether a rule gives what the configuration resolves to, each other key moved; that builds no model."""
+    def _holds(self, key: str, rule: Any, given: Point, absent: Value = None) -> bool:
+        """Whether a rule gives what the configuration resolves to, each other key moved; that builds no model.
+
+        ``absent`` is the value where the configuration that holds the key is missing as a whole, if that is another one.
+        """
+        above = key.rpartition(".")[0]
         for other in self.explorer.fields.values():
             for value in other.pool[:6] if other.key != key else ():
                 with suppress(RefusedError, OutsideError):
-                    values = self.reference.resolved({**self.reference.start, **given, other.key: value})
-                    if key in values and default(rule, values) != values[key]:
+                    point = {**self.reference.start, **given, other.key: value}
+                    values = self.reference.resolved(point)
+                    whole = absent is not None and not any(one.startswith(f"{above}.") for one in point)
+                    if key in values and (absent if whole else default(rule, values)) != values[key]:
                         return False
         return True
 
@@ -238,7 +263,7 @@ class Entry:
         inside = {i: value for i, value in missing.items() if not above or any(one.startswith(f"{above}.") for one in good[i].point)}
         outside = {i: value for i, value in missing.items() if i not in inside}
         found: dict[str, Any] = {}
-        rule = self._rule(key, inside or missing)
+        rule = self._rule(key, inside or missing) if inside or not above else self._rule_beside(key, above, missing)
         if rule is not None:
             found["missing"] = rule
         if outside and rule is not None and any(not self._gives(rule, i, value) for i, value in outside.items()):
@@ -255,6 +280,15 @@ class Entry:
                 if other is not None:
                     found["null"] = other
         return found
+
+    def _rule_beside(self, key: str, above: str, missing: Mapping[int, Value]) -> Any:
+        """Return what a key means that all samples give which give others of its configuration: what it resolves to beside one of them."""
+        for other, value in self.explorer.origin.values.items():
+            if other.startswith(f"{above}.") and other != key and not other.endswith(".model_type"):
+                with suppress(RefusedError):
+                    values = self.reference.resolved({**self.reference.start, other: value})
+                    return ["is", values[key]] if key in values else None
+        return self._rule(key, missing)
 
     def _gives(self, rule: Any, i: int, value: Value) -> bool:
         try:
@@ -372,7 +406,7 @@ class Entry:
         wrong: list[Seen] = []
         rows = list(rows_of(entry["rows"], entry["expressions"]))
         origin = self.explorer.default
-        for seen in (origin, self.explorer.origin):
+        for seen in (origin, self.explorer.origin):  # both have the fixed keys at their defaults
             for full in (False, True):
                 found = self._outcome(seen, record, entry, rows, full=full)
                 refused = found.startswith("refused")
@@ -382,7 +416,7 @@ class Entry:
                     message = f"the defaults come out {found}"
                     raise NotAdmittedError(message)
                 wrong.append(seen)
-        for _ in range(ADVERSARIAL):
+        for _ in range(0 if wrong else ADVERSARIAL):
             drawn = self._odd(rng)
             if drawn is None:
                 outcome["not built"] += 1
@@ -469,6 +503,7 @@ class Entry:
             "exact": outcome["exact"],
             "refused": outcome["refused"],
             "ordered": ordered,
+            **({"fixed": sorted(self.explorer.fixed)} if self.explorer.fixed else {}),
         }
         return entry
 
@@ -494,7 +529,9 @@ def _covering(values: Sequence[Value]) -> dict[str, Any]:
         domain["whole"] = [min(whole), max(whole)]
     if rates:
         domain["number"] = [min(rates), max(rates)]
-    if lists:
+    if len(set(lists)) == 1:
+        domain.setdefault("words", []).append(lists[0])
+    elif lists:
         domain["entries"] = _covering([entry for value in lists for entry in value])
         domain["length"] = [min(map(len, lists)), max(map(len, lists))]
         if all(isinstance(entry, str) for value in lists for entry in value):

@@ -57,6 +57,8 @@ def _arange_in_memory(*arguments: Any, **named: Any) -> Any:
 
 # Settings of generation are copied from every configuration, and hold no tensor.
 transformers.GenerationConfig.from_model_config = classmethod(lambda _cls, _config: None)
+# Checks of types write configurations into messages that nobody reads.
+PreTrainedConfig.__repr__ = lambda self: type(self).__name__  # type: ignore[method-assign]
 
 
 class RefusedError(Exception):
@@ -77,13 +79,20 @@ class Seen:
 
 
 _log: dict[int, tuple[Any, set[str]]] | None = None
-_plain = PreTrainedConfig.__getattribute__
+
+
+def _plain(self: Any, key: str) -> Any:
+    """Read a key as configurations do, without their layers that differ, which are not tried: half the cost of a read."""
+    return object.__getattribute__(self, type(self).attribute_map.get(key, key))
 
 
 def _reading(self: Any, key: str) -> Any:
     if _log is not None and key[0] != "_":
         _log.setdefault(id(self), (self, set()))[1].add(key)
     return _plain(self, key)
+
+
+PreTrainedConfig.__getattribute__ = _plain  # type: ignore[method-assign]
 
 
 @contextlib.contextmanager
@@ -139,6 +148,7 @@ class Reference:
         self.built = 0
         self.arange = _arange_in_memory
         self.cache: dict[tuple[tuple[str, Value], ...], Seen | str] = {}
+        self.configs: dict[str, dict[str, Value] | str] = {}
 
     def first(self) -> Seen:
         """Return the model of the defaults; see whether positions can be computed in memory.
@@ -192,10 +202,17 @@ class Reference:
         Raises:
             RefusedError: values that the reference refuses.
         """
-        try:
-            return _values(self.config_class(**self.arguments(point)))
-        except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
-            raise RefusedError(str(error)[:160]) from None
+        key = repr(sorted(point.items(), key=lambda item: item[0]))  # 1, 1.0 and True are one key of a mapping
+        found = self.configs.get(key)
+        if found is None:
+            try:
+                found = _values(self.config_class(**self.arguments(point)))
+            except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
+                found = str(error)[:160]
+            self.configs[key] = found
+        if isinstance(found, str):
+            raise RefusedError(found)
+        return found
 
     def _built(self, point: Mapping[str, Value]) -> Seen:
         config = self.config_class(**self.arguments(point))
@@ -268,6 +285,19 @@ def flat(config: Any, prefix: str = "") -> Iterator[tuple[str, Value]]:
             yield from flat(value, f"{prefix}{key}.")
         elif key[0] != "_":
             yield prefix + key, frozen_value(value)
+
+
+def private(config_class: type[PreTrainedConfig], start: Mapping[str, Any]) -> Iterator[tuple[str, Value]]:
+    """Yield the keys that begin with an underscore in what is saved of the configurations inside, with their defaults."""
+
+    def inside(saved: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Value]]:
+        for key, value in saved.items():
+            if isinstance(value, dict) and "model_type" in value:
+                yield from inside(value, f"{prefix}{key}.")
+            elif prefix and key[0] == "_" and (value is None or isinstance(value, bool | int | str)):
+                yield prefix + key, value
+
+    yield from inside(config_class(**start).to_dict(), "")
 
 
 def _thawed(value: Value) -> Any:

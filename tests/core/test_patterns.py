@@ -108,6 +108,11 @@ def test_refusals() -> None:
         model.freeze(["zzz"])
     with pytest.raises(UnknownNameError, match=r"Dense has no part that fits '\*'; its parts are none\."):
         ps.Dense(H, H).freeze("*")
+    for change in (model.freeze, lambda path: model.freeze().replace(path, adapted)):
+        with pytest.raises(
+            UnknownNameError, match=r"^Block has no part 'q_proj'; a list means .*: \['q_proj'\] is layers\.\{\}\.q_proj\.$"
+        ):
+            change("q_proj")
     for path in ([], [3], [""]):
         with pytest.raises(ArgumentError, match=r"takes a dotted path, such as .*, or a list of names"):
             model.freeze(path)  # type: ignore[arg-type]

@@ -68,5 +68,9 @@ def test_letters_that_contradict_the_layer() -> None:
     for letters, message in (({12: 5}, "wanted a number and a symbol"), ({24: 2 * A}, "has no number; give one")):
         with pytest.raises(ArgumentError, match=message):
             ps.generalise(layer, letters)  # type: ignore[arg-type]
+    for name in ("A B", "4", "lambda"):
+        with pytest.raises(ArgumentError):
+            ps.generalise(layer, {12: name})
+    assert ps.generalise(layer, {12: "H", 24: "mine"}) == ps.Dense(H, ps.dims("mine"))  # names, as everywhere
     with pytest.raises(ArgumentError, match="letters are a mapping"):
         ps.generalise(layer, 12)  # type: ignore[arg-type]

@@ -32,8 +32,17 @@ ODD: list[Any] = [None, True, False, 0, 1, 2, 7, -1, 64, 768.5, 1e-5, "gelu", "r
 """What else a key may be set to."""
 
 
+def placed(config: dict[str, Any]) -> dict[str, Any]:
+    """Return a configuration with the keys ``text_config.hidden_size`` in the configuration inside."""
+    found: dict[str, Any] = {}
+    for name, value in config.items():
+        outer, _, inner = name.rpartition(".")
+        (found.setdefault(outer, {}) if outer else found)[inner] = value
+    return found
+
+
 def drawn(rng: random.Random, python: str, model_type: str, rules: dict[str, Any]) -> dict[str, Any]:
-    """Return a configuration of a variant with random sizes that the library reads."""
+    """Return a configuration of a variant with random sizes that the library reads, its keys not yet placed inside."""
     model = eval(python, {"ps": ps})
     known = {symbol.name: int(size) for symbol, size in model.sizes.items()}
     for attempt in range(30):
@@ -42,9 +51,10 @@ def drawn(rng: random.Random, python: str, model_type: str, rules: dict[str, Any
         config |= {name: sizes[letter] for name, (letter, *_) in rules["sizes"].items()}
         config |= {name: [sizes[letter] for letter in letters] for name, (letters, *_) in rules["lists"].items()}
         config |= {name: values[0][0] for name, values in rules["fixed"].items() if [] not in values and values}
+        config |= {name: [[kinds, sizes[letter] // len(kinds)]] for name, (kinds, letter) in rules["patterns"].items()}
         config |= {"num_labels": sizes["N"]} if "labels" in rules else {}
         try:
-            ps.from_config(config, strict=True)
+            ps.from_config(placed(config), strict=True)
         except ParamsymError:
             continue
         return config
@@ -55,7 +65,7 @@ def drawn(rng: random.Random, python: str, model_type: str, rules: dict[str, Any
 def disturbed(rng: random.Random, config: dict[str, Any], rules: dict[str, Any]) -> dict[str, Any]:
     """Return a configuration with one to three keys changed, left out or made up."""
     changed = dict(config)
-    keys = [*rules["sizes"], *rules["lists"], *rules["fixed"], *rules["free"], "made_up"]
+    keys = [*rules["sizes"], *rules["lists"], *rules["fixed"], *rules["free"], *rules["patterns"], "made_up"]
     for key in rng.sample(keys, k=rng.randint(1, 3)):
         changed[key] = rng.choice(ODD)
         if rng.random() < 0.2:
@@ -73,8 +83,8 @@ def test_configurations_are_read_as_the_library_reads_them_or_refused(page: Brow
         for variant in page.run(f"explorer.load('{family}').then({fields})"):
             for model_type, rules in variant["configs"].items():
                 config = drawn(rng, variant["python"], model_type, rules)
-                plain.append(json.dumps(config))
-                others += [json.dumps(disturbed(rng, config, rules)) for _ in range(5)]
+                plain.append(json.dumps(placed(config)))
+                others += [json.dumps(placed(disturbed(rng, config, rules))) for _ in range(5)]
     assert len(others) > 300
     unread = 0
     for text, shown in zip(plain, page.run(f"({READ})({json.dumps(plain)})"), strict=True):
@@ -96,6 +106,8 @@ def test_configurations_are_read_as_the_library_reads_them_or_refused(page: Brow
     assert counted > 20
 
 
+NEO = '{"model_type": "gpt_neo", "architectures": ["GPTNeoForCausalLM"]'
+CLIP = '{"model_type": "clip", "architectures": ["CLIPModel"]'
 BAD = {
     "{": "is not JSON",
     "[1, 2]": "wanted one JSON object",
@@ -112,6 +124,11 @@ BAD = {
     '{"model_type": "bert", "architectures": ["BertForNextSentencePrediction"]}': "is not on this page, which has BertModel,",
     '{"model_type": "bert", "is_decoder": true}': "is_decoder is true; this page has the formula for false",
     '{"model_type": "bert", "layer_norm_eps": "small"}': 'layer_norm_eps is "small"; this page takes positive numbers there',
+    NEO + ', "num_layers": 6}': "attention_types is null; this page has the formula for",
+    NEO + ', "attention_types": [[["local"], 24]]}': 'attention_types is [[["local"],"24"]]; this page has the formula for',
+    CLIP + ', "text_config": [1]}': "text_config is",
+    CLIP + ', "text_config": {"hidden_size": 8.5}}': "text_config.hidden_size is 8.5",
+    CLIP + ', "text_config": {"hiden_size": 8}}': "clip does not know these config keys: text_config.hiden_size",
     '{"model_type": "bert", "hiden_size": 768}': "bert does not know these config keys: hiden_size",
 }
 
@@ -161,9 +178,30 @@ READ_BY_LIBRARY: dict[str, dict[str, Any]] = {
         "hidden_size": 96,
         "num_attention_heads": 4,
     },
+    "clip": {
+        "model_type": "clip",
+        "architectures": ["CLIPModel"],
+        "projection_dim": 96,
+        "text_config": {"model_type": "clip_text_model", "hidden_size": 128, "num_attention_heads": 4, "bos_token_id": 0, "dropout": 0.0},
+        "text_config_dict": None,
+        "vision_config": {"hidden_size": 96, "num_attention_heads": 6, "patch_size": 16, "image_size": 96},
+    },
+    "clip-overruled": {
+        "model_type": "clip",
+        "architectures": ["CLIPModel"],
+        "vision_config_dict": {"num_hidden_layers": 3},
+        "vision_config": {"num_hidden_layers": 5, "hidden_size": 96},
+    },
+    "siglip": {"model_type": "siglip", "vision_config": {"hidden_size": 96, "num_attention_heads": 6, "model_type": "siglip_vision_model"}},
+    "gpt-neo": {
+        "model_type": "gpt_neo",
+        "architectures": ["GPTNeoForCausalLM"],
+        "num_layers": 6,
+        "attention_types": [[["global", "local"], 3]],
+    },
     "stablelm": {**STABLE, "num_key_value_heads": 8, "partial_rotary_factor": 0.4},
 }
-"""Configurations with a fraction of a head, and with one size under two keys."""
+"""Configurations with a fraction of a head, with one size under two keys, with configurations inside, and with a list of layers."""
 
 
 @pytest.mark.parametrize("name", READ_BY_LIBRARY)

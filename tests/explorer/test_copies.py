@@ -90,6 +90,26 @@ def test_a_picture_is_whole_by_itself(page: Browser) -> None:
     assert page.run(f"new Promise((resolve) => {{ const image = new Image(); {loaded}; {source}; }})") == 900
 
 
+SAVED = """
+window.saved = {};
+HTMLAnchorElement.prototype.click = async function () {
+  saved[this.download] = [...new Uint8Array(await (await fetch(this.href)).arrayBuffer()).slice(0, 8)];
+};
+"""
+
+
+def test_a_picture_is_saved(page: Browser) -> None:
+    """The buttons give files of the kinds that they name; the names say what was shown."""
+    page.wait("document.querySelector('#chart svg')")
+    page.run(SAVED)
+    for kind in ("svg", "png"):
+        page.click(f"[data-save={kind}]")
+        page.wait(f"saved['gpt2-params.{kind}']")
+    files = {name: bytes(begin) for name, begin in page.run("saved").items()}
+    assert files == {"gpt2-params.svg": b"<svg xml", "gpt2-params.png": b"\x89PNG\r\n\x1a\n"}
+    assert page.run("document.querySelector('#copied').textContent") == "Saved: gpt2-params.png"
+
+
 def test_an_address_that_names_nothing_is_said(page: Browser, folder: Path) -> None:
     """A model that is not there, sizes that are none and choices that nobody offers leave what is usual."""
     show(page, folder, "#model=no-such-model&H=twelve&question=colour&letters=nobody&input.S=-1")

@@ -78,6 +78,11 @@ def test_a_term_lights_its_parts_and_tensors_and_the_other_way_round(page: Brows
     page.hover("#parts tr[data-part='transformer.ln_f'] .part")
     assert page.run("[...document.querySelectorAll('.term.lit')].map((one) => Number(one.dataset.term))") == [4]
     assert page.run(lit.format("#tensors tr.lit")) == ["transformer.ln_f.weight", "transformer.ln_f.bias"]
+    page.hover("#tensors tr[data-part='transformer.wpe'] th")
+    assert page.run("[...document.querySelectorAll('.term.lit')].map((one) => Number(one.dataset.term))") == [place]
+    assert page.run(lit.format("#parts tr.lit")) == ["transformer.wpe"]
+    page.run("document.querySelector(\"#parts tr[data-part='transformer.ln_f'] .part\").focus()")  # with the keyboard
+    assert page.run("[...document.querySelectorAll('.term.lit')].map((one) => Number(one.dataset.term))") == [4]
 
 
 def test_two_models_and_where_one_passes_the_other(page: Browser) -> None:

@@ -76,6 +76,22 @@ def test_every_question_has_an_answer(page: Browser) -> None:
     assert "why not." in page.run("document.querySelector('#refusal').textContent")
 
 
+def test_no_copies_are_counted_as_the_library_counts_them_or_refused(page: Browser) -> None:
+    """Without blocks the bytes of arrays have another formula, which the page has not; parameters, FLOPs and caches have the same."""
+    root = ps.load("gpt2").origin[0]
+    sizes = {symbol.name: int(size) for symbol, size in ps.load("gpt2").sizes.items()} | {"L": 0}
+    chosen = {"pass": "forward", "count": "FLOPs", "precision": "float32", "attention": "eager"}
+    inputs = {"B": 2, "S": 64}
+    common = {"family": "Gpt2", "number": 0, "sizes": sizes, "inputs": inputs, "choices": chosen}
+    shown = page.run(f"({SET})({json.dumps([{**common, 'question': name} for name in CHOICES])})")
+    refused = "these sizes change which tensors exist: L is 0."
+    for question, (number, refusal, _, _) in zip(CHOICES, shown, strict=True):
+        cost = asked(root, question, chosen)
+        right = cost.at({symbol.name: (sizes | inputs)[symbol.name] for symbol in cost.symbols}).count
+        arrays = question in {"activations", "training", "inference"}
+        assert (refusal, number) == ((refused, "—") if arrays else ("", f"{right:,}")), question
+
+
 @pytest.mark.parametrize(
     ("name", "changed"),
     [

@@ -51,7 +51,7 @@ def test_two_unknown_widths_are_two_letters() -> None:
     """A size for the first is none for the second; what is left open is said, with the way on."""
     net = ps.Sequential(ps.LazyDense(8), ps.LazyDense(4))
     assert str(net.params) == "8*in_features + 4*in_features_2 + 12"
-    with pytest.raises(SizeError, match=r"in_features_2 are symbols.* ps.infer"):
+    with pytest.raises(SizeError, match=r"in_features_2 is a symbol.* ps.infer"):
         net.at(in_features=100).count  # noqa: B018 - raises
     assert ps.infer(net, (1, 100)).count == ps.infer(net.at(in_features=100), (1, 100)).count == 100 * 8 + 8 + 8 * 4 + 4
     width = ps.dims("n")

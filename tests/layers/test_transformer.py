@@ -172,5 +172,5 @@ def test_what_comes_out() -> None:
     assert layer.output_shape(shape) == ps.TransformerDecoderLayer(8, 2, 3).output_shape(shape) == shape
     assert ps.Transformer(8, 2).output_shape(shape) == shape
     assert ps.TransformerEncoder(layer, L).output_shape(shape) == shape
-    with pytest.raises(ShapeError, match="axis 2 has 7 features; wanted 8"):
+    with pytest.raises(ShapeError, match=r"axis 2 \(features\) is 7; wanted 8"):
         ps.TransformerEncoder(layer, L).output_shape((2, 5, 7))

@@ -162,6 +162,29 @@ def test_the_widest_moment() -> None:
     wide = ps.Sequential(ps.Dense(H, F, bias=False), ps.Dense(F, V, bias=False), ps.Dense(V, H, bias=False))
     assert set(widest(ps.trace(wide, (B, H)), widths).args) == {B * F + B * V, B * V + B * H}
     assert widest(ps.trace(ps.Flatten(), (1, 4)), widths) == 0
+    for view in (ps.Identity(), ps.Flatten(), ps.Dropout(0.5), ps.Sequential(ps.Identity())):  # without gradients, none of them copies
+        assert widest(ps.trace(ps.Sequential(ps.Dense(4, 16, bias=False), view), (1, 4)), widths) == 16, view
+
+
+def test_no_copies() -> None:
+    """The bytes of blocks that are absent are not counted, in one row or in a column; exported code refuses."""
+    block = ps.Sequential(ps.Dense(F, V, bias=False), ps.GELU(), ps.Dense(V, F, bias=False))
+    deep = ps.Sequential(ps.Dense(H, F, bias=False), ps.Repeat(block, L))
+    here, weights = {"H": 2, "F": 3, "V": 100, "B": 5}, 4 * 2 * 3
+    inference = ps.memory(deep, (B, H), use="inference")
+    assert ps.evaluate(inference, here, L=0) == inference.at(here, L=0).count == weights + 4 * 5 * 3
+    for recompute in ("none", "full"):
+        training = ps.memory(deep, (B, H), recompute=recompute)  # type: ignore[arg-type]
+        assert ps.evaluate(training, here, L=0) == 4 * weights, recompute  # weights, gradients, two states; the input is the caller's
+    llama = ps.activations(ps.models.Llama())  # its tables of rotations are kept by the blocks, once
+    sizes = {"V": 10, "H": 8, "A": 2, "G": 1, "F": 16, "B": 1, "S": 4}
+    assert ps.evaluate(llama, sizes, L=0) == ps.activations(ps.models.Llama(10, 8, 0, 2, 1, 16), (1, 4)).count
+    swin = ps.load("microsoft/swin-tiny-patch4-window7-224")
+    moved = ps.traffic(swin.origin[0])
+    sizes = {symbol.name: 2 for symbol in moved.symbols} | {symbol.name: size for symbol, size in swin.sizes.items()} | {"L_1": 0}
+    assert ps.evaluate(moved, sizes) == moved.at(sizes).count
+    with pytest.raises(ValueError, match=r"^these sizes change which tensors exist: L is 0\.$"):
+        exec(f"{ps.export(inference)}\ncost(5, 3, 2, 0, 100)", {})  # noqa: S102 - what is tested is that the source refuses
 
 
 def repeated(block: Any, copies: int) -> tuple[ps.Expr, ps.Expr]:
@@ -269,6 +292,21 @@ def test_refusals() -> None:
 def test_blocks_of_ggml(name: str, bytes_of: int, numbers: int) -> None:
     """The fields of the structures in llama.cpp's ggml-common.h: scales, minima, scales of sub-blocks, bits of the numbers."""
     assert FORMATS[name].number == Rational(bytes_of, numbers)
+
+
+def test_gpt_oss_in_four_bits() -> None:
+    """The file of openai/gpt-oss-20b: ``total_size`` in its model.safetensors.index.json. Biases of experts are in 16 bits."""
+    held = of("weights", ps.load("openai/gpt-oss-20b"), (1, 1), use="inference", dtype="bfloat16", weights="mxfp4")
+    assert held == 13_761_264_768
+
+
+def test_buffers_of_gptq() -> None:
+    """Shapes of the buffers of AutoGPTQ's QuantLinear with 4 bits and groups of 128, for one of Llama-2-7B's matrices."""
+    rows, columns, group = 4096, 11008, 128  # inputs and outputs
+    qweight, qzeros = 4 * (rows // 32 * 4) * columns, 4 * (rows // group) * (columns // 32 * 4)
+    scales, g_idx = 2 * (rows // group) * columns, 4 * rows
+    matrix = ps.Repeat(ps.Dense(rows, columns, bias=False), 1)
+    assert of("weights", matrix, (1, rows), use="inference", weights="gptq-g128") == qweight + qzeros + scales + g_idx
 
 
 def test_eight_bits_of_adam() -> None:

@@ -214,7 +214,7 @@ class TestAttention:
         [
             (ps.MultiHeadAttention(8, 2), ((3, 2, 8), (4, 3, 8)), "axis b has 2 entries in one factor and 3 in the other"),
             (ps.MultiHeadAttention(8, 2), ((3, 2, 8), (4, 2, 8), (5, 2, 8)), "axis k has 4 entries in one factor and 5 in the other"),
-            (ps.MultiHeadAttention(8, 2), ((2, 3, 8), (2, 4, 9)), "axis 2 has 9 features; wanted 8"),
+            (ps.MultiHeadAttention(8, 2), ((2, 3, 8), (2, 4, 9)), r"axis 2 \(features\) is 9; wanted 8"),
             (ps.MultiHeadAttention(8, 2), ((2, 3, 8),) * 4, "wanted 1 to 3 inputs"),
             (ps.Transformer(8, 2, 1, 1, 4), ((3, 2, 8), (3, 3, 8)), "axis b has 3 entries in one factor and 2 in the other"),
             (ps.MultiHeadAttention(8, 2), (8,), r"positions, batch, features.* found 1 axes"),
@@ -407,7 +407,7 @@ class TestReceptiveField:
         ):
             with pytest.raises(NotYetError, match="has no single receptive field"):
                 ps.receptive_field(wrong)
-        with pytest.raises(StructureError, match="axis 1 has 2 channels; wanted 4"):
+        with pytest.raises(StructureError, match=r"axis 1 \(channels\) is 2; wanted 4"):
             ps.receptive_field(ps.Repeat(Sequential(Conv1d(4, 4, 3), turn), 2))
 
     def test_the_part_to_ask_for(self) -> None:

@@ -65,7 +65,7 @@ def test_inputs_by_name() -> None:
     with pytest.raises(ArgumentError, match="'pixel_values' twice"):
         ps.run(seeing, tensors, pixels, pixel_values=pixels)
     with pytest.raises(
-        ShapeError, match=r"CLIPModel, given input_ids \(2, 5\), pixel_values \(1, 4, 8, 8\): axis 1 has 4 channels; wanted 3"
+        ShapeError, match=r"CLIPModel, given input_ids \(2, 5\), pixel_values \(1, 4, 8, 8\): axis 1 \(channels\) is 4; wanted 3"
     ):
         ps.trace(model, input_ids=(2, 5), pixel_values=(1, 4, 8, 8))
 

@@ -26,6 +26,7 @@ def test_intensity_of_a_product() -> None:
     assert product.flops.total == 2 * B * F * H
     assert product.bytes.total == 2 * B * H + 2 * H * F + 2 * B * F
     assert (product.ratio - B * F * H / (B * F + B * H + F * H)).cancel() == 0
+    assert (product.total, product.unit) == (product.ratio, "FLOPs per byte")
     assert product.table().footer == ("total", product.flops.total, product.bytes.total, product.ratio)
 
 

@@ -53,8 +53,14 @@ def test_an_error_names_the_part_by_its_path() -> None:
         ps.output_shape(net, (1, 3, 8, 8))
     with pytest.raises(ShapeError, match=r"3\.up, a Dense, which was given \(B, 4\)"):
         ps.output_shape(ps.Repeat(ps.Sequential({"up": Dense(1, 1)}), 4, start=3), (B, 4))
-    with pytest.raises(ShapeError, match=r"axis 1 has 4 channels; wanted 3.*channels last"):
+    with pytest.raises(ShapeError, match=r"axis 1 \(channels\) is 4; wanted 3.*channels last"):
         ps.output_shape(Conv2d(3, 8, 3), (1, 4, 3, 3))
+
+
+def test_widths_that_do_not_fit_are_found() -> None:
+    """32 entries do not go into a layer of 17, whatever the shape of the end would be."""
+    with pytest.raises(ShapeError, match=r"down, .* given \(2, 3, 32\): the last axis has 32 entries; wanted 17"):
+        ps.output_shape(ps.Sequential(up=ps.Dense(8, 32), down=ps.Dense(17, 5)), (2, 3, 8))
 
 
 def test_a_symbolic_depth() -> None:

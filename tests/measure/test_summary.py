@@ -183,6 +183,15 @@ def test_stages_with_the_channels_last(name: str, sizes: list[str]) -> None:
     assert sum(row[3] for row in table.rows) == ps.load(name).count
 
 
+def test_stages_of_a_detector() -> None:
+    """RetinaNet on 800x800 (Lin et al. 2017, figure 3): each subnet once for all levels of the pyramid, four convolutions and a fifth."""
+    levels = "100 x 100 to 7 x 7"
+    assert stages("retinanet_resnet50_fpn", (1, 3, 800, 800))[-4:] == [(levels, layers) for layers in ("4 Conv2d", "Conv2d") * 2]
+    table, whole = (ps.summary(ps.load("retinanet_resnet50_fpn"), (1, 3, 800, 800), stages=one) for one in (True, False))
+    assert table.footer[3:] == whole.footer[4:]
+    assert [sum(int(str(row[column])) for row in table.rows) for column in (3, 4, 5)] == list(table.footer[3:])
+
+
 def test_stages_of_pooled_attention() -> None:
     """Fan et al. 2021, table 2: keys and values are pooled inside; of one head their map stands in a row of its own."""
     table = ps.summary(ps.load("mvit_v2_s"), stages=True)

@@ -131,6 +131,13 @@ def test_a_size_named_like_the_index() -> None:
     assert DenseNet(i, (2, 3), num_classes=10).at(i=4).count == DenseNet(4, (2, 3), num_classes=10).count
 
 
+def test_a_name_and_changes() -> None:
+    """Other arguments change the sizes of a name, as they do for every network."""
+    assert DenseNet("densenet121", block_config=(1, 2)) == DenseNet(32, (1, 2), num_classes=1000)
+    with pytest.raises(ArgumentError, match="there is no size 'densenet264'"):
+        DenseNet("densenet264")
+
+
 def test_stem_is_twice_the_growth_rate() -> None:
     """Where the stem's width is not given, the paper's rule holds; where it is, it stays."""
     assert DenseNet(12, (2,), num_classes=10).shapes()["features.conv0.weight"] == (24, 3, 7, 7)
@@ -151,8 +158,7 @@ def test_repr_builds_the_same(layer: DenseNet) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ({"growth_rate": "densenet264"}, ArgumentError, "densenet121, densenet161"),
-        ({"growth_rate": "densenet121", "block_config": (1, 2)}, ArgumentError, "growth_rate=32 and every size"),
+        ({"growth_rate": "densenet121"}, SizeError, "growth_rate is 'densenet121'"),
         ({"growth_rate": 0}, SizeError, "growth_rate is 0"),
         ({"growth_rate": 3.0}, SizeError, "growth_rate is 3.0"),
         ({"growth_rate": True}, SizeError, "growth_rate is True"),

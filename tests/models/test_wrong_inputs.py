@@ -10,7 +10,7 @@ import paramsym as ps
 from paramsym.errors import ArgumentError, ParamsymError, RankError, ShapeError
 
 CASES: list[tuple[str, tuple[Any, ...], type[ParamsymError], tuple[str, ...]]] = [
-    ("resnet50", ((1, 4, 224, 224),), ShapeError, ("ResNet", "axis 1 has 4 channels", "wanted 3")),
+    ("resnet50", ((1, 4, 224, 224),), ShapeError, ("ResNet", "axis 1 (channels) is 4", "wanted 3")),
     ("resnet50", ((1, 224, 224, 3),), ShapeError, ("ResNet", "looks like one with the channels last")),
     ("resnet50", ((1, 3, 224, 224), (1, 2)), ArgumentError, ("ResNet", "wanted 1 input (x)", "found 2")),
     ("VGG16", ((1, 200, 224, 3),), ShapeError, ("KerasVGG: fc1,", "given (1, 21504)", "wanted 25088")),
@@ -25,7 +25,7 @@ CASES: list[tuple[str, tuple[Any, ...], type[ParamsymError], tuple[str, ...]]] =
         "fasterrcnn_resnet50_fpn",
         ((1, 3, 128, 128), (5, 256, 6, 7)),
         ShapeError,
-        ("given x (1, 3, 128, 128), regions (5, 256, 6, 7)", "axis 2 has 6 height", "wanted 7"),
+        ("given x (1, 3, 128, 128), regions (5, 256, 6, 7)", "axis 2 (height) is 6", "wanted 7"),
     ),
     ("bert-base-uncased", ((1, 600),), ShapeError, ("embeddings.position_embeddings", "600 positions", "rows for 512")),
     ("meta-llama/Meta-Llama-3-8B", ((1, 6, 7),), RankError, ("LlamaForCausalLM", "wanted (batch, positions)", "found 3 axes")),

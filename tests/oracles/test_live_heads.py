@@ -22,6 +22,15 @@ BERT: dict[str, Any] = {
 }
 DISTIL: dict[str, Any] = {"vocab_size": 60, "dim": 24, "n_layers": 1, "n_heads": 3, "hidden_dim": 40, "max_position_embeddings": 40}
 GPT2: dict[str, Any] = {"vocab_size": 60, "n_embd": 24, "n_layer": 1, "n_head": 3, "n_positions": 40}
+BART: dict[str, Any] = {
+    "vocab_size": 60,
+    "d_model": 24,
+    **{f"{stack}_{size}": number for stack in ("encoder", "decoder") for size, number in (("layers", 1), ("attention_heads", 3))},
+    "encoder_ffn_dim": 40,
+    "decoder_ffn_dim": 40,
+    "max_position_embeddings": 40,
+}
+T5: dict[str, Any] = {"vocab_size": 60, "d_model": 24, "d_kv": 8, "d_ff": 40, "num_layers": 1, "num_heads": 3, "decoder_start_token_id": 0}
 RATES: dict[str, tuple[dict[str, Any], dict[str, float], dict[str, float]]] = {
     "Bert": (BERT, {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}, {"classifier_dropout": 0.3}),
     "Roberta": (BERT, {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}, {"classifier_dropout": 0.3}),
@@ -45,6 +54,11 @@ RATES: dict[str, tuple[dict[str, Any], dict[str, float], dict[str, float]]] = {
         {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0},
         {"cls_dropout": 0.3, "pooler_dropout": 0.2},
     ),
+    "Bart": (BART, {"dropout": 0.0}, {"classifier_dropout": 0.3}),
+    "MBart": (BART, {"dropout": 0.0}, {"classifier_dropout": 0.3}),
+    "T5": (T5, {"dropout_rate": 0.0}, {"classifier_dropout": 0.3}),
+    "MT5": (T5, {"dropout_rate": 0.0}, {"classifier_dropout": 0.3}),
+    "UMT5": (T5, {"dropout_rate": 0.0}, {"classifier_dropout": 0.3}),
     "GPT2": (
         GPT2,
         {"resid_pdrop": 0.0, "embd_pdrop": 0.0, "attn_pdrop": 0.0, "summary_first_dropout": 0.0},
@@ -52,7 +66,7 @@ RATES: dict[str, tuple[dict[str, Any], dict[str, float], dict[str, float]]] = {
     ),
 }
 CLASSES = ("ForSequenceClassification", "ForTokenClassification", "ForMultipleChoice", "ForQuestionAnswering")
-HEADS = [(name, kind) for name in RATES for kind in CLASSES if name != "GPT2"] + [
+HEADS = [(name, kind) for name in RATES for kind in CLASSES if hasattr(transformers, f"{name}{kind}") and name != "GPT2"] + [
     ("Albert", "ForPreTraining"),
     ("GPT2", "DoubleHeadsModel"),
 ]
@@ -73,6 +87,8 @@ def held(name: str, kind: str, config: dict[str, Any], shape: tuple[int, ...]) -
     cls = getattr(transformers, f"{name}{kind}")
     model = cls._from_config(cls.config_class(**config), attn_implementation="eager").train()
     words = torch.randint(5, 60, shape)
+    if model.config.is_encoder_decoder:
+        words[:, -1] = model.config.eos_token_id  # without it, the reference refuses a text
     known = {one.untyped_storage().data_ptr() for one in (*model.parameters(), *model.buffers(), words)}
     storages: dict[int, Any] = {}
 

@@ -30,6 +30,7 @@ NAMES = {symbol.name: symbol for symbol in (A, B, F, G, H, L, V)}
         (ceiling(H / 3) ** 2 * Mod(H, 3), "(Mod(H, 3))*ceiling(H/3)**2"),
         (sqrt(H) / 3, "sqrt(H)/3"),
         (1 / H, "1/H"),
+        (1 / H**2 + 1 / F, "1/F + 1/H**2"),
         (Mul(-1, A + B, evaluate=False), "-(A + B)"),
         (Add(A, Mul(-1, B + 1, evaluate=False), evaluate=False), "A - (B + 1)"),
         (Integer(7), "7"),

@@ -63,6 +63,26 @@ const alike = (value, known) => value !== null && typeof value === "object" && k
   && Object.entries(value).every(([key, one]) => (["rope_type", "type"].includes(key) ? one === (known.rope_type ?? known.type)
     : (key in known || key === "rope_theta") && (typeof one === "bigint" || typeof one === "number") && one > 0));
 
+/* The configuration with the keys of those inside it: text_config.hidden_size. */
+const flat = (config, { inside }) => {
+  const found = { ...config };
+  for (const [name, overruling] of Object.entries(inside)) {
+    const where = found[overruling] === undefined || found[overruling] === null ? name : overruling, inner = found[where] ?? {};
+    if (typeof inner !== "object" || Array.isArray(inner)) throw new Refused(`${where} is ${shown(inner)}; wanted an object of keys.`);
+    for (const [key, value] of Object.entries(inner)) found[`${name}.${key}`] = value;
+    delete found[name];
+    delete found[overruling];
+  }
+  return found;
+};
+
+/* Whether a list of kinds of attention is one pattern that is repeated, as many entries as there are layers. */
+const repeats = (value, kinds, layers) => {
+  const [listed, times] = Array.isArray(value) && value.length === 1 && Array.isArray(value[0]) && value[0].length === 2 ? value[0] : [[], 0n];
+  return Array.isArray(listed) && listed.length > 0 && listed.length % kinds.length === 0 && listed.every((one, place) => one === kinds[place % kinds.length])
+    && typeof times === "bigint" && times > 0n && BigInt(listed.length) * times === layers;
+};
+
 /* The sizes that a configuration gives one variant; throws where it says anything that the variant's rules do not know. */
 const sizesOf = (config, rules, architecture, reader) => {
   const given = { ...config };
@@ -97,6 +117,11 @@ const sizesOf = (config, rules, architecture, reader) => {
     if (!found || by <= 0n || size % by !== 0n) throw new Refused(`${name} is ${shown(given[name])}, and this page has no formula for that fraction of a head. ${INSTEAD}`);
     sizes[letter] = size / by;
   }
+  for (const [name, [kinds, letter]] of Object.entries(rules.patterns)) {
+    if (!repeats(given[name] ?? [[["global", "local"], 12n]], kinds, sizes[letter])) {
+      throw new Refused(`${name} is ${shown(given[name] ?? null)}; this page has the formula for [[${shown(kinds)}, n]] with one entry for each of the ${sizes[letter]} layers. ${INSTEAD}`);
+    }
+  }
   for (const [name, values] of Object.entries(rules.fixed)) {
     const source = rules.equal[name];
     if (source !== undefined && name in given && given[name] === sizes[rules.sizes[source][0]]) continue;
@@ -124,11 +149,12 @@ const sizesOf = (config, rules, architecture, reader) => {
 
 /* Keys that nothing is known about, which could change the tensors. */
 const unknown = (config, rules, reader) => Object.entries(config).filter(([key, value]) => {
-  if (key in rules.sizes || key in rules.lists || key in rules.fixed || rules.free.includes(key) || key in reader.aliases) return false;
+  if (key in rules.sizes || key in rules.lists || key in rules.fixed || rules.free.includes(key) || key in rules.patterns || key in reader.aliases) return false;
   if (Object.values(rules.shares).some(([fraction]) => fraction === key)) return false;
-  for (const { usual, ignored } of [reader, explorer.keys]) {  // what the family says of a key goes before what holds for all
-    if (key in usual) return !usual[key].some((one) => same(value, one));
-    if (ignored.includes(key)) return false;
+  const plain = key.split(".").at(-1);
+  for (const [{ usual, ignored }, one] of [[reader, key], [explorer.keys, plain]]) {  // what the family says of a key goes before what holds for all
+    if (one in usual) return !usual[one].some((known) => same(value, known));
+    if (ignored.includes(one)) return false;
   }
   return true;
 }).map(([key]) => key);
@@ -166,17 +192,18 @@ explorer.understood = async (config, alone = false) => {
   const architecture = named?.[0] ?? other;
   const asked = own.filter(({ rules }) => (architecture === undefined ? rules.first : rules.architectures.includes(architecture)));
   if (!asked.length) throw new Refused(`architecture '${architecture ?? "(the base class)"}' of ${type} is not on this page, which has ${[...new Set(own.map(({ one }) => one.title))].join(", ")}. ${INSTEAD}`);
-  const refusals = [];
+  const refusals = [], given = flat(config, types[type]);
   for (const { one, number, rules } of asked) {
     try {
-      const sizes = sizesOf(config, rules, architecture, types[type]), open = one.letters.map(([letter]) => letter).filter((letter) => !(letter in sizes));
+      const sizes = sizesOf(given, rules, architecture, types[type]), used = (letter) => one.degrees.some((program) => letter in program);
+      const open = one.letters.map(([letter]) => letter).filter((letter) => !(letter in sizes) && used(letter));
       if (open.length) throw new Refused(`this page does not know which keys of ${type} give ${open.join(", ")}. ${INSTEAD}`);
       const model = await explorer.model(family, number, undefined, sizes);
       for (const place of one.programs.keys()) {
         const { error } = explorer.run(one, place, explorer.all(model, {}));
         if (error) throw new Refused(`this configuration cannot be built. ${error}`);
       }
-      return { family, number, sizes, unknown: unknown(config, rules, types[type]), type };
+      return { family, number, sizes, unknown: unknown(given, rules, types[type]), type };
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       refusals.push(error);

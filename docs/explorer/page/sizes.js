@@ -7,7 +7,7 @@ const sizeRow = (letter, argument, meaning) => {
   const title = [argument, meaning].filter(Boolean).join(": ");
   return explorer.element("div", { class: "size", "data-letter": letter, title },
     explorer.element("label", { for: id, class: "letter" }, explorer.element("span", { class: "math" }),
-      explorer.element("span", { class: "argument" }, argument || meaning)),
+      explorer.element("span", { class: "argument", html: explorer.escape(argument || meaning).replace(/[._]/g, "$&<wbr>") })),
     explorer.element("input", { id, class: "field", inputmode: "numeric", autocomplete: "off", "aria-describedby": `${id}-why` }),
     explorer.element("input", { type: "range", class: "slider", min: 0, step: 1, "aria-label": `${letter}: ${title}` }),
     explorer.element("span", { id: `${id}-why`, class: "wrong", role: "status" }));

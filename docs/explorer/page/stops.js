@@ -47,10 +47,10 @@ explorer.stops = (model, letter, inputs, end = null) => {
   return Object.assign([...new Set(found)].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0)), { all });
 };
 
-/* Whether a model can have a size: what is asked for its parameters and for the question that is open. */
+/* Whether a model can have a size: the conditions of the parameters, of the costs, and of the question that is open. */
 explorer.possible = (model, state, letter, value) => {
-  const sizes = { ...explorer.all(model, state.inputs), [letter]: value };
-  return model.variant.programs.every((_, number) => !explorer.run(model.variant, number, sizes).error);
+  const sizes = { ...explorer.all(model, state.inputs), [letter]: value }, open = explorer.asked(model, state)?.[0];
+  return model.variant.programs.every((_, number) => (number > 1 && number !== open) || !explorer.run(model.variant, number, sizes).error);
 };
 
 /* The stop at a position, or the nearest one that the model can have. */

@@ -418,6 +418,8 @@ class _Compiler:
             return left if right == self.one else right
         if right == self.one and (kind == "floordiv" or kind in QUOTIENTS):
             return left
+        if kind in QUOTIENTS and left == right and (bounds := self.bounds[right]) is not None and bounds[0] > 0:
+            return self.one
         if kind == "pow" and (left == self.one or self.bounds[right] == (0, 0)):
             return self.one
         one, other = (self.nodes[side] for side in (left, right))

@@ -22,7 +22,7 @@ _CLASSES = {2: 0.07, 1000: 0.07, 10: 0.2, 100: 0.2, 21_841: 0.2}  # binary, Imag
 
 
 def optional(subject: Subject) -> Iterator[Edit]:
-    """Yield the edits that build the layer with one option changed, if that is possible and has a number."""
+    """Yield edits that change one option of the layer, if the changed layer can be built and counted."""
     root = holder(subject.root)
     cls: type = type(root)
     hints = hints_of(cls)

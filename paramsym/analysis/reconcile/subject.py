@@ -83,7 +83,10 @@ class Subject:
         return Polynomial.total(self.polynomials[i] for i in lines)
 
     def expected(self, differences: Iterable[int], difference: int) -> float:
-        """Return how many of ``differences`` would hit a random claim at the same distance, a multiple of the same width."""
+        """Return how many of ``differences`` would agree with a random claim by chance.
+
+        The claim is as far from the count as ``difference``, and its difference is a multiple of the same width.
+        """
         window = max(abs(difference), self.count // _NEARBY)
         width = max((size for size in self.numbers if size >= _WIDEST and difference % size == 0), default=1)
         reached = sum(abs(value) <= window and value % width == 0 for value in differences)

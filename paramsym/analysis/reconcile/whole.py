@@ -20,7 +20,7 @@ _NAMED = 3  # the most tensors that a convention names
 
 def additional(structure: Structure) -> Iterator[Edit]:
     """Yield the edits of a layer as a whole."""
-    kinds = (_ties_undone, _ties_done, _gains_as_matrices, _biases_added, _norms_added, _sharded, _masks, _buffers, _conventions)
+    kinds = (_ties_undone, _ties_done, _norms_as_matrices, _biases_added, _norms_added, _sharded, _masks, _buffers, _conventions)
     for kind in kinds:
         yield from kind(structure)
 
@@ -44,7 +44,7 @@ def _ties_done(structure: Structure) -> Iterator[Edit]:
 
 def _masks(structure: Structure) -> Iterator[Edit]:
     """A mask of all pairs of positions, saved with each layer, as in early checkpoints of GPT-2."""
-    sizes = {line.sizes[0] for line in structure.lines if is_position(line)}
+    sizes = {size for line in structure.lines if is_position(line) for size in line.sizes[:1]}  # a line of a cost may have no axes
     layers = {line.stored for line in structure.lines if len(line.stored) == 1}
     if len(sizes) == 1 and len(layers) == 1:
         (positions,), ((copies,),) = sizes, layers
@@ -67,13 +67,13 @@ def _buffers(structure: Structure) -> Iterator[Edit]:
             yield _fixed(structure, total, tuple(line.name for line in some), f"{words} counted as well", cost)
 
 
-def _gains_as_matrices(structure: Structure) -> Iterator[Edit]:
+def _norms_as_matrices(structure: Structure) -> Iterator[Edit]:
     """The weight of a norm taken for a matrix: H*H instead of H."""
-    gains = [i for i, line in enumerate(structure.lines) if line.role == "scale" and len(line.shape) == 1 and not line.spans]
-    amounts = {i: structure.subject.polynomials[i] * (Polynomial.product(structure.lines[i].factors) - Polynomial.of(1)) for i in gains}
-    if gains:
+    weights = [i for i, line in enumerate(structure.lines) if line.role == "scale" and len(line.shape) == 1 and not line.spans]
+    amounts = {i: structure.subject.polynomials[i] * (Polynomial.product(structure.lines[i].factors) - Polynomial.of(1)) for i in weights}
+    if weights:
         total = Polynomial.total(amounts.values())
-        yield _fixed(structure, total, tuple(structure.full[i] for i in gains), "the gains of norms counted as matrices", 1.2)
+        yield _fixed(structure, total, tuple(structure.full[i] for i in weights), "the weights of norms counted as matrices", 1.2)
 
 
 def _biases_added(structure: Structure) -> Iterator[Edit]:
@@ -108,7 +108,7 @@ def _sharded(structure: Structure) -> Iterator[Edit]:
     kept = [i for i, line in enumerate(structure.lines) if line.factors in gains and not line.label]
     once = structure.subject.total(kept)
     names = structure.named(kept)
-    tables = [line for line in structure.lines if line.role == "table" and not line.stored and (line.sizes[-1],) in gains]
+    tables = [line for line in structure.lines if line.role == "table" and not line.stored and line.sizes[-1:] in gains]
     for shards in _SHARDS if kept and tables else ():
         words = f"{listed([structure.names.tensor(structure.lines[i]) for i in kept])} kept by each of {shards} shards"
         copies = once * Polynomial.of(shards - 1)

@@ -488,7 +488,7 @@ BASE_COUNT = 109_482_240
 MISTAKES: dict[str, tuple[int, sympy.Expr]] = {
     "output projection forgotten": (-12 * (768 * 768 + 768), -L * (H**2 + H)),
     "keys and values shared": (-2 * 11 * (768 * 768 + 768), -2 * L * (H**2 + H) * (A - 1) / A),
-    "gains of norms as matrices": (25 * (768 * 768 - 768), (2 * L + 1) * (H**2 - H)),
+    "weights of norms as matrices": (25 * (768 * 768 - 768), (2 * L + 1) * (H**2 - H)),
     "feed-forward as wide as the model": (-12 * (2 * 768 + 1) * (3072 - 768), -L * (2 * H + 1) * (F - H)),
     "per head, and no pooler": (304_128 - 590_592, 3 * L * H * (A - 1) - H**2 - H),
     "per head, and no norms": (304_128 - 50 * 768, 3 * L * H * (A - 1) - 2 * H * (2 * L + 1)),

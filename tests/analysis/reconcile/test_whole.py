@@ -55,7 +55,7 @@ def test_gains_and_biases_are_imagined() -> None:
     """A gain of width H taken for a matrix adds H*H - H; a matrix without a bias gets one of its output width."""
     layer = ps.Block(norm=ps.RMSNorm(H), up=ps.Dense(H, V, bias=False), down=ps.Dense(V, H, bias=False), out=ps.Dense(H, V)).at(V=7, H=4)
     found = whole(layer)
-    assert found["the gains of norms counted as matrices"] == (12, {"norm.weight"})
+    assert found["the weights of norms counted as matrices"] == (12, {"norm.weight"})
     assert found["a bias counted for every matrix that has none"] == (7 + 4, {"up.weight", "down.weight"})
     one_each = {names.pop(): value for words, (value, names) in found.items() if words.endswith("which has none")}
     assert one_each == {"up.weight": 7, "down.weight": 4}
