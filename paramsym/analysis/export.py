@@ -110,7 +110,7 @@ def export(
     for one in (name, *names):
         wrong = not isinstance(one, str) or not one.isascii() or not one.isidentifier() or keyword.iskeyword(one) or one in reserved
         if wrong and not (language == "spreadsheet" and one == name):
-            message = f"{one!r} is not a name in {language}; choose another."
+            message = f"{quoted(one)} is not a name in {language}; choose another."
             raise ArgumentError(message)
     if name in names:
         message = f"the function cannot be called {name!r}, because one of its sizes has this name; choose another."

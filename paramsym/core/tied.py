@@ -8,12 +8,13 @@ from typing import Any, Self
 
 from sympy import Expr, Symbol
 
-from paramsym.algebra.size import substitute, text
+from paramsym.algebra.size import substitute
 from paramsym.core.around import Holder
 from paramsym.core.edit import seen_at
 from paramsym.core.layer import Layer, Part
 from paramsym.core.split import split
 from paramsym.errors import ArgumentError, StructureError
+from paramsym.naming import described
 
 
 @dataclass(frozen=True, init=False)
@@ -45,8 +46,7 @@ class Tied(Holder):
         except (TypeError, ValueError):
             paths = ((None, None),)  # type: ignore[assignment]
         if not all(isinstance(path, str) for pair in paths for path in pair):
-            found = f"{text(pairs)} ({type(pairs).__name__})"
-            message = f"Tied: {found} is not a mapping of paths; write {{'head.weight': 'wte.weight'}}."
+            message = f"Tied: {described(pairs)} is not a mapping of paths; write {{'head.weight': 'wte.weight'}}."
             raise ArgumentError(message)
         object.__setattr__(self, "pairs", paths)
         self.__post_init__()

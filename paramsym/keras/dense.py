@@ -26,7 +26,7 @@ def adapted(layer: Layer, given: Given, lora_alpha: Any = None) -> Layer:
     rank, constraint = (given.values.get(name) for name in ("lora_rank", "kernel_constraint"))
     if not rank:
         return layer
-    if constraint or given.values.get("embeddings_constraint"):
+    if constraint is not None or given.values.get("embeddings_constraint") is not None:
         message = f"lora_rank={rank} together with a constraint; Keras takes one of them, not both."
         raise ArgumentError(message)
     return LoRA(layer, rank, lora_alpha=lora_alpha)

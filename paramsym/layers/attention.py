@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-from paramsym.algebra.size import Dim, canonical, cat, divides, text
+from paramsym.algebra.size import Dim, cat, divides, same, text
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, NotYetError, ShapeError
 from paramsym.layers.dense import Dense
@@ -335,8 +335,7 @@ class MultiHeadAttention(Layer):
 
     @property
     def _one_input_width(self) -> bool:
-        width = canonical(self.embed_dim)
-        return canonical(self._key_input) == width == canonical(self._value_input)
+        return same(self.embed_dim, self._key_input) and same(self.embed_dim, self._value_input)
 
     @property
     def _storage(self) -> Literal["fused", "split", "separate"]:

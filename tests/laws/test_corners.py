@@ -74,6 +74,8 @@ def test_a_quarter_of_a_width_is_rounded_everywhere() -> None:
         (lambda: ps.evaluate(ps.models.Mpt(), dict.fromkeys("VHL", 4) | {"A": 10}), "d_model 4 is not divisible by n_heads 10"),
         (lambda: ps.sweep(ps.Dense(H, 2), {H: (3, "4")}), "whole number"),
         (lambda: ps.models.KerasMobileNetV2(alpha=-(10**5000)), "alpha is something too long to write; wanted more than zero"),
+        (lambda: ps.Tied(ps.Dense(2, 3), 10**5000), "is not a mapping of paths"),  # type: ignore[arg-type]
+        (lambda: ps.export(L, name=10**5000), "is not a name in python"),  # type: ignore[arg-type]
         (lambda: ps.intensity(ps.Embedding(4, 2), (0, 1)), "moves no bytes"),
         (lambda: ps.evaluate(per(H - L, A), H=2, L=8, A=3), "H - L is -6; wanted a positive whole number"),
         (lambda: ps.asymptotics(2**L, L), r"ps\.sensitivity gives what one more"),

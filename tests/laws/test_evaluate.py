@@ -154,6 +154,8 @@ H, L, A, W, K = (Symbol(name, integer=True, positive=True) for name in "HLAWK")
         (ps.ConvLSTM2d(1, 1, 1, stride=(1, a), dilation=(b, 1)), {"a": 2, "b": 2}, None),
         (ps.ConvLSTM2d(1, 1, 1, stride=(1, a), dilation=(b, 1)), {"a": 2, "b": 1}, 12),
         (ps.GlobalAvgPool(a), {"a": 4}, None),
+        (ps.MultiHeadAttention(a, 1, vdim=2), {"a": 2}, None),  # torch stores one matrix then
+        (ps.MultiHeadAttention(a, 1, vdim=2), {"a": 3}, 45),
         (ps.Repeat(ps.Dense(2 * floor(H / (b + 1)) + 2, 2), a, index=b), {"H": 8, "a": 3}, 74),  # no closed form while a is a symbol
     ],
     ids=str,
