@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from typing import Any
@@ -15,7 +15,7 @@ import paramsym as ps
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.analysis.counted import Counted, lines
-from paramsym.core.ledger import Ledger, Line
+from paramsym.core.ledger import Line
 from paramsym.errors import ParamsymError
 from paramsym.measure.work import PAIRS
 from paramsym.render import latex
@@ -45,17 +45,18 @@ def _flops(layer: ps.Layer, run: str, count: str) -> Counted:
 
 
 @lru_cache(maxsize=8)
-def _training(layer: ps.Layer, precision: str, attention: str) -> ps.Cost:
-    if attention == "fused" and not any(line.role == PAIRS for line in lines(ps.flops(layer))):
-        return _training(layer, precision, "eager")
-    return ps.memory(layer, dtype=precision, convention=ATTENTION[attention])
+def _convention(layer: ps.Layer, attention: str) -> str:
+    """Return the convention of the bytes that are kept; what has no attention has one convention."""
+    fused = attention == "fused" and any(line.role == PAIRS for line in lines(ps.flops(layer)))
+    return ATTENTION["fused" if fused else "eager"]
+
+
+def _training(layer: ps.Layer, precision: str, attention: str) -> Counted:
+    return ps.memory(layer, dtype=precision, convention=_convention(layer, attention))
 
 
 def _activations(layer: ps.Layer, precision: str, attention: str) -> Counted:
-    """Take the activations out of the memory of training, which contains them, instead of computing them again."""
-    whole = _training(layer, precision, attention)
-    kept = (replace(line, path=line.path[1:]) for line in whole.ledger if line.path[0] == "activations")
-    return replace(whole, ledger=Ledger(tuple(kept)))
+    return ps.activations(layer, dtype=precision, convention=_convention(layer, attention))
 
 
 QUESTIONS = (

@@ -77,17 +77,17 @@ explorer.all = (model, inputs) => {
   return found;
 };
 
-/* What a letter of the input is before anybody moves it: one text of 512 positions, or half of that until the model has so many. */
+/* What a letter of the input is before anybody moves it: one text of 512 positions, or half of that until the model has so many; two
+   texts where a single one is computed with other steps. */
 explorer.usual = (model, letter) => {
-  const first = started(model, letter);
-  if (!(letter in POSITIONS)) return first;
-  const sizes = { ...model.sizes };
-  for (const [name] of model.variant.inputs) sizes[name] = started(model, name);
-  while (sizes[letter] > 1n) {
-    if (!explorer.run(model.variant, 1, sizes).error) return sizes[letter];
+  const { variant } = model, first = started(model, letter), sizes = { ...model.sizes };
+  for (const [name] of variant.inputs) sizes[name] = started(model, name);
+  for (let long = sizes.S; long > 1n && explorer.run(variant, 1, sizes).error; long /= 2n) {
     for (const name of Object.keys(POSITIONS)) if (sizes[name] > 1n) sizes[name] /= 2n;
   }
-  return first;
+  if (letter in POSITIONS) return explorer.run(variant, 1, sizes).error ? first : sizes[letter];
+  const single = /^B/.test(letter) && variant.programs.some((_, number) => explorer.run(variant, number, sizes).error);
+  return single ? 2n : first;
 };
 
 const POSITIONS = { S: 512n, S_d: 128n };
