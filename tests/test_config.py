@@ -223,8 +223,8 @@ def test_former_names(config: dict[str, Any], now: str) -> None:
         ({"model_type": "kimi_k2", "architectures": ["DeepseekV3ForCausalLM"]}, "to read it so, set model_type to 'deepseek_v3'."),
         ({"model_type": "RefinedWebModel", "architectures": ["RWForCausalLM"]}, "'RWForCausalLM' is a class of falcon's"),
         (
-            {"model_type": "llava", "text_config": {"model_type": "llama"}, "vision_config": {"model_type": "clip_vision_model"}},
-            "model_type 'llava' is not known; its text_config is of a known one, llama: pass what text_config holds.",
+            {"model_type": "mylava", "text_config": {"model_type": "llama"}, "vision_config": {"model_type": "clip_vision_model"}},
+            "model_type 'mylava' is not known; its text_config is of a known one, llama: pass what text_config holds.",
         ),
         ({"text_config": {"model_type": "gemma3_text"}}, "no model_type; its text_config is of a known one, gemma3_text"),
         ({"model_type": "bert", "architectures": ["TFBertModel"]}, "another framework's BertModel, whose names are read: pass"),

@@ -31,7 +31,7 @@ def experts(width: Dim, inner: Dim, stored: Dim, used: Dim | None, function: str
 class Experts(StackedExperts):
     """Stacked experts with an activation by its configuration name; an activation with parameters is stored once for all experts.
 
-    >>> from paramsym.algebra.symbols import E, K
+    >>> from paramsym import E, F, H, K
     >>> Experts(H, F, E, K, activation="prelu").params
     3*E*F*H + 1
     """

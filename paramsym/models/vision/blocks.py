@@ -25,7 +25,7 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.spatial import Extents
 from paramsym.models.blocks import Holder
 from paramsym.models.published import KERAS, Claim
-from paramsym.models.vision.widths import _among, ratio
+from paramsym.models.vision.widths import ratio
 from paramsym.naming import nearest
 from paramsym.program import Own, Value, apply, axes, rearrange, reduce
 
@@ -79,7 +79,7 @@ def named(cls: _Model) -> _Model:
             return plain(self, *given, **changed)
         if name not in cls.published:
             near = nearest(first, cls.published)
-            message = f"{cls.__name__}: there is no size {first[:60]!a}; {_among(near or cls.published)}."
+            message = f"{cls.__name__}: there is no size {first[:60]!a}; wanted one of {', '.join(near or cls.published)}."
             raise ArgumentError(message)
         if rest:
             message = f"{cls.__name__}: after the name {first!r} arguments are given by keyword, as in num_classes=10."

@@ -17,10 +17,6 @@ Ratio: TypeAlias = Annotated[int | Expr, "ratio"]
 """A multiplier: an exact fraction, such as 1, ``Rational(3, 4)`` or ``w/4`` with a letter w; a ``Fraction`` becomes a Rational."""
 
 
-def _among(names: Any) -> str:
-    return f"wanted one of {', '.join(names)}"
-
-
 def ratio(value: object, where: str) -> int | Expr:
     """Return a multiplier as an int or an exact expression.
 

@@ -558,11 +558,11 @@ def test_no_copies() -> None:
 
 def test_shapes_against_symbols() -> None:
     """Measured shapes are held against a layer with sizes."""
-    with pytest.raises(SizeError, match="symbols"):
+    with pytest.raises(SizeError, match="are symbols"):
         ps.reconcile(Dense(H, F), {"x": (3,)})
-    with pytest.raises(SizeError, match="symbols"):
+    with pytest.raises(SizeError, match="L is a symbol"):
         ps.reconcile(ps.Repeat(Dense(2, 3), L), {"x": (3,)})
-    with pytest.raises(SizeError, match=r"the shapes of MultiHeadAttention still have symbols|symbols"):
+    with pytest.raises(SizeError, match="H is a symbol"):
         ps.reconcile(ps.MultiHeadAttention(H, A), {"x": (3,)})
 
 
