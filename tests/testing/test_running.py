@@ -73,7 +73,7 @@ def test_a_module_with_other_names() -> None:
     words = r"stores what the layer does not: 0\.weight, 0\.bias; .* the module does not: up\.weight, up\.bias"
     with pytest.raises(RefutedError, match=words):
         certify_run(named, lambda H, F: torch.nn.Sequential(torch.nn.Linear(H, F)), (B, H))
-    with pytest.raises(ArgumentError, match="wanted a function of the sizes that returns one"):
+    with pytest.raises(ArgumentError, match="wanted a function that takes the sizes and returns a module"):
         certify_run(named, torch.nn.Linear(2, 3), (B, H))
 
 
