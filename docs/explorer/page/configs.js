@@ -199,10 +199,8 @@ explorer.understood = async (config, alone = false) => {
       const open = one.letters.map(([letter]) => letter).filter((letter) => !(letter in sizes) && used(letter));
       if (open.length) throw new Refused(`this page does not know which keys of ${type} give ${open.join(", ")}. ${INSTEAD}`);
       const model = await explorer.model(family, number, undefined, sizes);
-      for (const place of one.programs.keys()) {
-        const { error } = explorer.run(one, place, explorer.all(model, {}));
-        if (error) throw new Refused(`this configuration cannot be built. ${error}`);
-      }
+      const { error } = explorer.run(one, 0, explorer.all(model, {}));  // the parameters; what a cost refuses, its own tab says
+      if (error) throw new Refused(`this configuration cannot be built. ${error}`);
       return { family, number, sizes, unknown: unknown(given, rules, types[type]), type };
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
