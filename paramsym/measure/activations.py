@@ -29,7 +29,7 @@ class Memory:
     """A convention for kept arrays: its source, how attention is computed, the default format, and the bytes of masks and statistics.
 
     A ``mask`` or ``statistic`` of None takes the bytes of a number. With ``copies`` the float32 copies that references make of narrower
-    numbers count; with ``drops`` the fused attention supports dropout; with ``buffers`` the arrays that only kernels for a CPU keep count.
+    numbers count; with ``cpu`` the kernels are those of CPUs: the fused attention does not take everything, and some keep other arrays.
     """
 
     name: str
@@ -40,24 +40,23 @@ class Memory:
     index: int = 8
     mask: int | None = 1
     copies: bool = True
-    drops: bool = True
-    buffers: bool = False
+    cpu: bool = False
     wrong: str = "temporary arrays of kernels and the cache of the allocator are left out; autocast also keeps a copy of every weight"
 
 
 _CPU = "torch's autograd on a CPU, which keeps masks and the statistics of kernels in the format of the numbers"
 _NATIVE = "the same with torch's native dropout, whose masks take one byte"
-_PLAIN = "fused attention if there is no dropout"
+_PLAIN = "fused attention if there is no dropout, no bias that needs a gradient, and one width of keys and values"
 _KORTHIKANTI = "Korthikanti et al. 2022, arXiv:2205.05198, section 4.1: 2 bytes per number, 1 per entry of a mask, no statistics of norms"
 MEMORY: Mapping[str, Memory] = {
     one.name: one
     for one in (
         Memory("torch-eager", "torch's autograd on plain operations, as saved_tensors_hooks shows it; masks of one byte"),
-        Memory("torch-sdpa", "the same with the fused attention of torch.nn.functional.scaled_dot_product_attention", "fused"),
-        Memory("torch-eager-cpu", _CPU, statistic=None, mask=None, buffers=True),
-        Memory("torch-sdpa-cpu", f"{_CPU}; {_PLAIN}", "fused", statistic=None, mask=None, drops=False, buffers=True),
-        Memory("torch-eager-native", f"{_CPU}; {_NATIVE}", statistic=None, buffers=True),
-        Memory("torch-sdpa-native", f"{_CPU}; {_NATIVE}; {_PLAIN}", "fused", statistic=None, drops=False, buffers=True),
+        Memory("torch-sdpa", "the same with the fused attention of torch.nn.functional.scaled_dot_product_attention on a GPU", "fused"),
+        Memory("torch-eager-cpu", _CPU, statistic=None, mask=None, cpu=True),
+        Memory("torch-sdpa-cpu", f"{_CPU}; {_PLAIN}", "fused", statistic=None, mask=None, cpu=True),
+        Memory("torch-eager-native", f"{_CPU}; {_NATIVE}", statistic=None, cpu=True),
+        Memory("torch-sdpa-native", f"{_CPU}; {_NATIVE}; {_PLAIN}", "fused", statistic=None, cpu=True),
         Memory(
             "korthikanti",
             _KORTHIKANTI,
@@ -175,10 +174,10 @@ def activations(
         "mask": width if memory.mask is None else memory.mask,
         "wide mask": 4 if memory.mask is None else memory.mask,
         "truth": 1,
-        "buffer": width if memory.buffers else 0,
+        "buffer": width if memory.cpu else 0,
     }
     attention: Attention = "recomputed" if recompute == "selective" else memory.attention
-    way = Way(attention, recompute == "full", memory.copies and width < 4, memory.drops)
+    way = Way(attention, recompute == "full", memory.copies and width < 4, limited=memory.cpu)
     lines = tuple(_counted(_kept(program, way, shares, input_gradients=input_gradients), widths, shares))
 
     chosen: dict[str, Any] = {"convention": convention, "dtype": dtype or memory.dtype, "recompute": recompute, **asdict(shares)}

@@ -6,8 +6,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from paramsym.algebra.convolution import differ
-from paramsym.algebra.size import same
+from paramsym.algebra.size import same, within
 from paramsym.core.ledger import Line
 from paramsym.measure.keeping import Keeping, Result, Way, line_of, role_of
 from paramsym.measure.layout import Layout, like, mergeable, plain
@@ -19,10 +18,14 @@ from paramsym.program.types import ArrayType
 
 
 def runs_fused(way: Way, body: Program, needs: tuple[bool, ...]) -> bool:
-    """Return whether a fused kernel can compute an attention: it gives no gradient to a bias, and needs keys and values of one width."""
+    """Return whether a fused kernel can compute an attention.
+
+    torch's memory-efficient kernel for GPUs takes every attention. The one for CPUs takes no dropout, no bias that needs a gradient, and
+    only keys and values of one width (aten/src/ATen/native/transformers, ``cuda/sdp_utils.cpp`` and ``sdp_utils_cpp.cpp``).
+    """
     _, key, value, *_ = body.input_types
     dropped = any(isinstance(step.operation, Drop) for step in body.steps)
-    return way.attention == "fused" and not any(needs[3:]) and not differ(key.sizes[-1], value.sizes[-1]) and (way.drops or not dropped)
+    return not way.limited or (not (dropped or any(needs[3:])) and same(key.sizes[-1], value.sizes[-1]))
 
 
 def by_steps(body: Program, kept: Keeping, *, biased: bool, narrow: bool) -> Keeping:
@@ -79,10 +82,7 @@ def fused(body: Program, layouts: tuple[Layout, ...], *, split: bool) -> Keeping
 def _written(body: Program, key: ArrayType) -> bool:
     """Whether an attention has a mask as an array, as for a window that is not longer than the keys."""
     found = masks(body)
-    windows = [mask.window for mask in found if mask.window is not None]
-    return any(mask.written for mask in found) or any(
-        not isinstance(window, int) or not isinstance(key.sizes[1], int) or window <= key.sizes[1] for window in windows
-    )
+    return any(mask.written or (mask.window is not None and within(mask.window, key.sizes[1])) for mask in found)
 
 
 def masks(body: Program) -> list[Mask]:

@@ -16,14 +16,14 @@ Attention: TypeAlias = Literal["eager", "fused", "recomputed"]
 class Way:
     """How arrays are kept: the kernel of attention, or only attention's inputs; with ``blocks`` only the inputs of every repeated block.
 
-    ``narrow`` numbers are narrower than float32, so wide arrays are copies. With ``drops`` the fused attention supports dropout. ``apart``
-    is for an attention that torch's function computes step by step: it scales queries and keys before their product.
+    ``narrow`` numbers are narrower than float32, so wide arrays are copies. ``limited`` is the fused attention of CPUs, which does not take
+    everything. ``apart`` is for an attention that torch's function computes step by step: it scales queries and keys before their product.
     """
 
     attention: Attention = "eager"
     blocks: bool = False
     narrow: bool = False
-    drops: bool = True
+    limited: bool = False
     apart: bool = False
 
 

@@ -79,6 +79,7 @@ def agrees(cost: Any, function: Callable[[Row], int | str], row: Row) -> None:
 COSTS: dict[str, Callable[[Any], Any]] = {
     "work": ps.flops,
     "activations": ps.activations,
+    "fused": lambda model: ps.activations(model, dtype="bfloat16", convention="torch-sdpa"),
     "inference": lambda model: ps.memory(model, use="inference"),
 }
 FAMILIES = ("Bert", "GptNeoX", "Phi", "GptJ", "Deepseek", "DenseNet", "Mamba2LM", "T5", "Gemma", "Swin", "Whisper", "GptOss")

@@ -92,6 +92,44 @@ def test_llama_block(convention: str, wanted: ps.Expr) -> None:
     assert (ps.activations(Llama(), convention=convention).total.expand().coeff(L) - wanted).expand() == 0
 
 
+@pytest.mark.parametrize(
+    "model", [ps.models.Deepseek(), ps.models.T5(architecture="T5EncoderModel"), ps.models.Bert(attention_probs_dropout_prob=0.1)]
+)
+def test_what_only_a_gpu_fuses(model: ps.Layer) -> None:
+    """Values narrower than keys, a bias with a gradient, dropout: torch's memory-efficient kernel takes them, that for CPUs does not.
+
+    ``check_head_dim_size_mem_efficient`` asks only queries and keys for one width, ``check_head_dim_size_cpp`` values as well; so the
+    scores (A, S, S) of each block are kept on a CPU. The bias of T5 has as many entries, once for all blocks.
+    """
+    quadratic = {
+        name: ps.activations(model, convention=name).total.expand().coeff(S, 2).coeff(B, 1) for name in ("torch-sdpa", "torch-sdpa-cpu")
+    }
+    assert quadratic["torch-sdpa"] == 0
+    assert quadratic["torch-sdpa-cpu"] != 0
+
+
+def test_letters_and_numbers_agree_on_the_widths_of_heads() -> None:
+    """A formula in letters takes a head's keys and values for different widths, as they are in DeepSeek-V2-Lite (192 and 128)."""
+    model = ps.load("deepseek-ai/DeepSeek-V2-Lite")
+    letters, sizes = model.origin
+    for name in ("torch-sdpa", "torch-sdpa-cpu"):
+        formula = ps.activations(letters, convention=name).total
+        assert formula.subs({**sizes, B: 8, S: 96}) == ps.activations(model, (8, 96), convention=name).total
+
+
+def test_a_window_longer_than_the_text_needs_no_mask() -> None:
+    """GPT-Neo's window of 256: a formula in letters has the mask of a longer text, and a shorter one is counted without it."""
+    subject = ps.activations(ps.models.GptNeo(), convention="torch-sdpa")
+    sizes = {"A": 6, "B": 6, "H": 48, "L": 3, "P": 512, "V": 6}
+    for length in (3, 300):
+        assert (
+            ps.evaluate(subject, {**sizes, "S": length})
+            == ps.activations(
+                ps.models.GptNeo().at(**{name: size for name, size in sizes.items() if name != "B"}), (6, length), convention="torch-sdpa"
+            ).total
+        )
+
+
 def test_heads_cancel_from_the_cache_and_not_from_the_scores() -> None:
     """With as many key/value heads as heads A is in the scores that training keeps, and not in the cache nor in the work."""
     llama = Llama(num_key_value_heads=None)

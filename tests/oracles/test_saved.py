@@ -15,8 +15,8 @@ from paramsym.core.layer import Layer
 
 
 def convention_of(row: dict[str, Any]) -> str:
-    """Return the convention of a row: with dropout, what ran on a CPU with its own masks or with native ones."""
-    device = "" if row["dropout"] == 0 else "-native" if "native" in row["mask"] else "-cpu"
+    """Return the convention of a row: the kernels of CPUs, with their own masks of dropout or with native ones."""
+    device = "-native" if row["dropout"] and "native" in row["mask"] else "-cpu"
     return f"torch-{row['attn']}{device}"
 
 
