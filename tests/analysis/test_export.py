@@ -154,7 +154,7 @@ def test_conditions_are_kept() -> None:
     source = export(ps.models.Electra())  # a projection stands between its widths, where they are two
     sizes = {"V": 100, "P": 16, "T": 2, "E": 12, "H": 24, "A": 4, "F": 48, "L": 2}
     assert run(source.code, sizes, source.arguments) == evaluate(ps.models.Electra(), sizes)
-    with pytest.raises(ValueError, match=r"^these sizes change which tensors exist: E and H are both 24\.$"):
+    with pytest.raises(ValueError, match=r"^this formula does not hold where E and H are both 24\.$"):
         run(source.code, sizes | {"E": 24}, source.arguments)
 
 
@@ -228,7 +228,7 @@ def test_a_name_that_could_end_a_string_is_left_out() -> None:
     """What a layer calls its sizes goes into code only where it is plain."""
     asked = Condition("divides", A, H, ("a`${alert(1)}", "it's"))
     assert refusal("divides", asked, "3", "2", "1", "1") == "3 is not divisible by 2 (3 = 1*2 + 1)."
-    assert refusal("differ", Condition("differ", L, 0), "0", "0", "", "") == "these sizes change which tensors exist: L is 0."
+    assert refusal("differ", Condition("differ", L, 0), "0", "0", "", "") == "this formula does not hold where L is 0."
     assert refusal("equal", Condition("equal", A, H), "3", "2", "", "") == "A 3 is not H 2."
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from itertools import islice
+from itertools import chain, combinations, islice, starmap
+from typing import cast
 
 from sympy import Expr, Max, Symbol, ceiling, floor
 
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Condition, Dim
+from paramsym.algebra.size import Condition, Dim, canonical, substitute, symbols_in
 from paramsym.core.conditions import conditions_of
 from paramsym.errors import ParamsymError
 from paramsym.measure.cost import Cost
@@ -31,21 +32,42 @@ def conditions_of_cost(cost: Cost) -> tuple[Condition, ...]:
     [Condition(kind='divides', small=A, large=H)]
     """
     asked, own = conditions_of(cost), conditions_of(cost.layer)
-    unnoticed = {*_unnoticed(cost, (one for one in asked if one.kind == "differ" and one not in own))}
-    kept = tuple(one for one in asked if one not in unnoticed)
+    differing = (one for one in asked if one.kind == "differ" and one not in own and _equated(one.small, one.large))
+    unnoticed = [one for one in islice(differing, _TRIED) if _same(cost, one)]
+    together = (pair for pair in combinations(unnoticed, 2) if not _same(cost, *pair))
+    needed = dict.fromkeys(chain.from_iterable(starmap(_either, together)))
+    kept = [one for one in asked if one in needed or one not in unnoticed] + [one for one in needed if one not in asked]
+    kept += [Condition("at most", one.large, _beside(one)) for one in unnoticed if isinstance(one.small, Max) and one not in needed]
     return (*kept, *_of_none(kept))
 
 
-def _unnoticed(cost: Cost, differing: Iterable[Condition]) -> Iterator[Condition]:
-    """Yield the conditions without which a cost is the same: it is computed again for equal sizes, where these give a letter its value."""
-    puts = {one: _equated(one.small, one.large) for one in differing}
-    for one, put in islice(((one, put) for one, put in puts.items() if put is not None), _TRIED):
-        ((symbol, value),) = put.items()
-        try:
-            if cost.substituted(put).polynomial == cost.polynomial.put(symbol, Polynomial.of(value)):
-                yield one
-        except ParamsymError:  # equal sizes are impossible for another reason
-            continue
+def _beside(one: Condition) -> Dim:
+    """Return what is larger than a size by a condition that the larger of the two is not this size."""
+    return canonical(Max(*(side for side in cast("Expr", one.small).args if side != one.large)))
+
+
+def _same(cost: Cost, *broken: Condition) -> bool:
+    """Whether a cost computed again for sizes that break conditions is what its letters give."""
+    puts: dict[Symbol, Expr] = {}
+    stated = cost.polynomial
+    for one in broken:
+        small, large = (canonical(substitute(side, puts)) for side in (one.small, one.large))
+        put = _equated(small, large)
+        if put is None and small != large:
+            return not symbols_in((small, large))  # no sizes break all of them
+        for symbol, value in (put or {}).items():
+            stated = stated.put(symbol, Polynomial.of(value))
+            puts = {**{old: substitute(before, {symbol: value}) for old, before in puts.items()}, symbol: value}
+    try:
+        return cost.substituted(puts).polynomial == stated
+    except ParamsymError:  # the layer refuses these sizes, for which the letters have a value
+        return False
+
+
+def _either(one: Condition, other: Condition) -> tuple[Condition, ...]:
+    """Return the condition that one of two holds: two sizes are not both 1. Other pairs are asked for both."""
+    sizes = [condition.small if condition.large == 1 else condition.large for condition in (one, other)]
+    return (Condition("differ", Max(*sizes), 1),) if all(1 in {pair.small, pair.large} for pair in (one, other)) else (one, other)
 
 
 def _of_none(conditions: Iterable[Condition]) -> Iterator[Condition]:
@@ -57,8 +79,8 @@ def _of_none(conditions: Iterable[Condition]) -> Iterator[Condition]:
 
 def _equated(one: Dim, other: Dim) -> dict[Symbol, Expr] | None:
     """Return a letter with a value for which two sizes are equal; None if no letter is alone in a term, or in a rounded quotient."""
-    if isinstance(one, Max):  # a size that is not larger than the other: the largest such
-        one = Max(*(side for side in one.args if side != other))
+    if isinstance(one, Max) and other in one.args:  # a size that is not larger than the other: the largest such
+        one = _beside(Condition("differ", one, other))
     difference = Polynomial.of(one) - Polynomial.of(other)
     lifted: Counter[Expr] = Counter()
     for monomial in difference.terms:

@@ -27,7 +27,7 @@ def refusal(kind: str, asked: Condition | None, left: str, right: str, quotient:
     if kind == "differ":
         one = large if isinstance(asked.small, int) else small
         both = f"{small}and {large}are both {left}" if small and large else f"{one}is {left}"
-        return f"these sizes change which tensors exist: {both}."
+        return f"this formula does not hold where {both}."
     if kind == "equal":
         return f"{small}{left} is not {large}{right}."
     if isinstance(asked.small, int) and not asked.names[0]:
