@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, MISSING, Field, dataclass, field, fields, replace
 from functools import cache
 from types import MappingProxyType
@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from sympy import Symbol
 
-from paramsym.algebra.size import Dim, at_most, divides
+from paramsym.algebra.size import Dim, at_most, divides, symbols_in
 from paramsym.algebra.symbols import N
+from paramsym.core.fields import field_names
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError
 from paramsym.models.activations import check_activation
@@ -107,6 +108,11 @@ class Model(Layer):
             if rest["of"] and value != one.default and self.kind not in rest["of"]:
                 message = f"{one.name}={value!r}: {self.architecture} has no {one.name}."
                 raise ArgumentError(message)
+
+    def _symbols(self) -> Iterable[Symbol]:
+        cls: type = type(self)  # without the letters of another class's keys, which this class refuses
+        foreign = {one.name for one, _ in _limited(cls) if one.metadata["of"] and self.kind not in one.metadata["of"]}
+        return symbols_in(tuple(getattr(self, name) for name in field_names(cls) if name not in foreign))
 
     @classmethod
     def prefixes(cls) -> Mapping[str, tuple[str, ...]]:
