@@ -181,7 +181,8 @@ class Explorer:
         if self.base:
             self.add(default)
         self._influences()
-        self._probe(self.relevant(self.origin), 0)
+        first = sorted(self.relevant(self.origin), key=lambda key: (key not in self.base, not _DEPTH.search(key)))
+        self._probe(first, 0)  # a depth that was lowered and is not tried leaves the default without a law
         self._legacy()
         self._loosen()
         self._more_bases()
@@ -193,8 +194,7 @@ class Explorer:
         """Lower depths while the same templates remain."""
         wanted = _templates(default)
         now = default
-        lengths = {len(value) for value in default.values.values() if isinstance(value, tuple)}
-        deep = [key for key, value in default.values.items() if self._is_depth(key, value) and value not in lengths]
+        deep = [key for key, value in default.values.items() if self._is_depth(key, value) and self._alone(key, value, default)]
         for depth in (2, 3, 4):
             point = {key: depth for key in deep if depth < default.values[key]}
             seen = self.tried(point) if deep else None
@@ -204,8 +204,9 @@ class Explorer:
                 if again is not None and _templates(again) == wanted:
                     return
                 self.base = {}
-        for key, value in default.values.items():
-            if not self._is_depth(key, value) or value in lengths or key not in default.read or self.spent(0.3):
+        for key in deep:
+            value = default.values[key]
+            if key not in default.read or self.spent(0.3):
                 continue
             for depth in (2, 3, 4, 5, 6, 8, 12):
                 if depth >= value:
@@ -215,6 +216,17 @@ class Explorer:
                     if len(seen.tensors) < len(now.tensors) or seen.tensors != now.tensors:
                         self.base[key], now = depth, seen
                     break
+
+    def _alone(self, key: str, value: Value, default: Seen) -> bool:
+        """Whether a depth can be lowered by itself: no list has an entry for each layer, or those lists follow it."""
+        inside = key.rpartition(".")[0]
+        same = [other for other in default.values if other.rpartition(".")[0] == inside and isinstance(default.values[other], tuple)]
+        lists = [other for other in same if len(default.values[other]) == value]
+        try:
+            lower = self.reference.resolved({**self.reference.start, key: 2}) if lists else {}
+        except RefusedError:
+            return False
+        return all(isinstance(lower.get(other), tuple) and len(lower[other]) == 2 for other in lists)
 
     @staticmethod
     def _is_depth(key: str, value: Value) -> bool:
@@ -572,17 +584,19 @@ class Explorer:
         return seen if changed else None
 
     def may_be_fixed(self, key: str) -> bool:
-        """Whether a key is no main size: a rate, a word, a list or a small number, at its default in the base as well."""
+        """Whether a key is no main size: a rate, a word, a list or a number that is no width or depth, at its default in the base as well."""
         value = self.origin.values.get(key)
         if key not in self.origin.values or self.default.values.get(key) != value:
             return False
         last = key.rpartition(".")[2]
-        return not is_whole(value) or (value <= _SMALL and not _DEPTH.search(last) and not _HEADS.search(last) and not _LARGE.search(last))
+        return not is_whole(value) or (not _DEPTH.search(last) and not _LARGE.search(last))
 
     def cost(self, key: str) -> tuple[int, str]:
-        """Rank keys by what is lost where one is fixed: rates first, then lists and words, numbers last."""
+        """Rank keys by what is lost where one is fixed: rates first, then lists and words, small numbers, others and numbers of heads."""
         value = self.origin.values[key]
-        return (0 if isinstance(value, float) else 2 if is_whole(value) else 1, key)
+        if is_whole(value):
+            return (2 if value <= _SMALL and not _HEADS.search(key.rpartition(".")[2]) else 3, key)
+        return (0 if isinstance(value, float) else 1, key)
 
     def fix(self, key: str) -> None:
         """Take one key at its default alone, and forget what was built with other values."""

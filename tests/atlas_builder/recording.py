@@ -27,7 +27,7 @@ from paramsym.atlas.values import Value
 ADVERSARIAL = 200
 _ROUNDS = 6
 _TRIES = 2  # rounds of more samples, before a key is fixed
-_MOST_FIXED = 4
+_MOST_FIXED = 6
 _ENOUGH = 8  # wrong answers, to look for a better law
 _MOST_PAIRS = 3000
 
@@ -64,13 +64,14 @@ class Entry:
             raise NotAdmittedError(message) from None
         self._explain(ends)
         entry = self._entry()
-        for turn in range(_ROUNDS):
+        for turn in range(_ROUNDS + _MOST_FIXED):
             outcome, wrong = self._attack(entry, turn)
             if not wrong:
                 return self._certified(self._entry(), outcome)  # which has also seen what the attack built
-            if time.process_time() > ends:
+            late = turn >= _ROUNDS or time.process_time() > ends
+            if late and not self._fix_one(self._changed_in_all(wrong)):
                 break
-            self.explorer.samples.extend(wrong)
+            self.explorer.samples.extend(one for one in wrong if self.explorer.keeps(one))
             self._more(10)
             self._explain(ends)
             entry = self._entry()
@@ -100,11 +101,20 @@ class Entry:
             raise NotAdmittedError(message[:400])
 
     def _fix_a_key(self) -> bool:
-        """Take one of the keys that move a tensor without a law at its default alone; say whether there was one."""
+        """Take one of the keys that move a tensor without a law at its default alone; say whether there is one."""
         template = template_of(self.ledger.unexplained[0][0])[0]
         explorer = self.explorer
         stored = [{name: fact for name, fact in seen.tensors.items() if template_of(name)[0] == template} for seen in explorer.samples]
-        causes = {key for i, j, key in explorer.lines if stored[i] != stored[j]}
+        return self._fix_one({key for i, j, key in explorer.lines if stored[i] != stored[j]})
+
+    def _changed_in_all(self, wrong: Sequence[Seen]) -> set[str]:
+        """Return the keys that change tensors, and differ from the base in all that came out wrong."""
+        base = self.explorer.origin.values
+        return {key for key in self.explorer.telling if all(seen.values.get(key) != base.get(key) for seen in wrong)}
+
+    def _fix_one(self, causes: set[str]) -> bool:
+        """Take the key at its default alone by which least is lost; say whether there is one."""
+        explorer = self.explorer
         keys = sorted(key for key in causes if key in explorer.fields and explorer.may_be_fixed(key))
         if not keys or len(explorer.fixed) >= _MOST_FIXED:
             return False
