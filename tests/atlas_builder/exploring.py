@@ -191,17 +191,17 @@ class Explorer:
         self.draw_samples(40, 0.72)
 
     def _shrink(self, default: Seen) -> None:
-        """Lower depths while the same templates remain."""
+        """Lower depths while the same templates remain, if possible with the same shapes."""
         wanted = _templates(default)
         now = default
         deep = [key for key, value in default.values.items() if self._is_depth(key, value) and self._alone(key, value, default)]
-        for depth in (2, 3, 4):
+        for facts, depth in product((_shapes, _templates), (2, 3, 4) if deep else ()):
             point = {key: depth for key in deep if depth < default.values[key]}
-            seen = self.tried(point) if deep else None
-            if seen is not None and _templates(seen) == wanted:
+            seen = self.tried(point)
+            if seen is not None and facts(seen) == facts(default):
                 self.base = {key: value for key, value in point.items() if key in default.read}
                 again = self.tried(self.base)
-                if again is not None and _templates(again) == wanted:
+                if again is not None and facts(again) == facts(default):
                     return
                 self.base = {}
         for key in deep:
@@ -637,6 +637,10 @@ def _moves(key: str, values: Mapping[str, Value], before: Mapping[str, Value]) -
 
 def _templates(seen: Seen) -> frozenset[str]:
     return frozenset(template_of(name)[0] for name in seen.tensors)
+
+
+def _shapes(seen: Seen) -> frozenset[tuple[str, Any]]:
+    return frozenset((template_of(name)[0], fact) for name, fact in seen.tensors.items() if fact[0] != "tie")
 
 
 def same(value: Value, other: Value) -> bool:
