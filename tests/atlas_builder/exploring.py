@@ -557,7 +557,7 @@ class Explorer:
                 if one.kind != "rigid" and (one.active or one.moves) and not isinstance(one.base, bool | str) and self.rng.random() < 0.5:
                     point[one.key] = one.draw(self.rng, point, seen.values)
             other = self.tried(point)
-            if other is not None:
+            if other is not None and self.keeps(other):
                 self.add(other)
 
     def drawn(self, share: float, *, big: bool = False, inert: float = 0.15, rng: random.Random | None = None) -> Seen | None:
@@ -581,19 +581,19 @@ class Explorer:
                 else:
                     point.pop(key, None)
             seen = self.tried(point)
-        return seen if changed else None
+        return seen if changed and (seen is None or self.keeps(seen)) else None
 
     def may_be_fixed(self, key: str) -> bool:
         """Whether a key is no main size: a rate, a word, a list or a number that is no width or depth, at its default in the base as well."""
         value = self.origin.values.get(key)
-        if key not in self.origin.values or self.default.values.get(key) != value:
+        if (key in self.origin.values) != (key in self.default.values) or self.default.values.get(key) != value:
             return False
         last = key.rpartition(".")[2]
         return not is_whole(value) or (not _DEPTH.search(last) and not _LARGE.search(last))
 
     def cost(self, key: str) -> tuple[int, str]:
         """Rank keys by what is lost where one is fixed: rates first, then lists and words, small numbers, others and numbers of heads."""
-        value = self.origin.values[key]
+        value = self.origin.values.get(key)
         if is_whole(value):
             return (2 if value <= _SMALL and not _HEADS.search(key.rpartition(".")[2]) else 3, key)
         return (0 if isinstance(value, float) else 1, key)
@@ -602,7 +602,7 @@ class Explorer:
         """Take one key at its default alone, and forget what was built with other values."""
         found = self.fields[key]
         found.kind, found.active, found.moves, found.pool, found.alphabet = "rigid", False, False, [found.base], ()
-        self.fixed[key] = self.origin.values[key]
+        self.fixed[key] = self.origin.values.get(key)
         kept = {i: position for position, i in enumerate(i for i, seen in enumerate(self.samples) if self.keeps(seen))}
         self.lines = [(kept[i], kept[j], other) for i, j, other in self.lines if i in kept and j in kept]
         self.samples = [seen for seen in self.samples if self.keeps(seen)]
