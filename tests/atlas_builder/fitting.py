@@ -198,7 +198,7 @@ class Fitter:
         found = self._law(numbers, moving, ends) or self._wide(numbers, moving, ends)
         if found is None and depth:
             found = self._cases(numbers, moving, depth, ends)
-        if found is None and len(moving) < len(self.columns) and depth == 2:
+        if found is None and len(moving) < len(self.columns) and (depth == 2 or not self.lines):
             rest = [name for name in self.columns if name not in moving]
             ends = max(ends, time.process_time() + _SECONDS / 2)
             found = self._law(numbers, [*moving, *rest], ends, most=2)

@@ -34,6 +34,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "NemotronModel": _NEMOTRON,
     "NemotronForCausalLM": _NEMOTRON,
     "ReformerModelWithLMHead": {"is_decoder": True},
+    "Wav2Vec2BertForCTC": {"vocab_size": 32},
 }
 """What a configuration has to say, because the reference builds no model of its defaults."""
 
