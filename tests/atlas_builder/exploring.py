@@ -584,7 +584,7 @@ class Explorer:
         return seen if changed and (seen is None or self.keeps(seen)) else None
 
     def may_be_fixed(self, key: str) -> bool:
-        """Whether a key is no main size: a rate, a word, a list or a number that is no width or depth, at its default in the base as well."""
+        """Whether a key is a rate, a word, a list or a number that is no width or depth, and at its default in the base as well."""
         value = self.origin.values.get(key)
         if (key in self.origin.values) != (key in self.default.values) or self.default.values.get(key) != value:
             return False
