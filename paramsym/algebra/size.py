@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
 
-from sympy import Expr, Function, Integer, Rational, S, Symbol
+from sympy import Expr, Function, Integer, Max, Rational, S, Symbol
 from sympy.printing.str import StrPrinter
 
 from paramsym.algebra.letters import USUAL
@@ -399,6 +399,21 @@ def same(one: Dim, other: Dim) -> bool:
     if one != other and not (isinstance(one, int) and isinstance(other, int)):
         _ask("differ", one, other)
     return one == other
+
+
+def reaches(one: Count, other: Count) -> bool:
+    """Return whether a size is at least as large as another. Symbols are taken for large enough, and required to be.
+
+    >>> from paramsym import S
+    >>> reaches(128, 64), reaches(32, 64), reaches(S, 64)
+    (True, False, True)
+    """
+    room = canonical(one - other)
+    if isinstance(room, int):
+        return room >= 0
+    least = canonical(other - 1)
+    same(canonical(Max(one, least)), least)
+    return True
 
 
 def divides(divisor: Dim, dividend: Dim, divisor_name: str, dividend_name: str) -> Dim:

@@ -25,6 +25,7 @@ from paramsym.core.at import (
     check_class,
     keeps_structure,
     mapping_from,
+    pairs_of,
     published_sizes,
     restructured,
     skeleton,
@@ -36,7 +37,7 @@ from paramsym.core.names import Entry, level, numbered_groups, written_out
 from paramsym.core.paths import check_tied_shapes, frozen_under_any, resolve_ties
 from paramsym.core.tensor import Tensor, check_name
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError
-from paramsym.naming import described, quoted
+from paramsym.naming import described
 from paramsym.program.inputs import Application
 from paramsym.program.own import in_turn
 
@@ -498,16 +499,11 @@ class Layer:
         return int(self.params)
 
     def _given(self, sizes: Mapping[Any, Any] | str | None) -> list[tuple[Any, Any]]:
-        if sizes is None:
-            return []
         if isinstance(sizes, str):
             check_class(self, sizes)
             ours = f", or write ps.load({sizes!r})" if hasattr(self, "claims") else ""
             return list(published_sizes(type(self).__name__, self.published, sizes, partial(getattr, self), ours).items())
-        if isinstance(sizes, Mapping):
-            return list(sizes.items())
-        message = f"{type(self).__name__}.at() takes a mapping, the name of a published size, or keyword arguments, not {quoted(sizes)}."  # type: ignore[unreachable]
-        raise ArgumentError(message)
+        return pairs_of(type(self).__name__, sizes)
 
     def _why_not(self, name: str) -> str:
         """Return why a name is not a symbol of the layer, if the reason is known."""

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from paramsym.algebra.size import same, within
+from paramsym.algebra.size import reaches, same
 from paramsym.core.ledger import Line
 from paramsym.measure.keeping import Keeping, Result, Way, line_of, role_of
 from paramsym.measure.layout import Layout, like, mergeable, plain
@@ -82,7 +82,7 @@ def fused(body: Program, layouts: tuple[Layout, ...], *, split: bool) -> Keeping
 def _written(body: Program, key: ArrayType) -> bool:
     """Whether an attention has a mask as an array, as for a window that is not longer than the keys."""
     found = masks(body)
-    return any(mask.written or (mask.window is not None and within(mask.window, key.sizes[1])) for mask in found)
+    return any(mask.written or (mask.window is not None and reaches(key.sizes[1], mask.window)) for mask in found)
 
 
 def masks(body: Program) -> list[Mask]:

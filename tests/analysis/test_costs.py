@@ -32,6 +32,15 @@ def test_a_sized_model_remembers_the_formula_of_its_cost() -> None:
     assert ps.flops(attention.at(H=768, A=12), (B, S, 768)).formula == ps.flops(attention, (B, S, H)).total
 
 
+@pytest.mark.parametrize("wrong", [float("-inf"), 3, [1], {"S"}])
+def test_sizes_that_are_no_mapping_are_refused(wrong: object) -> None:
+    """A cost, an intensity and a training answer as a layer does."""
+    model = ps.models.Gpt2()
+    for value in (model, ps.flops(model), ps.intensity(model), ps.training(model, tokens=10)):
+        with pytest.raises(ArgumentError, match=r"\.at\(\) takes a mapping, the name of a published size, or keyword arguments"):
+            value.at(wrong)  # type: ignore[attr-defined]
+
+
 def test_what_cannot_be_written_in_letters_stays_in_numbers() -> None:
     """Two sizes of one number, or none at all: the cost is its own formula."""
     cost = ps.flops(ps.Dense(H, F).at(H=8, F=8), (8, 8))

@@ -37,7 +37,8 @@ def conditions_of_cost(cost: Cost) -> tuple[Condition, ...]:
     together = (pair for pair in combinations(unnoticed, 2) if not _same(cost, *pair))
     needed = dict.fromkeys(chain.from_iterable(starmap(_either, together)))
     kept = [one for one in asked if one in needed or one not in unnoticed] + [one for one in needed if one not in asked]
-    kept += [Condition("at most", one.large, _beside(one)) for one in unnoticed if isinstance(one.small, Max) and one not in needed]
+    longest = {one: _beside(one) for one in unnoticed if isinstance(one.small, Max) and one not in needed}
+    kept += [Condition("differ", canonical(Max(one.large, side + 1)), one.large) for one, side in longest.items()]
     return (*kept, *_of_none(kept))
 
 
