@@ -10,7 +10,7 @@ an exponent that is never negative (``2**(L - A)`` is ``2**L`` over ``2**A``). S
 exponents are positive, and only such a term can be moved out of a ``floor``. Rounding functions are simplified here and not by SymPy: SymPy
 relies on positive symbols, but a number of copies and the index of a repeat may be 0.
 
-The file is long because polynomials and their atoms need each other: an atom contains polynomials, and is a generator of them.
+The file is long because polynomials and their atoms need each other: an atom contains polynomials and is a generator of others.
 """
 
 from __future__ import annotations

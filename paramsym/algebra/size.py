@@ -239,7 +239,7 @@ class per(Function):  # noqa: N801 - reads as a word in formulas, like SymPy's f
 def with_quotients(value: Expr) -> Expr:
     """Return an expression with every exact quotient as a fraction, and nothing else changed.
 
-    SymPy's ``doit`` would also simplify floors and extremes, and take a number of copies, which may be 0, for positive.
+    SymPy's ``doit`` would also simplify floors, minima and maxima, and would treat a number of copies, which may be 0, as positive.
 
     >>> from sympy import Max
     >>> from paramsym import A, H, L
@@ -555,7 +555,7 @@ class _Readable(StrPrinter):
 
 
 def shown(value: object) -> str:
-    """Return a size or a shape for readers, terms in the order of papers; ``text`` returns Python source.
+    """Return a size or a shape as text for readers, with the terms in the order of papers; ``text`` returns Python source.
 
     >>> from paramsym import A, H
     >>> shown((canonical(per(H, A) / 2), per(H, A), None))

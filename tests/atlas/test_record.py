@@ -104,7 +104,7 @@ def test_what_the_reference_replaces() -> None:
     """A value that the reference would replace is refused; the value that replaces it, null and a missing key are taken."""
     for config in ({"doubled": 24}, {"doubled": None}, {}):
         assert read(hidden_size=12, **config) == read(hidden_size=12)
-    with pytest.raises(OutsideError, match=r"doubled is 23.* replaces by 24"):
+    with pytest.raises(OutsideError, match=r"doubled is 23.* replaces with 24"):
         read(hidden_size=12, doubled=23)
 
 

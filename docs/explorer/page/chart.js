@@ -3,7 +3,7 @@
 
 const MOST_LINES = 6, MOST_SHOWN = 8;
 
-/* What is drawn: a name, a function from a size to a count, null where the model cannot have it, and the powers of the letter in it. */
+/* A line of the chart: name, function from a size to a count (null if the model cannot have the size), powers of the letter. */
 const lines = (letter) => {
   const { state } = explorer;
   const of = (model) => {
@@ -69,7 +69,7 @@ explorer.showChart = () => {
   const range = `from ${explorer.number(values[0])} to ${explorer.number(values.at(-1))}`, note = (words) => list.append(explorer.element("li", { class: "note" }, words));
   if (!found.length) note(`No line passes another ${range}.`);
   if (found.length > MOST_SHOWN) note(`${found.length - MOST_SHOWN} more ${range}.`);
-  if (!exact) note(`A line moves in steps here: of the sizes ${range}, those that are drawn were tried.`);
+  if (!exact) note(`A line moves in steps here: ${range}, only the sizes that are drawn were tried.`);
 };
 
 explorer.listenToChart = () => {

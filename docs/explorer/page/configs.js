@@ -76,7 +76,7 @@ const flat = (config, { inside }) => {
   return found;
 };
 
-/* Whether a list of kinds of attention is one pattern that is repeated, as many entries as there are layers. */
+/* Whether a list of kinds of attention repeats one pattern and has one entry for each layer. */
 const repeats = (value, kinds, layers) => {
   const [listed, times] = Array.isArray(value) && value.length === 1 && Array.isArray(value[0]) && value[0].length === 2 ? value[0] : [[], 0n];
   return Array.isArray(listed) && listed.length > 0 && listed.length % kinds.length === 0 && listed.every((one, place) => one === kinds[place % kinds.length])
@@ -161,14 +161,14 @@ const unknown = (config, rules, reader) => Object.entries(config).filter(([key, 
 
 const familyOf = (type) => Object.entries(explorer.index).find(([, variants]) => variants.some((one) => one.types.includes(type)));
 
-/* The known words that share most pairs of letters with one. */
+/* The known words that share the most pairs of letters with a word. */
 const nearest = (word, known) => {
   const pairs = (one) => new Set([...one.toLowerCase()].map((letter, place, all) => (all[place - 1] ?? "") + letter));
   const own = pairs(word), shared = (one) => { const other = pairs(one); return [...other].filter((pair) => own.has(pair)).length / (own.size + other.size); };
   return known.map((one) => [shared(one), one]).sort(([a], [b]) => b - a).slice(0, 3).map(([, one]) => one);
 };
 
-/* What is said of a model type that is not on the page. */
+/* The refusal of a model type that is not on the page. */
 const notHere = (type, config) => {
   const part = [config.text_config, config.vision_config].find((one) => typeof one?.model_type === "string" && familyOf(one.model_type)) ?? null;
   if (explorer.types.includes(type)) return new Refused(`model_type '${type}' is not on this page; ${INSTEAD}`, part);
@@ -199,7 +199,7 @@ explorer.understood = async (config, alone = false) => {
       const open = one.letters.map(([letter]) => letter).filter((letter) => !(letter in sizes) && used(letter));
       if (open.length) throw new Refused(`this page does not know which keys of ${type} give ${open.join(", ")}. ${INSTEAD}`);
       const model = await explorer.model(family, number, undefined, sizes);
-      const { error } = explorer.run(one, 0, explorer.all(model, {}));  // the parameters; what a cost refuses, its own tab says
+      const { error } = explorer.run(one, 0, explorer.all(model, {}));  // only the parameters are checked: a cost that is refused says so in its own tab
       if (error) throw new Refused(`this configuration cannot be built. ${error}`);
       return { family, number, sizes, unknown: unknown(given, rules, types[type]), type };
     } catch (error) {
@@ -216,7 +216,7 @@ const take = async (file) => {
   await show(() => explorer.readConfig(text, file.name), file.name);
 };
 
-/* Show the model that a configuration means, or say beside it why not. */
+/* Show the model of a configuration, or the reason why the page cannot read it. */
 const show = async (reading, name) => {
   const said = explorer.find("config-said");
   try {
