@@ -378,16 +378,16 @@ def test_intensity_and_training(run) -> None:  # noqa: ANN001
     said = run("intensity", "gpt2", "-b", "8", "-n", "1", "--past", "1023", "--machine", "h100").out
     assert "on h100: memory-bound" in " ".join(said.split())
     assert "FLOPs per byte" in run("intensity", "gpt2").out
-    refused(run("intensity", "gpt2", "--machine", "h100"), "--machine wants numbers, and B, S are open;")
+    refused(run("intensity", "gpt2", "--machine", "h100"), "--machine needs numbers, but B, S have no size;")
     took = ps.training(model, (1, 1024), tokens=3 * 10**11, devices=64, machine="a100", utilisation="50 %")
     asked = ("training", "gpt2", "-b", "1", "-n", "1024", "--tokens", "0.3T", "--devices", "64", "--machine", "a100")
     assert f"{float(took.days):.4g}" in run(*asked, "--utilisation", "50 %").out
-    refused(run("training", "gpt2", "--tokens", "1.5"), "is no whole number, such as 300000, 300B or 1.4T")
-    refused(run("training", "gpt2", "--tokens", "many"), "is no whole number, such as 300000, 300B or 1.4T")
+    refused(run("training", "gpt2", "--tokens", "1.5"), "is not a whole number; write it as 300000, 300B or 1.4T")
+    refused(run("training", "gpt2", "--tokens", "many"), "is not a whole number; write it as 300000, 300B or 1.4T")
     refused(run("training", "gpt2"), "required: --tokens")
-    refused(run("memory", "gpt2", "--tensor", "0"), "is no whole number from 1")
-    refused(run("cache", "gpt2", "--past", "-1"), "is no whole number from 0")
-    refused(run("communication", "gpt2"), "communication is between devices; give --devices.")
+    refused(run("memory", "gpt2", "--tensor", "0"), "found '0'; wanted a whole number, 1 or more")
+    refused(run("cache", "gpt2", "--past", "-1"), "found '-1'; wanted a whole number, 0 or more")
+    refused(run("communication", "gpt2"), "communication needs the number of devices; give --devices.")
     refused(run("explain", "A", "gpt2", "--of", "flops", "--inference"), "flops takes no --inference.")
     refused(run("explain", "A", "gpt2", "--of", "cache", "--input-gradients"), "cache takes no --input-gradients.")
 

@@ -1,4 +1,4 @@
-"""Layers around one layer: what such a layer is asked, it asks the layer inside."""
+"""Layers around one layer: they pass every question on to the layer inside."""
 
 from __future__ import annotations
 

@@ -220,7 +220,7 @@ class Layer:
 
     @property
     def positions_lead(self) -> bool:
-        """Whether the parts get positions before examples though the layer itself gets the examples of a batch first."""
+        """Whether the parts get the positions first, although the layer itself gets the batch first."""
         return False
 
     def applications(self, input_shape: Shape) -> Iterator[Application]:
@@ -700,7 +700,7 @@ def class_name(layer: Layer) -> str:
 
 
 def symbols_left(symbols: Iterable[Symbol]) -> str:
-    """Return the words for symbols without a size.
+    """Return the beginning of an error about symbols without a size.
 
     >>> from paramsym import F, H
     >>> symbols_left([H, F]), symbols_left([H])
