@@ -60,8 +60,8 @@ class Program:
     def degrees(self) -> dict[str, list[Any]]:
         """Return for each letter its highest power, its highest power in a denominator, and the amounts that move in steps.
 
-        An amount moves in steps if the letter is in a floor or a maximum. The last entry lists the places of these amounts, or is True if all
-        amounts with the letter move in steps.
+        An amount moves in steps if the letter is in a floor or a maximum. The last entry lists the places of these amounts, or is True if
+        all amounts with the letter move in steps.
         """
         found: dict[str, list[Any]] = {}
         for symbol in sorted({symbol for amount in self.places for symbol in amount.free_symbols}, key=lambda one: one.name):

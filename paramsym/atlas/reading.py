@@ -108,7 +108,7 @@ def _check_derived(given: Mapping[str, Value], keys: Mapping[str, Any], values: 
     """Refuse a given value that the reference would replace with another one."""
     for key in given.keys() & keys.keys():
         if keys[key].get("derived") and given[key] is not None and not _is(given[key], values[key]):
-            message = f"{key} is {shown(given[key])}, which the reference replaces with {shown(values[key])}; write that or leave {key} out."
+            message = f"{key} is {shown(given[key])}, which the reference replaces with {shown(values[key])}; write that, or omit {key}."
             raise OutsideError(message)
 
 

@@ -187,7 +187,7 @@ class MultiHeadAttention(Layer):
         return self._kernels(own, query, *((third, second) if self.dialect == "keras" else (second, third)))
 
     def _torch(self, own: Own, *inputs: Value) -> Value:
-        """Projections, attention with the batch first, then the layout of the inputs; torch's own layer projects with the positions first."""
+        """Projections, attention with the batch first, the layout of the inputs; torch's own layer projects with the positions first."""
         words = "[batch] positions features" if self.batch_first else "positions [batch] features"
         widths = (self.embed_dim, self._key_input, self._value_input)
         if any(one.rank != inputs[0].rank for one in inputs):

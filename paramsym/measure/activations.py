@@ -28,8 +28,8 @@ Recompute: TypeAlias = Literal["none", "selective", "full"]
 class Memory:
     """A convention for kept arrays: its source, how attention is computed, the default format, and the bytes of masks and statistics.
 
-    A ``mask`` or ``statistic`` of None takes the bytes of a number. With ``copies`` the float32 copies that references make of narrower
-    numbers count; with ``cpu`` the kernels are those of CPUs: the fused attention does not take everything, and some keep other arrays.
+    A ``mask`` or ``statistic`` of None takes the bytes of a number. With ``copies``, the float32 copies that references make of narrower
+    numbers count. With ``cpu``, the kernels are those of CPUs: some keep other arrays, and their fused attention refuses some inputs.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Memory:
 
 _CPU = "torch's autograd on a CPU, which keeps masks and the statistics of kernels in the format of the numbers"
 _NATIVE = "the same with torch's native dropout, whose masks take one byte"
-_PLAIN = "fused attention if there is no dropout, no bias that needs a gradient, and one width of keys and values"
+_PLAIN = "fused attention only without dropout, without a bias that needs a gradient, and for keys and values of the same width"
 _KORTHIKANTI = "Korthikanti et al. 2022, arXiv:2205.05198, section 4.1: 2 bytes per number, 1 per entry of a mask, no statistics of norms"
 MEMORY: Mapping[str, Memory] = {
     one.name: one

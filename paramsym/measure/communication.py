@@ -114,7 +114,7 @@ def _travelling(layer: Layer, program: Program, shared: Sharing) -> Iterator[tup
 
 
 def _stream(ranks: frozenset[int]) -> Any:
-    """Return a function that finds the additions to the residual stream: sums of two arrays of one shape, with as many axes as a result."""
+    """Return a function that finds additions to the residual stream: sums of two arrays of one shape, with ``ranks`` axes."""
 
     def added(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> Iterator[Line]:
         alike = isinstance(operation, Combine) and operation.name == "add" and len({one.sizes for one in taken}) == 1

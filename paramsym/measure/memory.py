@@ -54,7 +54,7 @@ def memory(
     """Return the memory of one device in training or inference, in bytes, by kind and by part.
 
     Training needs the weights in ``dtype``, the gradients in ``dtype`` or in ``gradients``, the states of the optimizer, a ``master`` copy
-    of the trained weights in float32 (default: if ``dtype`` is narrower), the activations by a ``convention``, and with ``recompute`` one
+    of the trained weights in float32 (by default if ``dtype`` is narrower), the activations by a ``convention``, and with ``recompute`` one
     block that is computed again. Only trained parameters have gradients and states, so frozen parts and LoRA reduce the sum; ``weights`` is
     the format of frozen weights. For a shared model one device is counted, as in ``activations``: it has its share of matrices and tables
     over ``tensor`` devices, and of the repeated blocks over ``pipeline`` stages. ``zero`` is the stage of ZeRO over ``devices`` of data
@@ -143,7 +143,7 @@ def _exact(number: Dim) -> Any:
 
 
 def _held(line: Line, shares: Shares) -> Line:
-    """Return the share of a stored tensor on one device, all its copies."""
+    """Return the line of a stored tensor with all its copies, reduced to the share of one device."""
     part = [1 / _exact(shares.tensor)] if shares.tensor != 1 and chosen(line, "matrices") else []
     part += [1 / _exact(shares.pipeline)] if shares.pipeline != 1 and chosen(line, "repeated") else []
     return line if not part and line.used == line.stored else line.but(used=line.stored, factors=(*part, *line.factors))
@@ -160,7 +160,7 @@ def _stored(lines: list[Line], dtype: str, weights: str | None) -> Iterator[Line
 
 
 def _of(kind: str, lines: Iterable[Line], *factors: Dim) -> Iterator[Line]:
-    """Yield lines of bytes under their kind, multiplied by the factors that are not 1."""
+    """Yield lines of bytes with their kind as the first step of the path, multiplied by the factors."""
     more = tuple(factor for factor in factors if factor != 1)
     for line in lines:
         yield line.but(path=(kind, *line.path), factors=(*more, *line.factors))

@@ -67,7 +67,7 @@ class Albert(BertLike):
 
     @property
     def classifier_rate(self) -> float:
-        """That of classifiers, which answers to questions do not have."""
+        """The dropout rate of classifiers; question answering has no dropout."""
         return 0.0 if self.task == "QuestionAnswering" else self.classifier_dropout_prob
 
     def ties(self) -> Mapping[str, str]:

@@ -323,7 +323,7 @@ def last_word(x: Value, input_ids: Value, padding: int | None) -> Value:
 
 
 def last_of(x: Value, input_ids: Value, token: int | None) -> Value:
-    """Return the entry of the last position that holds a token, or of the first one where none does."""
+    """Return the entry of the last position that holds a token, or of the first position if no position holds it."""
     if token is None:
         return last_position(x)
     first, positions = _places(x)
@@ -331,7 +331,7 @@ def last_of(x: Value, input_ids: Value, token: int | None) -> Value:
 
 
 def _places(x: Value) -> tuple[Value, Value]:
-    """Return the number of the first position, and those of all."""
+    """Return the index of the first position, and the indices of all positions."""
     return constant("index zeros", (1, 1), kind="index"), constant("positions", (x.sizes[1],), 0, kind="index")
 
 

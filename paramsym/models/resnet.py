@@ -31,7 +31,7 @@ Depths: TypeAlias = tuple[Dim, Dim, Dim, Dim]
 _EXPANSION = {"BasicBlock": 1, "Bottleneck": 4}
 _DEPTHS: Depths = dims("n1 n2 n3 n4")
 _PLAIN = {"groups": 1, "width_per_group": 64}
-"""What a name does not mean, so that it may be changed."""
+"""The values of a plain network; if a published name has them, other values may be given with the name."""
 _QUANTIZED = ("resnet18", "resnet50", "resnext101_32x8d", "resnext101_64x4d")
 
 

@@ -73,7 +73,7 @@ class Roberta(BertLike):
 
     @property
     def classifier_rate(self) -> float:
-        """That of classifiers; a choice has the one of all hidden states, and a classifier of texts drops inside."""
+        """The dropout rate of classifiers; multiple choice has that of the hidden states."""
         return self.hidden_dropout_prob if self.task == "MultipleChoice" else super().classifier_rate
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Value:

@@ -115,7 +115,7 @@ def rearrange(x: Value, pattern: str, /, **sizes: Dim) -> Value:
 
 @lru_cache(maxsize=1 << 10)
 def _unsized(pattern: str) -> Rearrange | None:
-    """Return the operation if no axis on the left is split, so that no sizes are needed."""
+    """Return the operation if it needs no sizes, because no axis on the left is split."""
     left, _ = groups(pattern)
     return Rearrange(pattern) if all(len(group) == 1 for group in left) else None
 
@@ -242,7 +242,7 @@ def groups(pattern: str) -> tuple[Groups, Groups]:
 
 @lru_cache(maxsize=1 << 10)
 def _moved(pattern: str, rank: int) -> tuple[int | None, ...] | None:
-    """Return from where a pattern takes each axis, None for one of size 1; None where it takes axes apart, merges them or does not fit."""
+    """Return the position from which a pattern takes each axis, None for a new axis; None if it splits or merges axes or does not fit."""
     left, right = groups(pattern)
     if len(left) != rank or any(len(group) != 1 for group in left) or any(len(group) > 1 for group in right):
         return None

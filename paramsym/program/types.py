@@ -54,7 +54,7 @@ class ArrayType:
         return position % len(self.shape)
 
     def moved(self, order: Sequence[int | None]) -> ArrayType:
-        """Return the type with its axes in another order; None is a new axis of size 1. The sizes are known already."""
+        """Return the type with its axes in another order; None is a new axis of size 1. The sizes are not computed again."""
         found = object.__new__(ArrayType)
         object.__setattr__(found, "shape", tuple([1 if axis is None else self.shape[axis] for axis in order]))
         object.__setattr__(found, "kind", self.kind)

@@ -220,7 +220,7 @@ def test_the_widest_of_numbered_copies(copies: int) -> None:
 
 def test_a_widest_copy_in_between_is_not_guessed() -> None:
     """Of a letter for the number of copies nothing more is known than the first copy and the last."""
-    with pytest.raises(SizeError, match=r"may be largest between the first copy and the last one"):
+    with pytest.raises(SizeError, match=r"may be largest between the first and the last"):
         repeated(lambda number: convolutions(4, number * (10 - number), 4), 9)
 
 

@@ -99,7 +99,7 @@ def rows_of(counted: Any, claim: Any, at: Any) -> list[tuple[str, Any, Any, Any]
         return None
     layers = list(counted) if _is_list(counted) else [counted] * len(claims)
     if not claims or not len(layers) == len(claims) == len(sizes):
-        message = f"there are {len(claims)} claims for {len(layers)} layers and {len(sizes)} sizes; wanted the same number of each, at least one."
+        message = f"there are {len(claims)} claims for {len(layers)} layers and {len(sizes)} sizes; wanted equally many, at least one."
         raise ArgumentError(message)
     names = [str(size) if isinstance(size, str) else str(number) for number, size in enumerate(sizes, 1)]
     return list(zip(names, layers, claims, sizes, strict=True))

@@ -94,7 +94,7 @@ def test_claims_in_letters() -> None:
 )
 def test_unlike_numbers_of_rows(counted: Any, claim: Any, at: Any) -> None:
     """As many claims as layers and sizes, and one way to say the sizes."""
-    with pytest.raises(ArgumentError, match=r"wanted the same number|give one of them|give a list with one claim"):
+    with pytest.raises(ArgumentError, match=r"wanted equally many|give one of them|give a list with one claim"):
         ps.reconcile(counted, claim, at)
 
 
