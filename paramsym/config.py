@@ -137,7 +137,7 @@ def reader_of(config: Mapping[str, Any], architecture: str | None = None) -> Fam
     if owner is not None:
         advice = f"{_quoted(str(named))} is a class of {owner.model_type}'s: to read it so, set model_type to '{owner.model_type}'."
     elif inner := _known_inside(config):
-        advice = f"its {inner} is of a known one, {config[inner]['model_type']}: pass what {inner} holds."
+        advice = f"its {inner} has the known model_type {config[inner]['model_type']}: pass the value of {inner}."
     else:
         near = nearest(found or "", known, cutoff=0.7)
         advice = f"did you mean {' or '.join(near)}? {WAYS_ON}" if near else WAYS_ON

@@ -224,9 +224,9 @@ def test_former_names(config: dict[str, Any], now: str) -> None:
         ({"model_type": "RefinedWebModel", "architectures": ["RWForCausalLM"]}, "'RWForCausalLM' is a class of falcon's"),
         (
             {"model_type": "mylava", "text_config": {"model_type": "llama"}, "vision_config": {"model_type": "clip_vision_model"}},
-            "model_type 'mylava' is not known; its text_config is of a known one, llama: pass what text_config holds.",
+            "model_type 'mylava' is not known; its text_config has the known model_type llama: pass the value of text_config.",
         ),
-        ({"text_config": {"model_type": "gemma3_text"}}, "no model_type; its text_config is of a known one, gemma3_text"),
+        ({"text_config": {"model_type": "gemma3_text"}}, "no model_type; its text_config has the known model_type gemma3_text"),
         ({"model_type": "bert", "architectures": ["TFBertModel"]}, "another framework's BertModel, whose names are read: pass"),
         ({"model_type": "bert", "architectures": ["FlaxBertForMaskedLM"]}, "pass architecture='BertForMaskedLM'."),
     ],
