@@ -26,7 +26,7 @@ from paramsym.render.table import Table
 
 EXAMPLE = str(Path(__file__).parent.parent / "examples" / "bert-base-uncased")
 BERT = "4*L*H**2 + 2*L*F*H + H**2 + L*F + 9*L*H + V*H + P*H + T*H + 3*H"
-BERT_AS_DATA = "2*F*H*L + F*L + 4*H**2*L + H**2 + 9*H*L + H*P + H*T + H*V + 3*H"  # JSON has expressions as SymPy writes them
+BERT_AS_DATA = "2*F*H*L + F*L + 4*H**2*L + H**2 + 9*H*L + H*P + H*T + H*V + 3*H"  # in JSON, expressions are written by SymPy
 FORMATS = ("text", "latex", "markdown", "json", "html")
 ONE_MODEL = (["formula"], ["count"], ["table"], ["explain", "A"], ["reconcile", "110M"], ["conventions"])
 
@@ -344,17 +344,17 @@ def test_costs(run) -> None:  # noqa: ANN001
 
 
 def test_every_option_of_a_cost() -> None:
-    """A command takes what the function takes, but for the inputs: their sizes are options of every command."""
+    """A command takes the keyword arguments of its function; the sizes of inputs are options of every command."""
     for command, taken in TAKES.items():
         ask = getattr(ps, {"cache": "kv_cache"}.get(command, command))
         keywords = [name for name, one in signature(ask).parameters.items() if one.kind is one.KEYWORD_ONLY]
-        more = {"memory": {"use"}, "intensity": {"machine"}}.get(command, set())  # --inference; what intensity is asked on
+        more = {"memory": {"use"}, "intensity": {"machine"}}.get(command, set())  # --inference; the machine of ``Intensity.on``
         assert set(taken) ^ set(keywords) == more
         assert set(taken) <= set(OPTIONS)
 
 
 def test_options_of_costs(run) -> None:  # noqa: ANN001
-    """What a shell says is what Python says."""
+    """The shell gives the same answer as Python."""
     model = ps.load("gpt2")
     asked = (
         *("memory", "gpt2", "-b", "8", "-n", "1024", "--dtype", "bfloat16", "--gradients", "float32", "--optimizer", "adafactor"),
@@ -372,7 +372,7 @@ def test_options_of_costs(run) -> None:  # noqa: ANN001
 
 
 def test_intensity_and_training(run) -> None:  # noqa: ANN001
-    """FLOPs per byte, and what limits a machine; FLOPs and days of a run."""
+    """FLOPs per byte, and the limit of a machine; FLOPs and days of a run."""
     model = ps.load("gpt2")
     assert ps.intensity(model, (8, 1), past=1023).on("h100").bound == "memory"
     said = run("intensity", "gpt2", "-b", "8", "-n", "1", "--past", "1023", "--machine", "h100").out
@@ -393,7 +393,7 @@ def test_intensity_and_training(run) -> None:  # noqa: ANN001
 
 
 def test_claims_together(run) -> None:  # noqa: ANN001
-    """The rows of a table: one term for all, or what each says alone."""
+    """The rows of a table: one term for all rows, or the answer to each row alone."""
     rows = ("109786368", "bert-base-uncased", "336247808", "bert-large-uncased")
     assert run("reconcile", *rows).out.startswith("in both rows: 3*L*H*(A - 1): the biases of query, key and value")
     found = json.loads(run("reconcile", *rows, "-f", "json").out)
