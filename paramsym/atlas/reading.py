@@ -120,7 +120,7 @@ def _rule(key: str, domain: Mapping[str, Any], given: Mapping[str, Value], insid
     if "absent" in domain and above in inside:
         if above not in given:
             return ["is", domain["absent"]]
-        if not any(one.startswith(f"{above}.") for one in given):  # some references read an empty object as a missing one, others do not
+        if not any(one.startswith(f"{above}.") for one in given):  # some references read an empty object as a missing one
             return None
     return domain.get("missing")
 

@@ -139,10 +139,12 @@ def test_what_was_not_verified_is_refused(config: dict[str, Any], message: str) 
 
 
 def test_a_configuration_inside_has_its_own_defaults() -> None:
-    """Where the object is not there at all, its keys may have other values than where it is there without them."""
-    record = parsed(packed(RECORD)) entry = record["classes"]["Toy"] assert values_of({}, record, entry)["text_config.depth"] == 3 assert
-    values_of({"text_config": {"pad_token_id": 3}}, record, entry)["text_config.depth"] == 2 with pytest.raises(OutsideError,
-    match=r"text_config\.depth is not given"):  # some references read an empty object as a missing one, others do not
+    """Keys of an inner configuration may have other defaults if the whole inner configuration is missing."""
+    record = parsed(packed(RECORD))
+    entry = record["classes"]["Toy"]
+    assert values_of({}, record, entry)["text_config.depth"] == 3
+    assert values_of({"text_config": {"pad_token_id": 3}}, record, entry)["text_config.depth"] == 2
+    with pytest.raises(OutsideError, match=r"text_config\.depth is not given"):  # some references read an empty object as a missing one
         values_of({"text_config": {}}, record, entry)
     assert values_of({"text_config": {"depth": 4}, "note": [1], "pad_token_id": 3}, record, entry)["text_config.depth"] == 4
 

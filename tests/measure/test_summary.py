@@ -184,7 +184,7 @@ def test_stages_with_the_channels_last(name: str, sizes: list[str]) -> None:
 
 
 def test_stages_of_a_detector() -> None:
-    """RetinaNet on 800x800 (Lin et al. 2017, figure 3): for all levels of the pyramid, each subnet has a row of four convolutions and one of a fifth."""
+    """RetinaNet on 800x800 (Lin et al. 2017, figure 3): each subnet has two rows for all levels, four convolutions and a fifth."""
     levels = "100 x 100 to 7 x 7"
     assert stages("retinanet_resnet50_fpn", (1, 3, 800, 800))[-4:] == [(levels, layers) for layers in ("4 Conv2d", "Conv2d") * 2]
     table, whole = (ps.summary(ps.load("retinanet_resnet50_fpn"), (1, 3, 800, 800), stages=one) for one in (True, False))
