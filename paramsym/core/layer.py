@@ -297,7 +297,7 @@ class Layer:
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
-        """All lines, with buffers and aliases; ``ledger()`` gives those that count."""
+        """All lines, with buffers and aliases; ``ledger()`` contains only the lines that count."""
         lines = self._stated_lines(())
         ties = self.ties()
         if ties:
@@ -409,7 +409,7 @@ class Layer:
 
         Raises:
             UnknownNameError: a path that does not exist; the message lists what there is.
-            ArgumentError: what is no path.
+            ArgumentError: something that is not a path.
         """
         from paramsym.core.tied import found_at
 

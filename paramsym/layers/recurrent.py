@@ -142,7 +142,7 @@ class _Recurrent(Layer):
         return 0
 
     def conditions(self) -> None:
-        """Refuse what torch refuses, and what a single layer of Keras or Flax cannot be."""
+        """Refuse arguments that torch refuses, and arguments that a single layer of Keras or Flax does not have."""
         if not 0 <= self.dropout <= 1:
             message = f"dropout is {self.dropout}; it is a probability, from 0 to 1."
             raise ArgumentError(message)

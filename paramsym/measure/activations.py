@@ -215,7 +215,7 @@ def _counted(lines: Iterator[Line], widths: Mapping[str, Dim], shares: Shares) -
 def one_block(cost: Cost, kept: Cost) -> tuple[Line, ...]:
     """Return the bytes of one repeated block that the first of two lists has and the second has not: those computed again at once.
 
-    If there are several kinds of blocks, take the largest; for sizes in letters, the last that is not known to be smaller.
+    If there are several kinds of blocks, take the largest; for sizes in letters, the last one that is not certainly smaller.
     """
     rest = list(kept.ledger)
     groups: dict[str, list[Line]] = {}

@@ -70,7 +70,7 @@ def communication(layer: Layer, *inputs: Any, sharing: str = "data", devices: An
     Raises:
         ShapeError, NotYetError: as ``flops``.
         ArgumentError: an unknown sharing or ``dtype``.
-        SizeError: what is not a number of devices.
+        SizeError: something that is not a number of devices.
 
     >>> from paramsym import Dense, F, H, B, dims
     >>> n = dims("n")

@@ -1,7 +1,7 @@
 """The layout of an array in its storage: which axes can be merged without a copy, and the strides of a view.
 
 Torch keeps views as they are, and copies an array if a kernel merges axes that are not adjacent in memory. Strides are products of sizes,
-so this is known in letters as well; strides that are equal only for some sizes are taken for different.
+so this is known in letters as well. Strides that are equal only for some sizes count as different.
 """
 
 from __future__ import annotations

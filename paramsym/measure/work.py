@@ -161,7 +161,7 @@ def _positions(layer: Layer, inputs: tuple[tuple[Dim, ...], ...]) -> tuple[Dim, 
 
 
 def _divisor(layer: Layer, inputs: tuple[tuple[Dim, ...], ...], per: Share) -> tuple[Dim, ...]:
-    """Return the divisor of the whole batch."""
+    """Return the sizes by which the FLOPs of the whole batch are divided."""
     return () if per == "batch" else inputs[0][:1] if per == "sequence" else _positions(layer, inputs)
 
 

@@ -132,7 +132,7 @@ def axes(x: Value, words: str, /, **sizes: Dim) -> tuple[Value, Callable[[Value]
     names, optional = _named(words)
     alone = optional is not None and x.rank == len(names) - 1
     full = tuple(name for n, name in enumerate(names) if n != optional) if alone else names
-    # If a size differs from the given one, or the first size is open, the array is taken for a batch without one of its axes.
+    # If a size differs from the given one, or the first size is open, the array is read as a batch without one of its axes.
     if x.rank != len(full) or (alone and not _fit(dict(zip(full, x.sizes, strict=True)), sizes)):
         raise wrong_axes(x.sizes, names, optional, sizes)
     for position, (name, found) in enumerate(zip(full, x.sizes, strict=True)):

@@ -65,7 +65,7 @@ explorer.showChart = () => {
   const { found, exact } = explorer.crossings(drawn, values, step), now = explorer.all(model, state.inputs)[letter];
   box.innerHTML = `${explorer.chartPicture(letter, drawn, values, found, now)}<ul class="legend">${drawn.map((one, number) => `<li class="line-${number}">${explorer.escape(one.name)}</li>`).join("")}</ul>`;
   list.replaceChildren(...found.slice(0, MOST_SHOWN).map(({ value, below, above, equal }) => explorer.element("li", { "data-crossing": value },
-    explorer.element("b", {}, `${letter} = ${explorer.number(value)}`), equal ? `: ${above} and ${below} are equal, and ${above} is larger behind it.` : `: the first size at which ${above} is larger than ${below}.`)));
+    explorer.element("b", {}, `${letter} = ${explorer.number(value)}`), equal ? `: ${above} and ${below} are equal, and ${above} is larger beyond it.` : `: the first size at which ${above} is larger than ${below}.`)));
   const range = `from ${explorer.number(values[0])} to ${explorer.number(values.at(-1))}`, note = (words) => list.append(explorer.element("li", { class: "note" }, words));
   if (!found.length) note(`No line passes another ${range}.`);
   if (found.length > MOST_SHOWN) note(`${found.length - MOST_SHOWN} more ${range}.`);

@@ -10,7 +10,7 @@ const INSTEAD = 'ps.from_config("config.json") reads it.';
 
 const shown = (value) => { const text = JSON.stringify(value, (_, one) => (typeof one === "bigint" ? String(one) : one)) ?? "nothing"; return text.length > 60 ? `${text.slice(0, 57)}...` : text; };
 
-/* Keys that stand twice in one object: readers disagree about which of them counts. */
+/* Keys that occur twice in one object: readers disagree about which of them counts. */
 const twice = (text) => {
   const open = [];
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g)) {
@@ -83,7 +83,7 @@ const repeats = (value, kinds, layers) => {
     && typeof times === "bigint" && times > 0n && BigInt(listed.length) * times === layers;
 };
 
-/* The sizes that a configuration gives one variant; throws where it says anything that the variant's rules do not know. */
+/* The sizes that a configuration gives one variant; throws if the variant's rules do not know a key or a value. */
 const sizesOf = (config, rules, architecture, reader) => {
   const given = { ...config };
   for (const [alias, name] of Object.entries(reader.aliases)) {
@@ -147,12 +147,12 @@ const sizesOf = (config, rules, architecture, reader) => {
   return sizes;
 };
 
-/* Keys that nothing is known about, which could change the tensors. */
+/* Keys without a rule, which could change the tensors. */
 const unknown = (config, rules, reader) => Object.entries(config).filter(([key, value]) => {
   if (key in rules.sizes || key in rules.lists || key in rules.fixed || rules.free.includes(key) || key in rules.patterns || key in reader.aliases) return false;
   if (Object.values(rules.shares).some(([fraction]) => fraction === key)) return false;
   const plain = key.split(".").at(-1);
-  for (const [{ usual, ignored }, one] of [[reader, key], [explorer.keys, plain]]) {  // what the family says of a key goes before what holds for all
+  for (const [{ usual, ignored }, one] of [[reader, key], [explorer.keys, plain]]) {  // the family's rule for a key takes precedence over the common rule
     if (one in usual) return !usual[one].some((known) => same(value, known));
     if (ignored.includes(one)) return false;
   }
@@ -249,7 +249,7 @@ explorer.listenToConfigs = () => {
   explorer.find("open").addEventListener("click", () => file.click());
   file.addEventListener("change", () => { if (file.files[0]) take(file.files[0]); file.value = ""; });
   for (const kind of ["dragover", "drop", "dragleave"]) {
-    document.addEventListener(kind, (event) => {  // anywhere on the page: a browser would open the file in the place of the page
+    document.addEventListener(kind, (event) => {  // anywhere on the page: otherwise the browser would leave the page and open the file
       event.preventDefault();
       drop.classList.toggle("over", kind === "dragover");
       if (kind === "drop" && event.dataTransfer.files[0]) take(event.dataTransfer.files[0]);
