@@ -27,6 +27,8 @@ from paramsym.render.table import Letters
 MOST_TENSORS = 60
 GROUPS = {"params": "params", "flops": "work", "cache": "work"}
 """The group of conditions that a question has; the other questions have the conditions of stored arrays."""
+EVERY_ARRAY = "training"
+"""The question about arrays whose conditions include those of all other questions about arrays."""
 PLACE = r"\letter{%s}"
 """The placeholder in LaTeX for a letter of the chosen paper."""
 
@@ -40,16 +42,18 @@ def lettering(symbols: Iterable[Symbol]) -> Letters:
 
 @dataclass
 class Program:
-    """The amounts of one exported function, with the conditions of its first subject; each distinct amount once."""
+    """The amounts of one exported function, with the conditions of its first subject and of training; each distinct amount once."""
 
     subjects: list[Counted | Expr]
     places: dict[Polynomial, int]
 
-    def place(self, amount: Polynomial) -> int:
-        """Return the index of an amount in the result."""
+    def place(self, amount: Polynomial, subject: Counted | None = None) -> int:
+        """Return the index of an amount in the result; with the ``subject`` of a total, the function also checks the subject's conditions."""
         if amount not in self.places:
             self.places[amount] = len(self.subjects)
             self.subjects.append(amount.as_expr())
+        if subject is not None:
+            self.subjects[self.places[amount]] = subject
         return self.places[amount]
 
     def script(self) -> str:
@@ -108,7 +112,7 @@ class _Writer:
     def _answer(self, question: Question, one: Answered) -> list[Any]:
         self.symbols |= one.subject.symbols
         program = self._program(question, one.subject)
-        total = program.place(one.subject.polynomial)
+        total = program.place(one.subject.polynomial, one.subject if question.name == EVERY_ARRAY else None)
         terms = [[self.texts.setdefault(written, len(self.texts)), program.place(amount)] for written, amount in one.terms]
         parts = [[name, program.place(amount), within] for name, amount, within in one.parts]
         return [[*self.programs.values()].index(program), total, terms, parts]

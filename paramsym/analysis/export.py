@@ -392,6 +392,6 @@ def _spreadsheet(program: StraightLine, names: tuple[str, ...], cells: Mapping[s
     condition = checks[0] if len(checks) == 1 else f"AND({','.join(checks)})"
     code = f"=IF({condition},{found},NA())" if checks else f"={found}"
     if len(code) > _LONGEST_CELL:
-        message = f"the formula has {len(code)} characters; {_LONGEST_CELL} are the limit of a cell."
+        message = f"the formula has {len(code)} characters; a cell can hold {_LONGEST_CELL}."
         raise SizeError(message)
     return Source("spreadsheet", code, names)

@@ -166,7 +166,7 @@ class ResNet(Layer):
         return self.replace_stride_with_dilation or (False, False, False)
 
     def _dilates(self) -> bool:
-        """Whether any block is dilated: those after a block whose stride was replaced."""
+        """Whether any block is dilated, as blocks are after the first block of a stage whose stride was replaced."""
         earlier = False
         for gives_up, depth in zip(self._replaced, self.layers[1:], strict=True):
             if earlier or (gives_up and depth != 1):

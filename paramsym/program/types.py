@@ -62,7 +62,7 @@ class ArrayType:
         return found
 
     def with_axis(self, position: int, *axes: Axis) -> ArrayType:
-        """Return the type with one axis replaced by others; by none removes it."""
+        """Return the type with one axis replaced by others, or removed if no others are given."""
         position = self.axis(position)
         return ArrayType((*self.shape[:position], *axes, *self.shape[position + 1 :]), self.kind)
 

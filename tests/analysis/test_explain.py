@@ -242,7 +242,7 @@ def test_slices_are_not_any_quotient() -> None:
     """Patches divide an image inside a size, and groups divide two axes of a convolution: neither is a matter of slices."""
     patches = str(explain(ps.models.Vit(), "K"))
     assert "K divides inside a size, W**2/K**2 + 1, and stays" in patches
-    assert "first where K multiplies, then where it divides" in patches
+    assert "first the terms that K multiplies, then the terms that it divides" in patches
     groups = dims("g")
     assert "g stays" in str(explain(ps.Conv2d(F, H, 3, groups=groups), groups))
 
