@@ -48,7 +48,7 @@ class Program:
     places: dict[Polynomial, int]
 
     def place(self, amount: Polynomial, subject: Counted | None = None) -> int:
-        """Return the index of an amount in the result; with the ``subject`` of a total, the function also checks the subject's conditions."""
+        """Return the index of an amount in the result; with ``subject``, the function also checks the conditions of this total."""
         if amount not in self.places:
             self.places[amount] = len(self.subjects)
             self.subjects.append(amount.as_expr())

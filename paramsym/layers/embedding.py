@@ -82,7 +82,7 @@ class Embedding(Layer):
 class EmbeddingBag(Layer):
     """A table whose rows are summed, averaged or maximised over bags of indices, without storing the rows in between.
 
-    ``weight`` is (num_embeddings, embedding_dim), the only parameter.
+    ``weight`` is (num_embeddings, embedding_dim), the only stored tensor.
 
     Raises:
         SizeError: a ``padding_idx`` outside the table.
