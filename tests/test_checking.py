@@ -100,7 +100,7 @@ def test_prefix(tmp_path: Path) -> None:
     under = {f"bert.{name}": shape for name, shape in shapes("BertModel").items()}
     verdict = ps.check(saved(tmp_path / "under", config("BertModel"), under))
     assert verdict.ok
-    assert "39 names have the prefix 'bert' in the file, as of a model with a head" in str(verdict)
+    assert "39 names have the prefix 'bert' in the file, as in a model with a head" in str(verdict)
     verdict = ps.check(saved(tmp_path / "alone", config("BertForSequenceClassification"), shapes("BertModel")))
     assert not verdict.ok
     assert "classifier.weight, classifier.bias: not in the file, which holds BertModel; check it with architecture='BertModel'" in str(

@@ -167,11 +167,14 @@ def _prefix(names: Mapping[str, str], wanted: Collection[str]) -> tuple[dict[str
     for first in _first_steps(names.values()):
         found = _moved({stored: name.removeprefix(f"{first}.") for stored, name in names.items()}, names, wanted)
         if len(found) > len(best):
-            best, note = found, f"{len(found)} names have the prefix {first!r} in the file, as of a model with a head, and not here"
+            best, note = found, f"{len(found)} names have the prefix {first!r} in the file, as in a model with a head, but not in the layer"
     for first in _first_steps(wanted):
         found = _moved({stored: f"{first}.{name}" for stored, name in names.items()}, names, wanted)
         if len(found) > len(best):
-            best, note = found, f"{len(found)} names have no prefix {first!r} in the file, as of a model without a head, and one here"
+            best, note = (
+                found,
+                f"{len(found)} names have the prefix {first!r} in the layer, but not in the file, as in a model without a head",
+            )
     return best, note
 
 

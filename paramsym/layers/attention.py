@@ -191,7 +191,7 @@ class MultiHeadAttention(Layer):
         words = "[batch] positions features" if self.batch_first else "positions [batch] features"
         widths = (self.embed_dim, self._key_input, self._value_input)
         if any(one.rank != inputs[0].rank for one in inputs):
-            message = f"queries, keys and values are {', '.join(text(one.sizes) for one in inputs)}; wanted all with a batch, or none."
+            message = f"queries, keys and values are {', '.join(text(one.sizes) for one in inputs)}; wanted all or none with a batch."
             raise ShapeError(message)
         batch_first = self.batch_first and not self.positions_lead
         query, restored = axes(inputs[0], words, features=widths[0])

@@ -23,11 +23,11 @@ Use: TypeAlias = Literal["training", "inference"]
 USES: tuple[Use, ...] = ("training", "inference")
 ZERO = {
     0: "every device stores everything",
-    1: "the states of the optimizer and the copy in float32 are shared",
+    1: "the states of the optimizer and the copy in float32 are split over the devices",
     2: "gradients as well",
     3: "weights as well: FSDP's full sharding",
 }
-"""The parts that the devices of data parallelism share: the stages of ZeRO (Rajbhandari et al. 2020, arXiv:1910.02054, section 5)."""
+"""What data parallelism splits over its devices: the stages of ZeRO (Rajbhandari et al. 2020, arXiv:1910.02054, section 5)."""
 
 
 def memory(
@@ -93,7 +93,7 @@ def memory(
         check_word(what, value, known)
     given: Any = zero  # callers without a type checker
     if not isinstance(given, int) or zero not in ZERO:
-        message = f"zero is {zero!r}; wanted a stage: 0 (nothing is shared), 1 (optimizer), 2 (gradients as well), 3 (weights as well)."
+        message = f"zero is {zero!r}; wanted a stage: 0 (nothing is split), 1 (optimizer), 2 (gradients as well), 3 (weights as well)."
         raise ArgumentError(message)
     settings = {name: value for name, value in locals().items() if name in _SETTINGS}
     shares, over = Shares(tensor, sequence, context, pipeline, interleaved), 1 / _exact(size(devices, "devices"))

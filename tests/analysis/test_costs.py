@@ -219,7 +219,7 @@ def test_claims_about_an_image_network(claim: str | int, words: str) -> None:
     ("claim", "words"),
     [
         ("2.15 GB", "2.15 GB is right"),
-        ("2.00 GB", "right in units of a power of 1024"),
+        ("2.00 GB", "right if its unit is a power of 1024"),
         ("2 GiB", "2 GiB is right"),
         ("4.3 GB", "numbers in float32"),
         ("1.07e9 bytes", "numbers in float8"),

@@ -274,7 +274,7 @@ def _right(subject: Subject, stated: Stated) -> Answer:
 def _in_units(subject: Subject, stated: Stated) -> Answer:
     """Return the answer for a number that is right in units of 2**10, 2**20, ..."""
     value = stated.value if stated.binary is None else stated.binary.value
-    words = f"{stated.words} is right in units of a power of 1024: {subject.count:,} is {stated.words} times that, rounded"
+    words = f"{stated.words} is right if its unit is a power of 1024, not of 1000: {subject.count:,}, rounded"
     return Answer(Integer(0), value - subject.count, (Reading(words),))
 
 
