@@ -160,7 +160,7 @@ def exactly(total: Count, divisor: Dim, what: str) -> Count:
 def over(length: Count, divisor: Count) -> Count:
     """Return ``floor(length / divisor)``, exactly; a floor inside a floor is one: floor(floor(n/2)/2) is floor(n/4).
 
-    SymPy takes some fractions, such as 2**n/6, for whole numbers. Therefore the rounding is not left to SymPy.
+    SymPy treats some fractions, such as 2**n/6, as whole numbers, so the rounding is done here.
 
     >>> from paramsym import dims
     >>> m, n = dims("m n")

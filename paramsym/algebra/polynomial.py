@@ -638,7 +638,7 @@ def _is_integral(monomial: Monomial, coefficient: Number) -> bool:
 
 
 def is_nonnegative(polynomial: Polynomial) -> bool:
-    """Whether a polynomial is known to be zero or more. Symbols are, including numbers of copies, which may be zero."""
+    """Whether a polynomial is known to be zero or more, as every symbol is; numbers of copies may be zero."""
     return all(c > 0 and all(e % 2 == 0 or _is_natural(g) for g, e in monomial) for monomial, c in polynomial.terms.items())
 
 

@@ -485,8 +485,8 @@ def _compares(value: Expr) -> bool:
 def _unfolded(value: Expr, mapping: Mapping[Symbol, Expr]) -> Expr:
     """Put sizes in, and keep every Max, Min, Mod, floor and ceiling that still contains a symbol.
 
-    SymPy relies on positive symbols: it simplifies Min(3, L + 2) to 3, but the value is 2 for zero copies, L = 0. It also takes some
-    fractions, such as 2**L/6, for whole numbers.
+    SymPy relies on positive symbols: it simplifies Min(3, L + 2) to 3, but the value is 2 for zero copies, L = 0. It also treats some
+    fractions, such as 2**L/6, as whole numbers.
     """
     if isinstance(value, Symbol):
         return mapping.get(value, value)

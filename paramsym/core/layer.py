@@ -405,10 +405,10 @@ class Layer:
     def part(self, path: str) -> Layer:
         """Return the layer at a dotted path such as ``"encoder.layer.3.attention"``; ``{}`` means any copy.
 
-        Tensors that are frozen or tied in this layer are so in the part.
+        Tensors that are frozen or tied in this layer stay so in the part.
 
         Raises:
-            UnknownNameError: a path that does not exist; the message lists what there is.
+            UnknownNameError: a path that does not exist; the message lists the known parts.
             ArgumentError: something that is not a path.
         """
         from paramsym.core.tied import found_at

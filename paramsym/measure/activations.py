@@ -80,11 +80,11 @@ RECOMPUTE: Mapping[Recompute, str] = {
 
 @dataclass(frozen=True)
 class Shares:
-    """The sharing of a model over devices in training; each field is a number of devices.
+    """How a model is split over devices in training; each field is a number of devices.
 
     ``tensor`` splits matrices and the arrays between two of them (Shoeybi et al. 2019, section 3); with ``sequence`` the other arrays are
     split along the positions as well (Korthikanti et al. 2022, section 4.2.2). ``context`` splits all arrays along the positions.
-    ``pipeline`` cuts the repeated blocks into stages, of which the first holds the most: it has one example in progress for each stage;
+    ``pipeline`` splits the repeated blocks into stages; the first stage, which is counted, has one example in progress for each stage;
     ``interleaved`` stages hold ``1 + (pipeline - 1)/(pipeline*interleaved)`` of that (section 4.2.3). Parts that are not repeated count
     fully.
 
@@ -140,7 +140,7 @@ def activations(
 
     Stored tensors and the inputs themselves are left out. Numbers take the bytes of ``dtype``; if it is None, the convention chooses it.
     Statistics of norms take 4 bytes, indices 8 and masks 1, unless the convention says otherwise. ``recompute`` is what the backward pass
-    computes again instead of keeping it. For a model that is shared over devices, one device is counted: ``tensor``, ``sequence``,
+    computes again instead of keeping it. If the model is split over devices, one device is counted: ``tensor``, ``sequence``,
     ``context``, ``pipeline`` and ``interleaved`` are those of ``Shares``. Inputs need no gradient unless ``input_gradients``. Copies in
     float32 that a reference makes of narrower numbers count: those of Llama's norms and softmax.
 

@@ -1,4 +1,4 @@
-"""Bytes that each device sends in one training step, by the way in which the model is shared."""
+"""Bytes that each device sends in one training step, by the kind of parallelism."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Travels: TypeAlias = Literal["weights", "stream", "boundary", "keys"]
 
 @dataclass(frozen=True)
 class Sharing:
-    """A way to share a model: what is sent, and how often per step.
+    """A kind of parallelism: the arrays that are sent, and how often per step.
 
     For one collective in a ring of ``n`` devices, each device sends (n-1)/n of the whole array; an all-reduce is two collectives.
     ``frozen`` is how often frozen weights are sent.
@@ -55,7 +55,7 @@ SHARINGS: Mapping[str, Sharing] = {
         ),
     )
 }
-"""Ways to share a model, by name."""
+"""Kinds of parallelism, by name."""
 
 
 def communication(layer: Layer, *inputs: Any, sharing: str = "data", devices: Any, dtype: str = "bfloat16", **named: Any) -> Cost:

@@ -57,7 +57,7 @@ class Field:
 
     def gather(self, gone: Iterable[Dependence | None], axes: Iterable[Dependence | None]) -> Field:
         """Return the field with other axes; removed spatial axes are remembered once."""
-        # An axis that was gathered before any window slid along it depends on the whole axis.
+        # If an axis was gathered before any window slid along it, the result depends on the whole axis.
         lost = {one.source: replace(one, view=None if one.view == View() else one.view) for one in gone if one is not None and one.spatial}
         return Field(tuple(axes), {**lost, **self.gathered})
 

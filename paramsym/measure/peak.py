@@ -34,7 +34,7 @@ def widest(program: Program, widths: Mapping[str, Dim], *, fused: bool = False) 
 
 
 def _moments(program: Program, widths: Mapping[str, Dim], *, fused: bool) -> list[Polynomial]:
-    """Return the moments of which none exceeds another for all sizes; the inputs of a program belong to its caller."""
+    """Return the moments that may be the widest, none of which exceeds another for all sizes; inputs belong to the caller."""
     return once(program, ("moments", tuple(widths.items()), fused), lambda: _found(program, widths, fused=fused))
 
 
@@ -114,7 +114,7 @@ def _ends(moment: Polynomial, index: Symbol, first: Polynomial, last: Polynomial
 
 
 def _roots(program: Program) -> list[int]:
-    """Return for every value the one that owns its storage."""
+    """Return for every value the value that owns its storage."""
     return _laid(program)[0]
 
 

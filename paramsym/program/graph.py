@@ -165,7 +165,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A section of a forward pass under a name, such as "attention", so that a convention can treat it as one kernel.
+    """A named section of a forward pass, such as "attention", which a convention can treat as one kernel.
 
     If torch always computes the section with one kernel, ``keeps`` lists the arrays that this kernel keeps, instead of those of the
     operations.
