@@ -39,7 +39,7 @@ _QUANTIZED = ("resnet18", "resnet50", "resnext101_32x8d", "resnext101_64x4d")
 class ResNet(Layer):
     r"""A residual network for images (He et al. 2016), with torchvision's arguments in torchvision's order.
 
-    A torchvision name as first argument means that model's sizes, 1,000 classes included; other arguments change it, as they change
+    As first argument, a torchvision name means that model's sizes, 1,000 classes included; other arguments change it, as they change
     ``torchvision.models.resnet18(num_classes=10)``. A *quantized* name means the same tensors before they are quantized. Otherwise
     ``block`` is "BasicBlock" or "Bottleneck" and ``layers`` the four depths; sizes that are not given are letters: depths n1 to n4, N
     classes.
