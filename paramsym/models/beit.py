@@ -44,7 +44,8 @@ class Beit(PatchTransformer, Backbone):
 
     Raises:
         DivisibilityError: patches that do not divide the image, or heads that do not divide the hidden size.
-        ArgumentError: ``add_fpn`` for another architecture than the backbone; features that are not stages, or not four if a pyramid is made of them; an activation or architecture that the reference does not know.
+        ArgumentError: ``add_fpn`` for another architecture than the backbone; features that are not stages, or not four if a pyramid is
+            made of them; an activation or architecture that the reference does not know.
 
     >>> Beit().part("layers.0").params
     2*F*H + F + 4*H**2 + 10*H
