@@ -221,7 +221,7 @@ class Gated(Holder):
     function: str
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The activated gate times the other half, then down."""
+        """The activated gate times the other half, then the projection down."""
         return own.down_proj(activation(own, self.function, own.gate_proj(x)) * own.up_proj(x))
 
 
