@@ -78,7 +78,7 @@ def test_a_quarter_of_a_width_is_rounded_everywhere() -> None:
         (lambda: ps.export(L, name=10**5000), "is not a name in python"),  # type: ignore[arg-type]
         (lambda: ps.intensity(ps.Embedding(4, 2), (0, 1)), "moves no bytes"),
         (lambda: ps.evaluate(per(H - L, A), H=2, L=8, A=3), "H - L is -6; wanted a positive whole number"),
-        (lambda: ps.asymptotics(2**L, L), r"ps\.sensitivity gives what one more"),
+        (lambda: ps.asymptotics(2**L, L), r"ps\.sensitivity gives the change for one more"),
     ],
     ids=count(),
 )
