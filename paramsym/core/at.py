@@ -45,7 +45,7 @@ def pairs_of(where: str, sizes: object) -> list[tuple[Any, Any]]:
 def mapping_from(
     where: str, given: Iterable[tuple[Any, Any]], symbols: frozenset[Symbol], why_not: Callable[[str], str] = lambda _: ""
 ) -> dict[Symbol, Expr]:
-    """Return ``{symbol: expression}`` from pairs whose keys are symbols or names; ``why_not`` explains a name that is none of them.
+    """Return ``{symbol: expression}`` from pairs whose keys are symbols or names; ``why_not`` explains why a name is not among them.
 
     Raises:
         UnknownNameError: a key that is none of the layer's symbols; ``subs`` would silently do nothing.

@@ -221,7 +221,7 @@ class Layer:
 
     @property
     def positions_lead(self) -> bool:
-        """Whether the parts get positions before examples though the layer itself gets the examples of a batch first."""
+        """Whether the parts get the positions first, although the layer itself gets the batch first."""
         return False
 
     def applications(self, input_shape: Shape) -> Iterator[Application]:
@@ -298,7 +298,7 @@ class Layer:
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
-        """All lines, with buffers and aliases; ``ledger()`` gives those that count."""
+        """All lines, with buffers and aliases; ``ledger()`` contains only the lines that count."""
         lines = self._stated_lines(())
         ties = self.ties()
         if ties:
@@ -406,11 +406,11 @@ class Layer:
     def part(self, path: str) -> Layer:
         """Return the layer at a dotted path such as ``"encoder.layer.3.attention"``; ``{}`` means any copy.
 
-        Tensors that are frozen or tied in this layer are so in the part.
+        Tensors that are frozen or tied in this layer stay so in the part.
 
         Raises:
-            UnknownNameError: a path that does not exist; the message lists what there is.
-            ArgumentError: what is no path.
+            UnknownNameError: a path that does not exist; the message lists the known parts.
+            ArgumentError: something that is not a path.
         """
         from paramsym.core.tied import found_at
 
@@ -696,7 +696,7 @@ def class_name(layer: Layer) -> str:
 
 
 def symbols_left(symbols: Iterable[Symbol]) -> str:
-    """Return the words for symbols without a size.
+    """Return the beginning of an error about symbols without a size.
 
     >>> from paramsym import F, H
     >>> symbols_left([H, F]), symbols_left([H])

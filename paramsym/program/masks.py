@@ -43,7 +43,7 @@ class Pairs:
 
     @property
     def twice_seen(self) -> tuple[Dim, ...]:
-        """Factors of twice the number of visible pairs; the last query is at the last key.
+        """The factors whose product is twice the number of visible pairs; the last query is at the last key.
 
         In letters a window is taken for no longer than the number of keys, or of earlier keys if there are some.
 

@@ -186,7 +186,7 @@ def test_published_formulas_of_activations_in_letters() -> None:
     stack = ps.activations(ps.Repeat(korthikanti(), L), (B, S, H), convention="korthikanti", input_gradients=True)
     zero = ps.reconcile(stack, "12hbsL")
     assert zero[0].term == 12 * B * H * L * S - stack.total
-    assert "5*L*A*B*S**2 of it all that is kept or done by drop's mask, softmax and drop" in str(zero)
+    assert "of which 5*L*A*B*S**2 is the whole of drop's mask, softmax and drop" in str(zero)
     assert str(ps.reconcile(stack, "(34sbh + 5as^2b)*L - 2bsh")) == "(34sbh + 5as^2b)*L - 2bsh is right, letter by letter"
     more = ps.reconcile(stack, "40hbsL + 5as^2bL")
     assert "it has 2*H*B*S*(3*L + 1) more" in str(more)
@@ -228,7 +228,7 @@ def test_claims_about_an_image_network(claim: str | int, words: str) -> None:
     ("claim", "words"),
     [
         ("2.15 GB", "2.15 GB is right"),
-        ("2.00 GB", "right in units of a power of 1024"),
+        ("2.00 GB", "right if its unit is a power of 1024"),
         ("2 GiB", "2 GiB is right"),
         ("4.3 GB", "numbers in float32"),
         ("1.07e9 bytes", "numbers in float8"),
