@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from sympy import Rational
 
@@ -33,12 +35,13 @@ def test_a_sized_model_remembers_the_formula_of_its_cost() -> None:
 
 
 @pytest.mark.parametrize("wrong", [float("-inf"), 3, [1], {"S"}])
-def test_sizes_that_are_no_mapping_are_refused(wrong: object) -> None:
+def test_sizes_that_are_no_mapping_are_refused(wrong: Any) -> None:
     """A cost, an intensity and a training answer as a layer does."""
     model = ps.models.Gpt2()
-    for value in (model, ps.flops(model), ps.intensity(model), ps.training(model, tokens=10)):
+    values: tuple[Any, ...] = (model, ps.flops(model), ps.intensity(model), ps.training(model, tokens=10))
+    for value in values:
         with pytest.raises(ArgumentError, match=r"\.at\(\) takes a mapping, the name of a published size, or keyword arguments"):
-            value.at(wrong)  # type: ignore[attr-defined]
+            value.at(wrong)
 
 
 def test_what_cannot_be_written_in_letters_stays_in_numbers() -> None:
