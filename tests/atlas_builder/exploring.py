@@ -176,13 +176,13 @@ class Explorer:
         self._shrink(default)
         self.base = {**self.reference.start, **self.base}
         self.origin = self.reference.build(self.base)
-        self.resolved = {**default.values, **self.origin.values}  # configurations inside have other keys where none is given
+        self.resolved = {**default.values, **self.origin.values}  # without a given inner configuration, the reference resolves other keys
         self.add(self.origin)
         if self.base:
             self.add(default)
         self._influences()
         first = sorted(self.relevant(self.origin), key=lambda key: (key not in self.base, not _DEPTH.search(key)))
-        self._probe(first, 0)  # a depth that was lowered and is not tried leaves the default without a law
+        self._probe(first, 0)  # a lowered depth that is not probed leaves the default without a law
         self._legacy()
         self._loosen()
         self._more_bases()
@@ -218,7 +218,7 @@ class Explorer:
                     break
 
     def _alone(self, key: str, value: Value, default: Seen) -> bool:
-        """Whether a depth can be lowered by itself: no list has an entry for each layer, or those lists follow it."""
+        """Whether a depth can be lowered alone: the lists with an entry for each layer, if any, follow it."""
         inside = key.rpartition(".")[0]
         same = [other for other in default.values if other.rpartition(".")[0] == inside and isinstance(default.values[other], tuple)]
         lists = [other for other in same if len(default.values[other]) == value]
@@ -584,7 +584,7 @@ class Explorer:
         return seen if changed and (seen is None or self.keeps(seen)) else None
 
     def may_be_fixed(self, key: str) -> bool:
-        """Whether a key is a rate, a word, a list or a number that is no width or depth, and at its default in the base as well."""
+        """Whether a key is a rate, a word, a list or a number that is neither width nor depth, and has its default in the base."""
         value = self.origin.values.get(key)
         if (key in self.origin.values) != (key in self.default.values) or self.default.values.get(key) != value:
             return False
@@ -592,14 +592,14 @@ class Explorer:
         return not is_whole(value) or (not _DEPTH.search(last) and not _LARGE.search(last))
 
     def cost(self, key: str) -> tuple[int, str]:
-        """Rank keys by what is lost where one is fixed: rates first, then lists and words, small numbers, others and numbers of heads."""
+        """Return the loss if a key is fixed: rates lose least, then lists and words, small numbers, numbers of heads and others most."""
         value = self.origin.values.get(key)
         if is_whole(value):
             return (2 if value <= _SMALL and not _HEADS.search(key.rpartition(".")[2]) else 3, key)
         return (0 if isinstance(value, float) else 1, key)
 
     def fix(self, key: str) -> None:
-        """Take one key at its default alone, and forget what was built with other values."""
+        """Fix a key at its default, and forget the samples that were built with other values."""
         found = self.fields[key]
         found.kind, found.active, found.moves, found.pool, found.alphabet = "rigid", False, False, [found.base], ()
         self.fixed[key] = self.origin.values.get(key)
@@ -644,7 +644,7 @@ def _shapes(seen: Seen) -> frozenset[tuple[str, Any]]:
 
 
 def same(value: Value, other: Value) -> bool:
-    """Whether two values are the same, 1 and True apart."""
+    """Whether two values are the same; 1 and True are different."""
     return type(value) is type(other) and value == other
 
 

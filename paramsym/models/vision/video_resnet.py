@@ -170,7 +170,7 @@ def _mixed(widths: tuple[int, ...]) -> Layer:
 
 @dataclass(frozen=True)
 class _Inception(Layer):
-    """Four parallel branches. ``widths``: input channels; of the first branch; inside and at the end of the next two; of the last."""
+    """Four parallel branches; ``widths`` are the input channels, and the channels of each convolution, branch by branch."""
 
     widths: tuple[int, ...]
 
