@@ -13,6 +13,7 @@ from inspect import signature
 from pathlib import Path
 
 import pytest
+from amount import each
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import paramsym as ps
@@ -579,7 +580,7 @@ def test_names_and_sources() -> None:
         load("bert-base-unc")
 
 
-@pytest.mark.parametrize("home", sorted(FAMILIES))
+@pytest.mark.parametrize("home", each(3, sorted(FAMILIES)))
 def test_every_published_size_loads(home: str) -> None:
     """Each published size of each family counts as its first published claim says."""
     from importlib import import_module

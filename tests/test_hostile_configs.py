@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from amount import ALL
+from amount import ALL, each
 from recorded import rows
 
 import paramsym as ps
@@ -176,7 +176,7 @@ def written(config: dict[str, Any]) -> str | None:
         return None
 
 
-@pytest.mark.parametrize("number", range(BATCHES))
+@pytest.mark.parametrize("number", each(4, range(BATCHES)))
 def test_on_the_command_line(number: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The same files through the command line: an answer and 0, or one harmless line and 2; the count is the library's."""
     if number >= USUALLY and not ALL:

@@ -20,7 +20,7 @@ from paramsym.errors import ParamsymError, SizeError
 
 ROWS = 6
 Row = dict[str, int]
-every_family = pytest.mark.parametrize("cls", model_classes(), ids=lambda cls: cls.__name__)
+every_family = pytest.mark.parametrize("cls", each(3, model_classes()), ids=lambda cls: cls.__name__)
 
 
 def rows(subject: Any, draw: random.Random) -> Iterator[Row]:
@@ -133,7 +133,7 @@ def test_c_answers_as_python_does(tmp_path: Path) -> None:
     if compiler is None:
         pytest.skip("no C compiler")
     sources, calls, expected = [], [], []
-    for cls in model_classes():
+    for cls in each(3, model_classes()):
         model, draw = cls(), random.Random(cls.__name__)
         try:
             source = ps.export(model, "c", name=f"count_{cls.__name__}")

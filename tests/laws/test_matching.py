@@ -44,7 +44,7 @@ def instances(draw: st.DrawFn, cls: type[ps.Layer]) -> tuple[ps.Layer, ps.Layer 
     return layer, None
 
 
-@pytest.mark.parametrize("cls", [*storing_classes(), *each(2, model_classes())], ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", [*storing_classes(), *each(4, model_classes())], ids=lambda cls: cls.__name__)
 @some
 @given(data=st.data())
 def test_a_layer_matches_its_own_shapes(cls: type[ps.Layer], data: st.DataObject) -> None:

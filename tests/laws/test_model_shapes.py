@@ -41,7 +41,7 @@ def put_in(extent: Any, numbers: dict[Symbol, Integer]) -> Any:
     return extent.xreplace(numbers) if isinstance(extent, Expr) else extent
 
 
-@pytest.mark.parametrize("cls", each(3, model_classes()), ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", each(6, model_classes()), ids=lambda cls: cls.__name__)
 def test_shapes(cls: type[ps.Layer]) -> None:
     """Every model says what comes out; asking and putting numbers in commute; the summary adds up, in every format."""
     model = cls()

@@ -17,7 +17,7 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.errors import ParamsymError
 from paramsym.models import family_of, model_types
 
-every_model = pytest.mark.parametrize("cls", model_classes(), ids=lambda cls: cls.__name__)
+every_model = pytest.mark.parametrize("cls", each(2, model_classes()), ids=lambda cls: cls.__name__)
 
 
 @every_model

@@ -331,7 +331,7 @@ MODELS: dict[str, tuple[ps.Layer, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", each(3, MODELS))
+@pytest.mark.parametrize("name", each(6, MODELS))
 def test_random_claims(name: str) -> None:
     """Of 200 random wrong claims within 5 % of the count, half of them multiples of a width, at most 5 % get an answer, in no time."""
     layer, at = MODELS[name]
