@@ -727,7 +727,7 @@ def _all(kind: type[_Stated], layer: Layer, method: str) -> tuple[_Stated, ...]:
     """Return the result of ``tensors()`` or ``parts()`` after checking its types."""
     try:
         given: Any = getattr(layer, method)()
-        stated = tuple(given) if isinstance(given, Iterable) else None
+        stated = tuple(given) if hasattr(type(given), "__iter__") else None
     except RecursionError:
         message = f"{type(layer).__name__}.{method}() nests layers without end; a layer cannot contain itself."
         raise StructureError(message) from None

@@ -58,7 +58,7 @@ class Tensor:
         """Yield the ledger lines: one, or one per labelled segment; ``above`` are the names of the levels above the tensor."""
         for label, factors in _products([factor for stated in self.shape for factor in factors_of(stated)]):
             stacks = [factor for factor in factors if isinstance(factor, stack)]
-            yield Line(
+            yield _LINE.but(
                 path=(*above, self.name),
                 factors=tuple(factor for factor in factors if not isinstance(factor, stack)),
                 stored=tuple(factor.stored for factor in stacks),
@@ -70,6 +70,9 @@ class Tensor:
                 persistent=self.persistent,
                 shape=self.shape,
             )
+
+
+_LINE = Line((), ())
 
 
 def check_name(name: object, what: str) -> None:
