@@ -79,14 +79,11 @@ class _StateSpace(Decoder):
 
     base_name = "backbone"
     table_name = "embeddings"
+    normalised = RMSNorm
 
     def base(self) -> Sequential:
         """The embedding, the blocks, the last norm."""
         return Sequential(embeddings=Embedding(self.vocab_size, self.hidden_size), layers=self.blocks(), norm_f=self.norm())
-
-    def norm(self) -> RMSNorm:
-        """A scale for each entry."""
-        return RMSNorm(self.hidden_size, self.layer_norm_epsilon)
 
     def block(self, kind: str = "full_attention") -> MixerBlock:  # noqa: ARG002 - there is one kind
         """The norm, then the mixer."""

@@ -52,7 +52,6 @@ class Mpt(Decoder):
     heads = ("n_heads", "d_model")
     depth = "n_layers"
     base_name = "transformer"
-    answering_base_name = "transformer"
     table_name = "wte"
     classifier_name = "classifier"
 
