@@ -632,7 +632,7 @@ class Layer:
     __mul__ = __rmul__
 
     def _check_symbols(self) -> None:
-        if len({symbol.name for symbol in self.symbols}) == len(self.symbols):
+        if not self.symbols or len({symbol.name for symbol in self.symbols}) == len(self.symbols):
             return
         seen: dict[str, Symbol] = {}
         for symbol in self.symbols:

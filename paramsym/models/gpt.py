@@ -88,7 +88,8 @@ class Gpt(Decoder):
         of cross attention. ``scale`` replaces 1/sqrt(width).
         """
         width, sliced, function = self.n_embd, (self.n_head, self.head_width()), self.activation_function
-        out, how = matrix(sliced, width), {"scale": scale, "dropout": self.attn_pdrop}
+        out = matrix(sliced, width)
+        how: dict[str, Any] = {"scale": scale, "dropout": self.attn_pdrop}
         attention = FusedAttention({"c_attn": matrix(width, fused), "c_proj": out}, names=("c_attn", "c_proj"), **how)
         layers: dict[str, Layer] = {"ln_1": self.norm(), "attn": attention, "ln_2": self.norm()}
         if shared is not None:
