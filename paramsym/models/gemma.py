@@ -218,7 +218,7 @@ class ScaledEmbedding(Layer):
 class RopesByKind(Key):
     """The key of the rotation in each kind of layer: an object with an object for each, or null."""
 
-    def read(self, value: Any, where: str, sizes: Sizes) -> dict[str, Any]:
+    def read(self, value: Any, where: str, sizes: Sizes, /) -> dict[str, Any]:
         """Return the settings of each kind."""
         if value is not None and not isinstance(value, Mapping):
             message = f"{where} is {shown(value)}; wanted an object such as {{'full_attention': {{'rope_type': 'default'}}}}, or null."

@@ -140,9 +140,8 @@ class MaskedAttention(Holder):
 class AttentionTypes(Key):
     """Patterns of layers with their numbers of repetitions: ``[[["global", "local"], 12]]``, which is also the meaning of null."""
 
-    def read(self, value: Any, where: str, sizes: Sizes) -> tuple[tuple[tuple[str, ...], int], ...]:
+    def read(self, value: Any, where: str, _: Sizes, /) -> tuple[tuple[tuple[str, ...], int], ...]:
         """Return the patterns, each with its number of repetitions."""
-        del sizes
         if value is None:
             return ((("global", "local"), 12),)
         if not isinstance(value, list | tuple):

@@ -39,9 +39,8 @@ class LayerNumbers(Key):
 
     nothing = ()
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> tuple[int, ...]:
+    def check(self, value: Any, where: str, _: Sizes, /) -> tuple[int, ...]:
         """Return the numbers."""
-        del sizes
         if not isinstance(value, list | tuple):
             message = f"{where} is {shown(value)}; wanted a list of layer numbers."
             raise ConfigError(message)
