@@ -295,8 +295,8 @@ def check_stages(**lists: Sequence[Any]) -> None:
     """Raise ``ArgumentError`` unless the lists have one entry for every stage, of which there is at least one."""
     lengths = {len(given) for given in lists.values()}
     if lengths == {0} or len(lengths) > 1:
-        found = ", ".join(f"{len(given)} {name}" for name, given in lists.items())
-        message = f"there are {found}; wanted one of each for every stage."
+        *others, last = (f"{len(given)} {name}" for name, given in lists.items())
+        message = f"there are {', '.join(others)} and {last}; wanted one of each for every stage."
         raise ArgumentError(message)
 
 
