@@ -441,7 +441,12 @@ def _plain(polynomial: Polynomial) -> Dim:
 
 def canonical(value: Dim) -> Dim:
     """Return a size in its canonical form: an int, or an expanded expression."""
-    return value if isinstance(value, _SIMPLE) else _plain(Polynomial.of(value))
+    return value if isinstance(value, _SIMPLE) else _canonical(value)
+
+
+@lru_cache(maxsize=1 << 12)
+def _canonical(value: Expr) -> Dim:
+    return _plain(Polynomial.of(value))
 
 
 def product(extents: Iterable[Count | None]) -> Count:
