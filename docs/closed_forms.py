@@ -24,7 +24,7 @@ KNOWN = {
 }  # fmt: skip
 """The letters that papers use for the arguments of layers."""
 _PLACE = {letter.name: place for place, letter in enumerate(ps.LETTERS)}
-"""The order in which the library writes letters in a product."""
+"""The place of each letter in the order in which the library writes a product."""
 
 
 def layers() -> str:

@@ -58,7 +58,7 @@ def main() -> None:
     try:
         GatedAdapter(786, 16, 12)
     except ps.errors.ParamsymError as error:
-        print("What cannot be is refused:", error)
+        print("An impossible size is refused:", error)
 
 
 if __name__ == "__main__":

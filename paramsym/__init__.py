@@ -3,7 +3,7 @@
 Names are loaded when they are first used, so that importing the package costs next to nothing; SymPy is imported by the first name that
 needs it.
 
-The file is long because it lists every public name twice: for type checkers, and with the module that defines it.
+The file is long because it lists every public name twice: once for type checkers, and once with the module that defines it.
 """
 
 from __future__ import annotations

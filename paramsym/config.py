@@ -135,9 +135,11 @@ def reader_of(config: Mapping[str, Any], architecture: str | None = None) -> Fam
         return owner
     what = "the configuration has no model_type" if found is None else f"model_type {_quoted(found)} is not known"
     if owner is not None:
-        advice = f"{_quoted(str(named))} is a class of {owner.model_type}'s: to read it so, set model_type to '{owner.model_type}'."
+        advice = (
+            f"{_quoted(str(named))} is a class of {owner.model_type}; to read the configuration so, set model_type to '{owner.model_type}'."
+        )
     elif inner := _known_inside(config):
-        advice = f"its {inner} is of a known one, {config[inner]['model_type']}: pass what {inner} holds."
+        advice = f"its {inner} has the known model_type {config[inner]['model_type']}: pass the value of {inner}."
     else:
         near = nearest(found or "", known, cutoff=0.7)
         advice = f"did you mean {' or '.join(near)}? {WAYS_ON}" if near else WAYS_ON
@@ -171,7 +173,9 @@ def _architecture(config: Mapping[str, Any], architecture: str | None, reader: F
         what = _quoted(found) if isinstance(found, str) else shown(found)
         plain = found.removeprefix("TF").removeprefix("Flax") if isinstance(found, str) else ""
         if plain in reader.architectures:
-            message = f"architecture {what} is another framework's {plain}, whose names are read: pass architecture='{plain}'."
+            message = (
+                f"architecture {what} is {plain} of another framework; the library reads its PyTorch names: pass architecture='{plain}'."
+            )
             raise ConfigError(message)
         known = ", ".join(reader.architectures)
         message = f"architecture {what} is not one of {reader.model_type}'s, which are {known}; pass one of them as architecture=."

@@ -31,7 +31,7 @@ class Found:
     """What was found for a name or a path: a configuration, or a model class without one.
 
     If ``symbolic``, only the flags of the configuration are used, and sizes stay letters. ``size`` is a published size of the class, by
-    argument. ``built`` is the model of the configuration in its ``architecture``, if finding the name has built it.
+    argument. ``built`` is the model of the configuration and ``architecture``, if the search has already built it.
     """
 
     name: str
@@ -197,14 +197,14 @@ def _sized(name: str, model: type[Layer]) -> Found:
 
 
 def _listed(value: Any) -> Any:
-    """Return a value as a configuration has it: a list for a tuple, an object of keys for an inner model."""
+    """Return a value as it is in a configuration: a list for a tuple, an object of keys for an inner model."""
     if isinstance(value, Layer):
         return {one.name: _listed(getattr(value, one.name)) for one in fields(value) if one.name != "architecture"}  # type: ignore[arg-type]
     return [_listed(item) for item in value] if isinstance(value, tuple) else value
 
 
 def _built_of(config: Mapping[str, Any], architecture: str) -> Layer | None:
-    """Return the model, if the size alone makes a configuration; some configurations need keys that are not arguments of the model."""
+    """Return the model, or None if the configuration needs keys that are not arguments of the model."""
     try:
         return from_config(config, architecture)
     except ConfigError:

@@ -1,4 +1,4 @@
-"""How much the tests compare: a sample in the ordinary run, everything with TESTS=all in the environment, as in CI."""
+"""The amount that the tests compare: a sample in the ordinary run, everything with TESTS=all in the environment, as in CI."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ def firsts(found: Iterable[T], kind: Callable[[T], Hashable]) -> list[T]:
 
 
 def each(step: int, found: Iterable[T]) -> list[T]:
-    """Return the first of every ``step`` values, or every value; for what takes long and is alike in most of them."""
+    """Return the first of every ``step`` values, or every value; for slow tests of values that are much alike."""
     return list(found)[:: 1 if ALL else step]

@@ -1,4 +1,4 @@
-"""Sizes to ask for, and what ``at`` says of them: a count, or the kind of a refusal."""
+"""Sizes for questions, and the answer of ``at`` to them: a count, or the kind of a refusal."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def sizes_for(rng: random.Random, root: ps.Layer, known: dict[str, int], inputs:
     for attempt in range(60):
         keep = attempt / 60  # fewer sizes are changed after each failure
         changes = {name: (rng.randint(1, 9), rng.choice([0, 0, 1])) if rng.random() > keep else (1, 0) for name in known}
-        if attempt % 2:  # an inner product of two models asks for one width of both
+        if attempt % 2:  # an inner product of two models needs the same width in both
             changes = {name: changes[next(one for one in known if known[one] == value)] for name, value in known.items()}
         sizes = {name: value * changes[name][0] + changes[name][1] for name, value in known.items()}
         try:

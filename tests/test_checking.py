@@ -100,7 +100,7 @@ def test_prefix(tmp_path: Path) -> None:
     under = {f"bert.{name}": shape for name, shape in shapes("BertModel").items()}
     verdict = ps.check(saved(tmp_path / "under", config("BertModel"), under))
     assert verdict.ok
-    assert "39 names have the prefix 'bert' in the file, as of a model with a head" in str(verdict)
+    assert "39 names have the prefix 'bert' in the file, as in a model with a head" in str(verdict)
     verdict = ps.check(saved(tmp_path / "alone", config("BertForSequenceClassification"), shapes("BertModel")))
     assert not verdict.ok
     assert "classifier.weight, classifier.bias: not in the file, which holds BertModel; check it with architecture='BertModel'" in str(
@@ -326,9 +326,9 @@ CHECKPOINTS: list[tuple[str, str, dict[str, Any], str]] = [
     ("Qwen2Moe", "Qwen2MoeForCausalLM", {**GROUPED, **EXPERTS, "shared_expert_intermediate_size": 3}, "experts are stored one by one"),
     ("Qwen3Moe", "Qwen3MoeForCausalLM", {**GROUPED, **EXPERTS, "head_dim": 4}, "experts are stored one by one"),
     ("Olmoe", "OlmoeForCausalLM", {**GROUPED, "num_experts": 3, "num_experts_per_tok": 2}, "experts are stored one by one"),
-    ("ViT", "ViTForImageClassification", {**IMAGES, "patch_size": 4}, "vision transformers are saved so"),
-    ("DeiT", "DeiTModel", {**IMAGES, "patch_size": 4}, "are saved so"),
-    ("Beit", "BeitModel", {**IMAGES, "patch_size": 4, "use_relative_position_bias": True}, "is saved so"),
+    ("ViT", "ViTForImageClassification", {**IMAGES, "patch_size": 4}, "vision transformers are saved with these names"),
+    ("DeiT", "DeiTModel", {**IMAGES, "patch_size": 4}, "are saved with these names"),
+    ("Beit", "BeitModel", {**IMAGES, "patch_size": 4, "use_relative_position_bias": True}, "is saved with these names"),
     ("Dinov2", "Dinov2Model", {**DINO, "use_swiglu_ffn": True}, "each join two of the model's"),
     (
         "Swin",

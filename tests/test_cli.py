@@ -26,7 +26,7 @@ from paramsym.render.table import Table
 
 EXAMPLE = str(Path(__file__).parent.parent / "examples" / "bert-base-uncased")
 BERT = "4*L*H**2 + 2*L*F*H + H**2 + L*F + 9*L*H + V*H + P*H + T*H + 3*H"
-BERT_AS_DATA = "2*F*H*L + F*L + 4*H**2*L + H**2 + 9*H*L + H*P + H*T + H*V + 3*H"  # JSON has expressions as SymPy writes them
+BERT_AS_DATA = "2*F*H*L + F*L + 4*H**2*L + H**2 + 9*H*L + H*P + H*T + H*V + 3*H"  # in JSON, expressions are written by SymPy
 FORMATS = ("text", "latex", "markdown", "json", "html")
 ONE_MODEL = (["formula"], ["count"], ["table"], ["explain", "A"], ["reconcile", "110M"], ["conventions"])
 
@@ -344,17 +344,17 @@ def test_costs(run) -> None:  # noqa: ANN001
 
 
 def test_every_option_of_a_cost() -> None:
-    """A command takes what the function takes, but for the inputs: their sizes are options of every command."""
+    """A command takes the keyword arguments of its function; the sizes of inputs are options of every command."""
     for command, taken in TAKES.items():
         ask = getattr(ps, {"cache": "kv_cache"}.get(command, command))
         keywords = [name for name, one in signature(ask).parameters.items() if one.kind is one.KEYWORD_ONLY]
-        more = {"memory": {"use"}, "intensity": {"machine"}}.get(command, set())  # --inference; what intensity is asked on
+        more = {"memory": {"use"}, "intensity": {"machine"}}.get(command, set())  # --inference; the machine of ``Intensity.on``
         assert set(taken) ^ set(keywords) == more
         assert set(taken) <= set(OPTIONS)
 
 
 def test_options_of_costs(run) -> None:  # noqa: ANN001
-    """What a shell says is what Python says."""
+    """The shell gives the same answer as Python."""
     model = ps.load("gpt2")
     asked = (
         *("memory", "gpt2", "-b", "8", "-n", "1024", "--dtype", "bfloat16", "--gradients", "float32", "--optimizer", "adafactor"),
@@ -372,28 +372,28 @@ def test_options_of_costs(run) -> None:  # noqa: ANN001
 
 
 def test_intensity_and_training(run) -> None:  # noqa: ANN001
-    """FLOPs per byte, and what limits a machine; FLOPs and days of a run."""
+    """FLOPs per byte, and the limit of a machine; FLOPs and days of a run."""
     model = ps.load("gpt2")
     assert ps.intensity(model, (8, 1), past=1023).on("h100").bound == "memory"
     said = run("intensity", "gpt2", "-b", "8", "-n", "1", "--past", "1023", "--machine", "h100").out
     assert "on h100: memory-bound" in " ".join(said.split())
     assert "FLOPs per byte" in run("intensity", "gpt2").out
-    refused(run("intensity", "gpt2", "--machine", "h100"), "--machine wants numbers, and B, S are open;")
+    refused(run("intensity", "gpt2", "--machine", "h100"), "--machine needs numbers, but B, S have no size;")
     took = ps.training(model, (1, 1024), tokens=3 * 10**11, devices=64, machine="a100", utilisation="50 %")
     asked = ("training", "gpt2", "-b", "1", "-n", "1024", "--tokens", "0.3T", "--devices", "64", "--machine", "a100")
     assert f"{float(took.days):.4g}" in run(*asked, "--utilisation", "50 %").out
-    refused(run("training", "gpt2", "--tokens", "1.5"), "is no whole number, such as 300000, 300B or 1.4T")
-    refused(run("training", "gpt2", "--tokens", "many"), "is no whole number, such as 300000, 300B or 1.4T")
+    refused(run("training", "gpt2", "--tokens", "1.5"), "is not a whole number; write it as 300000, 300B or 1.4T")
+    refused(run("training", "gpt2", "--tokens", "many"), "is not a whole number; write it as 300000, 300B or 1.4T")
     refused(run("training", "gpt2"), "required: --tokens")
-    refused(run("memory", "gpt2", "--tensor", "0"), "is no whole number from 1")
-    refused(run("cache", "gpt2", "--past", "-1"), "is no whole number from 0")
-    refused(run("communication", "gpt2"), "communication is between devices; give --devices.")
+    refused(run("memory", "gpt2", "--tensor", "0"), "found '0'; wanted a whole number, 1 or more")
+    refused(run("cache", "gpt2", "--past", "-1"), "found '-1'; wanted a whole number, 0 or more")
+    refused(run("communication", "gpt2"), "communication needs the number of devices; give --devices.")
     refused(run("explain", "A", "gpt2", "--of", "flops", "--inference"), "flops takes no --inference.")
     refused(run("explain", "A", "gpt2", "--of", "cache", "--input-gradients"), "cache takes no --input-gradients.")
 
 
 def test_claims_together(run) -> None:  # noqa: ANN001
-    """The rows of a table: one term for all, or what each says alone."""
+    """The rows of a table: one term for all rows, or the answer to each row alone."""
     rows = ("109786368", "bert-base-uncased", "336247808", "bert-large-uncased")
     assert run("reconcile", *rows).out.startswith("in both rows: 3*L*H*(A - 1): the biases of query, key and value")
     found = json.loads(run("reconcile", *rows, "-f", "json").out)

@@ -220,14 +220,20 @@ def test_former_names(config: dict[str, Any], now: str) -> None:
     ("config", "words"),
     [
         ({"model_type": "brt"}, "did you mean bert or bart or mbart?"),
-        ({"model_type": "kimi_k2", "architectures": ["DeepseekV3ForCausalLM"]}, "to read it so, set model_type to 'deepseek_v3'."),
-        ({"model_type": "RefinedWebModel", "architectures": ["RWForCausalLM"]}, "'RWForCausalLM' is a class of falcon's"),
+        (
+            {"model_type": "kimi_k2", "architectures": ["DeepseekV3ForCausalLM"]},
+            "to read the configuration so, set model_type to 'deepseek_v3'.",
+        ),
+        ({"model_type": "RefinedWebModel", "architectures": ["RWForCausalLM"]}, "'RWForCausalLM' is a class of falcon;"),
         (
             {"model_type": "mylava", "text_config": {"model_type": "llama"}, "vision_config": {"model_type": "clip_vision_model"}},
-            "model_type 'mylava' is not known; its text_config is of a known one, llama: pass what text_config holds.",
+            "model_type 'mylava' is not known; its text_config has the known model_type llama: pass the value of text_config.",
         ),
-        ({"text_config": {"model_type": "gemma3_text"}}, "no model_type; its text_config is of a known one, gemma3_text"),
-        ({"model_type": "bert", "architectures": ["TFBertModel"]}, "another framework's BertModel, whose names are read: pass"),
+        ({"text_config": {"model_type": "gemma3_text"}}, "no model_type; its text_config has the known model_type gemma3_text"),
+        (
+            {"model_type": "bert", "architectures": ["TFBertModel"]},
+            "is BertModel of another framework; the library reads its PyTorch names: pass",
+        ),
         ({"model_type": "bert", "architectures": ["FlaxBertForMaskedLM"]}, "pass architecture='BertForMaskedLM'."),
     ],
     ids=str,

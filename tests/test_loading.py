@@ -54,7 +54,7 @@ def test_no_name_has_two_counts(name: str, model: type[ps.Layer], capsys: pytest
 
 
 def test_a_published_model_with_models_inside_is_in_letters() -> None:
-    """CLIP's towers have sizes to change; 37,828 words fewer are 37,828 rows of 512 fewer."""
+    """The sizes of CLIP's towers can be changed; 37,828 words fewer are 37,828 rows of 512 fewer."""
     clip = ps.load("openai/clip-vit-base-patch32")
     assert clip.formula == ps.models.Clip().params
     assert clip.count == 151_277_313  # the checkpoint's numbers

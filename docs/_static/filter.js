@@ -1,4 +1,4 @@
-// Show only the layers, models and classes of the atlas whose name has what was typed, or what "?filter=" in the address says.
+// Show only the layers, models and classes of the atlas whose names contain the typed text, or the text after "?filter=" in the address.
 document.addEventListener("DOMContentLoaded", () => {
   const box = document.getElementById("filter");
   const rows = [...document.querySelectorAll("#layers tbody tr, #what-the-atlas-contains tbody tr, #what-the-atlas-does-not-contain tbody tr")].map((row) => [row]);

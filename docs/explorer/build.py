@@ -107,7 +107,7 @@ def _listed(variant: dict[str, Any]) -> dict[str, Any]:
 
 
 def _index(index: dict[str, Any], names: set[str]) -> dict[str, Any]:
-    """Return what the page knows before a family is loaded: names, questions, types and keys of configurations, letters of papers."""
+    """Return the data that the page has before it loads a family: names, questions, types and keys of configurations, letters of papers."""
     papers: dict[str, Any] = {}
     for one in LETTER_SETS:
         forms = lettering(one.name)

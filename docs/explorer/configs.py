@@ -1,7 +1,7 @@
 """The keys and values of a ``config.json`` that the library reads as a given variant, found by calling the library key by key.
 
-A key is a size, has one of the tried values, or changes nothing that the page shows; the page refuses everything else. A key of a
-configuration inside another one has the outer key in front: ``text_config.hidden_size``.
+A key is a size, has one of the tried values, or changes nothing that the page shows; the page refuses everything else. The name of a key
+inside another configuration begins with the outer key: ``text_config.hidden_size``.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Lettered = Size | Pair | Limit
 """Keys that become a letter."""
 _NOT_THERE = object()
 _SHARED = 20
-"""A head that is so much wider divides into all fractions that are tried."""
+"""The factor by which heads are widened, so that every tried fraction of a head is a whole number."""
 
 
 class Rules:
@@ -62,7 +62,7 @@ class Rules:
         return {symbol: int(size) for symbol, size in sizes.items()} if root == self.root else None
 
     def _config(self, changed: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the configuration with some keys changed; a list of kinds of attention has as many entries as there are layers."""
+        """Return the configuration with some keys changed; a list of kinds of attention gets one entry for each layer."""
         config = {key: value for key, value in {**self._patterned(changed), **changed}.items() if value is not _NOT_THERE}
         found: dict[str, Any] = {}
         for name, value in config.items():
@@ -79,7 +79,7 @@ class Rules:
 
     @cached_property
     def _patterns(self) -> dict[str, tuple[list[str], str]]:
-        """The keys with the kinds of attention of all layers: the repeated pattern, and the key of the number of layers."""
+        """The keys that list the kind of attention of every layer, each with the repeated pattern and the key of the number of layers."""
         depth = next((name for name, key in self.keys.items() if isinstance(key, Lettered) and key.letter == L), "")
         return {name: ([*self.root.kinds], depth) for name, key in self.keys.items() if isinstance(key, AttentionTypes)}  # type: ignore[attr-defined]
 
@@ -117,7 +117,7 @@ class Rules:
         return found
 
     def _size(self, name: str, key: Lettered) -> list[Any]:
-        """Return the letter, the least size, what a missing key and null mean, and the only size that is known; None where any is."""
+        """Return the letter, the least size, the meanings of a missing key and of null, and the only readable size (None for any)."""
         value, least = self.sizes[key.letter], getattr(key, "least", 1)
         rule = [key.letter.name, least, self._missing(name, key, _NOT_THERE), self._missing(name, key, None)]
         twins = [twin for twin, source in self._twins.items() if source == name]
@@ -134,7 +134,7 @@ class Rules:
 
     @cached_property
     def _twins(self) -> dict[str, str]:
-        """The keys that have to repeat the size of another key: where they do not, the reference builds another structure."""
+        """The keys that must have the same size as another key, with that key; for other sizes the reference builds another structure."""
         found = {}
         for name, key in self.keys.items():
             if not isinstance(key, Lettered) or key.letter in self.sizes:
@@ -154,7 +154,7 @@ class Rules:
 
     @cached_property
     def _unkeyed(self) -> list[Symbol]:
-        """The letters that no key gives."""
+        """The letters that no key of the configuration stands for."""
         given = {key.letter for key in self.keys.values() if isinstance(key, Lettered)}
         return [letter for letter in self.sizes if letter not in given and letter.name != "N"]
 
@@ -163,7 +163,7 @@ class Rules:
         return {letter: share for letter in self._unkeyed if (share := self._share(letter))}
 
     def _share(self, letter: Symbol) -> list[Any] | None:
-        """Return the key of a fraction of the width of a head, width and heads, and for every known fraction the number that it is."""
+        """Return the key of a fraction of a head, the letters of hidden size and heads, and each readable value with its exact fraction."""
         width, heads = (
             next((name for name, key in self.keys.items() if isinstance(key, Lettered) and key.letter == one), "") for one in (H, A)
         )
@@ -258,7 +258,7 @@ class Rules:
 
 
 def _flat(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the keys of a configuration and of those inside it."""
+    """Yield the keys of a configuration and of the configurations inside it, with their values."""
     for name, value in config.items():
         if name.endswith("_config") and isinstance(value, Mapping):
             yield from ((f"{name}.{inner}", held) for inner, held in value.items())
@@ -267,7 +267,7 @@ def _flat(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _keys(reader: Family) -> Iterator[tuple[str, Any]]:
-    """Yield the keys of a family and of the configurations inside."""
+    """Yield the keys of a family and of the configurations inside its own, with how each is read."""
     for name, key in reader.keys.items():
         if isinstance(key, Nested):
             yield from ((f"{name}.{inner}", one) for inner, one in _keys(key.reader))

@@ -26,7 +26,9 @@ from paramsym.render.table import Letters
 
 MOST_TENSORS = 60
 GROUPS = {"params": "params", "flops": "work", "cache": "work"}
-"""The questions whose conditions are not those of arrays."""
+"""The group of conditions that a question has; the other questions have the conditions of stored arrays."""
+EVERY_ARRAY = "training"
+"""The question about arrays whose conditions include those of all other questions about arrays."""
 PLACE = r"\letter{%s}"
 """The placeholder in LaTeX for a letter of the chosen paper."""
 
@@ -40,16 +42,18 @@ def lettering(symbols: Iterable[Symbol]) -> Letters:
 
 @dataclass
 class Program:
-    """The amounts of one exported function, with the conditions of its first subject; each distinct amount once."""
+    """The amounts of one exported function, with the conditions of its first subject and of training; each distinct amount once."""
 
     subjects: list[Counted | Expr]
     places: dict[Polynomial, int]
 
-    def place(self, amount: Polynomial) -> int:
-        """Return the index of an amount in the result."""
+    def place(self, amount: Polynomial, subject: Counted | None = None) -> int:
+        """Return the index of an amount in the result; with ``subject``, the function also checks the conditions of this total."""
         if amount not in self.places:
             self.places[amount] = len(self.subjects)
             self.subjects.append(amount.as_expr())
+        if subject is not None:
+            self.subjects[self.places[amount]] = subject
         return self.places[amount]
 
     def script(self) -> str:
@@ -58,10 +62,10 @@ class Program:
         return f'{{"arguments": {json.dumps(source.arguments)}, "run": {source.code.partition(chr(10))[2]}}}'
 
     def degrees(self) -> dict[str, list[Any]]:
-        """Return for each letter what makes crossings exact: the highest power, the highest in a denominator, and what moves in steps.
+        """Return for each letter its highest power, its highest power in a denominator, and the amounts that move in steps.
 
-        What moves in steps, because the letter stands in a floor or a maximum, is a list of places, or True where all that have the
-        letter do.
+        An amount moves in steps if the letter is in a floor or a maximum. The last entry lists the places of these amounts, or is True if
+        all amounts with the letter move in steps.
         """
         found: dict[str, list[Any]] = {}
         for symbol in sorted({symbol for amount in self.places for symbol in amount.free_symbols}, key=lambda one: one.name):
@@ -73,15 +77,15 @@ class Program:
 
 
 def _inside(symbol: Symbol, amount: Polynomial) -> bool:
-    """Whether a letter stands inside of something: a floor, a maximum, the reciprocal of a sum."""
+    """Whether a letter is inside a floor, a maximum or the reciprocal of a sum."""
     return any(symbol != generator and symbol in generator.free_symbols for monomial in amount.terms for generator, _ in monomial)
 
 
 class _Writer:
     """Collects the common data of the questions about one variant: programs by their conditions, LaTeX, letters.
 
-    The parameters have the first program, FLOPs and caches another, and bytes of arrays a third if they have more conditions: they ask for
-    at least one copy of every repeated block.
+    Parameters have the first program, FLOPs and caches the second. Bytes of arrays have a third if they have more conditions, such as at
+    least one copy of every repeated block.
     """
 
     def __init__(self, root: ps.Layer) -> None:
@@ -98,7 +102,7 @@ class _Writer:
         }
 
     def _program(self, question: Question, subject: Counted) -> Program:
-        """Return the program of the questions with the conditions of this one."""
+        """Return the program that this question shares with the questions of the same conditions."""
         group = GROUPS.get(question.name, "arrays")
         if group not in self.conditions:
             self.conditions[group] = conditions_of(subject)
@@ -108,14 +112,14 @@ class _Writer:
     def _answer(self, question: Question, one: Answered) -> list[Any]:
         self.symbols |= one.subject.symbols
         program = self._program(question, one.subject)
-        total = program.place(one.subject.polynomial)
+        total = program.place(one.subject.polynomial, one.subject if question.name == EVERY_ARRAY else None)
         terms = [[self.texts.setdefault(written, len(self.texts)), program.place(amount)] for written, amount in one.terms]
         parts = [[name, program.place(amount), within] for name, amount, within in one.parts]
         return [[*self.programs.values()].index(program), total, terms, parts]
 
     @property
     def asked(self) -> dict[Condition, None]:
-        """The conditions of all programs, each once."""
+        """The distinct conditions of all programs."""
         return dict.fromkeys(one for asked in self.conditions.values() for one in asked)
 
     def divisors(self) -> list[tuple[str | int, str | int]]:

@@ -1,4 +1,4 @@
-"""Packs the data of a family into a small file: equal parts of its variants are next to each other, where the compression finds them."""
+"""Packs the data of a family into a small file: equal parts of its variants are next to each other, so that the compression finds them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ def _json(value: Any) -> str:
 
 
 DIGITS = "".join(chr(code) for code in range(1, 128) if chr(code) not in '\n\r"\\')
-"""The 123 characters that are one byte in a file and stand for themselves in a string of JavaScript; control characters do."""
+"""The 123 characters that take one byte in a file and need no escape in a string of JavaScript, control characters included."""
 BYTES, PLACES = 13, 15
-"""Fifteen of these digits hold thirteen bytes: 15 % more than the bytes, where base 64 takes 33 % and base 85 25 %."""
+"""Fifteen of these digits hold thirteen bytes, which is 15 % more; base 64 takes 33 % more, base 85 25 %."""
 
 
 def pack(name: str, script: str) -> str:

@@ -46,7 +46,7 @@ def _flops(layer: ps.Layer, run: str, count: str) -> Counted:
 
 @lru_cache(maxsize=8)
 def _convention(layer: ps.Layer, attention: str) -> str:
-    """Return the convention of the bytes that are kept; what has no attention has one convention."""
+    """Return the convention for the kept bytes; a model without attention has only one convention."""
     fused = attention == "fused" and any(line.role == PAIRS for line in lines(ps.flops(layer)))
     return ATTENTION["fused" if fused else "eager"]
 

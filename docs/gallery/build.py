@@ -274,8 +274,8 @@ def page() -> str:
         "# The gallery",
         "",
         "Claims about parameter counts, shapes and convolutions from public pages. A call into the library settles each claim; the page",
-        "shows the call and what it gives. The claims are grouped by topic. Within a topic questions come first, then wrong claims, then",
-        "right ones. What the claims say is quoted. Every number of ours is computed while this page is built. The examples begin with",
+        "shows the call and its result. The claims are grouped by topic. Within a topic questions come first, then wrong claims, then",
+        "right ones. The claims are quoted. Every other number is computed while this page is built. The examples begin with",
         "`import paramsym as ps` and `from paramsym import *`.",
         "",
     ]

@@ -268,7 +268,7 @@ QUESTIONS: dict[str, tuple[str, str]] = {
         "1 - ps.Dense(768, stored).count / ps.Dense(768, F).count",
         (
             f"No: the stored parameters stay the same, or grow ({{{_FFF}.count:,}} for a tree of depth 11, {{ps.FeedForward(768, F).count:,}} for the dense"
-            f" network). A token uses fewer of them, {{int({_FFF}.active):,}}: stored is not used."
+            f" network). A token uses only {{int({_FFF}.active):,}} of them."
         ),
     ),
     "Q-10": (

@@ -200,6 +200,6 @@ NETWORKS: dict[str, Said] = {
         "right",
         "[ps.load('unet_carvana').count, ps.models.UNet(1, 2).count]",
         [31_037_698, 31_036_546],
-        "The first is the usual network with norms, for images with three channels; an image with one channel takes 1,152 weights less. {round(100 * sum(ps.load('unet_carvana').part(name).count for name in ('down4', 'up1')) / ps.load('unet_carvana').count)} % of them are at the lowest level and on the first step up.",
+        "The first is the usual network with norms, for images with three channels; for images with one channel it has 1,152 weights fewer. {round(100 * sum(ps.load('unet_carvana').part(name).count for name in ('down4', 'up1')) / ps.load('unet_carvana').count)} % of them are at the lowest level and on the first step up.",
     ),
 }

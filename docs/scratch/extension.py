@@ -1,4 +1,4 @@
-"""The scratch page as a part of the build: ``-D scratch=auto`` (the default), ``yes`` (an error where it cannot be) or ``no``."""
+"""The scratch page as a part of the build: ``-D scratch=auto`` (the default), ``yes`` (an error if it cannot be built) or ``no``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the scratch page loads when a reader asks: Python for the browser from npm, and the libraries as they are installed here."""
+"""The files that the scratch page loads on the first run: Python for the browser from npm, and the libraries that are installed here."""
 
 from __future__ import annotations
 

@@ -85,9 +85,9 @@ def widest_view(paths: Sequence[tuple[View, ...]]) -> tuple[View, ...]:
 
 
 def differ(one: Count | None, other: Count | None) -> bool:
-    """Require two extents to be equal, and return whether they cannot be; symbols are checked when numbers are put in.
+    """Return whether two extents cannot be equal. Their equality becomes a condition for the numbers that are put in later.
 
-    Symbols are only known to be positive, and None is unknown.
+    A symbol may be any positive number. None is an unknown extent, which may equal any other.
 
     >>> from paramsym import H
     >>> differ(3, 4), differ(H, H + 1), differ(H, 2*H), differ(H, 4), differ(None, 4)
@@ -108,7 +108,7 @@ def _differ(one: Count, other: Count) -> bool:
 
 
 def negative(length: Count) -> bool:
-    """Require a length of zero or more, and return whether it is negative for all positive values of its symbols.
+    """Return whether a length is negative for all positive values of its symbols. Zero or more becomes a condition for later numbers.
 
     >>> from paramsym import W
     >>> negative(-1), negative(-2*W), negative(W - 5)
@@ -160,7 +160,7 @@ def exactly(total: Count, divisor: Dim, what: str) -> Count:
 def over(length: Count, divisor: Count) -> Count:
     """Return ``floor(length / divisor)``, exactly; a floor inside a floor is one: floor(floor(n/2)/2) is floor(n/4).
 
-    SymPy takes some fractions, such as 2**n/6, for whole numbers. Therefore the rounding is not left to SymPy.
+    SymPy treats some fractions, such as 2**n/6, as whole numbers, so the rounding is done here.
 
     >>> from paramsym import dims
     >>> m, n = dims("m n")
@@ -236,11 +236,11 @@ def window_count_ceil(length: Count, kernel: Count, stride: Count, padding: Coun
     if isinstance(places, int) and isinstance(stride, int) and isinstance(length, int) and isinstance(padding, int):
         places -= (places - 1) * stride >= length + padding
         if places < 1:
-            message = f"not even a partial window fits: the kernel spans {span} entries of {length + 2 * padding}."
+            message = f"not even a partial window fits: the kernel spans {span} entries, the padded input has {length + 2 * padding}."
             raise ShapeError(message)
         return places
-    # The last window must start before length + padding. Both bounds are a length over the stride, rounded up: the shorter length gives
-    # the smaller bound, and with symbols both remain.
+    # The last window must start before length + padding. Both bounds are a length over the stride, rounded up, so the shorter length gives
+    # the smaller bound. With symbols, both bounds remain.
     starts = canonical(up_over(length + padding, stride))
     shorter = canonical(padding + stride - span)
     if isinstance(shorter, int):

@@ -10,7 +10,7 @@ an exponent that is never negative (``2**(L - A)`` is ``2**L`` over ``2**A``). S
 exponents are positive, and only such a term can be moved out of a ``floor``. Rounding functions are simplified here and not by SymPy: SymPy
 relies on positive symbols, but a number of copies and the index of a repeat may be 0.
 
-The file is long because polynomials and their atoms need each other: an atom contains polynomials, and is a generator of them.
+The file is long because polynomials and their atoms need each other: an atom contains polynomials and is a generator of others.
 """
 
 from __future__ import annotations
@@ -638,7 +638,7 @@ def _is_integral(monomial: Monomial, coefficient: Number) -> bool:
 
 
 def is_nonnegative(polynomial: Polynomial) -> bool:
-    """Whether a polynomial is known to be zero or more. Symbols are, including numbers of copies, which may be zero."""
+    """Whether a polynomial is known to be zero or more, as every symbol is; numbers of copies may be zero."""
     return all(c > 0 and all(e % 2 == 0 or _is_natural(g) for g, e in monomial) for monomial, c in polynomial.terms.items())
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
 
-from sympy import Expr, Function, Integer, Rational, S, Symbol
+from sympy import Expr, Function, Integer, Max, Rational, S, Symbol
 from sympy.printing.str import StrPrinter
 
 from paramsym.algebra.letters import USUAL
@@ -239,7 +239,7 @@ class per(Function):  # noqa: N801 - reads as a word in formulas, like SymPy's f
 def with_quotients(value: Expr) -> Expr:
     """Return an expression with every exact quotient as a fraction, and nothing else changed.
 
-    SymPy's ``doit`` would also simplify floors and extremes, and take a number of copies, which may be 0, for positive.
+    SymPy's ``doit`` would also simplify floors, minima and maxima, and would treat a number of copies, which may be 0, as positive.
 
     >>> from sympy import Max
     >>> from paramsym import A, H, L
@@ -402,6 +402,21 @@ def same(one: Dim, other: Dim) -> bool:
     return one == other
 
 
+def reaches(one: Count, other: Count) -> bool:
+    """Return whether a size is at least as large as another. Symbols are taken for large enough, and required to be.
+
+    >>> from paramsym import S
+    >>> reaches(128, 64), reaches(32, 64), reaches(S, 64)
+    (True, False, True)
+    """
+    room = canonical(one - other)
+    if isinstance(room, int):
+        return room >= 0
+    least = canonical(other - 1)
+    same(canonical(Max(one, least)), least)
+    return True
+
+
 def divides(divisor: Dim, dividend: Dim, divisor_name: str, dividend_name: str) -> Dim:
     """Return the exact quotient ``per(dividend, divisor)``, naming both sides in the error.
 
@@ -491,8 +506,8 @@ def _compares(value: Expr) -> bool:
 def _unfolded(value: Expr, mapping: Mapping[Symbol, Expr]) -> Expr:
     """Put sizes in, and keep every Max, Min, Mod, floor and ceiling that still contains a symbol.
 
-    SymPy relies on positive symbols: it simplifies Min(3, L + 2) to 3, but the value is 2 for zero copies, L = 0. It also takes some
-    fractions, such as 2**L/6, for whole numbers.
+    SymPy relies on positive symbols: it simplifies Min(3, L + 2) to 3, but the value is 2 for zero copies, L = 0. It also treats some
+    fractions, such as 2**L/6, as whole numbers.
     """
     if isinstance(value, Symbol):
         return mapping.get(value, value)
@@ -561,7 +576,7 @@ class _Readable(StrPrinter):
 
 
 def shown(value: object) -> str:
-    """Return a size or a shape for readers, terms in the order of papers; ``text`` returns Python source.
+    """Return a size or a shape as text for readers, with the terms in the order of papers; ``text`` returns Python source.
 
     >>> from paramsym import A, H
     >>> shown((canonical(per(H, A) / 2), per(H, A), None))

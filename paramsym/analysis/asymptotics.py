@@ -153,7 +153,7 @@ def _degree(monomial: dict[Expr, int], grown: tuple[Symbol, ...]) -> int:
         elif generator.free_symbols & set(grown):
             where = "the sum that is divided by, " if isinstance(generator, Add) else ""
             who = ", ".join(s.name for s in grown if s in generator.free_symbols)
-            message = f"{who} is inside {where}{generator}, which has no degree; ps.sensitivity gives what one more of it adds."
+            message = f"{who} is inside {where}{generator}, which has no degree; ps.sensitivity gives the change for one more of it."
             raise SizeError(message)
     return degree
 

@@ -196,7 +196,7 @@ def _crossovers(gap: Polynomial, names: tuple[str, str]) -> Iterator[Crossover]:
     """Yield the positive values of each letter at which the difference is 0."""
     if not gap:
         return
-    # SymPy would simplify a Max or a floor, and take a number of copies, which may be 0, for positive: letters stand in for them.
+    # SymPy would simplify a Max or a floor, and would treat a number of copies, which may be 0, as positive: letters replace them here.
     rounded = {g: sympy.Dummy(integer=True, nonnegative=True) for m in gap.terms for g, _ in m if isinstance(g, ROUNDED)}
     inside = set().union(*(one.free_symbols for one in rounded))
     behind = {letter: one for one, letter in rounded.items()}

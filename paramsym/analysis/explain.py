@@ -325,7 +325,7 @@ def _chain_rule(groups: tuple[Group, ...], symbol: Symbol, derivative: Expr, siz
         " has two parts: one more slice of the same width, and the smaller width of every slice.",
     )
     if not any(how(group, symbol)[:2] == (symbol, " slices of width ") for group in groups):
-        said = ("The derivative: first where ", symbol, " multiplies, then where it divides.")
+        said = ("The derivative: first the terms that ", symbol, " multiplies, then the terms that it divides.")
     yield Step(said, left, derivative, _numbers(left, sizes))
 
 

@@ -178,7 +178,7 @@ class _Writer:
 
 
 def _least(program: StraightLine, names: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
-    """Yield 0 and 1 with the sizes of which each is the least value."""
+    """Yield 0 and 1, each with the sizes that have this least value."""
     for least in (0, 1):
         found = [name for name, low in zip(names, program.least, strict=True) if low == least]
         if found:
@@ -193,7 +193,7 @@ def _lows(program: StraightLine, names: tuple[str, ...]) -> list[tuple[int, str,
 _Check: TypeAlias = Callable[[int, Op, str, str], str]
 """Writes the check of the step at a register, given the texts of its operands; empty for a step that checks nothing."""
 _Lowest: TypeAlias = Callable[[int, list[str]], str]
-"""Writes the check that none of some sizes is below a least value."""
+"""Writes the check that no size of a list is below a least value."""
 
 
 def _body(writer: _Writer, assign: str, check: _Check, lowest: _Lowest, names: tuple[str, ...]) -> list[str]:
@@ -392,6 +392,6 @@ def _spreadsheet(program: StraightLine, names: tuple[str, ...], cells: Mapping[s
     condition = checks[0] if len(checks) == 1 else f"AND({','.join(checks)})"
     code = f"=IF({condition},{found},NA())" if checks else f"={found}"
     if len(code) > _LONGEST_CELL:
-        message = f"the formula has {len(code)} characters; {_LONGEST_CELL} are the limit of a cell."
+        message = f"the formula has {len(code)} characters; a cell can hold {_LONGEST_CELL}."
         raise SizeError(message)
     return Source("spreadsheet", code, names)

@@ -56,7 +56,7 @@ class Solution(Printed):
 class Solutions(Tabular, Sequence[Solution]):
     """The solutions, the nearest to the target first, then by sizes; ``complete`` unless the search was interrupted.
 
-    ``nearest`` means that the nearest were asked for; ``exact`` is the number of those that give the target.
+    ``nearest`` means that ``best`` asked for the nearest combinations; ``exact`` is the number of combinations that give the target.
     """
 
     target: str

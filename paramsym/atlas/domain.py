@@ -31,7 +31,7 @@ def verified(domain: Mapping[str, Any], value: Value) -> bool:
         return False
     if isinstance(value, int) and "whole" in domain:
         low, high = domain["whole"]
-        return bool(low <= value <= (high if low == high else BEYOND * high))  # one size tested says nothing about others
+        return bool(low <= value <= (high if low == high else BEYOND * high))  # a test of one size says nothing about others
     if isinstance(value, int | float) and "number" in domain:
         return math.isfinite(value) and bool(domain["number"][0] <= value <= domain["number"][1])
     if isinstance(value, tuple) and value[:1] == ("{}",):
@@ -78,7 +78,7 @@ def _thawed(value: Value) -> Any:
 
 
 def default(rule: Any, values: Mapping[str, Value]) -> Value:
-    """Return the meaning of a missing key: a value, an expression of other keys, or a list by laws of its entries.
+    """Return the meaning of a missing key: a value, an expression of other keys, or a list whose entries follow laws.
 
     Raises:
         OutsideError: a rule that needs a missing key.

@@ -25,7 +25,7 @@ def indices(values: Values, what: Any, bound: int) -> Sequence[int]:
     if kind == "range":
         low, high = evaluated(values, what[1]), evaluated(values, what[2])
         if not low >= 0 or not high <= bound:
-            message = f"copies from {low} to {high} are wanted of {bound}."
+            message = f"a law needs the copies {low} to {high}, and there are {bound}."
             raise OutsideError(message)
         return range(low, high)
     if kind == "not":

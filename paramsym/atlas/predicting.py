@@ -23,7 +23,7 @@ class Row:
     bounds: tuple[Any, ...] = ()
     sets: tuple[Any, ...] = ()
     presence: Any = None
-    first: str = ""  # for a tie: the first name, with # for the same numbers
+    first: str = ""  # for a tie: the template of the first name, with the same numbers
 
     def present(self, values: Values) -> bool:
         """Whether such tensors exist."""
@@ -58,7 +58,7 @@ def predicted(rows: Sequence[Row], values: Values) -> dict[str, tuple[str, tuple
     known: dict[int, int] = {}
 
     def size(expression: Any) -> int:
-        key = id(expression)  # rows share their expressions
+        key = id(expression)  # many rows share one expression
         if key not in known:
             known[key] = evaluated(values, expression)
         return known[key]

@@ -105,10 +105,10 @@ def _resolved(given: Mapping[str, Value], keys: Mapping[str, Any], inside: froze
 
 
 def _check_derived(given: Mapping[str, Value], keys: Mapping[str, Any], values: Mapping[str, Value]) -> None:
-    """Refuse a value that the reference replaces by another one."""
+    """Refuse a given value that the reference would replace with another one."""
     for key in given.keys() & keys.keys():
         if keys[key].get("derived") and given[key] is not None and not _is(given[key], values[key]):
-            message = f"{key} is {shown(given[key])}, which the reference replaces by {shown(values[key])}; write that, or leave {key} out."
+            message = f"{key} is {shown(given[key])}, which the reference replaces with {shown(values[key])}; write that, or omit {key}."
             raise OutsideError(message)
 
 
@@ -120,7 +120,7 @@ def _rule(key: str, domain: Mapping[str, Any], given: Mapping[str, Value], insid
     if "absent" in domain and above in inside:
         if above not in given:
             return ["is", domain["absent"]]
-        if not any(one.startswith(f"{above}.") for one in given):  # references read an empty object in either way
+        if not any(one.startswith(f"{above}.") for one in given):  # some references read an empty object as a missing one
             return None
     return domain.get("missing")
 

@@ -12,9 +12,8 @@ A record is an object of JSON, compressed by gzip, in one file for each model ty
      "refused": {class: reason}}
 
 ``domain`` has ``words`` (values seen), ``whole`` and ``number`` (least and largest), ``entries`` and ``length`` of lists, ``any``,
-``object``, ``derived`` (the reference replaces a given value by the value of a missing key), and under ``missing`` and ``null`` what a
-missing key and null mean. ``paramsym.atlas.expression`` describes expressions, tests and sets.
-Nothing in a record is ever run as code.
+``object``, ``derived`` (the reference replaces a given value with its own for a missing key), and the meanings of a ``missing`` key and of
+``null``. ``paramsym.atlas.expression`` describes expressions, tests and sets. Nothing in a record is ever run as code.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def letters_of(rows: Iterable[Row], values: Values) -> dict[str, int]:
 
 
 def _with_literal_numbers(rows: Sequence[Row]) -> set[tuple[str, ...]]:
-    """Return the prefixes below which numbers are both literal and under a law, or under a law for some of the copies."""
+    """Return the prefixes whose numbers are literal in some rows and follow a law in others, or follow a law for some copies only."""
     literal = {row.template[:i] for row in rows for i, step in enumerate(row.template) if step.isdigit()}
     partial = set()
     for row in rows:

@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (OSError, RecursionError, MemoryError) as error:
         complain(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__, arguments.command)
         return WRONG
-    except Exception as error:  # noqa: BLE001 - a user of a command line is never shown the inside of it
+    except Exception as error:  # noqa: BLE001 - users of the command line get one line, never a traceback
         complain(f"this is a bug in paramsym, please report it: {type(error).__name__}: {error}", arguments.command)
         return WRONG
     return GOOD if reply.ok else FAILED

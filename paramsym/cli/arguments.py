@@ -58,7 +58,7 @@ examples:
     "reconcile": """A claim is a number (109486464), a rounded one (110M, "1.5B"), arithmetic
 ("12*768*12 = 110M"), an expression in the model's letters ("12*L*H**2"), or
 another model. Several claims, each with its source, are the rows of a table:
-the answer is the one term that fits them all. Exit code 0 if it is right or
+the answer is the one term that fits all of them. Exit code 0 if it is right or
 explained, 1 if it is not.
 
 examples:
@@ -87,8 +87,8 @@ examples:
 example:
   paramsym macs resnet50 --batch 1 --side 224""",
     "activations": """Bytes that the forward pass keeps for the backward pass, as torch's plain
-operations keep them unless --convention says otherwise; of one device where
-the model is shared.
+operations keep them unless --convention says otherwise. If the model is split
+over devices, the bytes are those of one device.
 
 examples:
   paramsym activations gpt2 --batch 8 --positions 1024
@@ -100,8 +100,8 @@ or bytes with --dtype.
 example:
   paramsym cache meta-llama/Llama-2-70b-hf --batch 1 --positions 4096 --dtype float16""",
     "memory": """Training: weights, gradients, the states of an optimizer, activations. With
---inference: weights, the cache, the widest moment. Of one device where the
-model is shared.
+--inference: weights, the cache, the arrays of the widest moment. If the model
+is split over devices, the bytes are those of one device.
 
 examples:
   paramsym memory gpt2 --batch 8 --positions 1024
@@ -114,18 +114,20 @@ after --past positions.
 
 example:
   paramsym traffic gpt2 --batch 1 --positions 1 --past 1023""",
-    "intensity": """FLOPs per byte moved; with --machine whether arithmetic or memory limits.
+    "intensity": """FLOPs per byte moved; with --machine, also whether arithmetic or memory is
+the limit.
 
 examples:
   paramsym intensity gpt2 --batch 1 --positions 1024
   paramsym intensity gpt2 -b 8 -n 1 --past 1023 --machine h100""",
-    "training": """FLOPs of a whole training run, beside 6ND, and the days that it takes.
+    "training": """FLOPs of a whole training run, compared with 6ND, and the days that it takes.
 
 example:
   paramsym training gpt2 -n 1024 --tokens 300B --devices 64 \\
                     --machine a100 --utilisation "40 %" """,
-    "communication": """Bytes that each device sends in one training step: data, zero-1, zero-2,
-zero-3, fsdp, tensor, sequence, pipeline or context.
+    "communication": """Bytes that each device sends in one training step. --sharing is the kind of
+parallelism: data, zero-1, zero-2, zero-3, fsdp, tensor, sequence, pipeline or
+context.
 
 examples:
   paramsym communication gpt2 --devices 8
@@ -152,12 +154,12 @@ _SUMMARIES = {
     "reconcile": "where a claimed number comes from",
     "conventions": "every way to count the same model",
     "flops": "the work of a forward pass",
-    "macs": "the same in multiply-adds",
+    "macs": "the work of a forward pass in multiply-adds",
     "activations": "what training keeps for the backward pass",
     "cache": "what is kept for the next token",
     "memory": "the memory of training or inference",
     "traffic": "the bytes that a forward pass moves",
-    "intensity": "FLOPs per byte, and what limits a machine",
+    "intensity": "FLOPs per byte, and whether arithmetic or memory is the limit",
     "training": "FLOPs and days of a training run",
     "communication": "the bytes that devices send each other",
     "check": "a checkpoint against its own config.json",
@@ -169,7 +171,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one line; options are written in full."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
-        """Take ``--input`` for no short form of ``--input-gradients``."""
+        """Read no abbreviations: ``--input`` is not ``--input-gradients``."""
         super().__init__(*arguments, **{**named, "allow_abbrev": False})
 
     def error(self, message: str) -> NoReturn:
@@ -256,7 +258,7 @@ def _add_inputs(command: argparse.ArgumentParser, name: str) -> None:
 def _add_questions(command: argparse.ArgumentParser) -> None:
     command.add_argument("--of", choices=COSTS, metavar="COST", help=f"a cost instead of the parameters: {', '.join(COSTS)}")
     _add_sizes(command)
-    group = command.add_argument_group("options with --of", "those of the command of that name")
+    group = command.add_argument_group("options with --of", "the options of the command with that name")
     add_options(cast("argparse.ArgumentParser", group), *COSTS)
 
 

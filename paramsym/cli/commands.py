@@ -146,7 +146,7 @@ def _cost_of(arguments: argparse.Namespace, question: str) -> Cost:
         message = f"{question} takes no --{'inference' if unknown[0] == 'use' else spelled(unknown[0])}."
         raise ArgumentError(message)
     if question == "communication" and "devices" not in options:
-        message = "communication is between devices; give --devices."
+        message = "communication needs the number of devices; give --devices."
         raise ArgumentError(message)
     ask: Any = getattr(paramsym, {"cache": "kv_cache"}.get(question, question))
     cost: Cost = ask(_model(arguments), **options)
@@ -154,7 +154,7 @@ def _cost_of(arguments: argparse.Namespace, question: str) -> Cost:
 
 
 def _of_inputs(arguments: argparse.Namespace, cost: Cost) -> dict[str, int]:
-    """Return the sizes of the inputs that were given, of those that the model's inputs have in letters."""
+    """Return the given sizes of the inputs, without those whose letter is not in the cost."""
     sizes = {"B": arguments.batch, "S": arguments.positions, "W": _side(cost, arguments.side)}
     letters = {symbol.name for symbol in cost.symbols}
     return {name: size for name, size in sizes.items() if size is not None and name in letters}
@@ -174,7 +174,7 @@ def _intensity(arguments: argparse.Namespace) -> Reply:
         symbol.name for symbol in {*found.flops.total.free_symbols, *found.bytes.total.free_symbols} if isinstance(symbol, Symbol)
     )
     if left:
-        message = f"--machine wants numbers, and {', '.join(left)} are open; give --batch, --positions or --side, and sizes with --set."
+        message = f"--machine needs numbers, but {', '.join(left)} have no size; give --batch, --positions or --side, and sizes with --set."
         raise SizeError(message)
     return _of_table(replace(table, caption=f"{found}; {found.on(machine).words}"))
 

@@ -1,6 +1,6 @@
-"""The options of commands about costs: the keyword arguments of the functions, as a shell spells them.
+"""The options of the commands about costs: the keyword arguments of the functions, in the spelling of a shell.
 
-Names of formats, conventions and optimizers are checked by the functions, whose errors list what is known; only argparse is loaded here.
+The functions check the names of formats, conventions and optimizers, and their errors list the known ones. This file loads only argparse.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _UNITS = {"": 0, "K": 3, "M": 6, "B": 9, "T": 12}
 
 @dataclass(frozen=True)
 class Option:
-    """One option: what follows it, its help, and whether it is a word, a whole number, a flag, or a flag with a ``--no-`` form."""
+    """One option: the word for its value in the help, the help, and its kind: a word, a number, a flag, or a flag with a ``--no-`` form."""
 
     metavar: str
     help: str
@@ -26,30 +26,30 @@ class Option:
 
 OPTIONS: Mapping[str, Option] = {
     "way": Option("WAY", "which pass of FLOPs: forward (the default), backward or both"),
-    "per": Option("SHARE", "of the whole batch (the default), of one sequence or one token"),
-    "convention": Option("NAME", "how it is counted, such as megatron or torch-sdpa"),
+    "per": Option("SHARE", "the FLOPs of the whole batch (the default), of one sequence or of one token"),
+    "convention": Option("NAME", "the convention of counting, such as megatron or torch-sdpa"),
     "dtype": Option("FORMAT", "the format of the numbers, such as bfloat16"),
-    "weights": Option("FORMAT", "that of the weights, such as gguf-q4_0; in training of the frozen ones"),
-    "gradients": Option("FORMAT", "that of the gradients, where it is another"),
-    "cache": Option("FORMAT", "that of the cache, where it is another"),
-    "optimizer": Option("NAME", "whose states are held, such as adamw, adafactor or muon"),
-    "master": Option("", "a copy of the trained weights in float32", "either"),
-    "recompute": Option("WHAT", "what is computed again: none, selective or full"),
-    "tensor": Option("N", "share matrices over N devices", "whole"),
-    "sequence": Option("", "share the positions between the matrices as well", "flag"),
-    "context": Option("N", "share the positions over N devices", "whole"),
-    "pipeline": Option("N", "cut the blocks into N stages", "whole"),
-    "interleaved": Option("N", "each stage in N pieces", "whole"),
-    "zero": Option("STAGE", "share states (1), gradients (2), weights (3) over --devices", "count"),
-    "devices": Option("N", "how many devices share or work", "whole"),
-    "sharing": Option("NAME", "how the model is shared, such as data, fsdp or tensor"),
-    "past": Option("N", "one step after N positions", "count"),
-    "input_gradients": Option("", "with gradients for the inputs", "flag"),
-    "tokens": Option("N", "how many tokens are trained on, such as 300B", "amount"),
+    "weights": Option("FORMAT", "the format of the weights, such as gguf-q4_0; in training, of frozen weights"),
+    "gradients": Option("FORMAT", "the format of the gradients, if it differs from --dtype"),
+    "cache": Option("FORMAT", "the format of the cache, if it differs from --dtype"),
+    "optimizer": Option("NAME", "the optimizer, such as adamw, adafactor or muon"),
+    "master": Option("", "count a copy of the trained weights in float32, or none", "either"),
+    "recompute": Option("WHAT", "which activations the backward pass computes again: none, selective or full"),
+    "tensor": Option("N", "split matrices over N devices", "whole"),
+    "sequence": Option("", "with --tensor, also split the positions of the other operations", "flag"),
+    "context": Option("N", "split the positions over N devices", "whole"),
+    "pipeline": Option("N", "split the blocks into N stages", "whole"),
+    "interleaved": Option("N", "split each stage into N pieces", "whole"),
+    "zero": Option("STAGE", "ZeRO: split states (1), gradients (2), weights (3) over --devices", "count"),
+    "devices": Option("N", "the number of devices", "whole"),
+    "sharing": Option("NAME", "the kind of parallelism, such as data, fsdp or tensor"),
+    "past": Option("N", "count one decoding step after N positions", "count"),
+    "input_gradients": Option("", "the inputs need gradients, too", "flag"),
+    "tokens": Option("N", "the number of training tokens, such as 300B", "amount"),
     "machine": Option("NAME", "the device, such as h100 or a100"),
-    "utilisation": Option("SHARE", 'the share of its stated speed, such as "40 %%"'),
+    "utilisation": Option("SHARE", 'the share of the stated speed that is reached, such as "40 %%"'),
 }
-"""Every option by the name of the keyword argument."""
+"""All options, by the name of the keyword argument."""
 _SHARES = ("tensor", "sequence", "context", "pipeline", "interleaved")
 TAKES: Mapping[str, tuple[str, ...]] = {
     "flops": ("way", "convention", "per", "past", "input_gradients"),
@@ -65,9 +65,9 @@ TAKES: Mapping[str, tuple[str, ...]] = {
     "intensity": ("dtype", "past", "machine"),
     "training": ("tokens", "devices", "machine", "utilisation", "convention"),
 }
-"""The options of each command. ``--inference`` of memory is its ``use``, and intensity asks ``on`` the machine."""
+"""The options of each command. Memory's ``--inference`` is the argument ``use``; intensity's ``--machine`` is that of its method ``on``."""
 COSTS = tuple(name for name in TAKES if name not in {"intensity", "training"})
-"""Commands whose answer is a cost, of which ``explain`` and ``reconcile`` can be asked."""
+"""Commands whose answer is a cost that ``explain`` and ``reconcile`` take with ``--of``."""
 
 
 def add_options(command: argparse.ArgumentParser, *names: str) -> None:
@@ -89,7 +89,7 @@ def add_options(command: argparse.ArgumentParser, *names: str) -> None:
 
 
 def spelled(name: str) -> str:
-    """Return an option's name as a shell has it."""
+    """Return an option's name in the spelling of a shell."""
     return name.replace("_", "-")
 
 
@@ -111,16 +111,16 @@ def _count(text: str) -> int:
 def _number(text: str, least: int) -> int:
     if text.isascii() and text.isdigit() and len(text) < 9 and int(text) >= least:
         return int(text)
-    message = f"{text[:20]!a} is no whole number from {least}"
+    message = f"found {text[:20]!a}; wanted a whole number, {least} or more"
     raise argparse.ArgumentTypeError(message)
 
 
 def _amount(text: str) -> int:
-    """Read a whole number that may be written with a unit, as 1.4T is."""
+    """Read a whole number, with or without a unit, such as 1.4T."""
     found = _AMOUNT.fullmatch(text.strip())
     before, behind, unit = found.groups(default="") if found else ("", "", "")
     zeros = _UNITS[unit] - len(behind)
     if not found or zeros < 0:
-        message = f"{text[:20]!a} is no whole number, such as 300000, 300B or 1.4T"
+        message = f"{text[:20]!a} is not a whole number; write it as 300000, 300B or 1.4T"
         raise argparse.ArgumentTypeError(message)
     return int(before + behind) * 10**zeros

@@ -1,4 +1,4 @@
-"""Layers around one layer: what such a layer is asked, it asks the layer inside."""
+"""Layers around one layer: they pass every question on to the layer inside."""
 
 from __future__ import annotations
 
@@ -62,17 +62,17 @@ class Around(Holder):
         return self.layer.batch_axis(input_shape)
 
     def output_shape(self, input_shape: Shape) -> Shape:
-        """From the program, or as the inner layer says."""
+        """From the program, or, without one, from the inner layer."""
         return super().output_shape(input_shape) if self.computes else self.layer.output_shape(input_shape)
 
     def applications(self, input_shape: Shape) -> Iterator[Application]:
-        """From the program, or as the inner layer says."""
+        """From the program, or, without one, from the inner layer."""
         return super().applications(input_shape) if self.computes else iter(self.layer.applications(input_shape))
 
     def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
-        """From the program, or as the inner layer says."""
+        """From the program, or, without one, from the inner layer."""
         return super().uses(input_shape) if self.computes else self.layer.uses(input_shape)
 
     def views(self) -> tuple[View, ...]:
-        """From the program, or as the inner layer says."""
+        """From the program, or, without one, from the inner layer."""
         return super().views() if self.computes else self.layer.views()

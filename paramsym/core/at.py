@@ -12,7 +12,7 @@ from sympy import Expr, Integer, Symbol
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import count, substitute, symbols_in, text
 from paramsym.core.ledger import Line
-from paramsym.errors import ParamsymError, SizeError, StructureError, UnknownNameError
+from paramsym.errors import ArgumentError, ParamsymError, SizeError, StructureError, UnknownNameError
 from paramsym.naming import meant, nearest, quoted
 
 _SHOWN = 200  # characters of a constructor call that an error shows
@@ -32,10 +32,20 @@ class Counted(Protocol):
         ...
 
 
+def pairs_of(where: str, sizes: object) -> list[tuple[Any, Any]]:
+    """Return the sizes of a mapping, or of None, as pairs; raise ``ArgumentError`` for anything else."""
+    if sizes is None:
+        return []
+    if isinstance(sizes, Mapping):
+        return list(sizes.items())
+    message = f"{where}.at() takes a mapping, the name of a published size, or keyword arguments, not {quoted(sizes)}."
+    raise ArgumentError(message)
+
+
 def mapping_from(
     where: str, given: Iterable[tuple[Any, Any]], symbols: frozenset[Symbol], why_not: Callable[[str], str] = lambda _: ""
 ) -> dict[Symbol, Expr]:
-    """Return ``{symbol: expression}`` from pairs whose keys are symbols or names; ``why_not`` explains a name that is none of them.
+    """Return ``{symbol: expression}`` from pairs whose keys are symbols or names; ``why_not`` explains why a name is not among them.
 
     Raises:
         UnknownNameError: a key that is none of the layer's symbols; ``subs`` would silently do nothing.

@@ -162,7 +162,7 @@ class Repeat(Layer):
 
     ``block`` may be a tuple of blocks that alternate. ``index`` is a bound symbol: it means the copy's number in the block's sizes, and the
     sum over it has a closed form. Numbers start at 0. If a ``Min``, ``Max`` or ``Mod`` contains the index, make it with ``index("i")``:
-    SymPy simplifies these functions at once, and takes a symbol from ``dims`` for positive. Inside the repeat the index is another kind of
+    SymPy simplifies these functions at once, and treats a symbol from ``dims`` as positive. Inside the repeat the index is another kind of
     symbol, which may be zero. ``first`` is a first copy that differs. ``used`` is the number of copies that one token uses, if not all.
     ``name`` is the pattern of the copies' names; with an empty pattern, the number replaces {} in the names inside.
 

@@ -118,7 +118,7 @@ class _Tied:
 
 
 def _with_names(layer: Layer, path: str, keep: Callable[[str], bool]) -> tuple[Layer, tuple[_Tied, ...]]:
-    """Return the layer with copies split until every name is either on the path or not, and the tied tensors that keep names.
+    """Return the layer with copies split off until no template has names both on and off the path, and the tied tensors that keep names.
 
     A template may be one tensor under many names, such as a table that every copy shares. If the name outside the copies is not kept, one
     of the copies becomes the first name, and is split off.

@@ -25,6 +25,7 @@ from paramsym.core.at import (
     check_class,
     keeps_structure,
     mapping_from,
+    pairs_of,
     published_sizes,
     restructured,
     skeleton,
@@ -36,7 +37,7 @@ from paramsym.core.names import Entry, level, numbered_groups, written_out
 from paramsym.core.paths import check_tied_shapes, frozen_under_any, resolve_ties
 from paramsym.core.tensor import Tensor, check_name
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError
-from paramsym.naming import described, quoted
+from paramsym.naming import described
 from paramsym.program.inputs import Application
 from paramsym.program.own import in_turn
 
@@ -220,7 +221,7 @@ class Layer:
 
     @property
     def positions_lead(self) -> bool:
-        """Whether the parts get positions before examples though the layer itself gets the examples of a batch first."""
+        """Whether the parts get the positions first, although the layer itself gets the batch first."""
         return False
 
     def applications(self, input_shape: Shape) -> Iterator[Application]:
@@ -297,7 +298,7 @@ class Layer:
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
-        """All lines, with buffers and aliases; ``ledger()`` gives those that count."""
+        """All lines, with buffers and aliases; ``ledger()`` contains only the lines that count."""
         lines = self._stated_lines(())
         ties = self.ties()
         if ties:
@@ -405,11 +406,11 @@ class Layer:
     def part(self, path: str) -> Layer:
         """Return the layer at a dotted path such as ``"encoder.layer.3.attention"``; ``{}`` means any copy.
 
-        Tensors that are frozen or tied in this layer are so in the part.
+        Tensors that are frozen or tied in this layer stay so in the part.
 
         Raises:
-            UnknownNameError: a path that does not exist; the message lists what there is.
-            ArgumentError: what is no path.
+            UnknownNameError: a path that does not exist; the message lists the known parts.
+            ArgumentError: something that is not a path.
         """
         from paramsym.core.tied import found_at
 
@@ -498,16 +499,11 @@ class Layer:
         return int(self.params)
 
     def _given(self, sizes: Mapping[Any, Any] | str | None) -> list[tuple[Any, Any]]:
-        if sizes is None:
-            return []
         if isinstance(sizes, str):
             check_class(self, sizes)
             ours = f", or write ps.load({sizes!r})" if hasattr(self, "claims") else ""
             return list(published_sizes(type(self).__name__, self.published, sizes, partial(getattr, self), ours).items())
-        if isinstance(sizes, Mapping):
-            return list(sizes.items())
-        message = f"{type(self).__name__}.at() takes a mapping, the name of a published size, or keyword arguments, not {quoted(sizes)}."  # type: ignore[unreachable]
-        raise ArgumentError(message)
+        return pairs_of(type(self).__name__, sizes)
 
     def _why_not(self, name: str) -> str:
         """Return why a name is not a symbol of the layer, if the reason is known."""
@@ -700,7 +696,7 @@ def class_name(layer: Layer) -> str:
 
 
 def symbols_left(symbols: Iterable[Symbol]) -> str:
-    """Return the words for symbols without a size.
+    """Return the beginning of an error about symbols without a size.
 
     >>> from paramsym import F, H
     >>> symbols_left([H, F]), symbols_left([H])

@@ -103,11 +103,11 @@ def _renamed(rename: Callable[[str], str], entries: Iterable[Entry], *, frozen: 
 
 
 def layer_at(layer: Layer, path: str) -> Layer:
-    """Return the layer at a dotted path, as it is stated there.
+    """Return the layer at a dotted path, as its parent states it.
 
     Raises:
         UnknownNameError: a path that does not exist.
-        ArgumentError: what is no path.
+        ArgumentError: something that is not a path.
     """
     if not isinstance(path, str):
         message = f"{type(layer).__name__}.part() takes a dotted path, such as 'encoder.layer.3', not {quoted(path)}."  # type: ignore[unreachable]

@@ -41,7 +41,7 @@ def _made(new: Callable[[Layer], Layer], old: Layer) -> Layer:
     try:
         return new(old)
     except TypeError as error:
-        if not isinstance(new, type):  # an author's own function fails in its own words
+        if not isinstance(new, type):  # the error of a user's own function is passed on
             raise
         message = (
             f"new is the class {new.__name__}, which does not take the part alone ({error}); wanted a layer, or a function of that part."
@@ -60,10 +60,10 @@ def frozen_at(layer: Layer, path: str | Sequence[str]) -> Layer:
 
 
 def _check_path(layer: Layer, path: object) -> None:
-    """Refuse the last name of some parts in the place of a path: a list means every part of that name.
+    """Refuse a name that is no path but the last name of some parts; the error says that a list means all of them.
 
     Raises:
-        UnknownNameError: parts whose path ends in this name, and none at it.
+        UnknownNameError: no part has this path, and some paths end in this name.
     """
     if not isinstance(path, str):
         return
@@ -126,7 +126,7 @@ def _first(paths: Sequence[str]) -> str:
 
 
 def _name(layer: Layer) -> str:
-    """Return the class's name, without what has been edited in it."""
+    """Return the class's name, without the names of edits."""
     while isinstance(layer, Holder):
         layer = layer.layer
     return type(layer).__name__

@@ -32,7 +32,7 @@ class Spelling:
 
 
 _WRAPPERS = Spelling(
-    "as wrappers call what they hold",
+    "wrappers add their own steps",
     (
         (r"(^|\.)((module|_orig_mod|_fsdp_wrapped_module|_checkpoint_wrapped_module)\.)+", r"\1"),
         (r"^base_model\.model\.", ""),
@@ -56,20 +56,20 @@ _VISION = (
     (r"output\.dense", "mlp.fc2"),
 )
 SPELLINGS = (
-    Spelling("older versions spelt them so", _LEGACY),
-    Spelling("vision transformers are saved so", _VISION),
-    Spelling("GPT-NeoX is saved so", ((r"^embed_out\.", "lm_head."),)),
+    Spelling("older versions wrote these names", _LEGACY),
+    Spelling("vision transformers are saved with these names", _VISION),
+    Spelling("GPT-NeoX is saved with these names", ((r"^embed_out\.", "lm_head."),)),
     Spelling(
-        "PEFT saves adapters without their name",
+        "PEFT leaves out the name of an adapter",
         (
             (r"\.lora_(A|B)\.(weight|bias)$", r".lora_\1.default.\2"),
             (r"\.lora_embedding_(A|B)$", r".lora_embedding_\1.default"),
             (r"\.lora_magnitude_vector$", ".lora_magnitude_vector.default.weight"),
         ),
     ),
-    Spelling("a gate of NNX cannot bear the name of a keyword", ((r"(^|\.)if_\.", r"\1if."),)),
+    Spelling("NNX cannot name a gate as a keyword of Python", ((r"(^|\.)if_\.", r"\1if."),)),
     Spelling(
-        "BEiT is saved so",
+        "BEiT is saved with these names",
         (
             (r"attention\.attention\.relative_position_bias\.", "relative_position_bias."),
             *_VISION,
@@ -77,7 +77,7 @@ SPELLINGS = (
         ),
     ),
     Spelling(
-        "Swin is saved so",
+        "Swin is saved with these names",
         (
             (r"attention\.self\.(query|key|value)", r"attention.\1_projection"),
             (r"attention\.query_projection", "attention.q_proj"),
@@ -88,7 +88,7 @@ SPELLINGS = (
         ),
     ),
     Spelling(
-        "DINOv2 is saved so",
+        "DINOv2 is saved with these names",
         (
             (r"attention\.attention\.query", "attention.q_proj"),
             (r"attention\.attention\.key", "attention.k_proj"),
@@ -167,11 +167,14 @@ def _prefix(names: Mapping[str, str], wanted: Collection[str]) -> tuple[dict[str
     for first in _first_steps(names.values()):
         found = _moved({stored: name.removeprefix(f"{first}.") for stored, name in names.items()}, names, wanted)
         if len(found) > len(best):
-            best, note = found, f"{len(found)} names have the prefix {first!r} in the file, as of a model with a head, and not here"
+            best, note = found, f"{len(found)} names have the prefix {first!r} in the file, as in a model with a head, but not in the layer"
     for first in _first_steps(wanted):
         found = _moved({stored: f"{first}.{name}" for stored, name in names.items()}, names, wanted)
         if len(found) > len(best):
-            best, note = found, f"{len(found)} names have no prefix {first!r} in the file, as of a model without a head, and one here"
+            best, note = (
+                found,
+                f"{len(found)} names have the prefix {first!r} in the layer, but not in the file, as in a model without a head",
+            )
     return best, note
 
 

@@ -22,7 +22,7 @@ class Split(Around):
     paths: tuple[str, ...]
 
     def parts(self) -> Iterator[Part]:
-        """The parts, with the copies on the paths split off."""
+        """The parts, in which each copy on the paths is a separate part."""
         return _split_parts(self.layer, self.paths)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""``generalise``: letters instead of numbers, where somebody says what a number means."""
+"""``generalise``: letters in the place of numbers, by the meanings that the caller gives."""
 
 from __future__ import annotations
 

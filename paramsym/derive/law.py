@@ -95,7 +95,7 @@ class Law:
 
     @classmethod
     def of(cls, name: str) -> Law:
-        """Return the law that is a named number itself."""
+        """Return the law ``name``: the value of one named number."""
         return cls(((Fraction(1), ((name, 1),)),))
 
     def plus(self, other: Law | int, factor: int = 1) -> Law:

@@ -42,7 +42,9 @@ class Derived(Layer):
                 message = f"the form holds if {text(small)} is at most {text(large)}; derive the build again for smaller sizes."
                 raise StructureError(message)
             elif kind == "differ" and same(small, large):
-                message = f"the form holds for different sizes, and two are {text(small)}, for which the build stores other tensors."
+                message = (
+                    f"the form holds only if two sizes differ, and both are {text(small)}; the build stores other tensors for equal sizes."
+                )
                 raise StructureError(message)
 
     def parts(self) -> Iterator[Part]:

@@ -32,7 +32,7 @@ class Seen:
 
 
 def is_torch(thing: object) -> bool:
-    """Whether something is a torch module, but not a Keras layer on the torch backend, which is one, too."""
+    """Whether something is a torch module; a Keras layer on the torch backend is excluded, although it is a torch module."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(thing, torch.nn.Module) and not hasattr(thing, "trainable_weights")
 

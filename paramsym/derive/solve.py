@@ -11,7 +11,7 @@ _LARGEST = 10**10  # a larger coefficient fits by chance
 
 
 def coefficients(rows: Iterable[tuple[Sequence[int], int]], width: int, spare: int) -> list[Fraction] | None:
-    """Return exact coefficients of equations ``(row, result)``, or None if none fit, or fewer than ``spare`` equations are left as a check.
+    """Return exact coefficients of equations ``(row, result)``, or None if none fit or fewer than ``spare`` equations remain as a check.
 
     Columns that depend on earlier ones get 0, so the simplest columns come first. The elimination runs modulo a large prime, ends at the
     first contradiction, and every equation is checked in whole numbers afterwards.

@@ -16,7 +16,7 @@ _LARGEST_BOUND = 1 << 16
 
 
 def candidates(points: Points, values: Sequence[int], moving: Sequence[str], constants: Sequence[int]) -> Iterator[list[Atom]]:
-    """Yield steps to try together, the likeliest first: those that a line shows, then quotients and bounds of two or three numbers."""
+    """Yield steps to try together, the likeliest first: those that lines of points show, then quotients and bounds of several numbers."""
     found: list[Atom] = []
     for name in moving:
         shown = [*_powers(points, values, name), *_rounded(points, values, name), *_kinks(points, values, name)]

@@ -125,7 +125,7 @@ class LeakyReLU(_Function, computes_by=("leaky_relu", "negative_slope")):
 class RReLU(_Function, computes_by=("leaky_relu", "slope")):
     """A leaky ReLU whose slope is drawn between ``lower`` and ``upper`` in training (Xu et al. 2015). Reference: ``torch.nn.RReLU``.
 
-    Training keeps the slope of every entry beside the input, or in place beside the output.
+    Training keeps the slope of every entry, and the input, or with ``inplace`` the output.
     """
 
     lower: float = 1.0 / 8

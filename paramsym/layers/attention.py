@@ -107,7 +107,7 @@ class MultiHeadAttention(Layer):
 
     @property
     def positions_lead(self) -> bool:
-        """Whether torch's own layer has its examples first: it works with the positions first all the same."""
+        """Whether this is torch's own layer with the batch first: inside, it puts the positions first."""
         return self.dialect == "torch" and self.batch_first and self._storage != "separate"
 
     def conditions(self) -> None:
@@ -187,11 +187,11 @@ class MultiHeadAttention(Layer):
         return self._kernels(own, query, *((third, second) if self.dialect == "keras" else (second, third)))
 
     def _torch(self, own: Own, *inputs: Value) -> Value:
-        """Projections, attention with the batch first, the layout of the inputs again; torch's own layer has positions first inside."""
+        """Projections, attention with the batch first, the layout of the inputs; torch's own layer projects with the positions first."""
         words = "[batch] positions features" if self.batch_first else "positions [batch] features"
         widths = (self.embed_dim, self._key_input, self._value_input)
         if any(one.rank != inputs[0].rank for one in inputs):
-            message = f"queries, keys and values are {', '.join(text(one.sizes) for one in inputs)}; wanted all with a batch, or none."
+            message = f"queries, keys and values are {', '.join(text(one.sizes) for one in inputs)}; wanted all or none with a batch."
             raise ShapeError(message)
         batch_first = self.batch_first and not self.positions_lead
         query, restored = axes(inputs[0], words, features=widths[0])
@@ -219,7 +219,7 @@ class MultiHeadAttention(Layer):
         return restored(rearrange(y, "s b f -> b s f") if self.positions_lead else y)
 
     def _projected(self, own: Own, *inputs: Value) -> list[Value]:
-        """Queries, keys and values for every storage of their matrices; one product for those that come from the same array."""
+        """Queries, keys and values, for each way to store their matrices; those that come from the same array are one product."""
         if self._storage == "separate":
             return [own[name](x) for name, x in zip(("q_proj", "k_proj", "v_proj"), inputs, strict=True)]
         biased = [which for which in _PROJECTIONS[:3] if self._bias(which)]

@@ -68,7 +68,7 @@ def widened(x: Value) -> Value:
 def not_empty(shape: Shape, where: str = "an axis") -> None:
     """Raise ``ShapeError`` for an extent of zero that the framework refuses."""
     if not all(extent is None or within(1, extent) for extent in shape):
-        message = f"{where} of {text(shape)} is empty; only a batch may be."
+        message = f"{where} of {text(shape)} is empty; only a batch may be empty."
         raise ShapeError(message)
 
 

@@ -66,7 +66,7 @@ class _Normalised(ChannelNorm):
 
         if not self.apart or dialect != "torch":
             return restored(kernel(x))
-        # Torch normalises batch*channels channels of one example, with scale and stored statistics repeated for every example.
+        # Torch normalises one example with batch*channels channels; it repeats the scale and the stored statistics for every example.
         repeated = Kept("own", factors=x.sizes[:2], kind="statistic")
         scales = () if scale is None else (replace(repeated, kind="float"),)
         return restored(

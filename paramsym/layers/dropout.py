@@ -37,18 +37,18 @@ class _InPlace(_Dropout):
 
 @dataclass(frozen=True)
 class _OfChannels(_InPlace):
-    """Dropout of whole channels: a product with noise of one number for each of them."""
+    """Dropout of whole channels: each is multiplied by one random number."""
 
     _: KW_ONLY
     data_format: DataFormat = "channels_first"
 
     alone: ClassVar[int | None] = None
-    """The number of axes of one example without a batch axis, if torch takes it."""
+    """The number of axes of one example without a batch axis, if torch takes such an example."""
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The input; in training with one random number for each channel."""
+        """The input; in training, times one random number for each channel."""
         if x.rank < 2:
-            message = f"wanted at least 2 axes, of which one is that of the channels; found {x.rank}, {text(x.sizes)}."
+            message = f"wanted at least 2 axes, one of them the channels; found {x.rank}, {text(x.sizes)}."
             raise RankError(message)
         channel = x.rank - 1 if self.data_format == "channels_last" else 1
         return drop(x, self.p, over=(0,) if x.rank == self.alone else (0, channel), kind="float")
@@ -87,7 +87,7 @@ class AlphaDropout(_InPlace):
     """Entries are dropped with mean and variance preserved (Klambauer et al. 2017). Reference: ``torch.nn.AlphaDropout``."""
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The input; in training times noise and plus noise, of which the first is kept."""
+        """The input; in training, times noise, which is kept, plus noise, which is not kept."""
         return drop(x, self.p, kind="float")
 
 
@@ -103,7 +103,7 @@ class GaussianDropout(_Dropout):
     p: float
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The input; in training times noise."""
+        """The input; in training, times noise."""
         return drop(x, self.p, kind="float")
 
 
@@ -123,5 +123,5 @@ class GaussianNoise(Layer):
             raise ArgumentError(message)
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The input; in training plus noise, which is not kept."""
+        """The input; in training, plus noise, which is not kept."""
         return drop(x, self.stddev, kind=None)

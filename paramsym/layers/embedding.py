@@ -82,7 +82,7 @@ class Embedding(Layer):
 class EmbeddingBag(Layer):
     """A table whose rows are summed, averaged or maximised over bags of indices, without storing the rows in between.
 
-    ``weight`` is (num_embeddings, embedding_dim). Parameters: their product.
+    ``weight`` is (num_embeddings, embedding_dim), the only stored tensor.
 
     Raises:
         SizeError: a ``padding_idx`` outside the table.
@@ -124,7 +124,7 @@ class EmbeddingBag(Layer):
         return region("embedding bag", self._reduced, *values, keeps=tuple(self._kept(*index.sizes, weighted=weights is not None)))
 
     def _kept(self, bags: Dim, entries: Dim, *, weighted: bool) -> Iterator[Kept]:
-        """The indices and weights; where bags begin and how long they are, to which one an index belongs, and where a maximum was found."""
+        """The indices and weights; the first index and the length of each bag, the place of each maximum; and the bag of each index."""
         yield Kept("taken", 1, merged=((0, 1),))
         if weighted:
             yield Kept("taken", 2)

@@ -302,7 +302,7 @@ class PlainExpert(Layer):
     activation: str = "silu"
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Up, the activation, down."""
+        """The projection up, the activation, the projection down."""
         return own.down_proj(apply(self.activation, own.up_proj(x)))
 
     def parts(self) -> Iterator[Part]:

@@ -69,6 +69,6 @@ class GatedFeedForward(Layer):
         yield Part("down_proj", Dense(self.dim_feedforward, self.d_model, self.bias if self.down_bias is None else self.down_bias))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The activated gate times the up projection, then down."""
+        """The activated gate times the up projection, then the projection down."""
         gate, up = segments(own.gate_up_proj(x)) if self.fused else (own.gate_proj(x), own.up_proj(x))
         return own.down_proj(apply(self.activation, gate) * up)

@@ -1,4 +1,4 @@
-"""The gates of recurrent cells: their order in each framework, and what they make of the states."""
+"""The gates of recurrent cells: their order in each framework, and how they compute the next state."""
 
 from __future__ import annotations
 
@@ -95,9 +95,10 @@ def gru_state(fed: Sequence[Value], kept: Sequence[Value], hidden: Value, functi
 
 
 def torch_gru_state(fed: Value, kept: Value, hidden: Value) -> Value:
-    """Return the same as torch computes it: in place, with copies of what is written over.
+    """Return the hidden state of a GRU as torch computes it: in place, with copies of the numbers that it overwrites.
 
-    It keeps the gates and what they leave of the new state, the new state before and after that, and its difference from the old one.
+    It keeps the array of the three gates, a copy of the hidden state's contribution to the new state, the new state, and its difference
+    from the old state.
     """
 
     def kernel(fed: Value, kept: Value, hidden: Value) -> Value:

@@ -183,7 +183,7 @@ class _LPPool(_Windows):
 
     def _pooled(self, x: Value) -> Value:
         mean = self._means(x**self.norm_type, ((0, 0),) * self.rank)
-        mean = apply("sign", mean) * apply("relu", apply("abs", mean))  # which changes nothing but what is kept
+        mean = apply("sign", mean) * apply("relu", apply("abs", mean))  # as torch computes it: the same result, with more kept arrays
         return (mean * product(per_axis(self.kernel_size, self.rank, "kernel_size"))) ** (1 / self.norm_type)
 
 

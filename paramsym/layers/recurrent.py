@@ -142,7 +142,7 @@ class _Recurrent(Layer):
         return 0
 
     def conditions(self) -> None:
-        """Refuse what torch refuses, and what a single layer of Keras or Flax cannot be."""
+        """Refuse arguments that torch refuses, and arguments that a single layer of Keras or Flax does not have."""
         if not 0 <= self.dropout <= 1:
             message = f"dropout is {self.dropout}; it is a probability, from 0 to 1."
             raise ArgumentError(message)
@@ -195,7 +195,7 @@ class _Recurrent(Layer):
         return (output, *states) if self.return_state else output
 
     def _stacked(self, own: Own, x: Value) -> tuple[Value, ...]:
-        """Return the hidden states of the last level, and the last states of all levels; torch moves the steps to the front."""
+        """Return the hidden states of the last level, and the last states of all levels; torch puts the axis of steps first."""
         output, *states = collected(own, 0, rearrange(x, "b s f -> s b f") if self.batch_first else x)
         if self.num_layers != 1:
             output, *more = collected(own, 1, output)

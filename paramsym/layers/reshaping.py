@@ -122,7 +122,7 @@ class Reshape(Layer):
         _check_open_extents(self.target_shape, "target_shape")
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """The batch axis and the target; the products must be equal."""
+        """The batch axis and the target shape; both shapes must have the same number of entries."""
         if x.rank == 0:
             message = "wanted a batch axis in front; found no axes."
             raise RankError(message)

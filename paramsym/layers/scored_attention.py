@@ -1,4 +1,4 @@
-"""Attention without separate projections of the values: a dot product or a small network scores each pair of query and key."""
+"""Attention without a separate projection of the values: a dot product or a small network scores each pair of query and key."""
 
 from __future__ import annotations
 

@@ -28,8 +28,8 @@ Recompute: TypeAlias = Literal["none", "selective", "full"]
 class Memory:
     """A convention for kept arrays: its source, how attention is computed, the default format, and the bytes of masks and statistics.
 
-    A ``mask`` or ``statistic`` of None takes the bytes of a number. With ``copies`` the float32 copies that references make of narrower
-    numbers count; with ``cpu`` the kernels are those of CPUs: the fused attention does not take everything, and some keep other arrays.
+    A ``mask`` or ``statistic`` of None takes the bytes of a number. With ``copies``, the float32 copies that references make of narrower
+    numbers count. With ``cpu``, the kernels are those of CPUs: some keep other arrays, and their fused attention refuses some inputs.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Memory:
 
 _CPU = "torch's autograd on a CPU, which keeps masks and the statistics of kernels in the format of the numbers"
 _NATIVE = "the same with torch's native dropout, whose masks take one byte"
-_PLAIN = "fused attention if there is no dropout, no bias that needs a gradient, and one width of keys and values"
+_PLAIN = "fused attention only without dropout, without a bias that needs a gradient, and for keys and values of the same width"
 _KORTHIKANTI = "Korthikanti et al. 2022, arXiv:2205.05198, section 4.1: 2 bytes per number, 1 per entry of a mask, no statistics of norms"
 MEMORY: Mapping[str, Memory] = {
     one.name: one
@@ -80,11 +80,11 @@ RECOMPUTE: Mapping[Recompute, str] = {
 
 @dataclass(frozen=True)
 class Shares:
-    """The sharing of a model over devices in training; each field is a number of devices.
+    """How a model is split over devices in training; each field is a number of devices.
 
     ``tensor`` splits matrices and the arrays between two of them (Shoeybi et al. 2019, section 3); with ``sequence`` the other arrays are
     split along the positions as well (Korthikanti et al. 2022, section 4.2.2). ``context`` splits all arrays along the positions.
-    ``pipeline`` cuts the repeated blocks into stages, of which the first holds the most: it has one example in progress for each stage;
+    ``pipeline`` splits the repeated blocks into stages; the first stage, which is counted, has one example in progress for each stage;
     ``interleaved`` stages hold ``1 + (pipeline - 1)/(pipeline*interleaved)`` of that (section 4.2.3). Parts that are not repeated count
     fully.
 
@@ -140,7 +140,7 @@ def activations(
 
     Stored tensors and the inputs themselves are left out. Numbers take the bytes of ``dtype``; if it is None, the convention chooses it.
     Statistics of norms take 4 bytes, indices 8 and masks 1, unless the convention says otherwise. ``recompute`` is what the backward pass
-    computes again instead of keeping it. For a model that is shared over devices, one device is counted: ``tensor``, ``sequence``,
+    computes again instead of keeping it. If the model is split over devices, one device is counted: ``tensor``, ``sequence``,
     ``context``, ``pipeline`` and ``interleaved`` are those of ``Shares``. Inputs need no gradient unless ``input_gradients``. Copies in
     float32 that a reference makes of narrower numbers count: those of Llama's norms and softmax.
 
@@ -215,7 +215,7 @@ def _counted(lines: Iterator[Line], widths: Mapping[str, Dim], shares: Shares) -
 def one_block(cost: Cost, kept: Cost) -> tuple[Line, ...]:
     """Return the bytes of one repeated block that the first of two lists has and the second has not: those computed again at once.
 
-    If there are several kinds of blocks, take the largest; for sizes in letters, the last that is not known to be smaller.
+    If there are several kinds of blocks, take the largest; for sizes in letters, the last one that is not certainly smaller.
     """
     rest = list(kept.ledger)
     groups: dict[str, list[Line]] = {}

@@ -1,4 +1,4 @@
-"""What an attention keeps for the backward pass where it is one function of torch: as a fused kernel, or step by step inside of it."""
+"""What torch's attention function keeps for the backward pass: as a fused kernel, or step by step inside the function."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from paramsym.algebra.size import same, within
+from paramsym.algebra.size import reaches, same
 from paramsym.core.ledger import Line
 from paramsym.measure.keeping import Keeping, Result, Way, line_of, role_of
 from paramsym.measure.layout import Layout, like, mergeable, plain
@@ -21,7 +21,7 @@ def runs_fused(way: Way, body: Program, needs: tuple[bool, ...]) -> bool:
     """Return whether a fused kernel can compute an attention.
 
     torch's memory-efficient kernel for GPUs takes every attention. The one for CPUs takes no dropout, no bias that needs a gradient, and
-    only keys and values of one width (aten/src/ATen/native/transformers, ``cuda/sdp_utils.cpp`` and ``sdp_utils_cpp.cpp``).
+    only keys and values of the same width (aten/src/ATen/native/transformers, ``cuda/sdp_utils.cpp`` and ``sdp_utils_cpp.cpp``).
     """
     _, key, value, *_ = body.input_types
     dropped = any(isinstance(step.operation, Drop) for step in body.steps)
@@ -29,9 +29,10 @@ def runs_fused(way: Way, body: Program, needs: tuple[bool, ...]) -> bool:
 
 
 def by_steps(body: Program, kept: Keeping, *, biased: bool, narrow: bool) -> Keeping:
-    """The kept arrays of the same function if no fused kernel can compute it, from those of its steps.
+    """The kept arrays of torch's attention function if no fused kernel can compute it: those of its steps, and some more.
 
-    A ``biased`` attention has its causal mask as an array. With ``narrow`` numbers all of it is computed in float32, from copies.
+    A ``biased`` attention makes its causal mask an array. With ``narrow`` numbers, the function computes in float32, with copies of its
+    inputs.
     """
     lines = kept.lines
     if biased and any(one.causal for one in masks(body)):
@@ -53,7 +54,7 @@ def fused(body: Program, layouts: tuple[Layout, ...], *, split: bool) -> Keeping
 
     The kernel takes a causal mask as a flag. A window needs a mask of four bytes per pair. A bias is such a mask, and is used directly if
     it is given for every pair. Keys and values are then copied for each head, unless one copy can be stretched. The result has the layout
-    of the queries: if its heads cannot be merged in that, it is copied to merge them, and the copy is the output.
+    of the queries. If its heads cannot be merged in this layout, the output is a copy with merged heads.
     """
     query, key, value, *bias = body.input_types
     batch, queries, heads, _ = query.sizes
@@ -82,7 +83,7 @@ def fused(body: Program, layouts: tuple[Layout, ...], *, split: bool) -> Keeping
 def _written(body: Program, key: ArrayType) -> bool:
     """Whether an attention has a mask as an array, as for a window that is not longer than the keys."""
     found = masks(body)
-    return any(mask.written or (mask.window is not None and within(mask.window, key.sizes[1])) for mask in found)
+    return any(mask.written or (mask.window is not None and reaches(key.sizes[1], mask.window)) for mask in found)
 
 
 def masks(body: Program) -> list[Mask]:

@@ -1,4 +1,4 @@
-"""Bytes that each device sends in one training step, by the way in which the model is shared."""
+"""Bytes that each device sends in one training step, by the kind of parallelism."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Travels: TypeAlias = Literal["weights", "stream", "boundary", "keys"]
 
 @dataclass(frozen=True)
 class Sharing:
-    """A way to share a model: what is sent, and how often per step.
+    """A kind of parallelism: the arrays that are sent, and how often per step.
 
     For one collective in a ring of ``n`` devices, each device sends (n-1)/n of the whole array; an all-reduce is two collectives.
     ``frozen`` is how often frozen weights are sent.
@@ -55,7 +55,7 @@ SHARINGS: Mapping[str, Sharing] = {
         ),
     )
 }
-"""Ways to share a model, by name."""
+"""Kinds of parallelism, by name."""
 
 
 def communication(layer: Layer, *inputs: Any, sharing: str = "data", devices: Any, dtype: str = "bfloat16", **named: Any) -> Cost:
@@ -70,7 +70,7 @@ def communication(layer: Layer, *inputs: Any, sharing: str = "data", devices: An
     Raises:
         ShapeError, NotYetError: as ``flops``.
         ArgumentError: an unknown sharing or ``dtype``.
-        SizeError: what is not a number of devices.
+        SizeError: something that is not a number of devices.
 
     >>> from paramsym import Dense, F, H, B, dims
     >>> n = dims("n")
@@ -114,7 +114,7 @@ def _travelling(layer: Layer, program: Program, shared: Sharing) -> Iterator[tup
 
 
 def _stream(ranks: frozenset[int]) -> Any:
-    """Return a function that finds the additions to the residual stream: sums of two arrays of one shape, with as many axes as a result."""
+    """Return a function that finds additions to the residual stream: sums of two arrays of one shape, with ``ranks`` axes."""
 
     def added(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> Iterator[Line]:
         alike = isinstance(operation, Combine) and operation.name == "add" and len({one.sizes for one in taken}) == 1

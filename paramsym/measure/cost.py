@@ -13,7 +13,7 @@ from sympy import Expr, Integer, Symbol
 from paramsym.algebra.letters import Lettering, lettering
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, shown, substitute, symbols_in
-from paramsym.core.at import mapping_from
+from paramsym.core.at import mapping_from, pairs_of
 from paramsym.core.layer import Layer, class_name, symbols_left
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError, ParamsymError, SizeError
@@ -132,6 +132,7 @@ class Cost(Printed):
         Raises:
             UnknownNameError: a symbol that neither the layer nor the inputs have.
             SizeError, DivisibilityError: sizes that the layer cannot have.
+            ArgumentError: what is no mapping and no name.
 
         >>> from paramsym import B, Dense, F, H, flops
         >>> cost = flops(Dense(H, F), (B, H)).at(H=768)
@@ -139,8 +140,9 @@ class Cost(Printed):
         (1536*B*F, 2*B*F*H, 1024*B*F)
         """
         root, before = self.origin
-        given = [*(self.layer.at(sizes).sizes if isinstance(sizes, str) else sizes or {}).items(), *named.items()]
-        mapping = mapping_from(type(self.layer).__name__, given, self.symbols | before.keys(), lambda _: "")
+        where = type(self.layer).__name__
+        given = [*pairs_of(where, self.layer.at(sizes).sizes if isinstance(sizes, str) else sizes), *named.items()]
+        mapping = mapping_from(where, given, self.symbols | before.keys(), lambda _: "")
         after = {symbol: substitute(value, mapping) for symbol, value in before.items() if symbol not in mapping}
         plain = {symbol: int(value) if isinstance(value, Integer) else value for symbol, value in mapping.items()}
         after |= {symbol: value for symbol, value in plain.items() if symbol in root.symbols}

@@ -57,7 +57,7 @@ class Field:
 
     def gather(self, gone: Iterable[Dependence | None], axes: Iterable[Dependence | None]) -> Field:
         """Return the field with other axes; removed spatial axes are remembered once."""
-        # An axis that was gathered before any window slid along it depends on the whole axis.
+        # If an axis was gathered before any window slid along it, the result depends on the whole axis.
         lost = {one.source: replace(one, view=None if one.view == View() else one.view) for one in gone if one is not None and one.spatial}
         return Field(tuple(axes), {**lost, **self.gathered})
 
@@ -92,7 +92,7 @@ def _views(layer: Layer, seen: Field) -> tuple[View, ...]:
         through = next((one.mixed for one in everything if one.mixed), type(layer).__name__)
         raise _everything(through)
     mixed = [one.mixed for one in seen.axes if one is not None and one.mixed]
-    if len(mixed) > 1:  # channels are at most one of several axes that are normalised together
+    if len(mixed) > 1:  # at most one of several axes that are normalised together is the channels
         raise _everything(mixed[0])
     if not any(one.slid for one in found.values()):
         return ()
@@ -148,7 +148,7 @@ def _step(  # noqa: C901, PLR0912, PLR0915 - one case for each kind of operation
             one = _slid(taken[0], slid, len(types[0].shape))
             return [replace(one, axes=(*one.axes, *more))] * len(given)
         case ConvolveTransposed() | Fold() | PoolTo() | Put() | Resample():
-            kind, _, _ = str(operation).partition(" to ")  # which lengths it gives is not known here
+            kind, _, _ = str(operation).partition(" to ")  # this place does not know the lengths of the outputs
             message = f"the outputs of {kind} depend on different numbers of entries."
             raise NotYetError(message)
         case Named(words=words):

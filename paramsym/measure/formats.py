@@ -75,7 +75,7 @@ _MIXED = (
     "files of that name keep some matrices in other blocks: q4_0 has the output matrix in q6_k (log in llama.cpp, pull request 2398), so"
     " Llama-2-7B's file has 3.83 GB instead of 3.79"
 )
-_TURNED = "matrices that are stored as (in, out), as GPT-2's, count the other axis"
+_TURNED = "for matrices that are stored as (in, out), such as GPT-2's, the wrong axis is counted"
 _KEPT = "training also keeps the weights in a wider format"
 _WHOLE = "matrices whose rows do not divide into whole blocks are padded or not quantised"
 FORMATS: Mapping[str, Format] = {
@@ -88,7 +88,7 @@ FORMATS: Mapping[str, Format] = {
         Format("bnb-nf4", f"{_BITSANDBYTES}: 4 bits, and 32 for each block", _bits(4, 32, 64), "blocks", wrong=f"{_WHOLE}; {_CODES}"),
         Format(
             "bnb-nf4-double",
-            f"{_BITSANDBYTES}: scales of 8 bits, 32 for 256 of these, and their mean in float32",
+            f"{_BITSANDBYTES}: scales of 8 bits, 32 more bits for 256 scales, and the mean of the scales in float32",
             _bits(4) + Rational(1, 64) + Rational(4, 64 * 256),
             "blocks",
             tensor=4,
@@ -96,7 +96,7 @@ FORMATS: Mapping[str, Format] = {
         ),
         Format(
             "bnb-int8",
-            "bitsandbytes, nn.Int8Params (LLM.int8, Dettmers et al. 2022, arXiv:2208.07339): a float32 for each row, SCB",
+            "bitsandbytes, nn.Int8Params (LLM.int8, Dettmers et al. 2022, arXiv:2208.07339): one byte, and a float32 for each row (SCB)",
             1,
             "blocks",
             row=4,
@@ -105,7 +105,7 @@ FORMATS: Mapping[str, Format] = {
         Format(
             "gptq-g128",
             "Frantar et al. 2023, arXiv:2210.17323, as AutoGPTQ stores it (nn_modules/qlinear/qlinear_cuda.py): for 128 numbers a scale of"
-            " 16 bits and a zero of 4 (scales, qzeros), for each input an int32, the number of its group (g_idx)",
+            " 16 bits and a zero point of 4 (scales, qzeros); for each input the number of its group in int32 (g_idx)",
             _bits(4, 20, 128),
             "blocks",
             column=4,
@@ -114,7 +114,7 @@ FORMATS: Mapping[str, Format] = {
         Format(
             "awq-g128",
             "Lin et al. 2024, arXiv:2306.00978, as AutoAWQ stores it (awq/modules/linear/gemm.py): for 128 numbers a scale of 16 bits and a"
-            " zero of 4",
+            " zero point of 4",
             _bits(4, 20, 128),
             "blocks",
             wrong="other group sizes have other scales",
@@ -136,7 +136,9 @@ FORMATS: Mapping[str, Format] = {
             tensor=4,
             wrong="activations in 4 bits need one more float32 for each matrix; ggml's blocks of that name have 36 bytes for 64",
         ),
-        Format("fp8", "8 bits, a float32 for each tensor (Micikevicius et al. 2022, arXiv:2209.05433)", 1, "blocks", tensor=4, wrong=_KEPT),
+        Format(
+            "fp8", "8 bits, and a float32 for each tensor (Micikevicius et al. 2022, arXiv:2209.05433)", 1, "blocks", tensor=4, wrong=_KEPT
+        ),
         Format(
             "fp8-128x128",
             "DeepSeek-V3, arXiv:2412.19437, section 3.3: a float32 for 128 x 128 numbers",
@@ -153,7 +155,7 @@ FORMATS: Mapping[str, Format] = {
 class State:
     """Numbers that an optimizer keeps: one for every entry, or one for every row and every column of a matrix (``factored``).
 
-    Tensors that are known to have fewer than ``least`` entries are kept in float32.
+    For tensors that are known to have fewer than ``least`` entries, the numbers are in float32.
     """
 
     bytes: Dim = 4
@@ -192,10 +194,10 @@ OPTIMIZERS: Mapping[str, Optimizer] = {
         Optimizer("adamw", "Loshchilov and Hutter 2019, arXiv:1711.05101: the averages of Adam", (State(), State())),
         Optimizer(
             "adam-8bit",
-            "bitsandbytes, optim/optimizer.py (Dettmers et al. 2022, arXiv:2110.02861): averages of a byte, a float32 for each block of"
-            " 256; float32 for tensors of fewer than 4096 entries",
+            "bitsandbytes, optim/optimizer.py (Dettmers et al. 2022, arXiv:2110.02861): two averages of one byte each, and a float32"
+            " for each block of 256; float32 for tensors of fewer than 4096 entries",
             (_EIGHT, _EIGHT),
-            "the paper, and bitsandbytes before 0.44, have blocks of 2048; a tensor whose size is a letter is taken for a large one",
+            "the paper, and bitsandbytes before 0.44, have blocks of 2048; a tensor whose size is a letter counts as a large one",
         ),
         Optimizer(
             "adafactor",
@@ -214,7 +216,7 @@ OPTIMIZERS: Mapping[str, Optimizer] = {
 
 
 def chosen(line: Line, which: Which | Literal["others"]) -> bool:
-    """Return whether a tensor is of a kind; "others" are those that are not "blocks". A stack of biases is no matrix."""
+    """Return whether a tensor is of a kind; "others" are those that are not "blocks". A stack of biases is not a matrix."""
     matrix = sum(not isinstance(axis, stack) for axis in line.shape) > 1
     match which:
         case "all":
@@ -248,7 +250,7 @@ def in_format(lines: Sequence[Line], form: Format, rest: Callable[[Line], Iterat
 
 
 def of_states(lines: Sequence[Line], optimizer: Optimizer) -> Iterator[Line]:
-    """Yield the bytes of an optimizer's states for trained tensors, those of equal states together."""
+    """Yield the bytes of an optimizer's states for trained tensors; equal states are one line."""
     for state, times in Counter(optimizer.kept).items():
         seen: set[str] = set()
         for line in lines:

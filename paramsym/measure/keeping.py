@@ -1,4 +1,4 @@
-"""What a program keeps for the backward pass, as a value: inputs, outputs and lines; and the ways of keeping it."""
+"""The arrays that a program keeps for the backward pass, as a value: inputs, outputs and lines; and the ways to keep them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Attention: TypeAlias = Literal["eager", "fused", "recomputed"]
 class Way:
     """How arrays are kept: the kernel of attention, or only attention's inputs; with ``blocks`` only the inputs of every repeated block.
 
-    ``narrow`` numbers are narrower than float32, so wide arrays are copies. ``limited`` is the fused attention of CPUs, which does not take
-    everything. ``apart`` is for an attention that torch's function computes step by step: it scales queries and keys before their product.
+    ``narrow`` numbers are narrower than float32, so wide arrays are copies. ``limited`` means the fused attention of CPUs, which refuses
+    some inputs. ``apart`` means that torch's attention function computes step by step: it scales queries and keys before their product.
     """
 
     attention: Attention = "eager"
@@ -54,7 +54,7 @@ class Keeping:
 
 
 def line_of(path: tuple[Any, ...], kind: ArrayType, split: bool = False) -> Line:
-    """Return the line of an array that is kept."""
+    """Return the line of a kept array."""
     return Line(path or ("(value)",), flat(kind.shape), role=role_of(kind.kind, split))
 
 

@@ -131,7 +131,7 @@ class _Keeper:
                     self._listed(step, operation.keeps(self.program.taken(step), self.program.given(step), needs), needs)
 
     def _region(self, step: Step, region: Region, needs: tuple[bool, ...]) -> Keeping:
-        """Return what a section keeps: an attention is one function of torch, and other kernels list what they keep themselves."""
+        """Return what a section keeps: torch's attention is one function, and every other kernel lists its kept arrays."""
         body, way, attends = region.body, self.way, region.name == "attention" and any(needs)
         if attends and way.attention == "fused" and runs_fused(way, body, needs):
             return fused(body, tuple(self.layout[number] for number in step.takes), split=step.takes[0] in self.split)
@@ -181,7 +181,7 @@ class _Keeper:
             self.split.update(step.gives)
 
     def _listed(self, step: Step, kept: tuple[Kept, ...], needs: tuple[bool, ...]) -> None:
-        """Keep what an operation, or a kernel in the place of several, says that it keeps."""
+        """Keep the arrays that an operation lists, or a kernel that replaces several operations."""
         for one in kept:
             if one.wanted and not any(needs[number] for number in one.wanted):
                 continue

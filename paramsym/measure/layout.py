@@ -1,7 +1,7 @@
 """The layout of an array in its storage: which axes can be merged without a copy, and the strides of a view.
 
 Torch keeps views as they are, and copies an array if a kernel merges axes that are not adjacent in memory. Strides are products of sizes,
-so this is known in letters as well; strides that are equal only for some sizes are taken for different.
+so this is known in letters as well. Strides that are equal only for some sizes count as different.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def like(kind: ArrayType, *taken: tuple[ArrayType, Layout]) -> Layout:
 
 
 def _as_large(one: ArrayType, other: ArrayType) -> bool:
-    """Return whether two arrays are known to have the same sizes."""
+    """Return whether two arrays have the same sizes; for sizes in letters, the answer becomes a condition."""
     if conditions_are_asked() and len(one.shape) == len(other.shape):
         return all(same(*pair) for pair in zip(one.sizes, other.sizes, strict=True))
     return one.sizes == other.sizes
@@ -113,7 +113,7 @@ def _behind(axes: list[tuple[Dim, Stride, Stride]]) -> bool:
 
 
 def _is_one(size: Dim) -> bool:
-    """Return whether a size is 1; for a letter it is another one, and a condition says so."""
+    """Return whether a size is 1; a letter is assumed not to be 1, which becomes a condition."""
     if isinstance(size, int):
         return size == 1
     if conditions_are_asked():

@@ -23,11 +23,11 @@ Use: TypeAlias = Literal["training", "inference"]
 USES: tuple[Use, ...] = ("training", "inference")
 ZERO = {
     0: "every device stores everything",
-    1: "the states of the optimizer and the copy in float32 are shared",
+    1: "the states of the optimizer and the copy in float32 are split over the devices",
     2: "gradients as well",
     3: "weights as well: FSDP's full sharding",
 }
-"""The parts that the devices of data parallelism share: the stages of ZeRO (Rajbhandari et al. 2020, arXiv:1910.02054, section 5)."""
+"""What data parallelism splits over its devices: the stages of ZeRO (Rajbhandari et al. 2020, arXiv:1910.02054, section 5)."""
 
 
 def memory(
@@ -54,11 +54,12 @@ def memory(
     """Return the memory of one device in training or inference, in bytes, by kind and by part.
 
     Training needs the weights in ``dtype``, the gradients in ``dtype`` or in ``gradients``, the states of the optimizer, a ``master`` copy
-    of the trained weights in float32 (default: if ``dtype`` is narrower), the activations by a ``convention``, and with ``recompute`` one
+    of the trained weights in float32 (by default if ``dtype`` is narrower), the activations by a ``convention``, and with ``recompute`` one
     block that is computed again. Only trained parameters have gradients and states, so frozen parts and LoRA reduce the sum; ``weights`` is
-    the format of frozen weights. For a shared model one device is counted, as in ``activations``: it has its share of matrices and tables
-    over ``tensor`` devices, and of the repeated blocks over ``pipeline`` stages. ``zero`` is the stage of ZeRO over ``devices`` of data
-    parallelism: 1 shares the optimizer's states and the copy in float32, 2 the gradients as well, 3 the weights as well, as FSDP does.
+    the format of frozen weights. If the model is split over devices, one device is counted, as in ``activations``: it has its share of
+    matrices and tables over ``tensor`` devices, and of the repeated blocks over ``pipeline`` stages. ``zero`` is the stage of ZeRO over
+    ``devices`` of data parallelism: 1 splits the optimizer's states and the copy in float32, 2 the gradients as well, 3 the weights as
+    well, as FSDP does.
 
     Inference needs the weights, in ``dtype`` or in a format of ``weights``; the caches, in ``dtype`` or in ``cache``; and the arrays of the
     widest moment, with fused attention if the convention has it. Buffers and inputs are left out of both. Temporary arrays of the backward
@@ -92,7 +93,7 @@ def memory(
         check_word(what, value, known)
     given: Any = zero  # callers without a type checker
     if not isinstance(given, int) or zero not in ZERO:
-        message = f"zero is {zero!r}; wanted a stage: 0 (nothing is shared), 1 (optimizer), 2 (gradients as well), 3 (weights as well)."
+        message = f"zero is {zero!r}; wanted a stage: 0 (nothing is split), 1 (optimizer), 2 (gradients as well), 3 (weights as well)."
         raise ArgumentError(message)
     settings = {name: value for name, value in locals().items() if name in _SETTINGS}
     shares, over = Shares(tensor, sequence, context, pipeline, interleaved), 1 / _exact(size(devices, "devices"))
@@ -143,7 +144,7 @@ def _exact(number: Dim) -> Any:
 
 
 def _held(line: Line, shares: Shares) -> Line:
-    """Return the share of a stored tensor on one device, all its copies."""
+    """Return the line of a stored tensor with all its copies, reduced to the share of one device."""
     part = [1 / _exact(shares.tensor)] if shares.tensor != 1 and chosen(line, "matrices") else []
     part += [1 / _exact(shares.pipeline)] if shares.pipeline != 1 and chosen(line, "repeated") else []
     return line if not part and line.used == line.stored else line.but(used=line.stored, factors=(*part, *line.factors))
@@ -160,7 +161,7 @@ def _stored(lines: list[Line], dtype: str, weights: str | None) -> Iterator[Line
 
 
 def _of(kind: str, lines: Iterable[Line], *factors: Dim) -> Iterator[Line]:
-    """Yield lines of bytes under their kind, multiplied by the factors that are not 1."""
+    """Yield lines of bytes with their kind as the first step of the path, multiplied by the factors."""
     more = tuple(factor for factor in factors if factor != 1)
     for line in lines:
         yield line.but(path=(kind, *line.path), factors=(*more, *line.factors))

@@ -27,14 +27,14 @@ def widest(program: Program, widths: Mapping[str, Dim], *, fused: bool = False) 
     """Return the bytes of the widest moment; an array lives from the operation that makes it to the last one that uses it.
 
     Operations make new arrays, except for views. With ``fused`` an attention needs no temporary arrays. If no moment is the widest for all
-    sizes, the result is the maximum of several. It holds for at least one copy of every loop.
+    sizes, the result is the maximum of several. The result holds if every loop has at least one copy.
     """
     found = [one.as_expr() for one in _moments(program, widths, fused=fused)]
     return Max(*found, evaluate=False) if len(found) > 1 else found[0]
 
 
 def _moments(program: Program, widths: Mapping[str, Dim], *, fused: bool) -> list[Polynomial]:
-    """Return the moments of which none exceeds another for all sizes; the inputs of a program belong to its caller."""
+    """Return the moments that may be the widest, none of which exceeds another for all sizes; inputs belong to the caller."""
     return once(program, ("moments", tuple(widths.items()), fused), lambda: _found(program, widths, fused=fused))
 
 
@@ -78,9 +78,9 @@ def _inside(operation: Any, widths: Mapping[str, Dim], *, fused: bool) -> list[P
 
 
 def _copies(loop: Loop, freed: Polynomial, widths: Mapping[str, Dim], *, fused: bool) -> Iterator[Polynomial]:
-    """Yield the moments inside the copies; those behind the first get what others made, and what the first one got may be ``freed``."""
+    """Yield the moments inside the copies. Copies after the first get the results of the one before; the first inputs may be ``freed``."""
     for place, (numbers, body) in enumerate(loop.bodies):
-        same(numbers.count, 0)  # no copies make no arrays, and a single one has none behind it
+        same(numbers.count, 0)  # without copies there are no arrays, and after a single copy there is no next one
         same(numbers.count, 1)
         start, step = Polynomial.of(numbers.start), Polynomial.of(numbers.step)
         last = start + step * (Polynomial.of(numbers.count) - Polynomial.of(1))
@@ -94,10 +94,10 @@ def _copies(loop: Loop, freed: Polynomial, widths: Mapping[str, Dim], *, fused: 
 
 
 def _ends(moment: Polynomial, index: Symbol, first: Polynomial, last: Polynomial, numbers: Numbers) -> Iterator[Polynomial]:
-    """Yield polynomials of which one is the largest value of a moment over the copies.
+    """Yield polynomials; the largest of them is the largest value of a moment over the copies.
 
     Raises:
-        SizeError: a moment that may be the widest in between.
+        SizeError: a moment that may be widest in a copy between the first and the last.
     """
     further = Polynomial.of(index) + Polynomial.of(numbers.step)
     grows = moment.put(index, further) - moment
@@ -109,17 +109,17 @@ def _ends(moment: Polynomial, index: Symbol, first: Polynomial, last: Polynomial
     elif _within(_NOTHING, bends):
         yield from (moment.put(index, first), moment.put(index, last))
     else:
-        message = f"the widest of {numbers} is not known: {shown(moment.as_expr())} may be largest between the first copy and the last one."
+        message = f"the widest of {numbers} is not known: {shown(moment.as_expr())} may be largest between the first and the last."
         raise SizeError(message)
 
 
 def _roots(program: Program) -> list[int]:
-    """Return for every value the one that owns its storage."""
+    """Return for every value the value that owns its storage."""
     return _laid(program)[0]
 
 
 def _laid(program: Program) -> tuple[list[int], list[Layout]]:
-    """Return the owners of the storages, and the layouts. A part may give back its input, or a view of it: a dropout, a flattening."""
+    """Return the owners of the storages, and the layouts. A part such as a dropout may return its input or a view of it."""
     root = list(range(len(program.types)))
     layout = [plain(one) for one in program.types]
     for step in program.steps:

@@ -57,7 +57,7 @@ def _through(layer: Layer) -> tuple[View, ...]:
 
 
 def _of_part(layer: Layer) -> str:
-    """Return that the first part can be asked for instead, such as the features of a classifier, where its outputs all see the same."""
+    """Return the advice to ask for the first part, such as a classifier's features, if this part has a single receptive field."""
     first = next(iter(layer.own_parts), None)
     try:
         found = first is not None and first.name and first.layer.own_parts and first.layer.views()

@@ -30,7 +30,7 @@ def summary(
     training only.
 
     With ``stages`` there is one row for each size of the feature map, as in papers about image networks; it contains all layers whose
-    output has this size. Layers that are applied to several maps, as the heads of detectors are, have one row, "100 x 100 to 7 x 7".
+    output has this size. Layers that are applied to several maps, such as the heads of detectors, have one row, "100 x 100 to 7 x 7".
 
     Raises:
         ShapeError: an input shape that the layer cannot take.
@@ -78,13 +78,13 @@ def summary(
 
 
 _LAST = {"Dense", "LayerNorm"}
-"""Layers that take the last axis for channels."""
+"""Layers whose channels are the last axis."""
 
 
 def _stages(entries: list[_Entry], batches: frozenset[Any]) -> Iterator[tuple[list[Shape], list[_Entry]]]:
-    """Yield the rows of a table of stages: layers with the sizes of their maps.
+    """Yield the rows of a table of stages: the sizes of the maps, and the layers.
 
-    Layers that are applied to several maps have several sizes: the heads of detectors, which papers list once for all levels.
+    Layers that are applied to several maps have several sizes, such as the heads of detectors, which papers list once for all levels.
     """
     found: list[tuple[list[Shape], list[_Entry]]] = []
     for size, some in _by_size(entries, batches):
@@ -123,8 +123,9 @@ def _by_size(entries: list[_Entry], batches: frozenset[Any]) -> Iterator[tuple[S
 def _sizes(entries: list[_Entry], batches: frozenset[Any]) -> list[Shape]:
     """Return the spatial extents of the map that every layer's output belongs to; features behind a map have one position.
 
-    The outputs of convolutions and poolings are maps, and of other layers what has the size of one, its channels first or last, or its
-    places in a row, with a class token or without. Windows and heads that stand in the place of the batch belong to the map they are of.
+    The outputs of convolutions and poolings are maps. The output of another layer is a map if it has the size of one, with its channels
+    first or last, or if it is a sequence of a map's positions, with or without a class token. An output with windows or heads in the batch
+    axis belongs to the map before it.
     """
     layers = [entry.visit.layer for entry in entries]
     keras = any(getattr(one, "data_format", "") == "channels_last" or getattr(one, "dialect", "torch") != "torch" for one in layers)
@@ -153,13 +154,13 @@ def _sizes(entries: list[_Entry], batches: frozenset[Any]) -> list[Shape]:
 
 
 def _in_row(length: Count | None, size: Shape) -> bool:
-    """Say whether so many places are those of a map, or one more."""
+    """Whether a sequence has as many positions as a map, or one more for a class token."""
     places = product(size)
     return length in {places, canonical(places + 1)}
 
 
 def _staged(sizes: list[Shape], entries: list[_Entry]) -> tuple[Cell, ...]:
-    """Return the row of one size, or of the first one to the last: the applied layers by kind, the sums, the last output."""
+    """Return the row of one or more sizes: the first and the last size, the applied layers by kind, the last output, the sums."""
     kinds: dict[str, Dim] = {}
     for entry in entries:
         if entry.named:
@@ -172,7 +173,7 @@ def _staged(sizes: list[Shape], entries: list[_Entry]) -> tuple[Cell, ...]:
 
 
 class _Entry:
-    """One row: a visit, what is counted for it, and whether it gives a whole map or a part of one, such as windows."""
+    """One row: a visit, its counts, and whether its output is a whole map or a part of one, such as windows."""
 
     def __init__(self, visit: Visit) -> None:
         self.visit, self.whole = visit, True

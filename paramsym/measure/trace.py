@@ -61,7 +61,7 @@ def types_for(layer: Layer, shapes: tuple[Any, ...], named: Mapping[str, Any]) -
 
 
 def ask_for_copies(program: Program) -> None:
-    """Ask for at least one copy of every loop, as a condition: without copies, their largest moment and what they keep once are absent."""
+    """Add the condition that every loop has at least one copy: without copies, the arrays that they keep once do not exist."""
     for step in program.steps if conditions_are_asked() else ():
         if isinstance(step.operation, Loop):
             for numbers, _ in step.operation.bodies:

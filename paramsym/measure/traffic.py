@@ -74,8 +74,8 @@ def _multiplies(operation: Any, taken: tuple[ArrayType, ...], given: tuple[Array
 class Intensity(Tabular):
     """The FLOPs of a forward pass for each byte moved: ``flops`` over ``bytes``, both costs.
 
-    ``on`` gives the limit of a machine: arithmetic if the ratio is above the machine's ridge, otherwise memory. A ratio has no lines:
-    questions such as ``explain`` take ``flops`` and ``bytes``, questions about expressions also take ``ratio``.
+    ``on`` gives the limit of a machine: arithmetic if the ratio is above the machine's ridge, otherwise memory. A ratio has no lines, so
+    functions such as ``explain`` take ``flops`` or ``bytes``. Functions of expressions also take ``ratio``.
     """
 
     flops: Cost
@@ -83,7 +83,7 @@ class Intensity(Tabular):
     unit: ClassVar[str] = "FLOPs per byte"
 
     def __post_init__(self) -> None:
-        """Bytes are moved, or there is no ratio."""
+        """Refuse a pass that moves no bytes: it has no ratio."""
         if self.bytes.total == 0:
             message = f"{self.bytes.subject} moves no bytes, so it has no FLOPs per byte; give inputs with entries."
             raise SizeError(message)
@@ -95,7 +95,7 @@ class Intensity(Tabular):
 
     @property
     def total(self) -> Expr:
-        """The ratio, under the name that costs have for it."""
+        """The ratio, under the name that costs use."""
         return self.ratio
 
     def at(self, sizes: Any = None, /, **named: Any) -> Intensity:
@@ -148,7 +148,7 @@ class Roofline(Printed):
 
     @property
     def words(self) -> str:
-        """What limits on which machine, and the times of both."""
+        """The machine, its limit, and the times of arithmetic and of moving bytes."""
         times = f"{float(self.arithmetic):.3g} s of arithmetic, {float(self.moving):.3g} s of moving bytes"
         return f"on {self.machine}: {self.bound}-bound ({times})"
 

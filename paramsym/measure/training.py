@@ -36,7 +36,7 @@ class Training(Cost):
 
     @property
     def flops(self) -> Expr:
-        """The FLOPs of the whole run, by the given convention: the total."""
+        """The FLOPs of the whole run, by the given convention; the same as ``total``."""
         return self.total
 
     @property

@@ -57,7 +57,7 @@ def checked_shape(input_shape: Iterable[Count | None]) -> Shape:
     """Return an input shape, or the shapes of several inputs, as checked tuples.
 
     Raises:
-        ShapeError: what is no shape.
+        ShapeError: something that is not a shape.
         SizeError: an extent that is not a size.
 
     >>> checked_shape([None, 3]), checked_shape([(2, 3), (2, 5)])
@@ -77,7 +77,7 @@ def inputs_asked(layer: Layer, input_shape: Iterable[Count | None] | None, named
 
     Raises:
         ArgumentError: an unknown name; no shape for a layer that states none.
-        ShapeError: what is no shape.
+        ShapeError: something that is not a shape.
     """
     if input_shape is not None and not named:
         return checked_shape(input_shape)

@@ -161,7 +161,7 @@ def _positions(layer: Layer, inputs: tuple[tuple[Dim, ...], ...]) -> tuple[Dim, 
 
 
 def _divisor(layer: Layer, inputs: tuple[tuple[Dim, ...], ...], per: Share) -> tuple[Dim, ...]:
-    """Return the divisor of the whole batch."""
+    """Return the sizes by which the FLOPs of the whole batch are divided."""
     return () if per == "batch" else inputs[0][:1] if per == "sequence" else _positions(layer, inputs)
 
 
@@ -192,7 +192,7 @@ def forward(program: Program) -> Iterator[Line]:
 def walked(
     program: Program, question: Hashable, lines_of: Callable[..., Iterable[Line]], *, whole: tuple[type, ...] = ()
 ) -> Iterator[Line]:
-    """Yield the lines of every operation, those of parts under their paths and times their number of uses.
+    """Yield the lines of every operation; lines of a part have its path and are multiplied by its number of uses.
 
     ``lines_of`` takes an operation with the types of its inputs and results. An operation of a type in ``whole`` is passed as a whole,
     without its inner operations. The lines of every part are cached under the ``question``, so equal parts are walked once.
@@ -217,7 +217,7 @@ def walked(
 
 
 def _with_copies(operation: Call | Region | Loop | Scan | Route, inside: Callable[[Program], tuple[Line, ...]]) -> Iterator[Line]:
-    """Yield the lines ``inside`` the programs of an operation, under their paths and times their number of uses."""
+    """Yield the lines ``inside`` the programs of an operation, with their paths and multiplied by their number of uses."""
     match operation:
         case Call(name=name, body=body):
             yield from [line.within(shown(name), None, frozen=False) for line in inside(body)]
@@ -233,7 +233,7 @@ def _with_copies(operation: Call | Region | Loop | Scan | Route, inside: Callabl
 
 
 def check_stated(program: Program, above: str = "") -> None:
-    """Raise ``NotYetError`` for a part without a forward pass; the message names its path, which begins with ``above``."""
+    """Raise ``NotYetError`` for a part without a forward pass; the message contains its path, which begins with ``above``."""
     once(program, "stated", lambda: _check_stated(program, above))
 
 

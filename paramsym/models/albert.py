@@ -67,7 +67,7 @@ class Albert(BertLike):
 
     @property
     def classifier_rate(self) -> float:
-        """That of classifiers, which answers to questions do not have."""
+        """The dropout rate of classifiers; question answering has no dropout."""
         return 0.0 if self.task == "QuestionAnswering" else self.classifier_dropout_prob
 
     def ties(self) -> Mapping[str, str]:
@@ -174,7 +174,7 @@ class AlbertGroups(Layer):
         if self.times == 0:
             return x
         if self.groups == 0:
-            message = f"num_hidden_groups is 0, and a token passes {self.times} of them; wanted at least one group."
+            message = f"num_hidden_groups is 0, but a token passes {self.times} of them; wanted at least one group."
             raise ArgumentError(message)
         if not isinstance(self.groups, int) or (self.groups > 1 and not isinstance(self.times, int)):
             return through([(Numbers(self.groups), Shared(self.group, canonical(per(self.times, self.groups))))], (x,), ())

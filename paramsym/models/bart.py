@@ -101,7 +101,7 @@ class Bart(TwoStacks, Seq2Seq):
             yield Part("classification_head", classification_head(width, self.num_labels, self.classifier_dropout))
 
     def forward(self, own: Own, input_ids: Value, decoder_input_ids: Value | None = None) -> Value:
-        """Last hidden states, scores of tokens or labels per position, or scores of each text, at the last token that ends it."""
+        """Last hidden states, scores of tokens or labels for each position, or scores of each text at its last end token."""
         x = own[self._base_name](*self.texts(input_ids, decoder_input_ids))
         if self._translates or self._causal:
             scores = own.lm_head(x)

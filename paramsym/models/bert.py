@@ -108,7 +108,7 @@ class TextModel(Model):
 
     @property
     def classifier_rate(self) -> float:
-        """The rate at which the head drops what it reads."""
+        """The dropout rate of the head's input."""
         return 0.0
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Any:
@@ -141,7 +141,7 @@ class BertLike(TextModel):
 
     @property
     def classifier_rate(self) -> float:
-        """That of classifiers, by default the one of all hidden states; answers to questions drop nothing."""
+        """The dropout rate of classifiers, by default that of the hidden states; question answering has no dropout."""
         rate = self.hidden_dropout_prob if self.classifier_dropout is None else self.classifier_dropout
         return 0.0 if self.task == "QuestionAnswering" else rate
 

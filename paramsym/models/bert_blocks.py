@@ -189,7 +189,7 @@ class TextBase(Holder):
 
 @dataclass(frozen=True)
 class TextClassifier(Holder):
-    """The labels of a text, from its first position: an activated projection ``dense``, then ``out_proj``; ``dropped`` before both."""
+    """The labels of a text, from its first position; ``dropped`` is the rate of dropout before ``dense`` and before ``out_proj``."""
 
     function: str
     dropped: float = 0.0

@@ -148,10 +148,10 @@ def inward_and_out(width: Dim, sliced: tuple[Dim, Dim], *, key_bias: bool = True
 class RotatedAttention(Holder):
     """Causal attention with rotated queries and keys: ``q_proj``, ``k_proj``, ``v_proj`` and an output.
 
-    ``norms`` name two norms for the heads of queries and keys before the rotation, where they are among the layers; ``joint`` norms take
-    all heads of a position together. ``clip`` limits queries, keys and values to numbers from -clip to clip. ``window`` is how many
-    positions a query sees; ``scale`` replaces 1/sqrt(width); ``cap`` limits the scores. ``sinks``, where they are stored, are
-    one more score per head. ``halves`` says that cosines and sines have every angle once; ``dropout`` is the rate of the weights.
+    ``norms`` name two norms for the heads of queries and keys before the rotation, if the layers contain them; ``joint`` norms take all
+    heads of a position together. ``clip`` limits queries, keys and values to numbers from -clip to clip. ``window`` is how many positions a
+    query sees; ``scale`` replaces 1/sqrt(width); ``cap`` limits the scores. ``sinks``, if stored, are one more score for each head.
+    ``halves`` says that cosines and sines have every angle once; ``dropout`` is the rate of the weights.
     """
 
     _: KW_ONLY
@@ -221,7 +221,7 @@ class Gated(Holder):
     function: str
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The activated gate times the other half, then down."""
+        """The activated gate times the other half, then the projection down."""
         return own.down_proj(activation(own, self.function, own.gate_proj(x)) * own.up_proj(x))
 
 
@@ -322,7 +322,7 @@ def last_word(x: Value, input_ids: Value, padding: int | None) -> Value:
 
 
 def last_of(x: Value, input_ids: Value, token: int | None) -> Value:
-    """Return the entry of the last position that holds a token, or of the first one where none does."""
+    """Return the entry of the last position that holds a token, or of the first position if no position holds it."""
     if token is None:
         return last_position(x)
     return _last_where(x, input_ids, token, holds=True)

@@ -128,7 +128,7 @@ class DebertaV2(BertLike):
 
     @property
     def classifier_rate(self) -> float:
-        """That of classifiers of texts, by default the one of all hidden states, which labels of tokens have; answers drop nothing."""
+        """The dropout rate of text classifiers; by default, and for token labels, that of the hidden states; 0 for question answering."""
         rate = self.hidden_dropout_prob if self.cls_dropout is None or self.task == "TokenClassification" else self.cls_dropout
         return 0.0 if self.task == "QuestionAnswering" else rate
 

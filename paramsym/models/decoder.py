@@ -161,7 +161,7 @@ class Decoder(Model):
 
     @property
     def classifier_rate(self) -> float:
-        """The rate at which a classifier of tokens drops; the reference takes another one, or 0.1, where none is given."""
+        """The dropout rate of a token classifier: ``classifier_dropout``, or ``hidden_dropout``, or 0.1, as in the reference."""
         given = (self.classifier_dropout, getattr(self, "hidden_dropout", None), 0.1)
         return next(rate for rate in given if rate is not None)
 
@@ -235,7 +235,7 @@ class GroupedDecoder(Decoder):
         "max_position_embeddings": Whole(2048),
         "partial_rotary_factor": RotaryShare(),
     }
-    odd_share: ClassVar[bool] = True  # whether an odd number of entries of a head can be rotated
+    odd_share: ClassVar[bool] = True  # whether the share of a head that is rotated may be an odd number of entries
 
     def conditions(self) -> None:
         """Key/value heads divide the heads, and heads divide the hidden size if no head size is given."""
@@ -326,7 +326,7 @@ class RotaryFrequencies(Layer):
 
     ``layer_types`` are the kinds of layers that have separate frequencies. ``rope`` has the settings of the frequencies; a tuple has one
     entry for each of these kinds. With ``halves`` an angle occurs once for both entries of a pair; ``complex`` means one array of complex
-    numbers. With ``odd`` the rotated entries may be an odd number, to which the reference adds one.
+    numbers. With ``odd``, the number of rotated entries may be odd; the reference then rotates one more.
 
     >>> RotaryFrequencies(D).params, len(RotaryFrequencies(64).ledger(buffers=True))
     (0, 2)
@@ -361,7 +361,7 @@ class RotaryFrequencies(Layer):
 
 
 def frequencies(whole: Dim, share: Count | None, *, odd: bool = True, **settings: Any) -> RotaryFrequencies:
-    """Return the frequencies of a head, or of a share of its entries, which may be an odd number of them unless ``odd`` is False."""
+    """Return the frequencies of a whole head, or of a share of its entries; the share may be an odd number unless ``odd`` is False."""
     return RotaryFrequencies(whole, **settings) if share is None else RotaryFrequencies(share, odd=odd, **settings)
 
 

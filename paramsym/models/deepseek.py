@@ -40,12 +40,12 @@ class Deepseek(Decoder):
 
     The arguments are the keys of the reference's configuration. Attention is latent: keys and values are computed from a vector of R =
     ``kv_lora_rank``, queries from one of R_q = ``q_lora_rank``, or from the input if it is None. The first k layers have a feed-forward
-    network of 3*F*H; each of the L - k others a router of E*H, E experts of 3*F_e*H, of which a token uses K, and ``n_shared_experts`` that
-    every token uses, stored as one network of E_s*F_e; with 0 its matrices are stored and empty. DeepSeek-V3's router also keeps a
-    correction of E, which is saved and is not a parameter. ``attention_bias`` adds biases to the matrices into the latent vectors and out
-    of attention, ``mlp_bias`` (V2) to dense and shared networks. ``expert_storage`` is *stacked*, two tensors as the reference holds them,
-    or *separate*, as the published files do. Where ``num_experts_per_tok`` is None, all experts are counted as used. The reference leaves
-    out the modules for multi-token prediction that DeepSeek-V3's files hold after the L layers (paper, section 2.2;
+    network of 3*F*H. Each of the L - k others has a router of E*H, E experts of 3*F_e*H, of which a token uses K, and ``n_shared_experts``
+    that every token uses, stored as one network of width E_s*F_e. With no shared experts, empty matrices are stored. DeepSeek-V3's router
+    also keeps a correction of E, which is saved and is not a parameter. ``attention_bias`` adds biases to the matrices into the latent
+    vectors and out of attention, ``mlp_bias`` (V2) to dense and shared networks. ``expert_storage`` is *stacked*, two tensors as the
+    reference holds them, or *separate*, as the published files do. If ``num_experts_per_tok`` is None, all experts are counted as used.
+    The reference leaves out the modules for multi-token prediction that DeepSeek-V3's files hold after the L layers (paper, section 2.2;
     deepseek-ai/DeepSeek-V3, README_WEIGHTS.md); ``num_nextn_predict_layers`` is how many of them to count. A module is one more layer with
     experts, a matrix of 2*H*H and three normalisations of H; its token table and its output matrix are the model's; the reference does not
     compute with them, and neither does the forward pass.

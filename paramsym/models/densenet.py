@@ -37,9 +37,9 @@ _INDEX: Symbol = dims("i")
 class DenseNet(Pictures):
     r"""A densely connected network for images (Huang et al. 2017), with torchvision's arguments in torchvision's order.
 
-    A torchvision name as first argument means that model's sizes, 1,000 classes included, and other arguments change them. Otherwise
-    sizes that are not given are letters: growth rate g (the paper's k), depths n1 to n4 (``block_config`` takes any number of blocks), N
-    classes. ``num_init_features`` is by default twice the growth rate (section 3, "Implementation Details").
+    If the first argument is a torchvision name, it means that model's sizes, 1,000 classes included; other arguments change them.
+    Otherwise, sizes that are not given are letters: growth rate g (the paper's k), depths n1 to n4 (``block_config`` takes any number of
+    blocks), N classes. ``num_init_features`` is by default twice the growth rate (section 3, "Implementation Details").
 
     Layer i of a block reads the block's input and the outputs of the i - 1 layers before it, g channels each; so the count is quadratic in
     the depths and in the growth rate. A transition halves the channels and rounds down: with letters for depths the formula has floors,

@@ -97,7 +97,7 @@ class DistilBert(TextModel):
 
     @property
     def classifier_rate(self) -> float:
-        """Each kind of head has its own."""
+        """The dropout rate of the head; each kind of head has its own."""
         return {"QuestionAnswering": self.qa_dropout, "TokenClassification": self.dropout}.get(self.task, self.seq_classif_dropout)
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Value:  # noqa: ARG002 - there is no pooler

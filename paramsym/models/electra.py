@@ -130,7 +130,7 @@ class Discriminator(Holder):
 class Summary(Holder):
     """One vector for each text, of the "first" or the "last" position or the "mean" of all, projected if there is a part ``summary``.
 
-    ``dropped`` are the rates before the projection and at the end.
+    ``dropped`` are the dropout rates before the projection and at the end.
     """
 
     function: str

@@ -224,7 +224,7 @@ class FusedAttention(Fused):
 
 @dataclass(frozen=True)
 class FusedRotated(Fused):
-    """The same with queries and keys that are rotated, with ``partly`` only the first entries of each head."""
+    """Fused attention with rotated queries and keys; with ``partly``, only the first entries of each head are rotated."""
 
     partly: bool = False
 

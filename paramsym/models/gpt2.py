@@ -128,7 +128,7 @@ class Gpt2(Gpt):
 class Summary(Holder):
     """One vector of a text, or one score with ``squeeze``: the last position's, the first one's or the mean, projected and activated.
 
-    ``dropped`` are the rates before the projection and behind the activation.
+    ``dropped`` are the dropout rates before the projection and after the activation.
     """
 
     function: str
@@ -140,9 +140,7 @@ class Summary(Holder):
         """One vector of (batch, positions, width); for choices all but ``cls_index`` reduce the second axis, as the reference does."""
         if self.kind == "cls_index":
             size = canonical(x.sizes[-2] - 1)
-            index = Kept(
-                "own", factors=(*x.sizes[:-2], x.sizes[-1]), kind="index"
-            )  # a position for every feature, as torch.gather wants it
+            index = Kept("own", factors=(*x.sizes[:-2], x.sizes[-1]), kind="index")  # torch.gather needs a position for every feature
             x = region("gather", lambda x: compact(take(x, x.rank - 2, size)), x, keeps=(index,))
         elif self.kind == "mean":
             x = reduce("mean", x, 1)

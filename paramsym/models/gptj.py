@@ -112,7 +112,7 @@ class TurnedAttention(Holder):
         """
         rest = canonical(x.sizes[-1] - self.rotary_dim)
         if negative(rest):
-            message = f"rotary_dim is {self.rotary_dim}, and a head has {x.sizes[-1]} entries; wanted no more than these."
+            message = f"rotary_dim is {self.rotary_dim}; wanted at most {x.sizes[-1]}, the width of a head."
             raise ShapeError(message)
         x, *still = segments(x, self.rotary_dim, rest) if rest != 0 else (x,)
         x = rotate(rearrange(x, "b s a (p two) -> b s a (two p)", two=2), cos, sin)

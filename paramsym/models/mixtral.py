@@ -77,7 +77,7 @@ class Expert(Gated):
     """One expert under the names of the published files: ``w1`` is the gate, ``w3`` the up projection, ``w2`` the down projection."""
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The activated gate times the up projection, then down."""
+        """The activated gate times the up projection, then the projection down."""
         return own.w2(activation(own, self.function, own.w1(x)) * own.w3(x))
 
 

@@ -112,7 +112,7 @@ class Model(Layer):
                 raise ArgumentError(message)
 
     def _symbols(self) -> Iterable[Symbol]:
-        cls: type = type(self)  # without the letters of another class's keys, which this class refuses
+        cls: type = type(self)  # without the letters of keys that only other classes have: this class refuses them
         foreign = {one.name for one, _ in _limited(cls) if one.metadata["of"] and self.kind not in one.metadata["of"]}
         return symbols_in(tuple(getattr(self, name) for name in field_names(cls) if name not in foreign))
 
@@ -158,7 +158,7 @@ def _keyed(cls: type) -> tuple[tuple[Field[Any], Key], ...]:
 
 @cache
 def _limited(cls: type) -> tuple[tuple[Field[Any], Key], ...]:
-    """Return those of which something is asked; a model is built often."""
+    """Return the fields with a condition; cached, because models are built often."""
     asked = ("divides", "at most", "of")
     return tuple((one, how) for one, how in _keyed(cls) if isinstance(how, Function) or any(one.metadata[word] for word in asked))
 

@@ -79,7 +79,7 @@ class FusedGated(Holder):
     function: str
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The activated gate times the other half, then down."""
+        """The activated gate times the other half, then the projection down."""
         gate, up = segments(own.gate_up_proj(x))
         return own.down_proj(up * activation(own, self.function, gate, "activation_fn"))
 

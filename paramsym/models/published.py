@@ -1,8 +1,8 @@
 """Published sizes and counts: rows of a data file beside a family's module, read when they are first used.
 
 A row gives a published ``name``, constructor arguments by column, and a published count: ``count`` parameters of its ``class`` in the
-reference, from ``source``. An empty cell is left out. Further rows of one name hold further counts. A tuple is written in brackets, with
-spaces between its entries, an exact fraction as 3/4; a column ``vision_config.hidden_size`` is an argument of the inner model.
+reference, from ``source``. An empty cell is left out. Further rows of one name hold further counts. A tuple is in brackets, with spaces
+between its entries; an exact fraction is 3/4. A column such as ``vision_config.hidden_size`` is an argument of the inner model.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Claim:
 
 
 class _File:
-    """A data file of this package, read once, or the rows of it whose class is ``of``."""
+    """A data file of this package, read once; with ``of``, only the rows of this class."""
 
     def __init__(self, name: str, of: str, inside: Mapping[str, Callable[..., Any]]) -> None:
         self.name, self.of, self.inside = name, of, inside
@@ -134,7 +134,7 @@ class Claims(Sequence[Claim]):
 def published_in(name: str, of: str = "", **inside: Callable[..., Any]) -> tuple[Published, Claims]:
     """Return the sizes and the counts of a family's data file; ``inside`` are the inner models, by argument.
 
-    ``of`` takes the rows of one class only, where families share a file.
+    ``of`` selects the rows of one class in a file that several families share.
 
     >>> sizes, claims = published_in("llama")
     >>> sizes["Qwen/Qwen2-0.5B"]["num_key_value_heads"], claims[0].count

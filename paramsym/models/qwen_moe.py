@@ -107,7 +107,7 @@ class QwenMoe(RmsDecoder):
         return super().forward(own, input_ids)
 
     def blocks(self) -> Layer:
-        """A sparse layer at every step, dense ones between them and where they are listed; the kinds of attention alternate."""
+        """A sparse layer at every step; the layers between them, and the listed layers, are dense; the kinds of attention alternate."""
         mixed = self.num_experts != 0
         step, only = (self.decoder_sparse_step, self.mlp_only_layers) if mixed else (1, ())
         sparse = self._sparse() if mixed else self._dense()

@@ -30,7 +30,7 @@ Depths: TypeAlias = tuple[Dim, Dim, Dim, Dim]
 _EXPANSION = {"BasicBlock": 1, "Bottleneck": 4}
 _DEPTHS: Depths = dims("n1 n2 n3 n4")
 _PLAIN = {"groups": 1, "width_per_group": 64}
-"""What a name does not mean, so that it may be changed."""
+"""The values of a plain network; if a published name has them, other values may be given with the name."""
 _QUANTIZED = ("resnet18", "resnet50", "resnext101_32x8d", "resnext101_64x4d")
 
 
@@ -38,7 +38,7 @@ _QUANTIZED = ("resnet18", "resnet50", "resnext101_32x8d", "resnext101_64x4d")
 class ResNet(Pictures):
     r"""A residual network for images (He et al. 2016), with torchvision's arguments in torchvision's order.
 
-    A torchvision name as first argument means that model's sizes, 1,000 classes included; other arguments change it, as they change
+    As first argument, a torchvision name means that model's sizes, 1,000 classes included; other arguments change it, as they change
     ``torchvision.models.resnet18(num_classes=10)``. A *quantized* name means the same tensors before they are quantized. Otherwise
     ``block`` is "BasicBlock" or "Bottleneck" and ``layers`` the four depths; sizes that are not given are letters: depths n1 to n4, N
     classes.
@@ -159,7 +159,7 @@ class ResNet(Pictures):
         return self.replace_stride_with_dilation or (False, False, False)
 
     def _dilates(self) -> bool:
-        """Whether any block is dilated: those after a block whose stride was replaced."""
+        """Whether any block is dilated, as blocks are after the first block of a stage whose stride was replaced."""
         earlier = False
         for gives_up, depth in zip(self._replaced, self.layers[1:], strict=True):
             if earlier or (gives_up and depth != 1):

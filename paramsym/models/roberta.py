@@ -68,7 +68,7 @@ class Roberta(BertLike):
 
     @property
     def classifier_rate(self) -> float:
-        """That of classifiers; a choice has the one of all hidden states, and a classifier of texts drops inside."""
+        """The dropout rate of classifiers; multiple choice has that of the hidden states."""
         return self.hidden_dropout_prob if self.task == "MultipleChoice" else super().classifier_rate
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Value:
@@ -126,7 +126,7 @@ class RobertaEmbeddings(BertEmbeddings):
             ShapeError: more positions than rows.
         """
         if self.padding_idx is None:
-            message = "pad_token_id is None; the positions are counted from the row behind it on: give a whole number, such as 1."
+            message = "pad_token_id is None; positions begin at the row after it; give a whole number, such as 1."
             raise ArgumentError(message)
         check_positions(input_ids.sizes, canonical(self.max_position_embeddings - self.padding_idx - 1))
         words = where(compare(input_ids, "equal", self.padding_idx), constant("index zeros", (1, 1), kind="index"), 1)

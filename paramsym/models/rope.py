@@ -162,7 +162,7 @@ def rotate(arguments: dict[str, Any], sizes: Sizes, width: int, kind: str, facto
     """Give the number of rotated entries a letter if it is not the width; if none are left, it is the number 0.
 
     Raises:
-        ConfigError: an odd number of them for "yarn", whose two lists of frequencies would have different lengths.
+        ConfigError: an odd number of rotated entries for "yarn", whose two lists of frequencies would have different lengths.
     """
     if kind == "default" and not partial:
         return

@@ -23,7 +23,7 @@ TARGET = dims("S_d")
 
 @dataclass(frozen=True)
 class Ending(Whole):
-    """The token that ends a text. A list of tokens is read as None: generation may stop at several, a classifier cannot."""
+    """The token that ends a text. A list of tokens is read as None: generation may stop at several tokens, a classifier reads at one."""
 
     def read(self, value: Any, where: str, sizes: Sizes, /) -> Any:
         """Return the token, or None."""
@@ -35,8 +35,8 @@ class Seq2Seq(Model):
     """A model that reads the token ids of a source, ``input_ids``, and of a target, ``decoder_input_ids``; abstract.
 
     Without a target it is the source shifted by one position, after ``decoder_start_token_id``. Classes that read one text make their
-    target from it; some have only one stack. A text is classified at its last ``eos_token_id``; the
-    reference refuses texts without it. None takes the last position. ``classifier_dropout`` is the rate of what a classifier reads.
+    target from it; some have only one stack. A classifier reads a text at its last ``eos_token_id``; the reference refuses texts without
+    this token. If it is None, the classifier reads the last position. ``classifier_dropout`` is the dropout rate of the classifier's input.
     """
 
     _: KW_ONLY
@@ -109,7 +109,7 @@ class Stacks(Layer):
 
 @dataclass(frozen=True)
 class ClassificationHead(Holder):
-    """The scores of labels: ``dense``, tanh, ``out_proj``; ``dropped`` is the rate of dropout before both layers."""
+    """The scores of labels: ``dense``, tanh, ``out_proj``; ``dropped`` is the dropout rate before each layer."""
 
     dropped: float = 0.0
 

@@ -110,7 +110,7 @@ class FirstHead(Layer):
         yield Part("", self.norm)
 
     def forward(self, own: Own, x: Value) -> tuple[Value, Value]:
-        """Return the heads, moved on by one place, and the first head, normalised."""
+        """Return the heads, rotated by one place so that the next one is first, and the normalised first head."""
         return turn(x, 2), own[""](take(x, 2))
 
 

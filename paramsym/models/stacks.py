@@ -103,7 +103,7 @@ class Stack(Holder):
 class Attention(Holder):
     """Attention with the projections ``q_proj``, ``k_proj``, ``v_proj`` and ``out_proj``, to its own input or to a memory.
 
-    With ``laid`` the reference copies its queries, with heads before positions.
+    With ``laid``, the reference copies its queries into memory with heads before positions.
     """
 
     _: KW_ONLY

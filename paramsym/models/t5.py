@@ -246,7 +246,7 @@ class _FeedForward(Holder):
     dropped: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Up, gated or not, and down."""
+        """The projection up, gated or not, and the projection down."""
         y = activation(own, self.function, own["wi" if "wi" in own else "wi_0"](x), "act")
         return own.wo(drop(y if "wi" in own else y * own.wi_1(x), self.dropped))
 

@@ -238,4 +238,4 @@ def inside(reader: Family, letters: Mapping[Symbol, Symbol] = MappingProxyType({
     keys |= {
         name: replace(one, letter=letters[one.letter]) for name, one in keys.items() if isinstance(one, Size) and one.letter in letters
     }
-    return replace(reader, keys=keys, ignored={**reader.ignored, "is overridden by that of the whole": overruled})
+    return replace(reader, keys=keys, ignored={**reader.ignored, "is overridden by the same key of the whole model": overruled})

@@ -80,7 +80,7 @@ class Pooled(Holder):
     scale: int
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, channels, height, width), with other channels."""
+        """(batch, channels, height, width) to the same with another number of channels."""
         return like(own.conv(pool_to("mean", x, (self.scale, self.scale))), x)
 
 

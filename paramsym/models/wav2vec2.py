@@ -162,7 +162,7 @@ class Wav2Vec2(Model):
             raise ArgumentError(message)
 
     def tensors(self) -> Iterator[Tensor]:
-        """The classifiers' weights of the layers, and of the first one's input."""
+        """A classifier's weights for the outputs of all layers, and for the input of the first layer."""
         if self._weighs:
             yield Tensor("layer_weights", (self.num_hidden_layers + 1,))
 

@@ -26,7 +26,7 @@ MOST = 60
 
 
 def pictures(program: Program) -> str:
-    """Return a picture for a notebook: the parts, to a depth at which it stays short, and after a click every operation.
+    """Return a picture for a notebook: the parts, to a depth that keeps it short; a click shows every operation.
 
     >>> from paramsym import B, Dense, F, H, trace
     >>> "<details>" in pictures(trace(Dense(H, F), (B, H)))

@@ -90,7 +90,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 _KEEPS_OUTPUT = frozenset({"exp", "expm1", "reciprocal", "relu", "rsqrt", "sigmoid", "sqrt", "tanh"})
 """Functions whose derivative torch computes from the output."""
 _IN_PLACE_OUTPUT = frozenset({"celu", "elu", "leaky_relu", "selu"})
-"""Functions whose derivative torch computes from the output in place, and else from the input."""
+"""Functions whose derivative torch computes from the output if they work in place, and otherwise from the input."""
 _KEEPS_NOTHING = frozenset({"nonzero", "sign"})
 _PYTHON: Mapping[str, int] = {"gelu_new": 3, "quick_gelu": 1, "softsign": 1, "tanhshrink": 1}
 """Functions that transformers or torch write in Python, and the number of arrays that they keep in addition to the input."""
@@ -100,7 +100,7 @@ _PYTHON: Mapping[str, int] = {"gelu_new": 3, "quick_gelu": 1, "softsign": 1, "ta
 class Apply(Operation):
     """An elementwise function; ``settings`` are its constants.
 
-    With ``inplace`` the result is written over the input, so that a copy is kept of an input that the derivative needs.
+    With ``inplace``, the result overwrites the input. If the derivative needs the input, a copy of it is kept.
     """
 
     name: str
@@ -191,7 +191,7 @@ def is_known(name: str) -> bool:
 
 
 def apply(name: str, x: Value, *settings: float, inplace: bool = False) -> Value:
-    """Apply a function to every entry, by its name: "relu", "gelu", "silu", "sigmoid", "exp", ...; ``inplace`` over the entries.
+    """Apply a function to every entry, by its name, such as "relu" or "exp"; with ``inplace``, the result overwrites the input.
 
     Raises:
         ArgumentError: an unknown name; the message lists the nearest.

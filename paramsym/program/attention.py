@@ -112,15 +112,15 @@ def root_reciprocal(width: Dim) -> float | Expr:
 def rotation(length: Dim, width: Dim, rope: Rope | float = 10000.0, *, halves: bool = False, odd: bool = False) -> tuple[Value, Value]:
     """Return the cosines and sines of rotary positions, each (positions, width) (Su et al. 2021, section 3.2.2).
 
-    Every angle occurs twice; with ``halves`` once, for both entries of a pair. ``rope`` is the base, or all settings. With ``odd`` the
-    width may be odd: its last entry then has a frequency as well, and there is one more entry.
+    Every angle occurs twice; with ``halves`` once, for both entries of a pair. ``rope`` is the base, or all settings. With ``odd``, the
+    width may be odd; the result then has one more entry.
 
     Raises:
         ShapeError: an odd width without ``odd``.
     """
     rope = rope if isinstance(rope, Rope) else Rope(rope)
     if not odd and isinstance(width, int) and width % 2:
-        message = f"rotation takes pairs, and {width} entries of a head are to be rotated; wanted an even width."
+        message = f"rotation takes pairs; found {width} entries of a head to rotate, wanted an even width."
         raise ShapeError(message)
     half = up_over(width, 2) if odd else canonical(per(width, 2))
     positions = rearrange(constant("positions", (length,), past()), "s -> s ()")
@@ -133,8 +133,8 @@ def rotation(length: Dim, width: Dim, rope: Rope | float = 10000.0, *, halves: b
 def rotate(x: Value, cos: Value, sin: Value, *, partly: bool = False, halves: bool = False) -> Value:
     """Rotate the halves of every head against each other: x is (batch, positions, heads, width), cos and sin (positions, width).
 
-    Cosines and sines are as wide as the heads. With ``partly`` they may be narrower: they rotate the first entries of each head, and these
-    are joined with the other entries, even if there are no others. With ``halves`` an angle occurs once for both entries of a pair.
+    Cosines and sines are as wide as the heads. With ``partly``, they may be narrower: the first entries of each head are rotated and joined
+    with the others, even if there are no others. With ``halves`` an angle occurs once for both entries of a pair.
 
     Raises:
         ShapeError: more entries to rotate than a head has; without ``partly``, fewer.
@@ -150,13 +150,13 @@ def rotate(x: Value, cos: Value, sin: Value, *, partly: bool = False, halves: bo
     if partly:
         rest = canonical(width - turned)
         if negative(rest):
-            message = f"{turned} entries of a head are to be rotated, and it has {width}; wanted no more than these."
+            message = f"found {turned} entries of a head to rotate; wanted at most {width}, the width of the head."
             raise ShapeError(message)
         x, still = (rearrange(one, "b s a d -> b a s d") for one in segments(x, turned, rest))
         x = rotate(rearrange(x, "b a s d -> b s a d"), cos, sin)
         return rearrange(join(rearrange(x, "b s a d -> b a s d"), still), "b a s d -> b s a d")  # references have heads first in memory
     if differ(turned, width):
-        message = f"{turned} entries of a head are to be rotated, and it has {width}; the reference rotates whole heads."
+        message = f"found {turned} entries of a head to rotate; wanted {width}, because the reference rotates whole heads."
         raise ShapeError(message)
     half = canonical(per(turned, 2))
     left, right = segments(x, half, half)

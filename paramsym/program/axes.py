@@ -115,7 +115,7 @@ def rearrange(x: Value, pattern: str, /, **sizes: Dim) -> Value:
 
 @lru_cache(maxsize=1 << 10)
 def _unsized(pattern: str) -> Rearrange | None:
-    """Return the operation if no axis on the left is split, so that no sizes are needed."""
+    """Return the operation if it needs no sizes, because no axis on the left is split."""
     left, _ = groups(pattern)
     return Rearrange(pattern) if all(len(group) == 1 for group in left) else None
 
@@ -132,7 +132,7 @@ def axes(x: Value, words: str, /, **sizes: Dim) -> tuple[Value, Callable[[Value]
     names, optional = _named(words)
     alone = optional is not None and x.rank == len(names) - 1
     full = tuple(name for n, name in enumerate(names) if n != optional) if alone else names
-    # If a size differs from the given one, or the first size is open, the array is taken for a batch without one of its axes.
+    # If a size differs from the given one, or the first size is open, the array is read as a batch without one of its axes.
     if x.rank != len(full) or (alone and not _fit(dict(zip(full, x.sizes, strict=True)), sizes)):
         raise wrong_axes(x.sizes, names, optional, sizes)
     for position, (name, found) in enumerate(zip(full, x.sizes, strict=True)):
@@ -242,7 +242,7 @@ def groups(pattern: str) -> tuple[Groups, Groups]:
 
 @lru_cache(maxsize=1 << 10)
 def _moved(pattern: str, rank: int) -> tuple[int | None, ...] | None:
-    """Return from where a pattern takes each axis, None for one of size 1; None where it takes axes apart, merges them or does not fit."""
+    """Return the position from which a pattern takes each axis, None for a new axis; None if it splits or merges axes or does not fit."""
     left, right = groups(pattern)
     if len(left) != rank or any(len(group) != 1 for group in left) or any(len(group) > 1 for group in right):
         return None

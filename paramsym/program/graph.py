@@ -33,10 +33,10 @@ class Work:
 class Kept:
     """What an operation keeps for the backward pass: an input or a result, by its number, or another array.
 
-    Another array has factors and a kind: a float, a statistic of a norm, a mask of dropout, Booleans of one byte, an index of eight
-    bytes, a buffer that only kernels for a CPU keep. ``merged`` are axes that the kernel needs as one axis: if the storage does not
+    Another array has factors and a kind: a float, a statistic of a norm, a mask of dropout, Booleans of one byte each, indices of eight
+    bytes each, a buffer that only kernels for a CPU keep. ``merged`` are axes that the kernel needs as one axis: if the storage does not
     allow that, the array is copied, and the copy is kept. A ``wide`` array is kept in float32; for narrower numbers, that is a copy.
-    ``wanted`` are the inputs of which at least one must need a gradient; any input if it is empty.
+    The array is kept if one of the inputs ``wanted`` needs a gradient, or any input if ``wanted`` is empty.
     """
 
     source: Literal["taken", "given", "own"]
@@ -106,7 +106,7 @@ class Program:
     output_types: tuple[ArrayType, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Look the types of the outputs up once, because every application needs them."""
+        """Store the types of the outputs, because every application needs them."""
         object.__setattr__(self, "output_types", tuple([self.types[number] for number in self.outputs]))
 
     @property
@@ -165,9 +165,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A section of a forward pass under a name, such as "attention", so that a convention can treat it as one kernel.
+    """A named section of a forward pass, such as "attention", which a convention can treat as one kernel.
 
-    What torch always computes by one kernel states what this one ``keeps``, in the place of what the operations inside would keep.
+    If torch always computes the section with one kernel, ``keeps`` lists the arrays that this kernel keeps, instead of those of the
+    operations.
     """
 
     name: str

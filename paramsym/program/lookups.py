@@ -23,7 +23,7 @@ class Stored(Operation):
     type: ArrayType = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Read the shape as it is stated, with its factors."""
+        """Store the type with the stated shape, factors included."""
         object.__setattr__(self, "type", ArrayType(self.tensor.shape))
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:  # noqa: ARG002 - takes nothing
@@ -179,8 +179,8 @@ class Best(Operation):
 class Drop(Operation):
     """Dropout: nothing in evaluation mode; in training a mask of the input's shape, and one product per entry.
 
-    ``over`` are the axes of a mask with one entry for each channel. The mask is of another ``kind`` where it is noise to multiply with;
-    noise that is added (None) is not kept.
+    With ``over``, the mask has one entry for each position along these axes. ``kind`` is "float" if the mask is noise to multiply by, and
+    None for added noise, which is not kept.
     """
 
     rate: float
@@ -250,7 +250,7 @@ def best(x: Value, k: Dim) -> tuple[Value, Value]:
 
 
 def drop(x: Value, rate: float, *, over: tuple[int, ...] | None = None, kind: Literal["mask", "float"] | None = "mask") -> Value:
-    """Apply dropout to single entries, or ``over`` some axes with one random number for all entries of the others."""
+    """Apply dropout to single entries; with ``over``, one random number holds for all positions along the other axes."""
     return x if rate == 0 else record(Drop(rate, over, kind), x)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from paramsym.algebra.size import Count, Dim, canonical
+from paramsym.algebra.size import Count, Dim, canonical, reaches
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,9 @@ class Pairs:
 
     @property
     def twice_seen(self) -> tuple[Dim, ...]:
-        """Factors of twice the number of visible pairs; the last query is at the last key.
+        """The factors whose product is twice the number of visible pairs; the last query is at the last key.
 
-        A window in letters is assumed to be no longer than the number of earlier keys.
+        In letters a window is taken for no longer than the number of keys, or of earlier keys if there are some.
 
         >>> from paramsym import S
         >>> Pairs(S, S, Mask(causal=True)).twice_seen, Pairs(4, 4, Mask(causal=True)).twice_seen
@@ -64,7 +64,7 @@ class Pairs:
 
 def _within(positions: Count, window: Count) -> Any:
     """Return the sum of the smaller of n and a window, for n from 1 to the number of positions."""
-    if isinstance(positions, int) and (positions == 0 or (isinstance(window, int) and positions < window)):
+    if positions == 0 or not reaches(positions, window - 1):
         window = positions
     triangle = window * (window + 1)
     return (triangle // 2 if isinstance(triangle, int) else triangle / 2) + window * (positions - window)

@@ -186,7 +186,7 @@ def _as_many(given: tuple[Value, ...], layer: Layer) -> tuple[Value, ...]:
 
 
 def routed(own: Own, x: Value, weights: Value | None = None, chosen: Value | None = None) -> Value:
-    """Apply to every position those numbered copies that were chosen for it, and add up their weighted outputs.
+    """Apply to every position the numbered copies that were chosen for it, and add up their weighted outputs.
 
     Without weights and numbers, the first copy is used instead of those that another layer would choose.
     """

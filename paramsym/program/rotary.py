@@ -37,7 +37,7 @@ class Rope:
     share: float = 1.0
 
     def __repr__(self) -> str:
-        """Write the settings that are not the defaults.
+        """Return source code with the settings that differ from the defaults.
 
         >>> Rope(theta=500000.0, positions=8192)
         Rope(theta=500000.0, positions=8192)

@@ -17,7 +17,7 @@ from paramsym.program.types import ArrayType
 
 @dataclass(frozen=True, slots=True)
 class Segments(Operation):
-    """One axis cut into pieces; ``apart`` they lie one behind another in a new array, each with its axes in order."""
+    """One axis cut into pieces; with ``apart``, the pieces are copied into one new array, one after another."""
 
     view = True
 
@@ -225,7 +225,7 @@ class Flip(Operation):
 
 
 def segments(x: Value, *pieces: Axis, axis: int = -1, apart: bool = False) -> tuple[Value, ...]:
-    """Split an axis into the segments that its ``cat`` names, or into the given pieces; ``apart`` in a copy, one after another.
+    """Split an axis into the segments that its ``cat`` names, or into the given pieces; with ``apart``, they are copies in one new array.
 
     Raises:
         StructureError: no given pieces, and an axis without a ``cat``.

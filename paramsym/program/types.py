@@ -54,7 +54,7 @@ class ArrayType:
         return position % len(self.shape)
 
     def moved(self, order: Sequence[int | None]) -> ArrayType:
-        """Return the type with its axes in another order; None is a new axis of size 1. The sizes are known already."""
+        """Return the type with its axes in another order; None is a new axis of size 1. The sizes are not computed again."""
         found = object.__new__(ArrayType)
         shape = tuple([1 if axis is None else self.shape[axis] for axis in order])
         object.__setattr__(found, "shape", shape)
@@ -64,7 +64,7 @@ class ArrayType:
         return found
 
     def with_axis(self, position: int, *axes: Axis) -> ArrayType:
-        """Return the type with one axis replaced by others; by none removes it."""
+        """Return the type with one axis replaced by others, or removed if no others are given."""
         position = self.axis(position)
         return ArrayType((*self.shape[:position], *axes, *self.shape[position + 1 :]), self.kind)
 

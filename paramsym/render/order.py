@@ -1,4 +1,4 @@
-"""The order in which a paper writes terms and factors: highest degree first, letters in the order that was chosen."""
+"""The order in which a paper writes terms and factors: highest degree first, letters in a given order."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def ordered(value: Expr | int, letters: Letters) -> list[Expr]:
 
 
 def sign_of(term: Expr) -> int:
-    """Return the sign that stands before a term."""
+    """Return the sign of a term: 1 or -1."""
     return -1 if term.as_coeff_Mul()[0].is_negative else 1
 
 
@@ -50,6 +50,6 @@ def _term_key(term: Expr, order: Mapping[str, int]) -> tuple[object, ...]:
 
 
 def place_of(base: Expr, order: Mapping[str, int]) -> tuple[int, str]:
-    """Return what factors are sorted by: listed letters, other letters, everything else."""
+    """Return the sorting key of a factor: listed letters first, then other letters, then everything else."""
     name = base.name if isinstance(base, Symbol) else "~" + str(base)
     return (order.get(name, len(order)), name)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def cell(value: Cell, letters: Letters) -> str:
-    """Return one cell; expressions have the order of the letters."""
+    """Return the text of one cell; ``letters`` gives the order of letters in expressions."""
     if value is None:
         return ""
     if isinstance(value, tuple):

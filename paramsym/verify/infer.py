@@ -157,7 +157,7 @@ class _Numbered:
         return {name: numbers for name in names if (numbers := template.numbers_in(name)) is not None}
 
     def copies(self) -> Iterator[Equation]:
-        """Yield an equation per numbered step: the formulas of its first and last numbers, and the found ones.
+        """Yield one equation for each numbered step: the formulas of its first and last numbers equal the found numbers.
 
         If runs of one numbering do not follow each other, such as the last blocks of stages, their first and last numbers are unknown.
         """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from sympy import Rational
 
@@ -30,6 +32,16 @@ def test_a_sized_model_remembers_the_formula_of_its_cost() -> None:
     assert cost.at(S=1024).formula == cost.formula
     attention = ps.MultiHeadAttention(H, A, batch_first=True)
     assert ps.flops(attention.at(H=768, A=12), (B, S, 768)).formula == ps.flops(attention, (B, S, H)).total
+
+
+@pytest.mark.parametrize("wrong", [float("-inf"), 3, [1], {"S"}])
+def test_sizes_that_are_no_mapping_are_refused(wrong: Any) -> None:
+    """A cost, an intensity and a training answer as a layer does."""
+    model = ps.models.Gpt2()
+    values: tuple[Any, ...] = (model, ps.flops(model), ps.intensity(model), ps.training(model, tokens=10))
+    for value in values:
+        with pytest.raises(ArgumentError, match=r"\.at\(\) takes a mapping, the name of a published size, or keyword arguments"):
+            value.at(wrong)
 
 
 def test_what_cannot_be_written_in_letters_stays_in_numbers() -> None:
@@ -177,7 +189,7 @@ def test_published_formulas_of_activations_in_letters() -> None:
     stack = ps.activations(ps.Repeat(korthikanti(), L), (B, S, H), convention="korthikanti", input_gradients=True)
     zero = ps.reconcile(stack, "12hbsL")
     assert zero[0].term == 12 * B * H * L * S - stack.total
-    assert "5*L*A*B*S**2 of it all that is kept or done by drop's mask, softmax and drop" in str(zero)
+    assert "of which 5*L*A*B*S**2 is the whole of drop's mask, softmax and drop" in str(zero)
     assert str(ps.reconcile(stack, "(34sbh + 5as^2b)*L - 2bsh")) == "(34sbh + 5as^2b)*L - 2bsh is right, letter by letter"
     more = ps.reconcile(stack, "40hbsL + 5as^2bL")
     assert "it has 2*H*B*S*(3*L + 1) more" in str(more)
@@ -219,7 +231,7 @@ def test_claims_about_an_image_network(claim: str | int, words: str) -> None:
     ("claim", "words"),
     [
         ("2.15 GB", "2.15 GB is right"),
-        ("2.00 GB", "right in units of a power of 1024"),
+        ("2.00 GB", "right if its unit is a power of 1024"),
         ("2 GiB", "2 GiB is right"),
         ("4.3 GB", "numbers in float32"),
         ("1.07e9 bytes", "numbers in float8"),

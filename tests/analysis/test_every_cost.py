@@ -1,4 +1,4 @@
-"""Every question takes every cost: the answers agree with each other for a small GPT-2."""
+"""Every function takes every cost: for a small GPT-2, the answers agree with each other."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def cost(request: Any) -> Cost:
 
 
 def test_values(cost: Cost) -> None:
-    """Sizes put in give what evaluation, a sweep and exported code compute."""
+    """``at``, ``evaluate``, ``sweep`` and exported code give the same number."""
     wanted = cost.at(SIZES).count
     assert wanted > 0
     assert ps.evaluate(cost, SIZES) == wanted
@@ -45,7 +45,7 @@ def test_values(cost: Cost) -> None:
 
 
 def test_sizes_for_a_budget(cost: Cost) -> None:
-    """Of two widths, the one that gave the number is found."""
+    """``solve`` finds the width that gave the number."""
     ranges = {name: [size, 2 * size] if name == "H" else [size] for name, size in SIZES.items()}
     (found,) = ps.solve(cost, cost.at(SIZES).count, ranges).solutions
     assert dict(found.sizes)[ps.H] == 12
@@ -58,14 +58,14 @@ def test_growth(cost: Cost) -> None:
 
 
 def test_words(cost: Cost) -> None:
-    """Why a letter cancels, or where it stays; a table and LaTeX."""
+    """A letter cancels or stays; the explanation has a table and LaTeX."""
     assert ps.explain(cost, "A").cancels == (ps.A not in cost.total.free_symbols)
     assert cost.at(SIZES).table(1).footer[1] == cost.at(SIZES).count
     assert str(ps.L) in cost.to_latex()
 
 
 def test_against_others(cost: Cost) -> None:
-    """Two depths differ by the cost of the layers between; twice the number is explained by a term of as many."""
+    """Two depths differ by the cost of the layers between them; a claim of twice the number is explained by a term of the same size."""
     sized = cost.at(SIZES)
     found = ps.compare(sized, cost.at({**SIZES, "L": 3}))
     assert found.difference == cost.at({**SIZES, "L": 3}).total - sized.total

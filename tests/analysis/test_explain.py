@@ -242,7 +242,7 @@ def test_slices_are_not_any_quotient() -> None:
     """Patches divide an image inside a size, and groups divide two axes of a convolution: neither is a matter of slices."""
     patches = str(explain(ps.models.Vit(), "K"))
     assert "K divides inside a size, W**2/K**2 + 1, and stays" in patches
-    assert "first where K multiplies, then where it divides" in patches
+    assert "first the terms that K multiplies, then the terms that it divides" in patches
     groups = dims("g")
     assert "g stays" in str(explain(ps.Conv2d(F, H, 3, groups=groups), groups))
 
@@ -311,7 +311,7 @@ def test_a_quotient_by_a_floor_is_explained_without_sympys_inside() -> None:
 
 
 def test_a_derivation_keeps_what_a_number_of_copies_may_make_zero() -> None:
-    """Max(1, n) is 1 at n = 0, where n copies are none: a sentence that says n in its place is wrong there."""
+    """Max(1, n) is 1 at n = 0, without copies; a sentence with n in its place is wrong there."""
     n = ps.dims("n")
     wide = Dense(Max(1, n, evaluate=False), per(H, A), bias=False)
     layer = ps.Block(wide=wide, deep=ps.Repeat(Dense(H, 2, bias=False), n))

@@ -150,7 +150,7 @@ def test_conditions_are_kept() -> None:
     with pytest.raises(ValueError, match=r"experts_per_token 9 is more than num_experts 8\.$"):
         run(source.code, {"H": 64, "F": 128, "E": 8, "K": 9}, source.arguments)
     assert "NA()" in export(model, "spreadsheet").code
-    assert "A % A" not in export(ps.flops(ps.models.Gpt2())).code  # nothing has to be asked of a size and itself
+    assert "A % A" not in export(ps.flops(ps.models.Gpt2())).code  # a size always divides itself
     source = export(ps.models.Electra())  # a projection stands between its widths, where they are two
     sizes = {"V": 100, "P": 16, "T": 2, "E": 12, "H": 24, "A": 4, "F": 48, "L": 2}
     assert run(source.code, sizes, source.arguments) == evaluate(ps.models.Electra(), sizes)

@@ -22,7 +22,7 @@ TYPES = recorded_types()
 
 
 def recorded_rows() -> Iterator[Any]:
-    """Yield the recorded configurations of the classes that the atlas has, whole and as they were written; usually of every third type."""
+    """Yield the recorded configurations of the classes in the atlas, complete and as written; in an ordinary run, of every third type."""
     chosen = TYPES if ALL else TYPES[::3]
     for name in ("hf_checkpoints", "hf_defaults"):
         for number, row in enumerate(recorded.rows(name)):

@@ -101,15 +101,15 @@ def test_a_record_is_read() -> None:
 
 
 def test_what_the_reference_replaces() -> None:
-    """A value that the reference would replace is refused; the value that replaces it, null and a missing key are taken."""
+    """A value that the reference would replace is refused; the replacing value, null and a missing key are accepted."""
     for config in ({"doubled": 24}, {"doubled": None}, {}):
         assert read(hidden_size=12, **config) == read(hidden_size=12)
-    with pytest.raises(OutsideError, match=r"doubled is 23.* replaces by 24"):
+    with pytest.raises(OutsideError, match=r"doubled is 23.* replaces with 24"):
         read(hidden_size=12, doubled=23)
 
 
 def test_a_missing_list_of_numbered_layers() -> None:
-    """Of 8 layers, those whose number leaves 1 when divided by 3: 1, 4 and 7, by hand."""
+    """The layers whose number leaves the remainder 1 when divided by 3; of 8 layers 1, 4 and 7, by hand."""
     record = parsed(packed(RECORD))
     assert values_of({"hidden_size": 8}, record, record["classes"]["Toy"])["sparse"] == (1, 4, 7)
 
@@ -139,12 +139,12 @@ def test_what_was_not_verified_is_refused(config: dict[str, Any], message: str) 
 
 
 def test_a_configuration_inside_has_its_own_defaults() -> None:
-    """Where the object is not there at all, its keys may have other values than where it is there without them."""
+    """Keys of an inner configuration may have other defaults if the whole inner configuration is missing."""
     record = parsed(packed(RECORD))
     entry = record["classes"]["Toy"]
     assert values_of({}, record, entry)["text_config.depth"] == 3
     assert values_of({"text_config": {"pad_token_id": 3}}, record, entry)["text_config.depth"] == 2
-    with pytest.raises(OutsideError, match=r"text_config\.depth is not given"):  # references read an empty object in either way
+    with pytest.raises(OutsideError, match=r"text_config\.depth is not given"):  # some references read an empty object as a missing one
         values_of({"text_config": {}}, record, entry)
     assert values_of({"text_config": {"depth": 4}, "note": [1], "pad_token_id": 3}, record, entry)["text_config.depth"] == 4
 

@@ -176,7 +176,7 @@ class Explorer:
         self._shrink(default)
         self.base = {**self.reference.start, **self.base}
         self.origin = self.reference.build(self.base)
-        self.resolved = {**default.values, **self.origin.values}  # configurations inside have other keys where none is given
+        self.resolved = {**default.values, **self.origin.values}  # without a given inner configuration, the reference resolves other keys
         self.add(self.origin)
         if self.base:
             self.add(default)
@@ -572,7 +572,7 @@ class Explorer:
         return seen if changed else None
 
     def may_be_fixed(self, key: str) -> bool:
-        """Whether a key is no main size: a rate, a word, a list or a small number, at its default in the base as well."""
+        """Whether a key is not a main size, but a rate, a word, a list or a small number, and has its default in the base."""
         value = self.origin.values.get(key)
         if key not in self.origin.values or self.default.values.get(key) != value:
             return False
@@ -580,12 +580,12 @@ class Explorer:
         return not is_whole(value) or (value <= _SMALL and not _DEPTH.search(last) and not _HEADS.search(last) and not _LARGE.search(last))
 
     def cost(self, key: str) -> tuple[int, str]:
-        """Rank keys by what is lost where one is fixed: rates first, then lists and words, numbers last."""
+        """Return the loss if a key is fixed: rates lose least, then lists and words, numbers most."""
         value = self.origin.values[key]
         return (0 if isinstance(value, float) else 2 if is_whole(value) else 1, key)
 
     def fix(self, key: str) -> None:
-        """Take one key at its default alone, and forget what was built with other values."""
+        """Fix a key at its default, and forget the samples that were built with other values."""
         found = self.fields[key]
         found.kind, found.active, found.moves, found.pool, found.alphabet = "rigid", False, False, [found.base], ()
         self.fixed[key] = self.origin.values[key]
@@ -626,7 +626,7 @@ def _templates(seen: Seen) -> frozenset[str]:
 
 
 def same(value: Value, other: Value) -> bool:
-    """Whether two values are the same, 1 and True apart."""
+    """Whether two values are the same; 1 and True are different."""
     return type(value) is type(other) and value == other
 
 

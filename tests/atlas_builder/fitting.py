@@ -21,19 +21,19 @@ _ROUNDINGS = (2, 3, 4, 8, 16, 32, 64, 128, 256)
 _MOST_POINTS = 90
 _SECONDS = 1.5
 _MOST_ANSWERS = 40
-_TELLING = 4  # different numbers that a law of another tensor has to give
+_TELLING = 4  # the least number of distinct results for which a law of another tensor is reused
 _MOST_MOVERS = 8
 
 
 class Clock:
-    """The processor time, read at every hundredth question: reading it costs more than a small system."""
+    """The processor time, read only at every hundredth call, because reading it costs more than solving a small system."""
 
     def __init__(self) -> None:
         """Start now."""
         self.asked, self.now = 0, time.process_time()
 
     def past(self, ends: float) -> bool:
-        """Whether a time is over."""
+        """Whether the time ``ends`` is over."""
         self.asked += 1
         if self.asked % 100 == 0:
             self.now = time.process_time()
@@ -172,13 +172,13 @@ class Fitter:
         return self.found[key]
 
     def forget(self) -> None:
-        """Forget what was found: other columns or tests are there."""
+        """Forget all results, because columns or tests have changed."""
         for found in (self.found, self.apart, self.sets):
             found.clear()
         self.known.clear()
 
     def _know(self, law: Any) -> None:
-        """Keep a law and what it gives each sample: tensors share their sizes."""
+        """Keep a law and its result for each sample, because many tensors have the same sizes."""
         answers: list[int | None] = []
         for sample in self.samples:
             try:
@@ -188,7 +188,7 @@ class Fitter:
         self.known.append((law, answers))
 
     def _known(self, numbers: Numbers) -> Any:
-        """Return a law of another tensor that gives these numbers too, the most telling of them; None where none does."""
+        """Return a law of another tensor that also gives these numbers; None without such a law, or if the numbers differ too little."""
         if len(set(numbers.values())) < _TELLING:
             return None
         return next((law for law, answers in self.known if all(answers[i] == number for i, number in numbers.items())), None)
@@ -278,7 +278,7 @@ class Fitter:
         return None
 
     def _wide(self, numbers: Numbers, moving: Sequence[Atom], ends: float) -> Any:
-        """Return a polynomial in more keys than the forms of ``_law`` have, which all move the numbers by themselves."""
+        """Return a polynomial in more keys than the forms of ``_law`` have; each of these keys alone changes the numbers."""
         causes = {key for i, j, key, _ in self.moved if i in numbers and j in numbers and numbers[i] != numbers[j]}
         names = [name for name in moving if name in causes and name not in self.floats][:_MOST_MOVERS]
         if len(names) < 5 or time.process_time() > ends or any(self.columns[name][i] is None for name in names for i in numbers):
@@ -357,7 +357,7 @@ class Fitter:
                 yield [["2^", a], *rest], 1 + len(rest)
 
     def _column(self, what: Atom) -> list[Any]:
-        """Return what an atom is for each sample, None where it is nothing."""
+        """Return the value of an atom for each sample, or None if it has no value there."""
         key = repr(what)
         if key not in self.laid:
             column: list[Any] = []

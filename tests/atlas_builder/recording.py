@@ -78,10 +78,10 @@ class Entry:
         raise NotAdmittedError(message[:400])
 
     def _explain(self, ends: float) -> None:
-        """Find laws that everything built so far follows; where there are none, take a key at its default alone.
+        """Find laws that all samples so far follow; for a tensor without a law, fix a key at its default.
 
         Raises:
-            NotAdmittedError: a tensor has no law all the same.
+            NotAdmittedError: a tensor has no law even so.
         """
         for turn in range(_ROUNDS + _MOST_FIXED):
             self._fit()
@@ -100,7 +100,7 @@ class Entry:
             raise NotAdmittedError(message[:400])
 
     def _fix_a_key(self) -> bool:
-        """Take one of the keys that move a tensor without a law at its default alone; say whether there was one."""
+        """Fix one of the keys that change a tensor without a law at its default; return whether there was such a key."""
         template = template_of(self.ledger.unexplained[0][0])[0]
         explorer = self.explorer
         stored = [{name: fact for name, fact in seen.tensors.items() if template_of(name)[0] == template} for seen in explorer.samples]
@@ -176,7 +176,7 @@ class Entry:
             if "missing" in found and not self._holds(key, found["missing"], {}, found.get("absent")):
                 del found["missing"]
             replaced = self._replaced(key)
-            if "whole" in found and replaced and not any(replaced):  # 0 means what null means
+            if "whole" in found and replaced and not any(replaced):  # 0 has the same meaning as null
                 found["whole"][0] = max(1, found["whole"][0])
             elif any(replaced):
                 found["derived"] = True
@@ -185,7 +185,7 @@ class Entry:
             keys[key]["unused"] = True
         for key, value in private(self.reference.config_class, self.reference.arguments(self.reference.start)):
             if key.rpartition(".")[2] not in COMMON_KEYS:
-                keys.setdefault(key, {"words": [value], "unused": True})  # the default alone
+                keys.setdefault(key, {"words": [value], "unused": True})  # only the default
         expressions: dict[str, int] = {}
         rows = [_stated(row, expressions) for row in self.ledger.rows]
         free = [
@@ -229,9 +229,9 @@ class Entry:
         return domain
 
     def _holds(self, key: str, rule: Any, given: Point, absent: Value = None) -> bool:
-        """Whether a rule gives what the configuration resolves to, each other key moved; that builds no model.
+        """Whether a rule gives the value that the configuration resolves to, while each other key is changed; no model is built.
 
-        ``absent`` is the value where the configuration that holds the key is missing as a whole, if that is another one.
+        ``absent`` is the value if the configuration that contains the key is missing as a whole and the rule does not give it.
         """
         above = key.rpartition(".")[0]
         for other in self.explorer.fields.values():
@@ -245,7 +245,7 @@ class Entry:
         return True
 
     def _replaced(self, key: str) -> list[Value]:
-        """Return the values of a key that its configuration replaces by others, as one does that computes it from other keys."""
+        """Return the values of a key that its configuration replaces, for example because it computes the key from others."""
         one, reference = self.explorer.fields.get(key), self.reference
         base = self.explorer.origin.values.get(key)
         tried = [*([] if one is None else one.pool[:8]), *([0, base + 1, 2 * base, base // 2] if is_whole(base) else _others(base, None))]
@@ -282,7 +282,7 @@ class Entry:
         return found
 
     def _rule_beside(self, key: str, above: str, missing: Mapping[int, Value]) -> Any:
-        """Return what a key means that all samples give which give others of its configuration: what it resolves to beside one of them."""
+        """Return the meaning of a key that no sample leaves out alone: its resolved value beside another key of its configuration."""
         for other, value in self.explorer.origin.values.items():
             if other.startswith(f"{above}.") and other != key and not other.endswith(".model_type"):
                 with suppress(RefusedError):
@@ -345,7 +345,7 @@ class Entry:
         return ["list", length, laws]
 
     def _numbers_rule(self, results: Mapping[int, Value]) -> Any:
-        """Return a list of numbers as copies that follow a law, below the number of all of them."""
+        """Return the rule of a list that contains the numbers of copies: a law, and the number of all copies."""
         for bound, column in self.good.columns.items():
             if not isinstance(bound, str) or not all(
                 is_whole(column[i]) and column[i] > max(value, default=0) for i, value in results.items()
@@ -406,11 +406,11 @@ class Entry:
         wrong: list[Seen] = []
         rows = list(rows_of(entry["rows"], entry["expressions"]))
         origin = self.explorer.default
-        for seen in (origin, self.explorer.origin):  # both have the fixed keys at their defaults
+        for seen in (origin, self.explorer.origin):  # in both, the fixed keys have their defaults
             for full in (False, True):
                 found = self._outcome(seen, record, entry, rows, full=full)
                 refused = found.startswith("refused")
-                if found == "exact" or (refused and turn and not full):  # a configuration that is saved has every key
+                if found == "exact" or (refused and turn and not full):  # a saved configuration has every key
                     continue
                 if refused and turn >= 2:
                     message = f"the defaults come out {found}"

@@ -46,7 +46,7 @@ for _name in _INITIALISERS:  # on the meta device they cost time and do nothing
 
 _arange = torch.arange
 _FEW = 512
-_device_constructors()  # it remembers what makes tensors: torch's own functions, not those put in their place here
+_device_constructors()  # its cached list of constructors then holds torch's own functions, not the replacements below
 
 
 def _arange_in_memory(*arguments: Any, **named: Any) -> Any:
@@ -57,7 +57,7 @@ def _arange_in_memory(*arguments: Any, **named: Any) -> Any:
 
 # Settings of generation are copied from every configuration, and hold no tensor.
 transformers.GenerationConfig.from_model_config = classmethod(lambda _cls, _config: None)
-# Checks of types write configurations into messages that nobody reads.
+# Type checks write configurations into messages that are never shown.
 PreTrainedConfig.__repr__ = lambda self: type(self).__name__  # type: ignore[method-assign]
 
 
@@ -82,7 +82,7 @@ _log: dict[int, tuple[Any, set[str]]] | None = None
 
 
 def _plain(self: Any, key: str) -> Any:
-    """Read a key as configurations do, without their layers that differ, which are not tried: half the cost of a read."""
+    """Read a key as configurations do, but without their per-layer overrides, which are never used here: this halves the cost of a read."""
     return object.__getattribute__(self, type(self).attribute_map.get(key, key))
 
 
@@ -134,7 +134,7 @@ STARTS: Mapping[str, Mapping[str, Value]] = {
     "time_series_transformer": {"prediction_length": 24},
     "wav2vec2-bert": {"vocab_size": 32},
 }
-"""What a configuration has to say, because the reference builds no model of its defaults."""
+"""The keys that a configuration must have, because the reference cannot build a model from the defaults alone."""
 
 
 class Reference:
@@ -202,7 +202,7 @@ class Reference:
         Raises:
             RefusedError: values that the reference refuses.
         """
-        key = repr(sorted(point.items(), key=lambda item: item[0]))  # 1, 1.0 and True are one key of a mapping
+        key = repr(sorted(point.items(), key=lambda item: item[0]))  # 1, 1.0 and True are the same key of a mapping
         found = self.configs.get(key)
         if found is None:
             try:
@@ -288,7 +288,7 @@ def flat(config: Any, prefix: str = "") -> Iterator[tuple[str, Value]]:
 
 
 def private(config_class: type[PreTrainedConfig], start: Mapping[str, Any]) -> Iterator[tuple[str, Value]]:
-    """Yield the keys that begin with an underscore in what is saved of the configurations inside, with their defaults."""
+    """Yield the saved keys of inner configurations that begin with an underscore, with their defaults."""
 
     def inside(saved: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Value]]:
         for key, value in saved.items():

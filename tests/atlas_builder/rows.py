@@ -32,7 +32,7 @@ def template_of(name: str) -> tuple[str, Place]:
 
 
 class NoAxisError(NoFitError):
-    """No law gives a size that all copies share: looking at each copy by itself would not help."""
+    """No law gives a size that all copies share, so a law for each single copy cannot exist either."""
 
 
 @dataclass

@@ -83,7 +83,7 @@ def _members(fitter: Fitter, what: Any, i: int, bound: int) -> frozenset[int]:
 
 
 def _before_the_last(fitter: Fitter, sets: Sets, bounds: Mapping[int, int], inside: Sets) -> Any:
-    """Return the range that leaves out as many of the last copies as a key says, where it makes the sets of those that hold them."""
+    """Return the range without the last copies, if the number of left-out copies is a key and the range gives these sets."""
     for key in (key for key in fitter.columns if isinstance(key, str) and key not in fitter.floats and _small(fitter, key)):
         column = fitter.columns[key]
         if all(

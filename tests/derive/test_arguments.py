@@ -71,6 +71,6 @@ def test_letters_that_contradict_the_layer() -> None:
     for name in ("A B", "4", "lambda"):
         with pytest.raises(ArgumentError):
             ps.generalise(layer, {12: name})
-    assert ps.generalise(layer, {12: "H", 24: "mine"}) == ps.Dense(H, ps.dims("mine"))  # names, as everywhere
+    assert ps.generalise(layer, {12: "H", 24: "mine"}) == ps.Dense(H, ps.dims("mine"))  # names instead of symbols
     with pytest.raises(ArgumentError, match="letters are a mapping"):
         ps.generalise(layer, 12)  # type: ignore[arg-type]

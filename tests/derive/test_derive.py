@@ -157,7 +157,7 @@ def test_a_form_is_an_ordinary_layer() -> None:
     assert "shortcut.weight" in str(form.table())
     assert ps.explain(form, "classes").derivative is not None
     assert "\\text" in form.to_latex() or "inside" in form.to_latex()
-    with pytest.raises(StructureError, match="holds for different sizes"):
+    with pytest.raises(StructureError, match="only if two sizes differ"):
         form.at(inside=8, out=8, classes=4)
     with pytest.raises(ParamsymError, match="at most"):
         ps.derive(factories.gan, tests=40).at(steps=1)

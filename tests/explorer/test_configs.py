@@ -29,11 +29,11 @@ async (texts) => {
 }
 """
 ODD: list[Any] = [None, True, False, 0, 1, 2, 7, -1, 64, 768.5, 1e-5, "gelu", "relu", "", [], [1, 2], {}, {"rope_type": "yarn"}]
-"""What else a key may be set to."""
+"""Other values for a key."""
 
 
 def placed(config: dict[str, Any]) -> dict[str, Any]:
-    """Return a configuration with the keys ``text_config.hidden_size`` in the configuration inside."""
+    """Return a configuration with keys such as ``text_config.hidden_size`` moved into the inner configuration."""
     found: dict[str, Any] = {}
     for name, value in config.items():
         outer, _, inner = name.rpartition(".")
@@ -42,7 +42,7 @@ def placed(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def drawn(rng: random.Random, python: str, model_type: str, rules: dict[str, Any]) -> dict[str, Any]:
-    """Return a configuration of a variant with random sizes that the library reads, its keys not yet placed inside."""
+    """Return a configuration of a variant with random sizes that the library reads, as a flat mapping with dotted keys."""
     model = eval(python, {"ps": ps})
     known = {symbol.name: int(size) for symbol, size in model.sizes.items()}
     for attempt in range(30):
@@ -201,12 +201,12 @@ READ_BY_LIBRARY: dict[str, dict[str, Any]] = {
     },
     "stablelm": {**STABLE, "num_key_value_heads": 8, "partial_rotary_factor": 0.4},
 }
-"""Configurations with a fraction of a head, with one size under two keys, with configurations inside, and with a list of layers."""
+"""Configurations with a fraction of a head, with one size under two keys, with inner configurations, and with a list of layers."""
 
 
 @pytest.mark.parametrize("name", READ_BY_LIBRARY)
 def test_sizes_that_follow_from_others_are_read(page: Browser, name: str) -> None:
-    """The letter that no key gives is the library's."""
+    """For a letter without a key, the page finds the library's value."""
     config = READ_BY_LIBRARY[name]
     model = ps.from_config(config, strict=True)
     numbers = "({sizes}) => Object.fromEntries(Object.entries(sizes).map(([letter, size]) => [letter, Number(size)]))"
@@ -215,7 +215,7 @@ def test_sizes_that_follow_from_others_are_read(page: Browser, name: str) -> Non
 
 
 def test_the_text_model_of_a_composite_can_be_read_alone(page: Browser, tmp_path: Path) -> None:
-    """A button beside the refusal; a part names no class, so that the page takes the one it has."""
+    """A button beside the refusal reads the inner model. It names no class, so the page takes the only one that it has."""
     text = {
         "model_type": "llama",
         "hidden_size": 64,

@@ -99,7 +99,7 @@ HTMLAnchorElement.prototype.click = async function () {
 
 
 def test_a_picture_is_saved(page: Browser) -> None:
-    """The buttons give files of the kinds that they name; the names say what was shown."""
+    """The buttons give files of the named kinds; the file names say what was shown."""
     page.wait("document.querySelector('#chart svg')")
     page.run(SAVED)
     for kind in ("svg", "png"):

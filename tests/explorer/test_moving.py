@@ -47,7 +47,7 @@ def test_the_arrows_of_a_field_go_to_the_next_possible_size(page: Browser) -> No
 
 
 def test_what_is_typed_may_have_separators_and_is_never_rounded(page: Browser) -> None:
-    """Numbers beyond doubles are exact; what is no whole number is said."""
+    """Numbers beyond doubles are exact; the page says that a text is not a whole number."""
     page.run("document.querySelector('#size-V').focus(); document.querySelector('#size-V').select()")
     page.type("123,456,789,012,345,678,901")
     assert total(page) == 123_456_789_012_345_678_901 * 768 + (ps.load("gpt2").count - 50257 * 768)
@@ -147,7 +147,7 @@ POLYNOMIALS = """
 
 
 def test_crossings_between_the_sizes_drawn_are_found(page: Browser) -> None:
-    """Of random polynomials that meet several times between two sizes; trying every size gives the same. Some sizes are refused."""
+    """Random polynomials that cross several times between two sizes: the result equals a search over every size. Some sizes are refused."""
     results = page.run(f"({POLYNOMIALS})()")
     assert [pair for pair in results if pair[0] != pair[1]] == []
     assert sum(one.count(",") + 1 for one, _ in results if one) > 400

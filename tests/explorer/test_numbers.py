@@ -57,17 +57,17 @@ def test_numbers_are_those_of_the_library(page: Browser) -> None:
     assert {case["family"] for case in cases} == {*NAMES}
     shown = page.run(f"({SET})({json.dumps(cases)})")
     refused = [case for case, (_, refusal, _, _) in zip(cases, shown, strict=True) if refusal]
-    assert len(refused) < len(cases) / 20  # exported code asks for what formulas in letters take for granted; the library may allow more
+    assert len(refused) < len(cases) / 20  # exported code refuses sizes for which its formula may be wrong; the library may allow them
     for case, (number, refusal, terms, parts), right in zip(cases, shown, expected, strict=True):
         if refusal:
             continue
         assert (whole(number), sum(map(whole, parts))) == (right, right), case
-        # a negative term has its sign before it, so that only sums of positive terms are sums of what stands there
+        # a negative term has its sign before it, so that only sums of positive terms are sums of the shown numbers
         assert sum(map(whole, terms)) >= right, case
 
 
 def test_every_question_has_an_answer(page: Browser) -> None:
-    """Of every variant of every family; a tab that could not be computed would say why."""
+    """Every variant of every family has an answer on every tab; a missing answer would be shown with its reason."""
     missing = "({variants}) => variants.flatMap(({title, missing}) => Object.entries(missing).map((one) => [title, ...one]))"
     assert [one for family in NAMES for one in page.run(f"explorer.load('{family}').then({missing})")] == []
     page.run(
@@ -77,7 +77,7 @@ def test_every_question_has_an_answer(page: Browser) -> None:
 
 
 def test_no_copies_are_counted_as_the_library_counts_them_or_refused(page: Browser) -> None:
-    """Without blocks a cost has fewer steps, which the page has not; parameters have the same formula."""
+    """Without blocks, a cost has fewer steps, for which the page has no formula; the formula of the parameters holds."""
     root = ps.load("gpt2").origin[0]
     sizes = {symbol.name: int(size) for symbol, size in ps.load("gpt2").sizes.items()} | {"L": 0}
     chosen = {"pass": "forward", "count": "FLOPs", "precision": "float32", "attention": "eager"}

@@ -70,7 +70,7 @@ def test_formulas_are_typeset(page: Browser) -> None:
     page.wait("document.querySelector('#why .long mjx-container')")
     assert page.run(
         "[...document.querySelectorAll('.long')].every((one) => one.scrollWidth <= one.clientWidth)"
-    )  # no bar below a formula that fits
+    )  # no scrollbar below a formula that fits
     page.run("explorer.find('paper').value = 'vaswani'; explorer.find('paper').dispatchEvent(new Event('change', {bubbles: true}))")
     assert page.run("document.querySelector('.term .math').dataset.latex") == r"12 N d_{\text{model}}^{2}"
     clash = page.run("explorer.clash(['P', 'S'], 'kaplan')")

@@ -396,7 +396,7 @@ def shown(value: Any) -> str:
 
 
 def misses_the_signature(error: BaseException) -> bool:
-    """Whether Python itself refused the call: its traceback ends where the call was made, or where options were passed on."""
+    """Whether Python itself refused the call: the traceback ends at the call, or at the function that passes the options on."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -1,4 +1,4 @@
-"""Single cases in which an answer was once wrong, or an error not this library's: each value by hand, by fractions or by brute force."""
+"""Single cases that once gave a wrong answer or an error of another library; each value is by hand, by fractions or by brute force."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ i = ps.index("i")
 
 
 def test_a_floor_of_a_power_stays_a_floor() -> None:
-    """2*floor(H/2**L) is no 2*H/2**L: at H = 7 and L = 1 it is 6."""
+    """2*floor(H/2**L) is not 2*H/2**L: at H = 7 and L = 1 it is 6, not 7."""
     layer = ps.Dense(2 * floor(H / 2**L), 1, bias=False)
     assert layer.params == 2 * floor(H / 2**L)
     for height in range(4, 40):
@@ -32,7 +32,7 @@ def test_a_floor_of_a_power_stays_a_floor() -> None:
 
 @pytest.mark.parametrize("dense", [1, 2, 3])
 def test_deepseek_matches_its_own_shapes(dense: int) -> None:
-    """Some layers are dense, 0 < k < L: their experts begin at another number than 0."""
+    """If some layers are dense (0 < k < L), the first layer with experts is not number 0."""
     model = ps.models.Deepseek()
     sizes = dict.fromkeys((symbol.name for symbol in model.symbols), 4) | {"L": 4, "k": dense}
     assert ps.match(model, model.at(sizes).shapes()).ok
@@ -42,14 +42,14 @@ def test_deepseek_matches_its_own_shapes(dense: int) -> None:
 
 
 def test_a_leading_term_that_vanishes_has_no_range() -> None:
-    """At A = 1 the leading terms A*H - H of A*H - H + 8 are 0 for every H: no width makes them most of it."""
+    """At A = 1 the leading terms A*H - H of A*H - H + 8 are 0 for every H: so they are not within 1 % of the count from any width on."""
     said = str(ps.asymptotics(H * A - H + 8, H, at={"A": 1}))
     assert "the leading terms are 0 there" in said
     assert "from H" not in said
 
 
 def test_a_quarter_of_a_width_is_rounded_everywhere() -> None:
-    """ResNet v1.5 shrinks each stage to ``hidden_size // 4``: a width of 7 is no 7/4, and the formula is the count."""
+    """ResNet v1.5 shrinks each stage to ``hidden_size // 4``: for a width of 7 this is 1, not 7/4, and the formula gives the count."""
     model = ps.models.ResNetV15()
     for width in (5, 6, 7, 8, 9):
         sizes = {"C": 3, "H": width, **{f"H_{n}": width + n for n in range(1, 5)}, **{f"L_{n}": 2 for n in range(1, 5)}}
@@ -78,32 +78,32 @@ def test_a_quarter_of_a_width_is_rounded_everywhere() -> None:
         (lambda: ps.export(L, name=10**5000), "is not a name in python"),  # type: ignore[arg-type]
         (lambda: ps.intensity(ps.Embedding(4, 2), (0, 1)), "moves no bytes"),
         (lambda: ps.evaluate(per(H - L, A), H=2, L=8, A=3), "H - L is -6; wanted a positive whole number"),
-        (lambda: ps.asymptotics(2**L, L), r"ps\.sensitivity gives what one more"),
+        (lambda: ps.asymptotics(2**L, L), r"ps\.sensitivity gives the change for one more"),
     ],
     ids=count(),
 )
 def test_errors_are_this_librarys(call: Callable[[], Any], said: str) -> None:
-    """A symbolic model against shapes, sizes given twice, classes for instances, divisions by zero, keys that are no letters."""
+    """A symbolic model against shapes, sizes given twice, classes instead of instances, divisions by zero, keys that are not letters."""
     with pytest.raises(ParamsymError, match=said):
         call()
 
 
 def test_one_relation_needs_no_list() -> None:
-    """``where=H > F`` is what ``where=[H > F]`` is: of 1*3, 3*1 and 2 sizes more only 3 by 1 has a larger H."""
+    """``where=H > F`` is the same as ``where=[H > F]``: of 1*3 and 3*1 only the second has a larger H."""
     over = {H: [1, 2, 3], F: [1, 2, 3]}
     for where in (H > F, [H > F], (H > F,)):
         assert [(one[H], one[F]) for one in ps.solve(ps.Dense(H, F, bias=False), 3, over, where=where)] == [(3, 1)]
 
 
 def test_a_search_leaves_out_what_cannot_be() -> None:
-    """No heads are impossible, one and two give widths: of A = 0, 1, 2 the count 4 has A = 2."""
+    """A = 0 is impossible, A = 1 gives the count 8, and A = 2 gives the count 4."""
     found = ps.solve(ps.Dense(per(H, A), 1, bias=False), 4, {A: range(3), H: [8]})
     assert [one[A] for one in found] == [2]
     assert [*ps.sweep(ps.Dense(per(H, A), 1, bias=False), {A: range(3), H: [8]})["params"]] == [8, 4]
 
 
 def test_a_step_in_an_exponent_is_no_floor() -> None:
-    """One more of L doubles 2**L; no floor is blamed, and nothing of SymPy's inside is shown."""
+    """One more of L doubles 2**L; the message does not blame a floor, and shows none of SymPy's internal names."""
     for subject, at, marginal in ((2**L, {"L": 3}, 8), (ps.Dense(2**L, 1, bias=False), {"L": 5}, 32)):
         found = ps.sensitivity(subject, L, at=at)
         assert found.marginal == marginal
@@ -123,7 +123,7 @@ def test_a_step_in_an_exponent_is_no_floor() -> None:
     ids=["quotients", "floors that repeat", "floors that do not", "match", "tied"],
 )
 def test_what_is_long_takes_linear_time(build: Callable[[], Any], seconds: float) -> None:
-    """Two hundred distinct denominators, ten thousand copies, one tie over thirty thousand layers: the times are of the processor."""
+    """Two hundred distinct denominators, ten thousand copies, one tie over thirty thousand layers, in processor time."""
     began = time.process_time()
     assert build()
     assert time.process_time() - began < seconds
@@ -150,7 +150,7 @@ def test_a_claim_with_a_decimal_comma_is_refused() -> None:
 
 
 def test_where_designs_are_equal_copies_may_be_none() -> None:
-    """Max(1, n) is 1 at n = 0, where it is no n: at the width that is given, both designs hold the same."""
+    """Max(1, n) is 1 at n = 0, not n; at the width of the crossover, both designs have the same count."""
     n = ps.dims("n")
     one = ps.Block(w=ps.Dense(Max(1, n, evaluate=False), H, bias=False), r=ps.Repeat(ps.Dense(H, 2, bias=False), n))
     two = ps.Block(w=ps.Dense(Max(1, n, evaluate=False), 6))
@@ -162,7 +162,7 @@ def test_where_designs_are_equal_copies_may_be_none() -> None:
 
 
 def test_a_claim_against_a_size_that_divides() -> None:
-    """One more head changes a count by less than one, or takes from it: the search for sizes stays this library's."""
+    """One more head changes a count by less than one, or makes it smaller; the search for sizes raises no foreign error."""
     n = ps.dims("n")
     wide = ps.Dense(Max(1, n, evaluate=False), per(H, A), bias=False)
     sized = ps.Block(wide=wide, deep=ps.Repeat(ps.Dense(H, 2, bias=False), n)).at(n=0, H=6, A=2)
@@ -200,7 +200,7 @@ class Unprintable:
     ids=count(),
 )
 def test_what_nobody_means_is_named(call: Callable[[], Any], said: str) -> None:
-    """Objects that do not print, axes without end, a class in the place of a layer."""
+    """Objects that cannot be printed, ranges that are too long, a class instead of a layer."""
     with pytest.raises(ParamsymError, match=said):
         call()
     assert ps.Block(a=ps.Dense(H, H)).replace("a", ps.Residual).part("a") == ps.Residual(ps.Dense(H, H))

@@ -154,7 +154,7 @@ H, L, A, W, K = (Symbol(name, integer=True, positive=True) for name in "HLAWK")
         (ps.ConvLSTM2d(1, 1, 1, stride=(1, a), dilation=(b, 1)), {"a": 2, "b": 2}, None),
         (ps.ConvLSTM2d(1, 1, 1, stride=(1, a), dilation=(b, 1)), {"a": 2, "b": 1}, 12),
         (ps.GlobalAvgPool(a), {"a": 4}, None),
-        (ps.MultiHeadAttention(a, 1, vdim=2), {"a": 2}, None),  # torch stores one matrix then
+        (ps.MultiHeadAttention(a, 1, vdim=2), {"a": 2}, None),  # torch stores one matrix for vdim = embed_dim
         (ps.MultiHeadAttention(a, 1, vdim=2), {"a": 3}, 45),
         (ps.Repeat(ps.Dense(2 * floor(H / (b + 1)) + 2, 2), a, index=b), {"H": 8, "a": 3}, 74),  # no closed form while a is a symbol
     ],
@@ -183,7 +183,7 @@ def test_a_model_without_layers() -> None:
 
 @pytest.mark.parametrize(("width", "expected"), [(5, None), (7, None), (6, 2 * 3 * (4 * 12 * 12 + 2 * 12 * 3) + 2 * 2 * 3 * 3 * 12)])
 def test_heads_that_cannot_be_rotated(width: int, expected: int | None) -> None:
-    """The reference stores heads of an odd width and cannot rotate them as a whole: there is a count and no cost, however it is asked."""
+    """The reference stores heads of an odd width and cannot rotate them as a whole: they have a count, and their cost is refused."""
     model = ps.models.GptNeoX()
     sizes = {"V": 7, "H": 2 * width, "L": 1, "A": 2, "F": 3}
     cost, inputs = ps.flops(model), {"B": 1, "S": 3}

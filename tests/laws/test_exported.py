@@ -1,4 +1,4 @@
-"""Exported code answers as ``at`` does: the same count, and a refusal of the same sizes; so do ``evaluate`` and ``sweep`` of costs."""
+"""Exported code gives the count of ``at`` and refuses the same sizes; so do ``evaluate`` and ``sweep`` of costs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ every_family = pytest.mark.parametrize("cls", model_classes(), ids=lambda cls: c
 
 
 def rows(subject: Any, draw: random.Random) -> Iterator[Row]:
-    """Yield sizes that a subject takes, if some are found, and these with one or two changed; also zero and less."""
+    """Yield sizes that a subject takes, if some are found, and then variants with one or two changed sizes, also zero and below."""
     base: Row = {}
     for _ in range(60):
         base = drawn(subject, draw)
@@ -34,7 +34,7 @@ def rows(subject: Any, draw: random.Random) -> Iterator[Row]:
 
 
 def python(subject: Any) -> Callable[[Row], int | str]:
-    """Return the exported function: its answer, or the words of its refusal."""
+    """Return the exported function, which returns its count or the text of its error."""
     source, scope = ps.export(subject, name="count"), dict[str, Any]()
     exec(source.code, scope)  # noqa: S102 - what we wrote
 
@@ -48,14 +48,14 @@ def python(subject: Any) -> Callable[[Row], int | str]:
 
 
 def check(subject: Any, function: Callable[[Row], int | str], row: Row) -> None:
-    """Compare one row: a count is that of ``at``; a refusal is one, unless the layer with these sizes has other tensors."""
+    """Compare one row: a count equals that of ``at``, and ``at`` refuses what the code refuses, unless these sizes need another formula."""
     wanted, found = counted(subject, row), function(row)
     assert found == wanted or (isinstance(found, str) and (not isinstance(wanted, int) or "does not hold where" in found)), row
 
 
 @every_family
 def test_parameters_of_families(cls: type[ps.Layer]) -> None:
-    """Every family with its letters."""
+    """The parameters of every family in letters."""
     model, draw = cls(), random.Random(cls.__name__)
     function = python(model)
     for row in rows(model, draw):
@@ -63,7 +63,7 @@ def test_parameters_of_families(cls: type[ps.Layer]) -> None:
 
 
 def agrees(cost: Any, function: Callable[[Row], int | str], row: Row) -> None:
-    """Compare one row in all ways of asking."""
+    """Compare one row in exported code, ``sweep``, and ``evaluate`` with numbers and with columns."""
     wanted = counted(cost, row)
     check(cost, function, row)
     found = ps.sweep(cost, row)
@@ -79,6 +79,7 @@ def agrees(cost: Any, function: Callable[[Row], int | str], row: Row) -> None:
 COSTS: dict[str, Callable[[Any], Any]] = {
     "work": ps.flops,
     "activations": ps.activations,
+    "causal": lambda model: ps.flops(model, convention="causal"),
     "fused": lambda model: ps.activations(model, dtype="bfloat16", convention="torch-sdpa"),
     "inference": lambda model: ps.memory(model, use="inference"),
 }
@@ -99,7 +100,7 @@ def test_costs_of_families(name: str, cost: str) -> None:
 
 @pytest.mark.parametrize("ones", [("B", "G"), ("A", "G"), ("B", "A", "G"), ("S",), ("B", "S", "A", "G")])
 def test_several_sizes_of_one(ones: tuple[str, ...]) -> None:
-    """Each alone changes no kept array of a model with grouped heads, two together do."""
+    """One size of 1 changes no kept array of a model with grouped heads; two sizes of 1 do."""
     pytest.importorskip("numpy")
     for model in (ps.models.Llama(), ps.models.Phi3()):
         subject = ps.activations(model, dtype="bfloat16")
@@ -116,7 +117,7 @@ R = ps.dims("r")
     [(ps.models.GptNeoX(rotary_dim=R), {5, 6, 19, 20}), (ps.models.Phi(rotary_dim=R), {6, 20}), (ps.models.Llama(rotary_dim=R), {19, 20})],
 )
 def test_a_share_of_a_head(model: ps.Layer, taken: set[int], share: int) -> None:
-    """GPT-NeoX rotates five entries of twenty as six, Phi and StableLM only pairs, Llama whole heads, as their references do."""
+    """GPT-NeoX rotates five entries of twenty as six, Phi and StableLM only pairs, Llama whole heads, like their references."""
     pytest.importorskip("numpy")
     row = {symbol.name: 2 for symbol in model.symbols} | {"H": 40, "A": 2, "r": share, "B": 1, "S": 3}
     for measure in COSTS.values():
@@ -150,3 +151,14 @@ def test_c_answers_as_python_does(tmp_path: Path) -> None:
     printed = subprocess.run([tmp_path / "count"], check=True, capture_output=True, text=True).stdout
     assert [*map(int, printed.split())] == expected
     assert len([one for one in expected if one >= 0]) > len(expected) / 4
+
+
+@pytest.mark.parametrize("sizes", [{"S": 2, "T_p": 3}, {"S": 1, "T_p": 127}, {"S": 127, "T_p": 300}, {"S": 200, "T_p": 3}])
+def test_windows_longer_than_the_text(sizes: Row) -> None:
+    """GPT-OSS sees 128 positions: the formula of visible pairs is for longer texts, and a shorter text is counted by itself."""
+    pytest.importorskip("numpy")
+    for past in (0, ps.dims("T_p")):
+        cost = ps.flops(ps.models.GptOss(), convention="causal", past=past)
+        row = {symbol.name: {"H": 32, "A": 4, "G": 2, **sizes}.get(symbol.name, 2) for symbol in cost.symbols}
+        assert isinstance(counted(cost, row), int)
+        agrees(cost, python(cost), row)

@@ -314,7 +314,7 @@ def test_an_index_that_sympy_simplified_away_is_refused() -> None:
     ],
 )
 def test_a_minus_before_what_may_be_negative_is_a_size(value: Expr, numbers: dict[str, int], expected: int) -> None:
-    """A coefficient below zero says nothing where what it multiplies may be below zero, too."""
+    """A negative coefficient does not make a term negative if its factor may be negative, too."""
     layer = one_by(value, i, 1) if i in value.free_symbols else one_by(value).at(numbers)
     assert layer.count == expected
     for below in (-a, -a / (b + 1), -sympy.floor(a / 2), -sympy.Mod(a, 7), -(2**a)):

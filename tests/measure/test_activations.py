@@ -96,10 +96,10 @@ def test_llama_block(convention: str, wanted: ps.Expr) -> None:
     "model", [ps.models.Deepseek(), ps.models.T5(architecture="T5EncoderModel"), ps.models.Bert(attention_probs_dropout_prob=0.1)]
 )
 def test_what_only_a_gpu_fuses(model: ps.Layer) -> None:
-    """Values narrower than keys, a bias with a gradient, dropout: torch's memory-efficient kernel takes them, that for CPUs does not.
+    """Values narrower than keys, a bias with a gradient, dropout: torch's memory-efficient kernel takes them, the kernel for CPUs does not.
 
-    ``check_head_dim_size_mem_efficient`` asks only queries and keys for one width, ``check_head_dim_size_cpp`` values as well; so the
-    scores (A, S, S) of each block are kept on a CPU. The bias of T5 has as many entries, once for all blocks.
+    ``check_head_dim_size_mem_efficient`` requires one width of queries and keys, ``check_head_dim_size_cpp`` also of values. So the scores
+    (A, S, S) of each block are kept on a CPU. The bias of T5 has as many entries, once for all blocks.
     """
     quadratic = {
         name: ps.activations(model, convention=name).total.expand().coeff(S, 2).coeff(B, 1) for name in ("torch-sdpa", "torch-sdpa-cpu")
@@ -109,7 +109,7 @@ def test_what_only_a_gpu_fuses(model: ps.Layer) -> None:
 
 
 def test_letters_and_numbers_agree_on_the_widths_of_heads() -> None:
-    """A formula in letters takes a head's keys and values for different widths, as they are in DeepSeek-V2-Lite (192 and 128)."""
+    """A formula in letters assumes that a head's keys and values have different widths, as in DeepSeek-V2-Lite (192 and 128)."""
     model = ps.load("deepseek-ai/DeepSeek-V2-Lite")
     letters, sizes = model.origin
     for name in ("torch-sdpa", "torch-sdpa-cpu"):
@@ -118,7 +118,7 @@ def test_letters_and_numbers_agree_on_the_widths_of_heads() -> None:
 
 
 def test_a_window_longer_than_the_text_needs_no_mask() -> None:
-    """GPT-Neo's window of 256: a formula in letters has the mask of a longer text, and a shorter one is counted without it."""
+    """GPT-Neo's window of 256: a formula in letters counts the mask that a longer text needs; a shorter text is counted without a mask."""
     subject = ps.activations(ps.models.GptNeo(), convention="torch-sdpa")
     sizes = {"A": 6, "B": 6, "H": 48, "L": 3, "P": 512, "V": 6}
     for length in (3, 300):
@@ -169,13 +169,13 @@ def test_refusals() -> None:
 
 
 def test_asking_twice() -> None:
-    """What is remembered of a program is not changed by asking again: the mask of a biased attention counts once."""
+    """A second call does not change the cached arrays of a program: the mask of a biased attention counts once."""
     model = ps.models.T5(architecture="T5ForConditionalGeneration")
     assert ps.activations(model, convention="torch-sdpa").total == ps.activations(model, convention="torch-sdpa").total
 
 
 def test_attention_in_steps_with_copies() -> None:
-    """In 16 bits torch's function works in float32 where no fused kernel runs: 40sbh + 9as^2b + 8sb, as was measured for GPT-2's block."""
+    """In 16 bits, without a fused kernel, torch's function computes in float32: 40sbh + 9as^2b + 8sb, as measured for a block of GPT-2."""
     attention = ps.Sequential(ps.LayerNorm(H), ps.MultiHeadAttention(H, A, dropout=0.1, batch_first=True), ps.Dropout(0.1))
     network = ps.Sequential(ps.LayerNorm(H), ps.Dense(H, 4 * H), ps.GELU(), ps.Dense(4 * H, H), ps.Dropout(0.1))
     block = ps.Sequential(ps.Residual(attention), ps.Residual(network))

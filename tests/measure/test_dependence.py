@@ -129,7 +129,7 @@ def test_a_gate_of_means_sees_everything() -> None:
     ],
 )
 def test_statistics_of_places(name: str, arguments: tuple[Any, ...], behind: bool) -> None:
-    """What is normalised over places sees all of them, as its gradient shows; what is normalised over channels sees its own place."""
+    """Norms over positions depend on all of them, as the gradient shows; norms over channels depend on their own position."""
     torch = imported("torch")
     axes = {"1": 1, "3": 3}.get(name[-2], 2)
     ours, module = getattr(ps, name)(*arguments), getattr(torch.nn, name)(*arguments).double().eval()

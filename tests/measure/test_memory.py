@@ -167,7 +167,7 @@ def test_the_widest_moment() -> None:
 
 
 def test_no_copies() -> None:
-    """The bytes of blocks that are absent are not counted, in one row or in a column; exported code refuses."""
+    """With zero layers, the bytes of blocks are not counted, neither for numbers nor for columns; exported code refuses."""
     block = ps.Sequential(ps.Dense(F, V, bias=False), ps.GELU(), ps.Dense(V, F, bias=False))
     deep = ps.Sequential(ps.Dense(H, F, bias=False), ps.Repeat(block, L))
     here, weights = {"H": 2, "F": 3, "V": 100, "B": 5}, 4 * 2 * 3
@@ -176,7 +176,7 @@ def test_no_copies() -> None:
     for recompute in ("none", "full"):
         training = ps.memory(deep, (B, H), recompute=recompute)  # type: ignore[arg-type]
         assert ps.evaluate(training, here, L=0) == 4 * weights, recompute  # weights, gradients, two states; the input is the caller's
-    llama = ps.activations(ps.models.Llama())  # its tables of rotations are kept by the blocks, once
+    llama = ps.activations(ps.models.Llama())  # the blocks keep its cosines and sines, once for all of them
     sizes = {"V": 10, "H": 8, "A": 2, "G": 1, "F": 16, "B": 1, "S": 4}
     assert ps.evaluate(llama, sizes, L=0) == ps.activations(ps.models.Llama(10, 8, 0, 2, 1, 16), (1, 4)).count
     swin = ps.load("microsoft/swin-tiny-patch4-window7-224")
@@ -184,11 +184,11 @@ def test_no_copies() -> None:
     sizes = {symbol.name: 2 for symbol in moved.symbols} | {symbol.name: size for symbol, size in swin.sizes.items()} | {"L_1": 0}
     assert ps.evaluate(moved, sizes) == moved.at(sizes).count
     with pytest.raises(ValueError, match=r"^this formula does not hold where L is 0\.$"):
-        exec(f"{ps.export(inference)}\ncost(5, 3, 2, 0, 100)", {})  # noqa: S102 - what is tested is that the source refuses
+        exec(f"{ps.export(inference)}\ncost(5, 3, 2, 0, 100)", {})  # noqa: S102 - the test is that the source refuses
 
 
 def repeated(block: Any, copies: int) -> tuple[ps.Expr, ps.Expr]:
-    """Return the widest moment of blocks written out, and of as many copies of one whose number is a letter until then."""
+    """Return the widest moment of blocks written out, and of a repeated block whose number of copies is a letter at first."""
     index, n = dims("i n")
     shape, letters = (2, 4, 6, 6), ps.Repeat(block(index), n, index=index, start=1)
     written_out = ps.Sequential(*(block(number) for number in range(1, copies + 1)))
@@ -200,13 +200,13 @@ def repeated(block: Any, copies: int) -> tuple[ps.Expr, ps.Expr]:
 
 
 def convolutions(seen: Any, wide: Any, gives: Any) -> ps.Layer:
-    """Return two convolutions, one behind the other."""
+    """Return two convolutions, one after the other."""
     return ps.Sequential(ps.Conv2d(seen, wide, 1), ps.ReLU(), ps.Conv2d(wide, gives, 3, padding=1))
 
 
 @pytest.mark.parametrize("copies", [2, 3, 7])
 def test_the_widest_of_numbered_copies(copies: int) -> None:
-    """Copies are as wide as the same blocks written out: alike, growing, shrinking, both, and joining what they give."""
+    """Copies are as wide as the same blocks written out: equal, growing, shrinking, joined, or first shrinking and then growing."""
     for block in (
         lambda _: convolutions(4, 9, 4),
         lambda number: convolutions(4, 5 * number, 4),
@@ -219,14 +219,14 @@ def test_the_widest_of_numbered_copies(copies: int) -> None:
 
 
 def test_a_widest_copy_in_between_is_not_guessed() -> None:
-    """Of a letter for the number of copies nothing more is known than the first copy and the last."""
-    with pytest.raises(SizeError, match=r"may be largest between the first copy and the last one"):
+    """If the number of copies is a letter, only the first copy and the last copy can be compared."""
+    with pytest.raises(SizeError, match=r"may be largest between the first and the last"):
         repeated(lambda number: convolutions(4, number * (10 - number), 4), 9)
 
 
 @pytest.mark.parametrize("convention", ["torch-eager", "torch-sdpa"])
 def test_memory_of_inference_has_the_letters_of_the_model(convention: str) -> None:
-    """No index of copies is left in a closed form, which source code could not compute."""
+    """A closed form contains no index of copies, because source code could not compute it."""
     cost = ps.memory(ps.models.DenseNet(), use="inference", convention=convention)
     assert cost.polynomial.free_symbols <= cost.symbols
     assert "i" not in ps.export(cost).arguments
@@ -295,7 +295,7 @@ def test_blocks_of_ggml(name: str, bytes_of: int, numbers: int) -> None:
 
 
 def test_gpt_oss_in_four_bits() -> None:
-    """The file of openai/gpt-oss-20b: ``total_size`` in its model.safetensors.index.json. Biases of experts are in 16 bits."""
+    """The file of openai/gpt-oss-20b: ``total_size`` in its model.safetensors.index.json. The biases of experts have 16 bits."""
     held = of("weights", ps.load("openai/gpt-oss-20b"), (1, 1), use="inference", dtype="bfloat16", weights="mxfp4")
     assert held == 13_761_264_768
 
@@ -310,7 +310,7 @@ def test_buffers_of_gptq() -> None:
 
 
 def test_eight_bits_of_adam() -> None:
-    """Averages of a byte and a 256th of a float32 from 4096 entries on, else of a float32 (bitsandbytes, optim/optimizer.py)."""
+    """From 4096 entries on, an average is a byte and a 256th of a float32; below, it is a float32 (bitsandbytes, optim/optimizer.py)."""
     for width, each in ((64, 1 + Rational(4, 256)), (63, 4)):
         found = ps.memory(ps.Dense(width, width, bias=False), (1, width), optimizer="adam-8bit")
         (optimizer,) = [row[1] for row in found.table(1).rows if row[0] == "optimizer"]

@@ -176,7 +176,7 @@ def test_errors_name_the_part() -> None:
     ],
 )
 def test_stages_with_the_channels_last(name: str, sizes: list[str]) -> None:
-    """Liu et al. 2022, table 9; Liu et al. 2021, table 7; Tu et al. 2022, table 1: places in rows, in windows, and with a class token."""
+    """Liu et al. 2022, table 9; Liu et al. 2021, table 7; Tu et al. 2022, table 1: sequences, windows, and class tokens."""
     shape = (1, 224, 224, 3) if name[0].isupper() else (1, 3, 224, 224)
     table = ps.summary(ps.load(name), shape, stages=True)
     assert [row[0] for row in table.rows] == sizes
@@ -184,7 +184,7 @@ def test_stages_with_the_channels_last(name: str, sizes: list[str]) -> None:
 
 
 def test_stages_of_a_detector() -> None:
-    """RetinaNet on 800x800 (Lin et al. 2017, figure 3): each subnet once for all levels of the pyramid, four convolutions and a fifth."""
+    """RetinaNet on 800x800 (Lin et al. 2017, figure 3): each subnet has two rows for all levels, four convolutions and a fifth."""
     levels = "100 x 100 to 7 x 7"
     assert stages("retinanet_resnet50_fpn", (1, 3, 800, 800))[-4:] == [(levels, layers) for layers in ("4 Conv2d", "Conv2d") * 2]
     table, whole = (ps.summary(ps.load("retinanet_resnet50_fpn"), (1, 3, 800, 800), stages=one) for one in (True, False))
@@ -193,7 +193,7 @@ def test_stages_of_a_detector() -> None:
 
 
 def test_stages_of_pooled_attention() -> None:
-    """Fan et al. 2021, table 2: keys and values are pooled inside; of one head their map stands in a row of its own."""
+    """Fan et al. 2021, table 2: keys and values are pooled inside; if there is one head, their map has a row of its own."""
     table = ps.summary(ps.load("mvit_v2_s"), stages=True)
     sizes = ["8 x 56 x 56", "8 x 7 x 7", "8 x 56 x 56", "8 x 28 x 28", "8 x 14 x 14", "8 x 7 x 7", "1 x 1 x 1"]
     assert [row[0] for row in table.rows] == sizes

@@ -132,7 +132,7 @@ def test_a_size_named_like_the_index() -> None:
 
 
 def test_a_name_and_changes() -> None:
-    """Other arguments change the sizes of a name, as they do for every network."""
+    """Other arguments change the sizes of a published name, as for every network."""
     assert DenseNet("densenet121", block_config=(1, 2)) == DenseNet(32, (1, 2), num_classes=1000)
     with pytest.raises(ArgumentError, match="there is no size 'densenet264'"):
         DenseNet("densenet264")

@@ -128,7 +128,7 @@ def test_published_rows_of_networks() -> None:
 
 
 def test_where_a_text_is_classified() -> None:
-    """At its last ``eos_token_id``; several ends, or none, leave the last position."""
+    """A text is classified at its last ``eos_token_id``; with several such tokens, or none, at its last position."""
     config = {"model_type": "bart", "vocab_size": 20}
     model = ps.from_config({**config, "eos_token_id": 7}, "BartForSequenceClassification")
     assert "equal 7" in str(ps.trace(model))

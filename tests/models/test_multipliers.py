@@ -1,4 +1,4 @@
-"""Multipliers of widths and depths: Python's product of floats, rounded in the references' own words."""
+"""Multipliers of widths and depths: Python's product of floats, with the references' rounding."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WIDTHS = (8, 16, 24, 25, 32, 40, 50, 64, 72, 80, 96, 100, 112, 120, 160, 184, 19
 
 
 def of_torchvision(v: float, divisor: int = 8) -> int:
-    """Return what ``_make_divisible`` of torchvision and of Keras gives."""
+    """Return the result of ``_make_divisible`` of torchvision and of Keras."""
     rounded = max(divisor, int(v + divisor / 2) // divisor * divisor)
     return rounded + divisor if rounded < 0.9 * v else rounded
 
@@ -35,7 +35,7 @@ def test_every_hundredth_of_every_width(parts: int) -> None:
 
 
 def test_widths_in_which_a_float_decides() -> None:
-    """MobileNet v3 expands to 200 channels, of which 0.58 are 112: ``width_mult=0.58`` in torchvision."""
+    """MobileNet v3 expands to 200 channels; 0.58 of these is 112: ``width_mult=0.58`` in torchvision."""
     small = ps.models.MobileNetV3(width_mult=Rational(58, 100), num_classes=10)
     names = [shape[0] for shape in small.shapes().values() if len(shape) == 4]
     assert of_torchvision(200 * 0.58) == 112
@@ -46,14 +46,14 @@ def test_widths_in_which_a_float_decides() -> None:
 
 @pytest.mark.parametrize("model", [ps.models.SwinTransformer, ps.models.MaxVit])
 def test_a_letter_and_a_fraction(model: type[ps.Layer]) -> None:
-    """The inner width of a block is ``int(mlp_ratio * width)``: 29/100 of a letter has no formula, 12/5 has one."""
+    """The inner width of a block is ``int(mlp_ratio * width)``: there is no formula for 29/100 of a letter, and there is one for 12/5."""
     with pytest.raises(ShapeError, match=r"mlp_ratio is 0.29, and the reference rounds its products in floating point"):
-        model(mlp_ratio=Rational(29, 100)).params  # noqa: B018 - built where it is asked for
+        model(mlp_ratio=Rational(29, 100)).params  # noqa: B018 - built when it is read
     assert model(mlp_ratio=Rational(12, 5)).symbols == model().symbols
 
 
 def test_multipliers_without_bound() -> None:
-    """What no float holds is multiplied exactly, and nothing overflows; the least width is 8."""
+    """Multipliers beyond the range of floats are exact and do not overflow; the least width is 8."""
     large, small = Rational(10**400, 3), Rational(1, 10**400)
     assert divisible(scaled(32, large)) % 8 == 0 < abs(divisible(scaled(32, large)) - 32 * large) <= 4
     nets = [ps.models.MobileNetV2(width_mult=multiplier, num_classes=10) for multiplier in (small, Rational(1, 1000))]

@@ -42,7 +42,7 @@ def test_nearest_whole() -> None:
 
 
 def test_a_word_of_the_first_argument() -> None:
-    """What torchvision takes in the first place may be a word that is no published name."""
+    """The first argument of torchvision's class may be a word that is not a published name."""
     assert models.SqueezeNet("1_1", num_classes=5) == models.SqueezeNet(version="1_1", num_classes=5)
     assert models.FasterRCNN("resnet18").backbone == "resnet18"
 

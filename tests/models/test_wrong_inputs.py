@@ -1,4 +1,4 @@
-"""Inputs that a model cannot take: one error with the model, the path and the kind of the part, what arrived there and what was wanted."""
+"""Inputs that a model cannot take: the error has the model, the path and kind of the part, the shape that it got, and the wanted shape."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CASES: list[tuple[str, tuple[Any, ...], type[ParamsymError], tuple[str, ...]]] =
 
 @pytest.mark.parametrize(("name", "shapes", "error", "words"), CASES, ids=[f"{name}-{shapes}" for name, shapes, *_ in CASES])
 def test_wrong_input(name: str, shapes: tuple[Any, ...], error: type[ParamsymError], words: tuple[str, ...]) -> None:
-    """Every word that says where and what."""
+    """The message contains every one of the words."""
     with pytest.raises(error) as found:
         ps.trace(ps.load(name), *shapes)
     assert [word for word in words if word not in str(found.value)] == []

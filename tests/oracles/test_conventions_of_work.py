@@ -49,7 +49,7 @@ def test_nanogpt_forward_flops() -> None:
 
 
 def test_palm_is_larger_than_nanogpt_by_the_gains() -> None:
-    """The note of the notebook: PaLM's figure counts weights of norms as matrices, 6*T*(2L+1)*d = 117,964,800; nanoGPT has no biases."""
+    """The note of the notebook: PaLM's count treats weights of norms as matrices, 6*T*(2L+1)*d = 117,964,800; nanoGPT has no biases."""
     sized = ps.load("gpt2", architecture="GPT2LMHeadModel")
     exact, estimated = (ps.flops(sized, (1, 1024), way="both", convention=name) for name in ("matmul", "nanogpt"))
     vectors = sized.ledger().where(lambda line: len(line.shape) == 1)

@@ -1,4 +1,4 @@
-"""Published formulas of what memory holds: identities in letters and at the recorded sizes, and a disputed one with its term."""
+"""Published formulas of memory: equal in letters and at the recorded sizes; a disputed formula differs by a known term."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def block(width: Any = 4 * H) -> ps.Layer:
 
 
 def kept(layer: ps.Layer, **how: Any) -> Expr:
-    """Return what a block in a stack keeps by the paper's convention; the first one is not given its input."""
+    """Return the bytes that a block in a stack keeps by the paper's convention, its input included."""
     total = ps.activations(ps.Repeat(layer, ps.L), (B, S, H), convention="korthikanti", input_gradients=True, **how).total
     return total.coeff(ps.L)
 
@@ -42,7 +42,7 @@ def holds(name: str, found: Expr) -> None:
 
 
 def test_korthikanti_5as_over_h() -> None:
-    """What selective recomputation saves of a block, over s*b*h."""
+    """The bytes of a block that selective recomputation saves, divided by s*b*h."""
     holds("korthikanti-5as-over-h", (kept(block()) - kept(block(), recompute="selective")) / (S * B * H))
 
 
@@ -53,12 +53,12 @@ def test_korthikanti_selective_saving() -> None:
 
 
 def test_korthikanti_tp_sp() -> None:
-    """Shared over t devices, along the positions too."""
+    """A block split over t devices, along the positions too."""
     holds("korthikanti-tp-sp", kept(block(), tensor=T, sequence=True))
 
 
 def test_megatron_act_general() -> None:
-    """A network of any inner width, shared, with selective recomputation."""
+    """A block with any feed-forward width, split over devices, with selective recomputation."""
     holds("megatron-act-general", kept(block(F), tensor=T, sequence=True, recompute="selective"))
 
 
@@ -93,7 +93,7 @@ def test_fff_active_fraction() -> None:
 
 
 def test_every_formula_of_memory_is_here() -> None:
-    """None is left out."""
+    """Every recorded formula of memory has a test."""
     mine = {one["id"] for one in ENTRIES.values() if one["quantity"] == "activation_bytes"}
     tested = {name.removeprefix("test_").replace("_", "-") for name in globals() if name.startswith("test_")}
     of_families = {"conv-net-activations-vgg", "disputed-cs231n-vgg-memory"}  # test_formulas_families.py

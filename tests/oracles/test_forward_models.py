@@ -59,7 +59,7 @@ def padded(ids: Any) -> None:
 
 
 def ended(ids: Any) -> None:
-    """Move the token that ends a text to another position in each text."""
+    """Put the token that ends a text at another position in each text."""
     ids[:, -1] = ids[:, 0]
     for row, text in enumerate(ids):
         text[row % len(text)] = TOKENS["eos_token_id"]

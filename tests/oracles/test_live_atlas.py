@@ -35,7 +35,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "NemotronForCausalLM": _NEMOTRON,
     "ReformerModelWithLMHead": {"is_decoder": True},
 }
-"""What a configuration has to say, because the reference builds no model of its defaults."""
+"""The keys that a configuration must have, because the reference cannot build a model from the defaults alone."""
 
 
 def reference(model_type: str, name: str, config: dict[str, Any]) -> Any:
@@ -72,7 +72,7 @@ def drawn(keys: dict[str, Any], rng: random.Random) -> Iterator[tuple[str, Any]]
 
 
 def nested(flat: dict[str, Any]) -> dict[str, Any]:
-    """Put keys with dots into configurations inside the configuration."""
+    """Put keys with dots into inner configurations."""
     made: dict[str, Any] = {}
     for key, value in flat.items():
         *above, last = key.split(".")
@@ -86,7 +86,7 @@ def nested(flat: dict[str, Any]) -> dict[str, Any]:
 def outcome(model_type: str, name: str, config: dict[str, Any]) -> str:
     """Say how one configuration comes out."""
     try:
-        theirs = reference(model_type, name, copy.deepcopy(config))  # some references change what they are given
+        theirs = reference(model_type, name, copy.deepcopy(config))  # some references change their arguments
     except Exception:  # noqa: BLE001 - whatever the reference raises, it does not build this
         return "not built"
     try:

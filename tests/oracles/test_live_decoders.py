@@ -98,7 +98,7 @@ def test_experts_as_files_hold_them(model_type: str, tmp_path: Any) -> None:
 
 @pytest.mark.parametrize(("heads", "share", "runs"), [(5, 1.0, False), (3, 1.0, False), (6, 1.0, True), (20, 0.25, True)])
 def test_an_odd_rotation(heads: int, share: float, runs: bool) -> None:
-    """GPT-NeoX stores heads of any width, and fails where an odd width is rotated as a whole; five entries of twenty it takes for six."""
+    """GPT-NeoX stores heads of any width, and fails if a whole head of odd width is rotated; for five entries of twenty it rotates six."""
     torch, transformers = imported("torch"), imported("transformers")
     sizes = {"vocab_size": 7, "hidden_size": 2 * heads, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 3}
     theirs = transformers.GPTNeoXModel(transformers.GPTNeoXConfig(**sizes, rotary_pct=share))
@@ -126,7 +126,7 @@ def test_an_odd_rotation(heads: int, share: float, runs: bool) -> None:
     ],
 )
 def test_a_share_of_a_head(model_type: str, kind: str, share: float, runs: bool) -> None:
-    """Of 20 entries: Phi and StableLM rotate an even number, Phi-3 any, Llama all, for which 19 are taken as well."""
+    """Of 20 entries, Phi and StableLM rotate an even number, Phi-3 any number, and Llama all, where 19 mean 20."""
     torch, transformers = imported("torch"), imported("transformers")
     rope = {"rope_type": kind, "rope_theta": 10000.0, "partial_rotary_factor": share} | ({"factor": 2.0} if kind != "default" else {})
     config = {"vocab_size": 7, "hidden_size": 40, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 3}
@@ -143,7 +143,7 @@ def test_a_share_of_a_head(model_type: str, kind: str, share: float, runs: bool)
         with pytest.raises(RuntimeError, match="must match the size"):
             theirs(inputs)
         for ask in (ps.flops, ps.activations, ps.output_shape):
-            with pytest.raises(ShapeError, match="to be rotated"):
+            with pytest.raises(ShapeError, match="of a head to rotate"):
                 ask(ours, (1, 3))
 
 

@@ -1,4 +1,4 @@
-"""What the heads of text models drop in training: bytes held by a real process, with rates of their own, against ``activations``."""
+"""Dropout in the heads of text models: the bytes that torch keeps with separate rates for the heads, against ``activations``."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def held(name: str, kind: str, config: dict[str, Any], shape: tuple[int, ...]) -
 
 @pytest.mark.parametrize(("name", "kind"), HEADS)
 def test_dropped(name: str, kind: str) -> None:
-    """As many bytes more with rates as in torch; a head without a rate of its own has that of the hidden states."""
+    """Dropout adds as many bytes as in torch; a head without its own rate has that of the hidden states."""
     sizes, none, rates = RATES[name]
     shape = (2, 3, 7) if kind in {"ForMultipleChoice", "DoubleHeadsModel"} else (2, 7)
     kind_of = getattr(transformers, f"{name}{kind}").config_class
@@ -120,7 +120,7 @@ def test_dropped(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("name", DECODERS)
 def test_tokens_of_decoders(name: str) -> None:
-    """A classifier of tokens drops at its own rate, at that of the hidden states, or at 0.1: as many bytes as torch."""
+    """A token classifier has its own rate, that of the hidden states, or 0.1, and keeps as many bytes as in torch."""
     sizes, rates = DECODERS[name]
     kind_of = getattr(transformers, f"{name}ForTokenClassification").config_class
     config = kind_of(**{**sizes, **rates}).to_dict()

@@ -1,4 +1,4 @@
-"""What kernels of torch keep in settings that the recorded rows lack: in place, over channels, of tables; measured on the spot."""
+"""The arrays that torch's kernels keep in settings without recorded rows: in place, over channels, of tables; measured live."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TABLES: list[dict[str, Any]] = [
 
 
 def held(module: Any, *inputs: Any) -> int:
-    """Return the bytes of what the hooks see, parameters, buffers and inputs left out."""
+    """Return the bytes of the arrays that the hooks see, without parameters, buffers and inputs."""
     known = {one.untyped_storage().data_ptr() for one in (*module.parameters(), *module.buffers(), *inputs)}
     found: dict[int, Any] = {}
 
@@ -54,14 +54,14 @@ def held(module: Any, *inputs: Any) -> int:
 @pytest.mark.filterwarnings("ignore:Using padding='same':UserWarning")
 @pytest.mark.parametrize(("name", "settings", "shape"), CASES, ids=str)
 def test_bytes(name: str, settings: dict[str, Any], shape: tuple[int, ...]) -> None:
-    """No residue, for an input with a gradient, which is no leaf so that it may be written over."""
+    """The bytes are equal, for an input with a gradient; it is not a leaf, so that it may be overwritten."""
     found = ps.activations(getattr(ps, name)(**settings), shape, convention="torch-eager-cpu", input_gradients=True).total
     assert found == held(getattr(torch.nn, name)(**settings), torch.randn(shape, requires_grad=True) * 1.0)
 
 
 @pytest.mark.parametrize("settings", TABLES, ids=str)
 def test_bags(settings: dict[str, Any]) -> None:
-    """Indices of bags beside what the bags hold; the table itself is in memory anyway."""
+    """The indices of bags are kept beside their inputs; the table is a parameter and does not count."""
     found = ps.activations(ps.EmbeddingBag(10, 6, **settings), (4, 3), convention="torch-eager-cpu").total
     assert found == held(torch.nn.EmbeddingBag(10, 6, **settings), torch.randint(0, 10, (4, 3)))
 

@@ -74,7 +74,7 @@ def test_blocks(row: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("tag", [row["tag"] for row in rows("costs/memory_blocks") if "autocast" in row["tag"]])
 def test_autocast(tag: str) -> None:
-    """What no convention accounts for: autocast keeps a copy in 16 bits of every matrix and bias that a product reads."""
+    """No convention counts that autocast keeps a copy in 16 bits of every matrix and bias that a product reads."""
     (row,) = [row for row in rows("costs/memory_blocks") if row["tag"] == tag]
     layer = block_of(tag)
     read = Counter(line.sizes for line in layer.ledger() if len(line.sizes) == 2)

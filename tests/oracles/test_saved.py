@@ -59,7 +59,7 @@ TORCH = [row for row in rows("costs/flops_torch_nn") if not row["layer"].endswit
 
 
 def layer_of(row: dict[str, Any]) -> Layer:
-    """Return the layer of a row; torch's attention gives its weights unless told otherwise, and then no fused kernel runs."""
+    """Return the layer of a row; torch's attention returns its weights by default, and then no fused kernel runs."""
     layer = torch_layer(row)
     if isinstance(layer, ps.MultiHeadAttention):
         layer = replace(layer, need_weights=row["call"].get("need_weights", True))
@@ -67,9 +67,9 @@ def layer_of(row: dict[str, Any]) -> Layer:
 
 
 def saved(row: dict[str, Any], way: str) -> tuple[int, str] | None:
-    """Return the bytes that the hooks saw, parameters, buffers, inputs and states of generators left out, and the convention of the run.
+    """Return the bytes that the hooks saw, without parameters, buffers, inputs and states of generators, and the convention of the run.
 
-    Of runs with oneDNN and without it the latter; of runs with both kinds of masks the one with masks of a byte.
+    Take the run without oneDNN if there is one, otherwise the run with masks of one byte.
     """
     for run, convention in (("_nomkldnn", "torch-sdpa-cpu"), ("_native_dropout", "torch-sdpa-native"), ("", "torch-sdpa-cpu")):
         kept = row.get(f"saved_{way}{run}")
@@ -96,7 +96,7 @@ def test_layers(layer: str) -> None:
 
 
 def test_workspace_of_one_dnn() -> None:
-    """The one difference: where oneDNN runs an LSTM, each direction of each layer keeps a workspace whose size oneDNN chooses."""
+    """The one difference: if oneDNN runs an LSTM, each direction of each layer keeps a workspace of a size that oneDNN chooses."""
     for row in TORCH:
         if row["layer"] == "LSTM" and not row["kwargs"].get("proj_size"):
             spaces = [kept for kept in row["saved_noin"] if kept[1] == "uint8"]

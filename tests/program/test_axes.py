@@ -71,7 +71,7 @@ def test_put_undoes_pick() -> None:
     ("pieces", "said"), [((6, -1), "cannot be cut into pieces of 6, -1 entries"), ((2, 2), "has 5 entries; the pieces have 4")]
 )
 def test_pieces_that_do_not_fit(pieces: tuple[int, ...], said: str) -> None:
-    """Pieces add up to the axis, and none is negative."""
+    """Pieces must add up to the axis, and none may be negative."""
     with pytest.raises(ShapeError, match=said):
         Segments(pieces).gives(ArrayType((3, 5)))
     assert [one.sizes for one in Segments((2, 3)).gives(ArrayType((3, 5)))] == [(3, 2), (3, 3)]

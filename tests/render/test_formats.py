@@ -118,7 +118,7 @@ def test_csv_reads_back() -> None:
 @example("a\x1b[2Jb\r\nc\u202ed\t\x00\x85\u2028")
 @example("=cmd|'/C calc'!A0")
 def test_no_name_breaks_a_format(name: str) -> None:
-    """Whatever a tensor or a column is called, HTML stays balanced, CSV and Markdown have their rows, and no terminal is steered."""
+    """With any name of a tensor or a column, HTML stays balanced, CSV and Markdown keep their rows, and text has no control characters."""
     table = Table((name, "parameters"), ((name, A),), ("total", A), name)
     parser = _Tags()
     parser.feed(table.to_html())

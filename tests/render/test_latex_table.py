@@ -81,7 +81,7 @@ def test_mathematics_and_names_are_set_as_such() -> None:
 
 
 def test_a_table_that_does_not_fit_a_column_spans_both() -> None:
-    """Seven columns of LeNet-5; only a table that floats can span, and one that fits does not."""
+    """Seven columns of LeNet-5: only a floating table can span both columns, and a table that fits one column does not."""
     summary = ps.summary(ps.models.LeNet5(), (1, 1, 32, 32))
     spanning = summary.to_latex(caption="LeNet-5", label="tab:lenet", width=45)
     assert spanning.startswith("\\begin{table*}\n\\centering\n\\caption{LeNet-5}\\label{tab:lenet}")

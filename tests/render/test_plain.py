@@ -1,4 +1,4 @@
-"""Expressions as text: the order of papers, and the value that was given."""
+"""Expressions as text, in the order of papers and with an unchanged value."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def test_the_order_of_papers(value: Expr, written: str) -> None:
     st.lists(st.tuples(st.integers(-9, 9), st.lists(st.tuples(st.sampled_from(sorted(NAMES)), st.integers(-2, 3)), max_size=4)), max_size=6)
 )
 def test_reading_it_back_gives_the_same(terms: list[tuple[int, list[tuple[str, int]]]]) -> None:
-    """SymPy's own arithmetic on what is written, with the letters in scope."""
+    """Python reads the text, with the letters in scope, and SymPy's arithmetic gives the same value."""
     value = Add(*(Mul(Rational(times, 2), *(NAMES[name] ** power for name, power in factors)) for times, factors in terms))
     assert eval(sympy.sstr(value), {}, NAMES) == eval(plain.expression(value, USUAL), {}, NAMES)
 
 
 def test_text_and_latex_have_one_order() -> None:
-    """Of every term of a model, with the letters of a paper as well."""
+    """Text and LaTeX have all terms of a model in the same order, also in the letters of a paper."""
     bert = ps.models.Bert()
     for letters in (USUAL, lettering("megatron")):
         text = plain.expression(bert.params, letters).replace("**", "^").replace("*", " ").split(" + ")

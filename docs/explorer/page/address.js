@@ -47,7 +47,7 @@ const sideOf = async (read, prefix, before) => {
   return model;
 };
 
-/* Read an address into the state; what it does not say, or says wrongly, is as usual. */
+/* Read an address into the state; a choice that is missing or wrong has its default. */
 explorer.restore = async (hash) => {
   const read = new URLSearchParams(hash.replace(/^#/, ""));
   const { state } = explorer;

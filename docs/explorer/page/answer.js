@@ -110,7 +110,7 @@ const showFormulas = (answers, state) => {
   }));
 };
 
-/* Parts that have the same name in both models stand in one row. */
+/* Parts that have the same name in both models share a row. */
 const showParts = (answers, state) => {
   const table = explorer.find("parts"), several = answers.length > 1, names = [...new Set(answers.flatMap((one) => (one.parts ?? []).map((part) => part.name)))];
   const most = answers.flatMap((one) => (one.parts ?? []).map((part) => part.value)).reduce((a, b) => (a > b ? a : b), 1n);

@@ -3,7 +3,7 @@
 
 const MOST_LINES = 6, MOST_SHOWN = 8;
 
-/* What is drawn: a name, a function from a size to a count, null where the model cannot have it, and the powers of the letter in it. */
+/* A line of the chart: name, function from a size to a count (null if the model cannot have the size), powers of the letter. */
 const lines = (letter) => {
   const { state } = explorer;
   const of = (model) => {
@@ -65,11 +65,11 @@ explorer.showChart = () => {
   const { found, exact } = explorer.crossings(drawn, values, step), now = explorer.all(model, state.inputs)[letter];
   box.innerHTML = `${explorer.chartPicture(letter, drawn, values, found, now)}<ul class="legend">${drawn.map((one, number) => `<li class="line-${number}">${explorer.escape(one.name)}</li>`).join("")}</ul>`;
   list.replaceChildren(...found.slice(0, MOST_SHOWN).map(({ value, below, above, equal }) => explorer.element("li", { "data-crossing": value },
-    explorer.element("b", {}, `${letter} = ${explorer.number(value)}`), equal ? `: ${above} and ${below} are equal, and ${above} is larger behind it.` : `: the first size at which ${above} is larger than ${below}.`)));
+    explorer.element("b", {}, `${letter} = ${explorer.number(value)}`), equal ? `: ${above} and ${below} are equal, and ${above} is larger beyond it.` : `: the first size at which ${above} is larger than ${below}.`)));
   const range = `from ${explorer.number(values[0])} to ${explorer.number(values.at(-1))}`, note = (words) => list.append(explorer.element("li", { class: "note" }, words));
   if (!found.length) note(`No line passes another ${range}.`);
   if (found.length > MOST_SHOWN) note(`${found.length - MOST_SHOWN} more ${range}.`);
-  if (!exact) note(`A line moves in steps here: of the sizes ${range}, those that are drawn were tried.`);
+  if (!exact) note(`A line moves in steps here: ${range}, only the sizes that are drawn were tried.`);
 };
 
 explorer.listenToChart = () => {

@@ -10,7 +10,7 @@ const INSTEAD = 'ps.from_config("config.json") reads it.';
 
 const shown = (value) => { const text = JSON.stringify(value, (_, one) => (typeof one === "bigint" ? String(one) : one)) ?? "nothing"; return text.length > 60 ? `${text.slice(0, 57)}...` : text; };
 
-/* Keys that stand twice in one object: readers disagree about which of them counts. */
+/* Keys that occur twice in one object: readers disagree about which of them counts. */
 const twice = (text) => {
   const open = [];
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g)) {
@@ -76,14 +76,14 @@ const flat = (config, { inside }) => {
   return found;
 };
 
-/* Whether a list of kinds of attention is one pattern that is repeated, as many entries as there are layers. */
+/* Whether a list of kinds of attention repeats one pattern and has one entry for each layer. */
 const repeats = (value, kinds, layers) => {
   const [listed, times] = Array.isArray(value) && value.length === 1 && Array.isArray(value[0]) && value[0].length === 2 ? value[0] : [[], 0n];
   return Array.isArray(listed) && listed.length > 0 && listed.length % kinds.length === 0 && listed.every((one, place) => one === kinds[place % kinds.length])
     && typeof times === "bigint" && times > 0n && BigInt(listed.length) * times === layers;
 };
 
-/* The sizes that a configuration gives one variant; throws where it says anything that the variant's rules do not know. */
+/* The sizes that a configuration gives one variant; throws if the variant's rules do not know a key or a value. */
 const sizesOf = (config, rules, architecture, reader) => {
   const given = { ...config };
   for (const [alias, name] of Object.entries(reader.aliases)) {
@@ -147,12 +147,12 @@ const sizesOf = (config, rules, architecture, reader) => {
   return sizes;
 };
 
-/* Keys that nothing is known about, which could change the tensors. */
+/* Keys without a rule, which could change the tensors. */
 const unknown = (config, rules, reader) => Object.entries(config).filter(([key, value]) => {
   if (key in rules.sizes || key in rules.lists || key in rules.fixed || rules.free.includes(key) || key in rules.patterns || key in reader.aliases) return false;
   if (Object.values(rules.shares).some(([fraction]) => fraction === key)) return false;
   const plain = key.split(".").at(-1);
-  for (const [{ usual, ignored }, one] of [[reader, key], [explorer.keys, plain]]) {  // what the family says of a key goes before what holds for all
+  for (const [{ usual, ignored }, one] of [[reader, key], [explorer.keys, plain]]) {  // the family's rule for a key takes precedence over the common rule
     if (one in usual) return !usual[one].some((known) => same(value, known));
     if (ignored.includes(one)) return false;
   }
@@ -161,14 +161,14 @@ const unknown = (config, rules, reader) => Object.entries(config).filter(([key, 
 
 const familyOf = (type) => Object.entries(explorer.index).find(([, variants]) => variants.some((one) => one.types.includes(type)));
 
-/* The known words that share most pairs of letters with one. */
+/* The known words that share the most pairs of letters with a word. */
 const nearest = (word, known) => {
   const pairs = (one) => new Set([...one.toLowerCase()].map((letter, place, all) => (all[place - 1] ?? "") + letter));
   const own = pairs(word), shared = (one) => { const other = pairs(one); return [...other].filter((pair) => own.has(pair)).length / (own.size + other.size); };
   return known.map((one) => [shared(one), one]).sort(([a], [b]) => b - a).slice(0, 3).map(([, one]) => one);
 };
 
-/* What is said of a model type that is not on the page. */
+/* The refusal of a model type that is not on the page. */
 const notHere = (type, config) => {
   const part = [config.text_config, config.vision_config].find((one) => typeof one?.model_type === "string" && familyOf(one.model_type)) ?? null;
   if (explorer.types.includes(type)) return new Refused(`model_type '${type}' is not on this page; ${INSTEAD}`, part);
@@ -199,7 +199,7 @@ explorer.understood = async (config, alone = false) => {
       const open = one.letters.map(([letter]) => letter).filter((letter) => !(letter in sizes) && used(letter));
       if (open.length) throw new Refused(`this page does not know which keys of ${type} give ${open.join(", ")}. ${INSTEAD}`);
       const model = await explorer.model(family, number, undefined, sizes);
-      const { error } = explorer.run(one, 0, explorer.all(model, {}));  // the parameters; what a cost refuses, its own tab says
+      const { error } = explorer.run(one, 0, explorer.all(model, {}));  // only the parameters are checked: a cost that is refused says so in its own tab
       if (error) throw new Refused(`this configuration cannot be built. ${error}`);
       return { family, number, sizes, unknown: unknown(given, rules, types[type]), type };
     } catch (error) {
@@ -216,7 +216,7 @@ const take = async (file) => {
   await show(() => explorer.readConfig(text, file.name), file.name);
 };
 
-/* Show the model that a configuration means, or say beside it why not. */
+/* Show the model of a configuration, or the reason why the page cannot read it. */
 const show = async (reading, name) => {
   const said = explorer.find("config-said");
   try {
@@ -249,7 +249,7 @@ explorer.listenToConfigs = () => {
   explorer.find("open").addEventListener("click", () => file.click());
   file.addEventListener("change", () => { if (file.files[0]) take(file.files[0]); file.value = ""; });
   for (const kind of ["dragover", "drop", "dragleave"]) {
-    document.addEventListener(kind, (event) => {  // anywhere on the page: a browser would open the file in the place of the page
+    document.addEventListener(kind, (event) => {  // anywhere on the page: otherwise the browser would leave the page and open the file
       event.preventDefault();
       drop.classList.toggle("over", kind === "dragover");
       if (kind === "drop" && event.dataTransfer.files[0]) take(event.dataTransfer.files[0]);

@@ -1,11 +1,11 @@
 "use strict";
-/* Where one line of the chart passes another: exact, because what is drawn is a polynomial of known degree. */
+/* The sizes at which one line of the chart passes another: exact, because each line is a polynomial of known degree. */
 
 const MOST_TRIED = 2048;
 
 const signOf = (value) => (value > 0n ? 1 : value < 0n ? -1 : 0);
 
-/* A polynomial through points, at first + t step for t = 0, 1, ..., times a positive number that leaves only whole ones. */
+/* The values at first + t * step, t = 0, 1, ..., of the polynomial through some points, times a number that makes them whole. */
 const sampled = (points, first, step) => {
   const without = (at, skipped) => points.reduce((product, [x], number) => (number === skipped ? product : product * (at - x)), 1n);
   const below = points.map(([x], number) => without(x, number));
@@ -14,7 +14,7 @@ const sampled = (points, first, step) => {
     .map((at) => points.reduce((sum, [, y], number) => sum + y * without(at, number) * (common / below[number]), 0n));
 };
 
-/* The value, and its differences: p(t) is the sum of differences[k] times t over k. */
+/* The first value and its differences of every order: p(t) is the sum of differences[k] times the binomial "t over k". */
 const differencesOf = (values) => {
   const found = [];
   for (let row = values; row.length; row = row.slice(1).map((one, number) => one - row[number])) found.push(row[0]);
@@ -27,8 +27,8 @@ const valueAt = (differences, t) => {
   return sum;
 };
 
-/* The places 1, ..., last at which the sign of a polynomial is not that of the place before: between two places at which the sign of
-   its difference changes it only rises or only falls, so that halving finds them all. */
+/* The places 1, ..., last at which a polynomial's sign differs from the place before. Between two sign changes of
+   its difference, the polynomial only rises or only falls; so bisection finds all of them. */
 explorer.turns = (differences, last) => {
   if (differences.length < 2 || last < 1n) return [];
   const bounds = [0n, ...explorer.turns(differences.slice(1), last - 1n), last], found = [];
@@ -45,7 +45,7 @@ explorer.turns = (differences, last) => {
   return found;
 };
 
-/* The sizes, of those that both models can have, that need to be looked at: between two of them nothing changes. */
+/* The sizes that have to be compared, of those that both models can have: between two of them no line passes another. */
 const telling = (one, other, values, step) => {
   const [first, last] = [values[0], values.at(-1)], count = (last - first) / step;
   if (values.all) return { sizes: values, exact: true };
@@ -56,7 +56,7 @@ const telling = (one, other, values, step) => {
     if (points.length > degree) {
       const sizes = [first];
       for (const turn of explorer.turns(differencesOf(sampled(points, first, step)), count)) {
-        const until = turn + 64n < count ? turn + 64n : count;  // other conditions may refuse the very size
+        const until = turn + 64n < count ? turn + 64n : count;  // other conditions may refuse this size
         for (let t = turn; t <= until; t += 1n) { const value = first + t * step; if (gap(value) !== null) { sizes.push(value); break; } }
       }
       return { sizes, exact: true };

@@ -9,7 +9,7 @@ explorer.inLetters = (latex, paper) => {
 
 explorer.form = (name, paper) => explorer.inLetters(`\\letter{${name}}`, paper);
 
-/* Two letters of one form, which a set of letters cannot tell apart; null where there are none. */
+/* Two letters that look the same in a set of letters; null if there are none. */
 explorer.clash = (names, paper) => {
   const taken = {};
   for (const name of names) {
@@ -79,7 +79,7 @@ const typeset = new Map();
 /* Put a formula into an element; what MathJax has set once is kept. */
 explorer.setFormula = (element, latex) => {
   element.dataset.latex = latex;
-  element.classList.toggle("long", latex.length > 50);  // what cannot be broken scrolls by itself
+  element.classList.toggle("long", latex.length > 50);  // a formula that cannot be broken gets its own scrollbar
   if (!globalThis.MathJax?.tex2svg || latex.length > 1500) {
     element.innerHTML = explorer.html(latex);
     return;

@@ -13,7 +13,7 @@ const bytesOf = (packed) => {
   return bytes;
 };
 
-/* What fills the last bytes is no part of the compressed stream. */
+/* The bytes that fill up the last block are not part of the compressed stream. */
 explorer.unpack = async (length, packed) => {
   const stream = new Blob([bytesOf(packed).subarray(0, length)]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Function(`"use strict"; return (${await new Response(stream).text()});`)();
@@ -77,7 +77,7 @@ explorer.all = (model, inputs) => {
   return found;
 };
 
-/* What a letter of the input is before anybody moves it: one text of 512 positions, or half of that until the model has so many; two
+/* The first value of a letter of the input: one text of 512 positions, halved until the model has that many; two
    texts where a single one is computed with other steps. */
 explorer.usual = (model, letter) => {
   const { variant } = model, first = started(model, letter), sizes = { ...model.sizes };
@@ -128,7 +128,7 @@ explorer.run = (variant, number, sizes) => {
 /* The choice of a question that the page is set to, as the data has it: "forward/FLOPs". */
 explorer.choice = (question, state) => Object.keys(question.choices).map((name) => state.choices[name]).join("/");
 
-/* Where the data has the answer of a model: program, total, terms and parts; undefined where there is none. */
+/* The answer of a model in the data: program, total, terms and parts; undefined if there is none. */
 explorer.asked = ({ variant }, state) => {
   const question = explorer.questions.find((one) => one.name === state.question);
   return variant.questions[question.name]?.[explorer.choice(question, state)];

@@ -14,8 +14,8 @@ const divisorsOf = (value) => {
 const MOST_STOPS = 240;
 const FAR = { S: 16384n, S_d: 4096n, B: 128n };  // sliders of inputs, which nobody publishes, reach twice as far
 
-/* Letters that have to divide this one make it go in steps; where it has to divide others, their divisors are its values. ``all`` of what
-   is returned says whether no possible size between the first and the last is left out. */
+/* The values of a letter's slider. Letters that must divide this one make it go in steps; if it must divide others, its
+   values are their divisors. ``all`` of the result is true if no possible size between the first and the last is left out. */
 explorer.stops = (model, letter, inputs, end = null) => {
   const { variant } = model, sizes = explorer.all(model, inputs), now = sizes[letter];
   const value = (side) => (typeof side === "number" ? BigInt(side) : sizes[side]);

@@ -1,11 +1,11 @@
 "use strict";
 /* Why a letter changes a count or cancels from it: the library's derivation, step by step, with the sizes put in. */
 
-/* Which derivation a tab shows: memory is made of counts that have one. */
+/* The derivation that each tab shows: for memory, that of one of its parts. */
 const EXPLAINED = { params: "params", flops: "flops", activations: "activations", cache: "cache", training: "activations", inference: "cache" };
 const COUNTS = { params: "parameters", flops: "FLOPs of a forward pass", activations: "activations (float32, eager)", cache: "cache (elements)" };
 
-/* Sentences and equations stand in a table that the steps point into. */
+/* Sentences and equations are in one table, and the steps contain their indices. */
 const readReasons = ({ table, counts, programs }) => counts.map((byName, number) => ({
   programs: programs[number],
   counts: Object.fromEntries(Object.entries(byName).map(([name, letters]) => [name, Object.fromEntries(

@@ -20,7 +20,7 @@ explorer.short = (value, unit) => {
 /* A share of a whole in percent, from BigInts. */
 explorer.share = (part, whole) => (whole > 0n ? Number((part * 100000n) / whole) / 1000 : 0);
 
-/* The same in words: what is not nothing is never 0.0 %, and what is not all never 100.0 %. */
+/* The share as text: a part above zero is never 0.0 %, and a part below the whole never 100.0 %. */
 explorer.percent = (part, whole) => {
   const share = explorer.share(part, whole).toFixed(1);
   if (share === "0.0" && part > 0n) return "< 0.1 %";

@@ -1,4 +1,4 @@
-"""From a closed form, or a layer with its conditions, to a straight-line program."""
+"""Compiles a closed form, or a layer with its conditions, to a straight-line program."""
 
 from __future__ import annotations
 

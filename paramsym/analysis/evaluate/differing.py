@@ -1,7 +1,7 @@
-"""The conditions of a cost: those of its layer, and sizes at which its program has other steps, where the cost is another one.
+"""The conditions of a cost: those of its layer, and those that exclude sizes at which the program has other steps and the formula is wrong.
 
-A program is traced with letters taken for different sizes, larger than 1. Each decision that other sizes could change asks a condition;
-a value for sizes that break one comes from ``at``.
+A trace assumes that letters are different sizes above 1. Each decision that depends on this assumption adds a condition. For sizes that
+break a condition, the value comes from ``at``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TRIED = 8  # the most pairs of equal sizes for which a cost is computed again
 
 
 def conditions_of_cost(cost: Cost) -> tuple[Condition, ...]:
-    """Return the conditions of a cost, each once.
+    """Return the distinct conditions of a cost.
 
     >>> from paramsym import A, H, MultiHeadAttention, flops
     >>> cost = flops(MultiHeadAttention(H, A, batch_first=True), (2, 8, H))
@@ -37,49 +37,50 @@ def conditions_of_cost(cost: Cost) -> tuple[Condition, ...]:
     together = (pair for pair in combinations(unnoticed, 2) if not _same(cost, *pair))
     needed = dict.fromkeys(chain.from_iterable(starmap(_either, together)))
     kept = [one for one in asked if one in needed or one not in unnoticed] + [one for one in needed if one not in asked]
-    kept += [Condition("at most", one.large, _beside(one)) for one in unnoticed if isinstance(one.small, Max) and one not in needed]
+    longest = {one: _beside(one) for one in unnoticed if isinstance(one.small, Max) and one not in needed}
+    kept += [Condition("differ", canonical(Max(one.large, side + 1)), one.large) for one, side in longest.items()]
     return (*kept, *_of_none(kept))
 
 
 def _beside(one: Condition) -> Dim:
-    """Return what is larger than a size by a condition that the larger of the two is not this size."""
+    """Return the other sizes of a condition ``Max(others, size) != size``, as one maximum: they are the larger ones."""
     return canonical(Max(*(side for side in cast("Expr", one.small).args if side != one.large)))
 
 
 def _same(cost: Cost, *broken: Condition) -> bool:
-    """Whether a cost computed again for sizes that break conditions is what its letters give."""
+    """Whether the closed form still gives the cost for sizes that break the conditions: the cost is computed again for them."""
     puts: dict[Symbol, Expr] = {}
     stated = cost.polynomial
     for one in broken:
         small, large = (canonical(substitute(side, puts)) for side in (one.small, one.large))
         put = _equated(small, large)
         if put is None and small != large:
-            return not symbols_in((small, large))  # no sizes break all of them
+            return not symbols_in((small, large))  # no sizes break all conditions at once
         for symbol, value in (put or {}).items():
             stated = stated.put(symbol, Polynomial.of(value))
             puts = {**{old: substitute(before, {symbol: value}) for old, before in puts.items()}, symbol: value}
     try:
         return cost.substituted(puts).polynomial == stated
-    except ParamsymError:  # the layer refuses these sizes, for which the letters have a value
+    except ParamsymError:  # the layer refuses these sizes, though the closed form has a value for them
         return False
 
 
 def _either(one: Condition, other: Condition) -> tuple[Condition, ...]:
-    """Return the condition that one of two holds: two sizes are not both 1. Other pairs are asked for both."""
+    """Return the condition that two sizes are not both 1. For two conditions of another kind, return both."""
     sizes = [condition.small if condition.large == 1 else condition.large for condition in (one, other)]
     return (Condition("differ", Max(*sizes), 1),) if all(1 in {pair.small, pair.large} for pair in (one, other)) else (one, other)
 
 
 def _of_none(conditions: Iterable[Condition]) -> Iterator[Condition]:
-    """Yield for each letter that may be 0 that it is not: without copies or positions a program has fewer steps, and fewer conditions."""
+    """Yield the condition "not 0" for each letter that may be 0: without copies or positions a program has fewer steps and conditions."""
     least = {one.large: one.small for one in conditions if one.kind == "at most" and one.small in {0, 1}}
     least |= {one.large: one.small for one in conditions if one.kind == "at most" and one.small == 1}
     yield from (Condition("differ", large, 0) for large, small in least.items() if small == 0 and isinstance(large, Symbol))
 
 
 def _equated(one: Dim, other: Dim) -> dict[Symbol, Expr] | None:
-    """Return a letter with a value for which two sizes are equal; None if no letter is alone in a term, or in a rounded quotient."""
-    if isinstance(one, Max) and other in one.args:  # a size that is not larger than the other: the largest such
+    """Return a letter and the value that makes two sizes equal; None if no letter is alone in a term or in a rounded quotient."""
+    if isinstance(one, Max) and other in one.args:  # not larger than the other size: the largest such value is taken
         one = _beside(Condition("differ", one, other))
     difference = Polynomial.of(one) - Polynomial.of(other)
     lifted: Counter[Expr] = Counter()

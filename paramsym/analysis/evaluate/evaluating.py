@@ -97,7 +97,7 @@ class Plan:
 
     def quick(self, values: Sequence[Any]) -> int | None:
         """Return the value for whole numbers that meet all conditions, otherwise None."""
-        for value, least in zip(values, self.program.least):  # noqa: B905 - as many of both, and this is what takes the time
+        for value, least in zip(values, self.program.least):  # noqa: B905 - both have the same length, and a check would take time here
             if type(value) is not int or not least <= value < LIMIT:
                 return None
         try:

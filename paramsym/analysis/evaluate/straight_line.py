@@ -172,7 +172,7 @@ def _where(kind: Kind, holds: Callable[[int, int], bool]) -> Callable[[int, int]
 
 
 def _quotient(kind: Kind) -> Callable[[int, int], int]:
-    """Return the step of a quotient that has to be whole; written out, for most programs have many."""
+    """Return the step of a quotient that has to be whole. It is written out for speed, because most programs have many of these steps."""
 
     def step(left: int, right: int) -> int:
         if not right or left % right:

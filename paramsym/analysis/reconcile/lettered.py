@@ -117,7 +117,7 @@ def _named(subject: Counted, missing: Polynomial) -> str:
     names = [str(line.path[-1]) for line in subject.lines if gone and set(line.polynomial().terms) <= gone]
     where = Polynomial({monomial: missing.terms[monomial] for monomial in gone})
     return (
-        f", {written(where.as_expr())} of it all that is kept or done by {listed(names)}"
+        f", of which {written(where.as_expr())} is the whole of {listed(names)}"
         if names and where != missing
-        else (f", all that is kept or done by {listed(names)}" if names else "")
+        else (f", the whole of {listed(names)}" if names else "")
     )

@@ -58,7 +58,7 @@ def reconcile(
     others: Mapping[str | Symbol, Iterable[int]] | None = None,
 ) -> Together: ...
 def reconcile(layer: Any, claim: Any, at: Any = None, *, others: Mapping[str | Symbol, Iterable[int]] | None = None) -> Any:
-    """Explain the difference between a claim and the count of a layer, or a cost; or between several claims and as many counts.
+    """Explain the difference between a claim and the count of a layer or a cost, or between several claims and their counts.
 
     The claim is a number (``109786368``, ``"110M"``), arithmetic (``"12*768*12 = 110M"``), an expression in the model's letters, as a
     string or a SymPy expression (``"12*L*H**2"``), another layer, or measured shapes ``{name: shape}``. ``at`` puts sizes in first.
@@ -66,9 +66,9 @@ def reconcile(layer: Any, claim: Any, at: Any = None, *, others: Mapping[str | S
     The answers are ranked by simplicity, one for each term; they are empty if no short explanation was found. A claim that is right gives
     one answer with the term 0. For a layer that was built with numbers, terms contain the names of its arguments.
 
-    Several claims are the rows of a table: ``{name: claim}`` with the names of published sizes, or a list of claims with a list of sizes
-    in ``at``, or with a list of layers or costs. The answers are the terms that fit all rows. Where the claims are in letters, or the
-    layers differ in more than sizes, they are the readings that all rows have in common.
+    Several claims are the rows of a table: ``{name: claim}`` with the names of published sizes, or a list of claims with a list of sizes in
+    ``at``, or with a list of layers or costs. The answers are the terms that fit all rows. If the claims are in letters, or the layers
+    differ in more than sizes, the answers are the readings that all rows share.
 
     Raises:
         ArgumentError: a claim that is not a number above zero, an expression, a layer or a mapping of shapes.
@@ -106,7 +106,7 @@ def reconcile(layer: Any, claim: Any, at: Any = None, *, others: Mapping[str | S
 
 
 def _row(name: str, layer: Counted, claim: Any, at: Any, others: Mapping[str | Symbol, Iterable[int]] | None) -> Row:
-    """Return a claim of several with its answers alone."""
+    """Return one of several claims, with the answers to this claim alone."""
     check_counted(layer)
     sized = named(layer if at is None else layer.at(at))
     alone = reconcile(sized, claim, others=others)
@@ -117,7 +117,7 @@ def _row(name: str, layer: Counted, claim: Any, at: Any, others: Mapping[str | S
 
 
 def _every(row: Row, others: Mapping[str | Symbol, Iterable[int]] | None) -> Sequence[Answer]:
-    """Return the answers to a claim alone, those included that are too many or too far-fetched to be shown."""
+    """Return all answers to one claim, also those that are not shown because they are too many or too far-fetched."""
     if row.stated is None:
         return row.alone.answers
     return _of_number(Subject(row.counted), row.stated, others, every=True)
@@ -274,7 +274,7 @@ def _right(subject: Subject, stated: Stated) -> Answer:
 def _in_units(subject: Subject, stated: Stated) -> Answer:
     """Return the answer for a number that is right in units of 2**10, 2**20, ..."""
     value = stated.value if stated.binary is None else stated.binary.value
-    words = f"{stated.words} is right in units of a power of 1024: {subject.count:,} is {stated.words} times that, rounded"
+    words = f"{stated.words} is right if its unit is a power of 1024, not of 1000: {subject.count:,}, rounded"
     return Answer(Integer(0), value - subject.count, (Reading(words),))
 
 

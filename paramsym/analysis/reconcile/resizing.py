@@ -114,7 +114,7 @@ def _only_divides(formula: Polynomial, symbol: Symbol) -> bool:
 
 
 def _thousands(subject: Subject) -> Iterator[Edit]:
-    """Yield all multiples of 1024 read as thousands: a width of 4K taken for 4,000."""
+    """Yield all multiples of 1024 read as thousands, such as a width of 4K read as 4,000."""
     numbers = {symbol: size for symbol, size in subject.sizes.items() if isinstance(size, int) and symbol in subject.formula.free_symbols}
     changes = {symbol: size // 1024 * 1000 for symbol, size in numbers.items() if size % 1024 == 0}
     if changes:
@@ -182,7 +182,7 @@ def _belief(subject: Subject, size: int, root: int, powers: dict[int, Fraction],
             return words, cost
     if not near:
         return None
-    # Claims are not arbitrary numbers: wrong ones, too, are multiples of some width, and hit more often.
+    # Claims are not arbitrary numbers: even wrong claims are multiples of some width, so they fit by chance more often.
     numbers = [size for size in subject.sizes.values() if isinstance(size, int) and size > 0]
     shared = max((gcd(int(step), number) for number in numbers if (low - subject.count) % number == 0), default=1)
     chance = shared / max(step, Fraction(1))
@@ -190,7 +190,7 @@ def _belief(subject: Subject, size: int, root: int, powers: dict[int, Fraction],
 
 
 def _expected(subject: Subject, powers: dict[int, Fraction], slips: Iterable[int], claim: int) -> float:
-    """Return the expected number of mistakes of one kind that hit a random claim nearby, a multiple of the same width."""
+    """Return how many mistakes of one kind would fit a random claim by chance, as ``Subject.expected`` estimates it."""
     differences = [int(_value(powers, slip)) - subject.count for slip in slips]
     return subject.expected(differences, claim - subject.count)
 

@@ -83,9 +83,9 @@ class Subject:
         return Polynomial.total(self.polynomials[i] for i in lines)
 
     def expected(self, differences: Iterable[int], difference: int) -> float:
-        """Return how many of ``differences`` would agree with a random claim by chance.
+        """Return how many of ``differences`` would fit a random claim by chance.
 
-        The claim is as far from the count as ``difference``, and its difference is a multiple of the same width.
+        The random claim is as far from the count as ``difference``, and its difference is a multiple of the same width.
         """
         window = max(abs(difference), self.count // _NEARBY)
         width = max((size for size in self.numbers if size >= _WIDEST and difference % size == 0), default=1)

@@ -1,4 +1,4 @@
-"""Several claims at once, such as the rows of a paper's table: the one term that fits them all."""
+"""Several claims at once, such as the rows of a paper's table, explained by one term that fits all of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _RIGHT = Answer(Integer(0), 0, (Reading("the count is right"),))
 
 @dataclass(frozen=True)
 class Row:
-    """One claim: a name, what is counted, what the claim alone is answered, and the number that it states, if it is one."""
+    """One claim: its name, the counted layer or cost, the answers to this claim alone, and the stated number if the claim is a number."""
 
     name: str
     counted: Counted
@@ -35,10 +35,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Together(Tabular, Sequence[Answer]):
-    """The answers that fit every one of several claims, the simplest first; empty, and false, where none does.
+    """The answers that fit every one of several claims, the simplest first; empty and false if no answer does.
 
-    ``rows`` are the claims with the answers of each alone. The ``difference`` of an answer is its term. Where the rows have different terms
-    and share a reading (``by_reading``), the term is that of the first row.
+    ``rows`` are the claims, each with its own answers. The ``difference`` of an answer is its term. If the rows share a reading but have
+    different terms (``by_reading``), the term is that of the first row.
     """
 
     rows: tuple[Row, ...]
@@ -62,7 +62,7 @@ class Together(Tabular, Sequence[Answer]):
         return "\n".join([f"no one term fits all {len(self.rows)} claims; each alone:", *(f"{row.name}: {row.alone}" for row in self.rows)])
 
     def table(self) -> Table:
-        """Return the claims as a table: what is claimed, what is counted, and what the first answer makes of it."""
+        """Return the claims as a table: the claimed number, the counted number, and the count plus the term of the first answer."""
         answer = self.answers[0] if self.answers and self.answers[0].term != 0 and not self.by_reading else None
         rows: list[tuple[Cell, ...]] = []
         for row in self.rows:
@@ -79,27 +79,27 @@ def _in_all(rows: Sequence[Row]) -> str:
 
 
 def rows_of(counted: Any, claim: Any, at: Any) -> list[tuple[str, Any, Any, Any]] | None:
-    """Return name, counted, claim and sizes of every row where several claims are made; None for one claim.
+    """Return name, counted layer or cost, claim and sizes of every row of several claims; None for one claim.
 
     Raises:
-        ArgumentError: not as many layers, claims and sizes; no claims.
+        ArgumentError: the numbers of layers, claims and sizes differ, or there are no claims.
     """
     if isinstance(claim, Mapping) and claim and all(_is_claim(one) for one in claim.values()) and not _are_tensors(counted, claim):
         if at is not None:
-            message = f"at is {at!r}, and the claims are for {', '.join(map(str, claim))}; give one of them."
+            message = f"at is {at!r}, but the claims are already named for {', '.join(map(str, claim))}; give one of them."
             raise ArgumentError(message)
         claims, sizes = list(claim.values()), list(claim)
     elif _is_list(claim):
         claims = list(claim)
         sizes = list(at) if _is_list(at) else [at] * len(claims)
     elif _is_list(at):
-        message = "several sizes with one claim; give a list of as many claims."
+        message = "several sizes with one claim; give a list with one claim for each of the sizes."
         raise ArgumentError(message)
     else:
         return None
     layers = list(counted) if _is_list(counted) else [counted] * len(claims)
     if not claims or not len(layers) == len(claims) == len(sizes):
-        message = f"there are {len(claims)} claims for {len(layers)} layers and {len(sizes)} sizes; wanted as many of each, at least one."
+        message = f"there are {len(claims)} claims for {len(layers)} layers and {len(sizes)} sizes; wanted equally many, at least one."
         raise ArgumentError(message)
     names = [str(size) if isinstance(size, str) else str(number) for number, size in enumerate(sizes, 1)]
     return list(zip(names, layers, claims, sizes, strict=True))
@@ -110,7 +110,7 @@ def _is_claim(value: object) -> bool:
 
 
 def _are_tensors(counted: object, claim: Mapping[Any, Any]) -> bool:
-    """Say whether a name among the claims is that of a tensor: then they are shapes, and wrong ones."""
+    """Whether a name among the claims is the name of a tensor: then the mapping is meant as shapes, and they are wrong."""
     return isinstance(counted, Layer) and not claim.keys().isdisjoint(counted.shapes())
 
 
@@ -119,7 +119,7 @@ def _is_list(value: object) -> bool:
 
 
 def together(rows: Sequence[Row], candidates: Callable[[Row], Sequence[Answer]]) -> Together:
-    """Return the answers that fit all rows: the terms that one of them suggests and all of them allow, or the readings that all share."""
+    """Return the answers that fit all rows: the terms that one row suggests and all rows allow, or the readings that all rows share."""
     numbers = all(row.stated is not None for row in rows)
     same = len({row.counted.origin[0].polynomial for row in rows}) == 1
     found = _terms(rows, candidates) if numbers and same else _shared(rows, candidates)
@@ -127,7 +127,7 @@ def together(rows: Sequence[Row], candidates: Callable[[Row], Sequence[Answer]])
 
 
 def _terms(rows: Sequence[Row], candidates: Callable[[Row], Sequence[Answer]]) -> Iterator[Answer]:
-    """Yield the terms in letters that, put into every row, give what is claimed there."""
+    """Yield the terms in letters that give the claim of every row when its sizes are put in."""
     subjects = [Subject(row.counted) for row in rows]
     if all(row.alone and row.alone[0].term == 0 for row in rows):
         yield _RIGHT
@@ -148,13 +148,13 @@ def _terms(rows: Sequence[Row], candidates: Callable[[Row], Sequence[Answer]]) -
 def _fits(term: Polynomial, rows: Sequence[Row], subjects: Sequence[Subject]) -> bool:
     try:
         totals = [subject.count + subject.ratio(term) for subject in subjects]
-    except ParamsymError:  # a letter that another row does not have
+    except ParamsymError:  # the term has a letter that this row does not have
         return False
     return all(row.stated is not None and row.stated.low <= total <= row.stated.high for row, total in zip(rows, totals, strict=True))
 
 
 def _shared(rows: Sequence[Row], candidates: Callable[[Row], Sequence[Answer]]) -> Iterator[Answer]:
-    """Yield the readings, by their words, that every row has: of claims in letters, and of models that differ in more than sizes."""
+    """Yield the readings that every row has, by their words: for claims in letters, and models that differ in more than sizes."""
     answers = [candidates(row) for row in rows]
     told = [{reading.words for answer in each for reading in answer.readings} for each in answers]
     if all(each and each[0].term == 0 for each in answers):

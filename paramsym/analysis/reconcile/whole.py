@@ -68,7 +68,7 @@ def _buffers(structure: Structure) -> Iterator[Edit]:
 
 
 def _norms_as_matrices(structure: Structure) -> Iterator[Edit]:
-    """The weight of a norm taken for a matrix: H*H instead of H."""
+    """The weight of a norm counted as a matrix: H*H instead of H."""
     weights = [i for i, line in enumerate(structure.lines) if line.role == "scale" and len(line.shape) == 1 and not line.spans]
     amounts = {i: structure.subject.polynomials[i] * (Polynomial.product(structure.lines[i].factors) - Polynomial.of(1)) for i in weights}
     if weights:

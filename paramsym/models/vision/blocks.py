@@ -90,7 +90,7 @@ def named(cls: _Model) -> _Model:
 
 
 def _takes(cls: Any, word: str) -> bool:
-    """Say whether a word is one of those that the first argument itself takes."""
+    """Whether the first argument of the class itself takes this word."""
     return word in get_args(hints_of(cls)[field_names(cls)[0]])
 
 

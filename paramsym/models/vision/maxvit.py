@@ -127,7 +127,7 @@ def _layer(near: Dim, far: Dim, stride: int, inner: Dim, squeezed: Dim, wide: Di
 
 @remembered
 def _parted(width: Dim, wide: Dim, side: Dim, head: Dim) -> dict[str, Layer]:
-    """Both kinds of attention, each with two matrices behind it."""
+    """Both kinds of attention, each followed by two matrices."""
     attention = Sequential(LayerNorm(width), _Attention(width, head, side))
     matrices = Sequential(LayerNorm(width), Dense(width, wide), EXACT_GELU, Dense(wide, width))
     return {f"{name}_attention": _Parted(attention, matrices, side, name) for name in ("window", "grid")}

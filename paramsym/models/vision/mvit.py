@@ -166,7 +166,7 @@ def _block(heads: Dim, near: Dim, width: Dim, far: Dim, *settings: Any) -> Layer
 
 @dataclass(frozen=True)
 class _Block(Holder):
-    """Attention and two matrices, each after a norm; the shortcut is widened ``early``, with the attention, or with the matrices."""
+    """Attention and two matrices, each after a norm; the shortcut of attention is widened if ``early``, otherwise that of the matrices."""
 
     _: KW_ONLY
     early: bool

@@ -144,7 +144,7 @@ def _vgg() -> Layer:
 
 @dataclass(frozen=True)
 class _Scaled(Holder):
-    """Layers that also return each output, the first with channels scaled to a learned length at every position."""
+    """Layers that return all their outputs; in the first, the channels at every position are scaled to a learned length."""
 
     def tensors(self) -> Iterator[Tensor]:
         yield Tensor("scale_weight", (512,), role="scale")

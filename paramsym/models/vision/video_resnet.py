@@ -161,7 +161,7 @@ def _mixed(widths: tuple[int, ...]) -> Layer:
 
 @dataclass(frozen=True)
 class _Inception(Layer):
-    """Four parallel branches; ``widths`` as in GoogLeNet's table."""
+    """Four parallel branches; ``widths`` is a row of GoogLeNet's table."""
 
     widths: tuple[int, ...]
 

@@ -43,7 +43,7 @@ def ratio(value: object, where: str) -> int | Expr:
 
 
 def scaled(width: Dim, multiplier: int | Expr) -> int | Expr:
-    """Return a width times a multiplier; of numbers the product of floats, as references have it, whatever fraction that is.
+    """Return a width times a multiplier. For numbers, this is the product of floats, as in the references, as an exact fraction.
 
     >>> from paramsym import dims
     >>> scaled(64, Rational(3, 4)), scaled(200, Rational(29, 50)) < 116, scaled(64, dims("w"))
@@ -59,7 +59,7 @@ def scaled_down(width: Dim, multiplier: int | Expr, name: str) -> Dim:
     """Return a width times a multiplier, rounded down as references do.
 
     Raises:
-        ShapeError: a letter and a fraction, such as 29/100, whose products in floating point no formula gives.
+        ShapeError: a letter times a fraction such as 29/100: no formula gives the rounding of the products of floats.
 
     >>> from paramsym import C
     >>> scaled_down(100, Rational(29, 100), "mlp_ratio"), scaled_down(C, Rational(1, 4), "mlp_ratio")

@@ -138,7 +138,7 @@ def test_what_is_wrong_is_said_every_time(subject: Any, sizes: dict[str, Any]) -
 
 
 def test_powers_as_long_as_may_be() -> None:
-    """A million bits are written down; more are not, nor is what is no whole number."""
+    """A power of up to a million bits is computed; a longer one, and one that is not whole, are refused."""
     assert evaluate(2**H, H=10) == 1024
     assert evaluate(2**H, H=500_000) == 2**500_000
     with pytest.raises(SizeError, match="too long"):

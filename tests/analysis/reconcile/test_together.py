@@ -1,4 +1,4 @@
-"""Several claims at once: the rows of a table, with one term for all of them."""
+"""Several claims at once, such as the rows of a table, explained by one term."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RESNETS = [ps.flops(ps.models.ResNet(name), (1, 3, 224, 224)) for name in ("resn
 
 
 def test_one_term_for_published_sizes() -> None:
-    """The biases counted once per head: one reading of both rows, though each alone has others."""
+    """The biases counted once per head explain both rows; each row alone has other readings, too."""
     more = {"bert-base-uncased": 3 * 12 * 768 * 11, "bert-large-uncased": 3 * 24 * 1024 * 15}
     found = ps.reconcile(Bert(), {name: count + more[name] for name, count in BERT.items()})
     assert found
@@ -29,7 +29,7 @@ def test_one_term_for_published_sizes() -> None:
 
 
 def test_rounded_rows() -> None:
-    """A rounded row allows many terms alone; all rows together only one that fits the exact one, too."""
+    """A rounded row alone allows many terms; with an exact row, only one term fits both."""
     pooler = {"bert-base-uncased": "109M", "bert-large-uncased": BERT["bert-large-uncased"] - 1024 * 1025}
     (first, *_) = ps.reconcile(Bert(), pooler)
     assert first.term == -(H**2) - H
@@ -39,7 +39,7 @@ def test_rounded_rows() -> None:
 
 
 def test_sizes_and_layers_in_lists() -> None:
-    """Sizes one by one, costs one by one, and one size for all."""
+    """A list of sizes, a list of costs, and one size for all claims."""
     dense = ps.Dense(H, F)
     sizes = [{"H": 3, "F": 5}, {"H": 7, "F": 11}]
     (answer, *_) = ps.reconcile(dense, [15, 77], at=sizes)
@@ -53,7 +53,7 @@ def test_sizes_and_layers_in_lists() -> None:
 
 
 def test_no_term_for_all() -> None:
-    """Each row may have a term of its own, and none is in all."""
+    """Each row may have its own term, and no term fits all rows."""
     found = ps.reconcile(ps.Dense(H, F), [15, 83], at=[{"H": 3, "F": 5}, {"H": 7, "F": 11}])
     assert not found
     assert str(found).splitlines()[0] == "no one term fits all 2 claims; each alone:"
@@ -62,7 +62,7 @@ def test_no_term_for_all() -> None:
 
 
 def test_models_that_differ_in_more_than_sizes() -> None:
-    """The rows have terms of their own, and one reading: multiply-adds instead of FLOPs."""
+    """The rows have different terms and share one reading: multiply-adds instead of FLOPs."""
     found = ps.reconcile(RESNETS, [1_814_073_344, 4_089_184_256])
     assert found.by_reading
     assert str(found).startswith("in both rows: counted as multiply-adds")
@@ -72,7 +72,7 @@ def test_models_that_differ_in_more_than_sizes() -> None:
 
 
 def test_claims_in_letters() -> None:
-    """One reading of formulas in letters, of models with biases and without: Kaplan's half of the pairs."""
+    """Formulas in letters, of models with and without biases, share one reading: Kaplan counts half of the pairs."""
     models = [
         ps.flops(model, per="token") for model in (Gpt2(architecture="GPT2LMHeadModel"), Gpt2(architecture="GPT2LMHeadModel").at(L=12))
     ]
@@ -93,13 +93,13 @@ def test_claims_in_letters() -> None:
     ],
 )
 def test_unlike_numbers_of_rows(counted: Any, claim: Any, at: Any) -> None:
-    """As many claims as layers and sizes, and one way to say the sizes."""
-    with pytest.raises(ArgumentError, match=r"wanted as many|give one of them|give a list of as many claims"):
+    """Different numbers of claims, layers and sizes are refused, and so are sizes that are given twice."""
+    with pytest.raises(ArgumentError, match=r"wanted equally many|give one of them|give a list with one claim"):
         ps.reconcile(counted, claim, at)
 
 
 def test_a_letter_that_another_row_lacks() -> None:
-    """A term with a letter that one row has no number for is no answer, and no error."""
+    """If one row has no number for a letter of a term, the term is not an answer, and there is no error."""
     narrow, wide = ps.Sequential(ps.Dense(4, F), ps.Dense(F, D)), ps.Sequential(ps.Dense(4, F), ps.Dense(F, D))
     found = ps.reconcile([narrow.at(F=3, D=5), wide.at(F=7, D=2)], [narrow.at(F=3, D=5).count - 5, wide.at(F=7, D=2).count - 2])
     assert found[0].term == -D
