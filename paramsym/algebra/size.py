@@ -456,7 +456,9 @@ def _plain(polynomial: Polynomial) -> Dim:
 
 def canonical(value: Dim) -> Dim:
     """Return a size in its canonical form: an int, or an expanded expression."""
-    return value if isinstance(value, _SIMPLE) else _canonical(value)
+    if isinstance(value, _SIMPLE):
+        return value
+    return _canonical(value) if isinstance(value, Expr) else _plain(Polynomial.of(value))
 
 
 @lru_cache(maxsize=1 << 12)
