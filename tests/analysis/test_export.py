@@ -262,3 +262,11 @@ def test_wrong_questions() -> None:
         export(H * 2**70, "c")
     with pytest.raises(SizeError, match="no power"):
         export(H * 3**D, "c")
+
+
+def test_letters_of_equal_costs() -> None:
+    """A generator keeps no positions, so that its bytes after T positions are equal to those without; the letters asked with are not."""
+    positions, generator = ps.dims("T_p"), ps.models.DCGANGenerator()
+    after, first = ps.traffic(generator, past=positions), ps.traffic(generator)
+    assert after == first
+    assert {*ps.export(after).arguments} - {*ps.export(first).arguments} == {"T_p"}

@@ -6,10 +6,12 @@ import random
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+from amount import each
 from asked import counted, drawn, varied
 from strategies import model_classes
 
@@ -86,8 +88,7 @@ COSTS: dict[str, Callable[[Any], Any]] = {
 FAMILIES = ("Bert", "GptNeoX", "Phi", "GptJ", "Deepseek", "DenseNet", "Mamba2LM", "T5", "Gemma", "Swin", "Whisper", "GptOss")
 
 
-@pytest.mark.parametrize("cost", COSTS)
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize(("name", "cost"), each(5, product(FAMILIES, COSTS)))  # of all costs, each of two or three families
 def test_costs_of_families(name: str, cost: str) -> None:
     """More positions than a table has, maps smaller than a window, one example, one group: sizes at which a program has other steps."""
     pytest.importorskip("numpy")

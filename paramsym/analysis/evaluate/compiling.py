@@ -69,7 +69,7 @@ def stated(subject: Counted | Expr | int) -> Statement:
         SizeError: an expression that cannot be a size.
     """
     if isinstance(subject, Counted):
-        return _of_layer(subject)
+        return _of_layer(subject, subject.symbols)
     if isinstance(subject, bool) or not isinstance(subject, int | Expr):
         message = f"wanted a layer, a cost or an expression in symbols from dims(), not {described(subject)}."
         raise ArgumentError(message)
@@ -124,12 +124,12 @@ def _compiled(subject: Counted | Expr | int, inputs: tuple[Symbol, ...]) -> Stra
 
 
 @lru_cache(maxsize=256)
-def _of_layer(layer: Counted) -> Statement:
+def _of_layer(layer: Counted, symbols: frozenset[Symbol]) -> Statement:  # equal costs may have been asked with other letters
     try:
         polynomial = layer.polynomial
     except SizeError:
         polynomial = None
-    return Statement(polynomial, _ordered(layer.symbols), conditions_of_cost(layer) if isinstance(layer, Cost) else conditions_of(layer))
+    return Statement(polynomial, _ordered(symbols), conditions_of_cost(layer) if isinstance(layer, Cost) else conditions_of(layer))
 
 
 @lru_cache(maxsize=1024)
