@@ -114,6 +114,18 @@ def test_a_long_file_says_why() -> None:
     assert [path.name for path in long if "The file is long because" not in path.read_text(encoding="utf-8")] == []
 
 
+def test_a_forward_pass_is_short() -> None:
+    """What a layer computes is read at one glance: at most 30 lines."""
+    passes = [
+        (path.name, node.lineno, node.end_lineno - node.lineno + 1)
+        for path in HOUSE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name == "forward" and node.end_lineno is not None
+    ]
+    assert len(passes) > 300
+    assert [one for one in passes if one[2] > 30] == []
+
+
 def test_imports_go_down() -> None:
     """A room imports only from floors below it; a few shorthands look up when they are called."""
     wrong = [

@@ -335,6 +335,7 @@ class stack:  # noqa: N801 - reads as a word in shapes
         return f"stack({text(self.stored)}, used={text(self.used)})"
 
 
+_JOINED = (cat, stack)  # a tuple, because a union would be made again at every call
 Factor: TypeAlias = int | Expr | cat | stack
 Axis: TypeAlias = Factor | tuple[Factor, ...]
 Width: TypeAlias = Annotated[int | Expr | cat | stack | tuple[int | Expr | cat | stack, ...], "axis"]
@@ -343,13 +344,13 @@ Width: TypeAlias = Annotated[int | Expr | cat | stack | tuple[int | Expr | cat |
 
 def axis(value: object, where: str = "an axis") -> Axis:
     """Return a size, or a tuple of factors whose product is one, checked; raise ``SizeError`` otherwise."""
-    if isinstance(value, cat | stack):
+    if (type(value) is int and 0 < value < _PLAIN) or isinstance(value, _JOINED):
         return value
     if isinstance(value, tuple | list):
         if not value:
             message = f"{where} is an empty tuple; a composite axis has at least one factor."
             raise SizeError(message)
-        checked = tuple(factor if isinstance(factor, cat | stack) else size(factor, where) for factor in value)
+        checked = tuple([factor if isinstance(factor, _JOINED) else size(factor, where) for factor in value])
         unchanged = type(value) is tuple and all(map(operator.is_, value, checked))
         return cast("Axis", value) if unchanged else checked
     return size(value, where)
@@ -455,7 +456,14 @@ def _plain(polynomial: Polynomial) -> Dim:
 
 def canonical(value: Dim) -> Dim:
     """Return a size in its canonical form: an int, or an expanded expression."""
-    return value if isinstance(value, _SIMPLE) else _plain(Polynomial.of(value))
+    if isinstance(value, _SIMPLE):
+        return value
+    return _canonical(value) if isinstance(value, Expr) else _plain(Polynomial.of(value))
+
+
+@lru_cache(maxsize=1 << 12)
+def _canonical(value: Expr) -> Dim:
+    return _plain(Polynomial.of(value))
 
 
 def product(extents: Iterable[Count | None]) -> Count:

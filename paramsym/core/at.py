@@ -263,4 +263,4 @@ def restructured(where: str, before: Iterable[Line], after: Iterable[Line], buil
 
 
 def _pattern(line: Line) -> str:
-    return ".".join(step.pattern if isinstance(step, Numbers) else step for step in line.path)
+    return ".".join([step.pattern if isinstance(step, Numbers) else step for step in line.path])

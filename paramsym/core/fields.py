@@ -200,6 +200,8 @@ def _instance(kind: type) -> Check | None:
     accepted = (int, float) if kind is float else kind
 
     def check_instance(value: Any, where: str) -> Any:
+        if type(value) is kind and kind is not int:
+            return value
         if isinstance(value, accepted) and (kind is bool or not isinstance(value, bool)):
             if isinstance(value, int) and value.bit_length() > MOST_BITS:
                 message = f"{where} is {described(value)}; {MOST_BITS} are the limit."

@@ -628,7 +628,7 @@ class Layer:
     __mul__ = __rmul__
 
     def _check_symbols(self) -> None:
-        if len({symbol.name for symbol in self.symbols}) == len(self.symbols):
+        if not self.symbols or len({symbol.name for symbol in self.symbols}) == len(self.symbols):
             return
         seen: dict[str, Symbol] = {}
         for symbol in self.symbols:
@@ -723,7 +723,7 @@ def _all(kind: type[_Stated], layer: Layer, method: str) -> tuple[_Stated, ...]:
     """Return the result of ``tensors()`` or ``parts()`` after checking its types."""
     try:
         given: Any = getattr(layer, method)()
-        stated = tuple(given) if isinstance(given, Iterable) else None
+        stated = tuple(given) if hasattr(type(given), "__iter__") else None
     except RecursionError:
         message = f"{type(layer).__name__}.{method}() nests layers without end; a layer cannot contain itself."
         raise StructureError(message) from None

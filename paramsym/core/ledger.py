@@ -52,12 +52,12 @@ class Line:
     @property
     def empty(self) -> bool:
         """Whether nothing is stored: no copies, or an axis of size 0."""
-        return any(isinstance(number, int) and number == 0 for number in (*self.factors, *self.stored))
+        return 0 in [number for number in (*self.factors, *self.stored) if isinstance(number, int)]
 
     @property
     def of_no_copies(self) -> bool:
         """Whether the numbers of copies are known, and one of them is 0."""
-        return any(isinstance(step, Numbers) and step.count == 0 for step in self.path)
+        return 0 in [step.count for step in self.path if isinstance(step, Numbers)]
 
     @property
     def sizes(self) -> tuple[Dim, ...]:

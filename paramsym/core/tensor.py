@@ -58,11 +58,12 @@ class Tensor:
         """Yield the ledger lines: one, or one per labelled segment; ``above`` are the names of the levels above the tensor."""
         for label, factors in _products([factor for stated in self.shape for factor in factors_of(stated)]):
             stacks = [factor for factor in factors if isinstance(factor, stack)]
-            yield Line(
+            plain = tuple([factor for factor in factors if not isinstance(factor, stack)]) if stacks else factors
+            yield _LINE.but(
                 path=(*above, self.name),
-                factors=tuple(factor for factor in factors if not isinstance(factor, stack)),
-                stored=tuple(factor.stored for factor in stacks),
-                used=tuple(factor.used for factor in stacks),
+                factors=plain,
+                stored=tuple([factor.stored for factor in stacks]),
+                used=tuple([factor.used for factor in stacks]),
                 label=label,
                 role=self.role,
                 trainable=self.trainable and not self.buffer,
@@ -70,6 +71,9 @@ class Tensor:
                 persistent=self.persistent,
                 shape=self.shape,
             )
+
+
+_LINE = Line((), ())
 
 
 def check_name(name: object, what: str) -> None:
@@ -88,12 +92,14 @@ def _plainly_a_size(stated: Axis) -> bool:
     return isinstance(stated, Symbol) and bool(stated.is_positive and stated.is_integer)
 
 
-def _products(factors: list[Any]) -> Iterator[tuple[str, tuple[Any, ...]]]:
+def _products(factors: list[Any]) -> list[tuple[str, tuple[Any, ...]]]:
     """Expand the concatenations of a shape into labelled products."""
     for position, factor in enumerate(factors):
         if isinstance(factor, cat):
-            for label, segment in factor.segments:
-                for inner, product in _products(factors[position + 1 :]):
-                    yield f"{label}.{inner}" if inner else label, (*factors[:position], *segment, *product)
-            return
-    yield "", tuple(factors)
+            rest = _products(factors[position + 1 :])
+            products = ((label, segment, inner, product) for label, segment in factor.segments for inner, product in rest)
+            return [
+                (f"{label}.{inner}" if inner else label, (*factors[:position], *segment, *product))
+                for label, segment, inner, product in products
+            ]
+    return [("", tuple(factors))]

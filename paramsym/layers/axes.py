@@ -60,6 +60,11 @@ def in_front(kernel: Value, rank: int, channels: str) -> Value:
     return rearrange(kernel, f"{extents} {stored} -> {wanted} {extents}")
 
 
+def widened(x: Value) -> Value:
+    """Return an array with one more axis, of one entry, at its end."""
+    return rearrange(x, "... -> ... ()")
+
+
 def not_empty(shape: Shape, where: str = "an axis") -> None:
     """Raise ``ShapeError`` for an extent of zero that the framework refuses."""
     if not all(extent is None or within(1, extent) for extent in shape):

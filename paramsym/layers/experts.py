@@ -11,6 +11,7 @@ from paramsym.algebra.size import Axis, Dim, at_most, canonical, cat, divides, s
 from paramsym.core.compose import Repeat
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
+from paramsym.layers.axes import widened
 from paramsym.layers.dense import Dense
 from paramsym.layers.feed_forward import GatedFeedForward
 from paramsym.program import (
@@ -198,7 +199,7 @@ class StackedExperts(Layer):
         rows, weights = dispatch(features(x, self.d_model), weights, chosen)
         y = self._projected(own, "gate_up_proj" if self.gated else "up_proj", rows, chosen)
         y = self._projected(own, "down_proj", self._activated(own, y), chosen)
-        return collect(y * _widened(weights))
+        return collect(y * widened(weights))
 
     def function(self, own: Own, y: Value) -> Value:  # noqa: ARG002 - what learns is a subclass
         """The activation."""
@@ -225,11 +226,6 @@ class StackedExperts(Layer):
         yield Tensor(name, (experts, inputs, outputs) if self.transposed else (experts, outputs, inputs))
         if self.bias:
             yield Tensor(f"{name}_bias", (experts, outputs), role="bias")
-
-
-def _widened(x: Value) -> Value:
-    names = " ".join(f"a{n}" for n in range(x.rank))
-    return rearrange(x, f"{names} -> {names} ()")
 
 
 @dataclass(frozen=True)
@@ -287,7 +283,7 @@ class Router(Layer):
         apart = rearrange(chances, f"{names} (g e) -> {names} g e", g=self.groups)
         rank = reduce("sum", best(apart, 2)[0]) if self.correction_bias else reduce("max", apart)
         last = take(best(rank, self.groups_per_token)[0], -1, canonical(self.groups_per_token - 1), 1)
-        kept = compact(copies(compare(_widened(rank - last), "greater_equal", 0), apart.sizes[-1], axis=-1))
+        kept = compact(copies(compare(widened(rank - last), "greater_equal", 0), apart.sizes[-1], axis=-1))
         return where(rearrange(kept, f"{names} g e -> {names} (g e)"), chances, -inf if self.correction_bias else 0.0)
 
 

@@ -8,6 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from paramsym.algebra.size import Count, Dim, canonical, stack, within
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, SizeError
+from paramsym.layers.axes import widened
 from paramsym.layers.dense import Dense
 from paramsym.program import Own, Value, apply, choose, compare, constant, contract, features, rearrange, scan, where
 
@@ -111,7 +112,7 @@ class FastFeedForward(Layer):
         def tree(total: Value, weight: Value, bias: Value, out: Value) -> tuple[Value, ...]:
             def step(node: Value, total: Value, _: Value) -> tuple[Value, ...]:
                 score = _product(x, choose(weight, node)) + choose(bias, node)
-                return _child(node, score), total + _widened(apply("gelu", score)) * choose(out, node)
+                return _child(node, score), total + widened(apply("gelu", score)) * choose(out, node)
 
             start = constant("index zeros", batch, kind="index")
             return scan(step, (start, total), constant("positions", (canonical(self.depth + 1),)), axis=0)[1:]
@@ -139,8 +140,3 @@ def _product(x: Value, weights: Value) -> Value:
 def _child(node: Value, score: Value) -> Value:
     """Return the left child of a node, or the right one if the score is positive."""
     return node * 2 + 1 + where(compare(score, "greater", 0), node * 0 + 1, node * 0)
-
-
-def _widened(x: Value) -> Value:
-    names = " ".join(f"a{n}" for n in range(x.rank))
-    return rearrange(x, f"{names} -> {names} ()")

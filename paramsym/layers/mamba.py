@@ -38,14 +38,8 @@ from paramsym.program import (
 )
 
 
-class _Mixer(Layer):
-    """The common base: a sequence of positions of one width."""
-
-    hidden_size: Dim
-
-
 @dataclass(frozen=True)
-class Mamba(_Mixer):
+class Mamba(Layer):
     """A Mamba block (Gu & Dao 2023, section 3.4), without the norm and the residual around it.
 
     With H = ``hidden_size``, I = ``expand``*H (or ``intermediate_size``), N = ``state_size``, K = ``conv_kernel`` and
@@ -119,7 +113,7 @@ class Mamba(_Mixer):
 
 
 @dataclass(frozen=True)
-class Mamba2(_Mixer):
+class Mamba2(Layer):
     """A Mamba-2 block (Dao & Gu 2024, section 7), without the norm and the residual around it.
 
     With H = ``hidden_size``, I = ``expand``*H, A = ``num_heads``, G = ``n_groups``, N = ``state_size`` and K = ``conv_kernel``:

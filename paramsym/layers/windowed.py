@@ -61,8 +61,8 @@ class Sliding:
         if x.sizes[0] != 0 or self.padding_mode != "zeros" or self.padding == "same":  # otherwise torch takes an empty batch of any shape
             not_empty(x.sizes[2:], "the axes")
         if self.padding == "same" and self.padding_mode == "zeros":
-            margins = self._margins()
-            if self.dialect == "torch" and any(isinstance(after, int) and before != after for before, after in margins):
+            margins = self._margins() if self.dialect == "torch" else ()
+            if any(isinstance(after, int) and before != after for before, after in margins):
                 x = pad(x, tuple((0, canonical(after - before)) for before, after in margins))  # a copy, which torch keeps
                 return convolve(x, kernel, self.stride, tuple((before, before) for before, _ in margins), self.dilation, groups)
             return convolve(x, kernel, self.stride, "same", self.dilation, groups)
@@ -78,12 +78,12 @@ class Sliding:
         """Return the padding before and after every axis."""
         if not isinstance(self.padding, str):
             return tuple([(margin, margin) for margin in self.padding])
+        if self.padding not in {"causal", "same"}:
+            return ((0, 0),) * len(self.kernel)
         totals = tuple(canonical(effective_kernel(kernel, spacing) - 1) for kernel, spacing in zip(self.kernel, self.dilation, strict=True))
         if self.padding == "causal":
             return tuple((total, 0) for total in totals)
-        if self.padding == "same":
-            return tuple((over(total, 2), canonical(total - over(total, 2))) for total in totals)
-        return ((0, 0),) * len(totals)
+        return tuple((over(total, 2), canonical(total - over(total, 2))) for total in totals)
 
 
 def check_copied(padding_mode: str, extents: Sequence[Count], margins: Sequence[tuple[Any, Any]]) -> None:

@@ -141,10 +141,11 @@ class Staged(Layer):
 
     def forward(self, own: Own, x: Value, *along: Value) -> tuple[Value, ...]:  # noqa: ARG002 - every copy stores what the first one does
         """All runs of blocks, including those after the last chosen number."""
-        stops = sorted(number for number in self.chosen if isinstance(number, int))
+        stops = {canonical(number) for number in (*self.chosen, self.depth)}
+        early = sorted(stop for stop in stops if isinstance(stop, int))
         seen: dict[Count, Value] = {}
         at: Count = 0
-        for stop in (*stops, canonical(self.depth)):
+        for stop in (*early, *sorted(stops.difference(early), key=lambda stop: int(canonical(stop - self.depth)))):
             count = canonical(stop - at)
             x = x if count == 0 else through([(Numbers(count, at), self.block)], (x,), along)
             seen[stop], at = x, stop

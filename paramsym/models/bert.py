@@ -82,8 +82,8 @@ class TextModel(Model):
 
     @property
     def reads_memory(self) -> bool:
-        """Whether the class takes an encoder's output."""
-        return False
+        """Whether the class takes an encoder's output: base models and causal language models with cross attention."""
+        return getattr(self, "add_cross_attention", False) and self.task in {"", "CausalLM"}
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
@@ -200,11 +200,6 @@ class Bert(BertLike):
             "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
             "cls.predictions.decoder.bias": "cls.predictions.bias",
         }
-
-    @property
-    def reads_memory(self) -> bool:
-        """The base model and the language model take an encoder's output."""
-        return self.add_cross_attention and self.task in {"", "CausalLM"}
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Any:
         """The scores of the head, which reads the pooled vector if present; both scores in pre-training."""

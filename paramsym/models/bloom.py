@@ -11,7 +11,6 @@ from paramsym.algebra.symbols import A, H, L
 from paramsym.core.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
-from paramsym.layers.normalization import LayerNorm
 from paramsym.models.blocks import FeedForward, PreNorm
 from paramsym.models.decoder import Decoder
 from paramsym.models.gpt import Alibi, FusedBiased, Tower
@@ -54,7 +53,6 @@ class Bloom(Decoder):
     heads = ("n_head", "hidden_size")
     depth = "n_layer"
     base_name = "transformer"
-    answering_base_name = "transformer"
     table_name = "word_embeddings"
     classifier_name = "classifier"
 
@@ -71,10 +69,6 @@ class Bloom(Decoder):
             },
             alibi=Alibi(self.n_head),
         )
-
-    def norm(self) -> LayerNorm:
-        """A LayerNorm with weight and bias."""
-        return LayerNorm(self.hidden_size, self.layer_norm_epsilon)
 
     def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - there is one kind
         """Attention and the feed-forward network, each after a normalisation, to whose output they may be added."""

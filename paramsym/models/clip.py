@@ -46,10 +46,7 @@ class ClipText(ReadingTower):
 
     def parts(self) -> Iterator[Part]:
         """The tower, under ``text_model`` if a projection follows."""
-        projects = self.architecture.endswith(_PROJECTS)
-        yield Part("text_model" if projects else "", self.tower())
-        if projects:
-            yield Part("text_projection", Dense(self.hidden_size, self.projection_dim, bias=False))
+        return _projected(self, "text_model", "text_projection")
 
     def tower(self) -> Sequential:
         """Return the tables, the blocks and the normalisation."""
@@ -91,10 +88,7 @@ class ClipVision(SeeingTower):
 
     def parts(self) -> Iterator[Part]:
         """The tower, under ``vision_model`` if a projection follows."""
-        projects = self.architecture.endswith(_PROJECTS)
-        yield Part("vision_model" if projects else "", self.tower())
-        if projects:
-            yield Part("visual_projection", Dense(self.hidden_size, self.projection_dim, bias=False))
+        return _projected(self, "vision_model", "visual_projection")
 
     def tower(self) -> ClipSeeing:
         """Return the embeddings, the blocks, and the normalisations around them."""
@@ -105,6 +99,13 @@ class ClipVision(SeeingTower):
         """(batch, tokens, width), or the projection of the class token."""
         x, pooled = own[self.own_parts[0].name](self.checked(pixel_values))
         return own.visual_projection(pooled) if "visual_projection" in own else x
+
+
+def _projected(model: ClipText | ClipVision, name: str, projection: str) -> Iterator[Part]:
+    projects = model.architecture.endswith(_PROJECTS)
+    yield Part(name if projects else "", model.tower())
+    if projects:
+        yield Part(projection, Dense(model.hidden_size, model.projection_dim, bias=False))
 
 
 @dataclass(frozen=True)

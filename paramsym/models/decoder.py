@@ -91,7 +91,7 @@ class Decoder(Model):
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = _USUAL
     depth: ClassVar[str] = "num_hidden_layers"  # the field of the number of layers
     base_name: ClassVar[str] = "model"
-    answering_base_name: ClassVar[str] = "model"
+    renamed: ClassVar[tuple[str, ...]] = ()  # the kinds whose question answering calls the base model "transformer"
     table_name: ClassVar[str] = "embed_tokens"
     output_name: ClassVar[str] = "lm_head"
     output_bias: ClassVar[bool] = False
@@ -134,7 +134,9 @@ class Decoder(Model):
     @property
     def base_path(self) -> str:
         """The name of the base model; empty if it is the whole model."""
-        return "" if not self.task else self.answering_base_name if self.task == "QuestionAnswering" else self.base_name
+        if self.task == "QuestionAnswering" and self.kind in self.renamed:
+            return "transformer"
+        return self.base_name if self.task else ""
 
     def forward(self, own: Own, input_ids: Value) -> Any:
         """Last hidden states, scores of tokens or labels per position, or scores of each text, at its last token.
@@ -169,16 +171,12 @@ class Decoder(Model):
 
     def base(self) -> Layer:
         """Return the base model: the token table, the blocks, the last normalisation, the rotary frequencies."""
-        return Stem(
-            {
-                "embed_tokens": Embedding(self.vocab_size, self.width),
-                "layers": self.blocks(),
-                "norm": self.norm(),
-                "rotary_emb": self.frequencies(),
-            },
-            scale=self.embedding_scale,
-            dropped=self.table_dropout,
-        )
+        layers = {"embed_tokens": self.token_table(), "layers": self.blocks(), "norm": self.norm(), "rotary_emb": self.frequencies()}
+        return Stem(layers, scale=self.embedding_scale, dropped=self.table_dropout)
+
+    def token_table(self) -> Layer:
+        """Return the token table."""
+        return Embedding(self.vocab_size, self.width)
 
     @property
     def table_dropout(self) -> float:
@@ -204,10 +202,6 @@ class Decoder(Model):
 
     def block(self, kind: str = "full_attention") -> Layer:
         """Return one block."""
-        raise NotImplementedError
-
-    def norm(self) -> Layer:
-        """Return one normalisation of the hidden size."""
         raise NotImplementedError
 
     def frequencies(self) -> Layer:
@@ -285,9 +279,7 @@ class RmsDecoder(GroupedDecoder):
     _: KW_ONLY
     rms_norm_eps: float = key(Real(1e-6))
 
-    def norm(self) -> Layer:
-        """Return one normalisation of the hidden size."""
-        return RMSNorm(self.hidden_size, self.rms_norm_eps)
+    normalised = RMSNorm
 
 
 def gated(width: Dim, inner: Dim, function: str, *, bias: bool = False) -> Gated:

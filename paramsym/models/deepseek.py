@@ -106,7 +106,7 @@ class Deepseek(Decoder):
     rope_interleave: bool = key(Flag(default=True, null=True), of="DeepseekV3")
 
     reads = GroupedDecoder.reads
-
+    normalised = RMSNorm
     published, claims = published_in("deepseek")
 
     def conditions(self) -> None:
@@ -135,10 +135,6 @@ class Deepseek(Decoder):
         table, output = f"{self.base_name}.{self.table_name}.weight", f"{self.output_name}.weight"
         module = f"{self.base_name}.layers.{{}}"
         return {**super().ties(), f"{module}.embed_tokens.weight": table, f"{module}.shared_head.head.weight": output}
-
-    def norm(self) -> RMSNorm:
-        """Return one normalisation of the hidden size."""
-        return RMSNorm(self.hidden_size, self.rms_norm_eps)
 
     def frequencies(self) -> Layer:
         """The frequencies of a head's rotated part."""

@@ -21,9 +21,9 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.pooling import AvgPool2d, MaxPool2d
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import named
+from paramsym.models.vision.blocks import Pictures, named
 from paramsym.models.vision.widths import down
-from paramsym.program import Own, Value, apply, axes, join, reduce
+from paramsym.program import Own, Value, apply, join, reduce
 
 Depths: TypeAlias = tuple[Count, ...]
 
@@ -34,7 +34,7 @@ _INDEX: Symbol = dims("i")
 
 @named
 @dataclass(frozen=True)
-class DenseNet(Layer):
+class DenseNet(Pictures):
     r"""A densely connected network for images (Huang et al. 2017), with torchvision's arguments in torchvision's order.
 
     If the first argument is a torchvision name, it means that model's sizes, 1,000 classes included; other arguments change them.
@@ -84,8 +84,7 @@ class DenseNet(Layer):
 
     def forward(self, own: Own, x: Value) -> Value:
         """Scores of classes, (batch, classes), from the mean of every channel."""
-        x, _ = axes(x, "batch channels height width", channels=3)
-        return own.classifier(reduce("mean", apply("relu", own.features(x)), 2, 3))
+        return own.classifier(reduce("mean", apply("relu", own.features(self.seen(x))), 2, 3))
 
 
 @dataclass(frozen=True)

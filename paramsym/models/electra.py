@@ -74,11 +74,6 @@ class Electra(BertLike):
         tied = self.task.endswith("LM") and self.tie_word_embeddings
         return {"generator_lm_head.weight": "electra.embeddings.word_embeddings.weight"} if tied else {}
 
-    @property
-    def reads_memory(self) -> bool:
-        """The base model and the causal language model take an encoder's output."""
-        return self.add_cross_attention and self.task in {"", "CausalLM"}
-
     def answer(self, own: Own, x: Value, *pooled: Value) -> Value:  # noqa: ARG002 - there is no pooler
         """The scores of words, of labels, of a text by its summary, or one for each position: whether its word was replaced."""
         if self.task.endswith("LM"):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 from paramsym.algebra.size import Count, Dim, Shape, canonical, divides
 from paramsym.algebra.symbols import A, B, F, H, L, P, S, V
@@ -20,11 +20,15 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions, check_positions
 from paramsym.models.blocks import scaled, tokens
-from paramsym.models.published import Claim
+from paramsym.models.published import published_in
 from paramsym.models.seq2seq import TARGET
 from paramsym.program import Mask, Own, Value, apply, attend, constant, features, heads, past, rearrange, remember, take
 from paramsym.program.attention import root_reciprocal
 from paramsym.program.state import after
+
+_PUBLISHED = published_in("encoder_decoder")
+CLAIMS = _PUBLISHED[1]
+"""Published counts; ``name`` is the published size, with positions computed for the paper's own."""
 
 
 @dataclass(frozen=True)
@@ -91,11 +95,7 @@ class EncoderDecoder(Layer):
     positions: Literal["frozen", "buffer", "computed"] | None = None
     attention_bias: bool | None = None
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "base": {"n_src_vocab": 37000, "d_model": 512, "d_inner": 2048, "n_layers": 6, "n_head": 8},
-        "big": {"n_src_vocab": 37000, "d_model": 1024, "d_inner": 4096, "n_layers": 6, "n_head": 16},
-        "one-layer": {"n_src_vocab": 5395, "n_position": 33, "d_model": 512, "d_inner": 2048, "n_layers": 1, "n_head": 8},
-    }
+    published = _PUBLISHED[0]
 
     def parts(self) -> Iterator[Part]:
         """The encoder, the decoder, the projection to the vocabulary."""
@@ -299,34 +299,3 @@ class _SinusoidBuffer(Layer):
         """The rows of the positions, added."""
         check_positions(features(x, self.width).sizes[:-1], self.rows)
         return x + take(own.pos_table, 1, past(), x.sizes[1])
-
-
-_TABLE_3 = "Vaswani et al. 2017, table 3 (65 and 213 million)"
-CLAIMS = (
-    Claim(
-        "base",
-        65_000_000,
-        _TABLE_3,
-        counts="EncoderDecoder",
-        besides=1_917_504,
-        note="as with 3,745 more rows of vocabulary than 37,000; 65 is rounded, so 2,769 to 4,721",
-    ),
-    Claim(
-        "big",
-        213_000_000,
-        _TABLE_3,
-        counts="EncoderDecoder",
-        besides=-1_245_376,
-        note="as with 1,216 fewer rows of vocabulary than 37,000; 213 is rounded, so 728 to 1,704",
-    ),
-    Claim("one-layer", 10_152_448, "a printed table of 47 tensors", counts="EncoderDecoder"),
-    Claim(
-        "one-layer",
-        15_676_928,
-        "the sum of its 47 rows",
-        counts="EncoderDecoder",
-        besides=5_524_480,
-        note="2*H*V: three rows show the one tied table",
-    ),
-)
-"""Published counts; ``name`` is the published size, with positions computed for the paper's own."""

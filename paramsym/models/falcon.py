@@ -11,7 +11,6 @@ from paramsym.algebra.symbols import A, F, G, H, L
 from paramsym.core.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
-from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
 from paramsym.models.blocks import FeedForward, Parallel, PreNorm
 from paramsym.models.bloom import other_width
@@ -76,7 +75,6 @@ class Falcon(Decoder):
         "max_position_embeddings": Whole(2048),
     }
     base_name = "transformer"
-    answering_base_name = "transformer"
     table_name = "word_embeddings"
     classifier_name = "classifier"
 
@@ -104,10 +102,6 @@ class Falcon(Decoder):
     def frequencies(self) -> Layer:
         """The frequencies of a head."""
         return frequencies(self.head_width(), self.rotary_dim, rope=self.rope)
-
-    def norm(self) -> LayerNorm:
-        """A LayerNorm with weight and bias."""
-        return LayerNorm(self.hidden_size, self.layer_norm_epsilon)
 
     def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - there is one kind
         """Attention, the feed-forward network, and the normalisations of this variant."""

@@ -104,7 +104,7 @@ class Nested(Key):
         letters = {name: key.letter for name, key in self.reader.keys.items() if isinstance(key, Size) and key.default is not None}
         return in_letters(self.reader.model, letters)
 
-    def read(self, value: Any, where: str, sizes: Sizes) -> Layer:
+    def read(self, value: Any, where: str, sizes: Sizes, /) -> Layer:
         """Return the model inside; null is a configuration that has no keys.
 
         Raises:

@@ -17,7 +17,7 @@ from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ConfigError
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import RMSNorm
-from paramsym.models.blocks import PreNorm, Residual, RotatedAttention, Stem
+from paramsym.models.blocks import PreNorm, Residual, RotatedAttention
 from paramsym.models.decoder import RmsDecoder, RotaryFrequencies, gated
 from paramsym.models.keys import Flag, Function, Key, Real, Size, Sizes, Whole, Word, shown
 from paramsym.models.model import classes, family, key
@@ -105,16 +105,9 @@ class Gemma(RmsDecoder):
         """The alternating kinds of blocks."""
         return self.layer_types or _TURNS[self.generation]
 
-    def base(self) -> Stem:
-        """The base model; the embedding has a factor for its rows, which is not saved."""
-        return Stem(
-            {
-                "embed_tokens": ScaledEmbedding(self.vocab_size, self.hidden_size),
-                "layers": self.blocks(),
-                "norm": self.norm(),
-                "rotary_emb": self.frequencies(),
-            }
-        )
+    def token_table(self) -> Layer:
+        """The token table with a factor for its rows, which is not saved."""
+        return ScaledEmbedding(self.vocab_size, self.hidden_size)
 
     def scores(self, x: Value) -> Value:
         """The scores stay within the limit, if present."""
@@ -225,7 +218,7 @@ class ScaledEmbedding(Layer):
 class RopesByKind(Key):
     """The key of the rotation in each kind of layer: an object with an object for each, or null."""
 
-    def read(self, value: Any, where: str, sizes: Sizes) -> dict[str, Any]:
+    def read(self, value: Any, where: str, sizes: Sizes, /) -> dict[str, Any]:
         """Return the settings of each kind."""
         if value is not None and not isinstance(value, Mapping):
             message = f"{where} is {shown(value)}; wanted an object such as {{'full_attention': {{'rope_type': 'default'}}}}, or null."

@@ -7,15 +7,16 @@ from typing import Any
 
 from sympy import Expr
 
-from paramsym.algebra.size import Count, Dim, canonical, per
+from paramsym.algebra.size import Axis, Count, Dim, canonical, per
 from paramsym.algebra.symbols import A, F, H, L, P
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer
+from paramsym.layers.dense import Dense, TransposedDense
 from paramsym.layers.dropout import Dropout
 from paramsym.layers.embedding import Embedding
-from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
-from paramsym.models.blocks import Holder, PreNorm, tokens
+from paramsym.models.activations import learned
+from paramsym.models.blocks import FeedForward, Holder, PreNorm, tokens
 from paramsym.models.decoder import Decoder
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import key
@@ -62,7 +63,6 @@ class Gpt(Decoder):
     heads = ("n_head", "n_embd")
     depth = "n_layer"
     base_name = "transformer"
-    answering_base_name = "transformer"
     table_name = "wte"
     classifier_name = "classifier"
 
@@ -81,9 +81,24 @@ class Gpt(Decoder):
         dropped = {"drop": Dropout(self.embd_pdrop)} if self.embd_pdrop else {}
         return Sequential({**tables, **dropped, "h": self.blocks(), "ln_f": self.norm()})
 
-    def norm(self) -> LayerNorm:
-        """Return one normalisation of the hidden size."""
-        return LayerNorm(self.n_embd, self.layer_norm_epsilon)
+    def fused_block(self, matrix: type[Dense | TransposedDense], fused: Axis, shared: Axis | None, scale: float | Expr | None) -> PreNorm:
+        """Return GPT-2's block: attention, cross attention if present, and the feed-forward network, each with its normalisation.
+
+        ``matrix`` is the class of its matrices, ``fused`` the axis of queries, keys and values; ``shared`` is that of the keys and values
+        of cross attention. ``scale`` replaces 1/sqrt(width).
+        """
+        width, sliced, function = self.n_embd, (self.n_head, self.head_width()), self.activation_function
+        out = matrix(sliced, width)
+        how: dict[str, Any] = {"scale": scale, "dropout": self.attn_pdrop}
+        attention = FusedAttention({"c_attn": matrix(width, fused), "c_proj": out}, names=("c_attn", "c_proj"), **how)
+        layers: dict[str, Layer] = {"ln_1": self.norm(), "attn": attention, "ln_2": self.norm()}
+        if shared is not None:
+            inward = {"c_attn": matrix(width, shared), "q_attn": matrix(width, sliced)}
+            layers |= {"crossattention": FusedCross({**inward, "c_proj": out}, **how), "ln_cross_attn": self.norm()}
+        matrices = {"c_fc": matrix(width, self.inner), "c_proj": matrix(self.inner, width)}
+        layers["mlp"] = FeedForward({**matrices, **learned("act", function)}, function)
+        dropped = (self.resid_pdrop, self.resid_pdrop)
+        return (PreNorm if shared is None else CrossPreNorm)(layers, names=("ln_1", "attn", "ln_2", "mlp"), dropped=dropped)
 
 
 ALIASES = {

@@ -15,8 +15,8 @@ from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
 from paramsym.layers.dense import Dense, TransposedDense
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.blocks import FeedForward, Holder, PreNorm, activation, tokens
-from paramsym.models.gpt import ALIASES, CrossPreNorm, FusedAttention, FusedCross, Gpt
+from paramsym.models.blocks import Holder, PreNorm, activation, tokens
+from paramsym.models.gpt import ALIASES, Gpt
 from paramsym.models.keys import Flag, Real, Word
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
@@ -112,28 +112,9 @@ class Gpt2(Gpt):
         return Repeat(self._block(scale / (number + 1)), self.n_layer, index=number)
 
     def _block(self, scale: float | Expr | None) -> PreNorm:
-        width = self.n_embd
         sliced = (self.n_head, self.head_width())
-        project = TransposedDense(sliced, width)
-        fused = TransposedDense(width, cat(query=sliced, key=sliced, value=sliced))
-        layers: dict[str, Layer] = {
-            "ln_1": self.norm(),
-            "attn": FusedAttention({"c_attn": fused, "c_proj": project}, names=("c_attn", "c_proj"), scale=scale, dropout=self.attn_pdrop),
-            "ln_2": self.norm(),
-        }
-        if self.add_cross_attention:
-            both, query = TransposedDense(width, cat(key=sliced, value=sliced)), TransposedDense(width, sliced)
-            layers["crossattention"] = FusedCross(
-                {"c_attn": both, "q_attn": query, "c_proj": project}, scale=scale, dropout=self.attn_pdrop
-            )
-            layers["ln_cross_attn"] = self.norm()
-        function = self.activation_function
-        layers["mlp"] = FeedForward(
-            {"c_fc": TransposedDense(width, self.inner), "c_proj": TransposedDense(self.inner, width), **learned("act", function)}, function
-        )
-        return (CrossPreNorm if self.add_cross_attention else PreNorm)(
-            layers, names=("ln_1", "attn", "ln_2", "mlp"), dropped=(self.resid_pdrop, self.resid_pdrop)
-        )
+        fused, shared = cat(query=sliced, key=sliced, value=sliced), cat(key=sliced, value=sliced)
+        return self.fused_block(TransposedDense, fused, shared if self.add_cross_attention else None, scale)
 
     def _summary(self) -> Summary:
         # The reference sets num_labels to 1 here, for every configuration.

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 
-from paramsym.algebra.size import Dim, cat
+from paramsym.algebra.size import Axis, Dim, cat
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
 from paramsym.layers.dense import Dense
-from paramsym.models.activations import learned
-from paramsym.models.blocks import FeedForward, PreNorm
-from paramsym.models.gpt import ALIASES, SUMMARY, CrossPreNorm, FusedAttention, FusedCross, Gpt
+from paramsym.models.blocks import PreNorm
+from paramsym.models.gpt import ALIASES, SUMMARY, Gpt
 from paramsym.models.keys import Flag, Function
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
@@ -62,28 +61,10 @@ class GptBigCode(Gpt):
 
     def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - there is one kind
         """Attention, cross attention if present, and the feed-forward network, each with its normalisation."""
-        width, heads, own, inner = self.n_embd, self.n_head, self.head_width(), self.inner
-        scale = None if self.scale_attn_weights else 1.0
-        out = Dense((heads, own), width)
-        axis = cat(query=(heads, own), key=own, value=own) if self.multi_query else (heads, cat(query=own, key=own, value=own))
-        layers: dict[str, Layer] = {
-            "ln_1": self.norm(),
-            "attn": FusedAttention(
-                {"c_attn": Dense(width, axis), "c_proj": out}, names=("c_attn", "c_proj"), scale=scale, dropout=self.attn_pdrop
-            ),
-            "ln_2": self.norm(),
-        }
-        if self.add_cross_attention:
-            both = Dense(width, (heads, cat(key=own, value=own)))
-            layers["crossattention"] = FusedCross(
-                {"c_attn": both, "q_attn": Dense(width, (heads, own)), "c_proj": out}, scale=scale, dropout=self.attn_pdrop
-            )
-            layers["ln_cross_attn"] = self.norm()
-        function = self.activation_function
-        layers["mlp"] = FeedForward({"c_fc": Dense(width, inner), "c_proj": Dense(inner, width), **learned("act", function)}, function)
-        return (CrossPreNorm if self.add_cross_attention else PreNorm)(
-            layers, names=("ln_1", "attn", "ln_2", "mlp"), dropped=(self.resid_pdrop, self.resid_pdrop)
-        )
+        heads, own = self.n_head, self.head_width()
+        fused: Axis = cat(query=(heads, own), key=own, value=own) if self.multi_query else (heads, cat(query=own, key=own, value=own))
+        shared = (heads, cat(key=own, value=own)) if self.add_cross_attention else None
+        return self.fused_block(Dense, fused, shared, None if self.scale_attn_weights else 1.0)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from paramsym.errors import ArgumentError, ConfigError
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
 from paramsym.layers.embedding import Embedding
-from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
 from paramsym.models.activations import learned
 from paramsym.models.blocks import FeedForward, Holder, PreNorm
@@ -67,7 +66,6 @@ class GptNeo(Decoder):
     heads = ("num_heads", "hidden_size")
     depth = "num_layers"
     base_name = "transformer"
-    answering_base_name = "transformer"
     table_name = "wte"
     classifier_name = "classifier"
 
@@ -91,10 +89,6 @@ class GptNeo(Decoder):
     def kinds(self) -> tuple[str, ...]:
         """The alternating kinds of attention."""
         return self.attention_layers
-
-    def norm(self) -> LayerNorm:
-        """Return one normalisation of the hidden size."""
-        return LayerNorm(self.hidden_size, self.layer_norm_epsilon)
 
     def block(self, kind: str = "global") -> PreNorm:
         """Attention and the feed-forward network, each after a normalisation."""
@@ -146,9 +140,8 @@ class MaskedAttention(Holder):
 class AttentionTypes(Key):
     """Patterns of layers with their numbers of repetitions: ``[[["global", "local"], 12]]``, which is also the meaning of null."""
 
-    def read(self, value: Any, where: str, sizes: Sizes) -> tuple[tuple[tuple[str, ...], int], ...]:
+    def read(self, value: Any, where: str, _: Sizes, /) -> tuple[tuple[tuple[str, ...], int], ...]:
         """Return the patterns, each with its number of repetitions."""
-        del sizes
         if value is None:
             return ((("global", "local"), 12),)
         if not isinstance(value, list | tuple):

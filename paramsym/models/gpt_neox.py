@@ -14,7 +14,6 @@ from paramsym.algebra.symbols import A, F, H, L
 from paramsym.core.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
-from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
 from paramsym.models.blocks import FeedForward, Parallel, PreNorm
 from paramsym.models.decoder import Decoder, frequencies
@@ -68,7 +67,6 @@ class GptNeoX(Decoder):
         "max_position_embeddings": Whole(2048),
     }
     base_name = "gpt_neox"
-    answering_base_name = "gpt_neox"
     table_name = "embed_in"
     classifier_name = "classifier"
 
@@ -90,10 +88,6 @@ class GptNeoX(Decoder):
     def frequencies(self) -> Layer:
         """The frequencies of the rotated part of a head."""
         return frequencies(self.head_width(), self.rotary_dim, rope=self.rope)
-
-    def norm(self) -> LayerNorm:
-        """Return one normalisation of the hidden size."""
-        return LayerNorm(self.hidden_size, self.layer_norm_eps)
 
     def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - there is one kind
         """The two normalisations, attention, the feed-forward network, side by side unless ``use_parallel_residual`` is False."""

@@ -34,7 +34,7 @@ class Key(_Defaults):
     only: tuple[str, ...] = ()
     null: bool = False
 
-    def read(self, value: Any, where: str, sizes: Sizes) -> Any:
+    def read(self, value: Any, where: str, sizes: Sizes, /) -> Any:
         """Check a value, put its sizes in, and return the constructor's argument.
 
         Raises:
@@ -42,11 +42,11 @@ class Key(_Defaults):
         """
         return self.nothing if value is None and self.may_be_null else self.check(value, where, sizes)
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> Any:
+    def check(self, value: Any, where: str, sizes: Sizes, /) -> Any:
         """Read a value that is not an allowed null."""
         raise NotImplementedError
 
-    def missing(self, sizes: Sizes) -> Any:
+    def missing(self, sizes: Sizes, /) -> Any:
         """Return the argument for a missing key: the reference's default."""
         return self.read(self.default, "the default", sizes)
 
@@ -72,7 +72,7 @@ class Size(Key):
         """Return the letter."""
         return self.letter
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> Symbol:
+    def check(self, value: Any, where: str, sizes: Sizes, /) -> Symbol:
         """Return the letter."""
         sizes[self.letter] = whole(value, where, self.least)
         return self.letter
@@ -90,7 +90,7 @@ class Pair(Key):
         """Return the letter for both directions."""
         return self.letter
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> Symbol | tuple[Symbol, Symbol]:
+    def check(self, value: Any, where: str, sizes: Sizes, /) -> Symbol | tuple[Symbol, Symbol]:
         """Return the letter, or the two letters."""
         if not isinstance(value, list | tuple):
             sizes[self.letter] = whole(value, where, 1)
@@ -110,7 +110,7 @@ class Limit(Key):
     letter: Symbol
     default: int = -1
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> Symbol | None:
+    def check(self, value: Any, where: str, sizes: Sizes, /) -> Symbol | None:
         """Return the letter, or None."""
         if isinstance(value, int) and not isinstance(value, bool) and -LARGEST <= value <= 0:
             return None
@@ -130,7 +130,7 @@ class Several(Key):
         """Return the letters."""
         return numbered(self.letter, len(self.default))
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> tuple[Symbol, ...]:
+    def check(self, value: Any, where: str, sizes: Sizes, /) -> tuple[Symbol, ...]:
         """Return the letters."""
         if not isinstance(value, list | tuple) or not 0 < len(value) <= 64:
             message = f"{where} is {shown(value)}; wanted a list of 1 to 64 whole numbers."
@@ -149,9 +149,8 @@ class Whole(Key):
     least: int = 1
     null: bool = field(default=True, kw_only=True)
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> int:
+    def check(self, value: Any, where: str, _: Sizes, /) -> int:
         """Return the number."""
-        del sizes
         return whole(value, where, self.least)
 
 
@@ -163,9 +162,8 @@ class Fixed(Key):
     least: int = 1
     most: int = 256
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> int:
+    def check(self, value: Any, where: str, _: Sizes, /) -> int:
         """Return the number."""
-        del sizes
         if (found := whole(value, where, self.least)) > self.most:
             message = f"{where} is {shown(value)}; at most {self.most} can be built."
             raise ConfigError(message)
@@ -185,17 +183,15 @@ class Flag(Key):
         """Whether null is allowed."""
         return self.null
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> bool:
+    def check(self, value: Any, where: str, _: Sizes, /) -> bool:
         """Return the flag."""
-        del sizes
         if not isinstance(value, bool):
             message = f"{where} is {shown(value)}; wanted true{', false or null' if self.null else ' or false'}."
             raise ConfigError(message)
         return value
 
-    def missing(self, sizes: Sizes) -> bool | None:
+    def missing(self, _: Sizes, /) -> bool | None:
         """Return the default."""
-        del sizes
         return self.default
 
 
@@ -205,9 +201,8 @@ class Real(Key):
 
     default: float | None = None
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> float:
+    def check(self, value: Any, where: str, _: Sizes, /) -> float:
         """Return the number; an absurdly long whole number is refused."""
-        del sizes
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
             message = f"{where} is {shown(value)}; wanted a number."
             raise ConfigError(message)
@@ -220,9 +215,8 @@ class Word(Key):
 
     default: str | None = None
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> str:
+    def check(self, value: Any, where: str, _: Sizes, /) -> str:
         """Return the word."""
-        del sizes
         if not isinstance(value, str):
             message = f"{where} is {shown(value)}; wanted a string."
             raise ConfigError(message)
@@ -240,9 +234,8 @@ class Words(Key):
 
     nothing = ()
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> tuple[str, ...]:
+    def check(self, value: Any, where: str, _: Sizes, /) -> tuple[str, ...]:
         """Return the words."""
-        del sizes
         if isinstance(value, str):
             return tuple(word.strip() for word in value.lower().split("|"))
         if not isinstance(value, list | tuple) or not all(isinstance(word, str) for word in value):
@@ -258,9 +251,8 @@ class Listed(Key):
     of: type[int | str]
     default: tuple[Any, ...] | None = None
 
-    def read(self, value: Any, where: str, sizes: Sizes) -> tuple[Any, ...] | None:
+    def read(self, value: Any, where: str, _: Sizes, /) -> tuple[Any, ...] | None:
         """Return the entries."""
-        del sizes
         if value is None or value is self.default:
             return self.default
         if not isinstance(value, list | tuple) or len(value) > 1000 or not all(type(one) is self.of for one in value):
@@ -275,9 +267,8 @@ class Names(Key):
 
     known: frozenset[str]
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> tuple[str, ...]:
+    def check(self, value: Any, where: str, _: Sizes, /) -> tuple[str, ...]:
         """Return the words."""
-        del sizes
         if not isinstance(value, list | tuple):
             message = f"{where} is {shown(value)}; wanted a list of words, one per layer."
             raise ConfigError(message)

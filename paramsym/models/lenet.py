@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from sympy import Rational, floor
-
 from paramsym.algebra.size import Count, Dim, Shape, canonical, cat, equal, within
 from paramsym.algebra.symbols import B
 from paramsym.core.layer import Layer, Part, Tensor
@@ -16,8 +14,10 @@ from paramsym.errors import ArgumentError, SizeError
 from paramsym.layers.axes import per_channel, spatial
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
-from paramsym.models.published import Claim
-from paramsym.program import Own, Value, apply, axes, convolve, copies, features, join, pool, rearrange, reduce, segments, take
+from paramsym.models.published import published_in
+from paramsym.models.vision.blocks import Pictures
+from paramsym.models.vision.widths import down
+from paramsym.program import Own, Value, apply, convolve, copies, features, join, pool, rearrange, reduce, segments, take
 
 C3_TABLE = (
     (0, 1, 2),
@@ -41,10 +41,12 @@ C3_TABLE = (
 
 _MAPS_BEFORE_C3 = 6
 _IMAGE = {"1998": 32, "modern": 32, "oneill": 29}
+_, CLAIMS = published_in("lenet")
+"""Published counts; ``name`` is the variant."""
 
 
 @dataclass(frozen=True)
-class LeNet5(Layer):
+class LeNet5(Pictures):
     """LeNet-5 for square images; ``variant`` chooses one of the networks with this name.
 
     - *1998* (LeCun et al. 1998, section II.B): C1 156, the trainable subsampling S2 12, C3 1,516 through the connection table, S4 32,
@@ -116,7 +118,7 @@ class LeNet5(Layer):
         The activation is a scaled tanh (LeCun et al. 1998, section II.B and appendix A), in O'Neill's network also in the last layer; the
         modern network has ReLU.
         """
-        x, _ = axes(x, "batch channels height width", channels=self.in_channels)
+        x = self.seen(x)
         maps = {"1998": ("C1", "S2", "C3", "S4", "C5")}.get(self.variant, ("conv1", "conv2"))
         for name in maps:
             x = self._activated(own[name](x))
@@ -169,12 +171,8 @@ class LeNet5(Layer):
         side: Dim = self._image() + 2 * self.padding
         for _ in range(2):
             inside = side - self.kernel_size
-            side = _halved(inside + 1) if self.variant != "oneill" else canonical(_halved(inside) + 1)
+            side = down(inside + 1, 2) if self.variant != "oneill" else canonical(down(inside, 2) + 1)
         return side
-
-
-def _halved(length: Dim) -> Dim:
-    return length // 2 if isinstance(length, int) else canonical(floor(length * Rational(1, 2)))
 
 
 @dataclass(frozen=True)
@@ -233,25 +231,3 @@ class _FixedCentres(Layer):
         """The squared distance from each centre."""
         apart = rearrange(features(x, self.width), "... f -> ... () f") - own.weight
         return reduce("sum", apart * apart)
-
-
-CLAIMS = (
-    Claim(
-        "1998",
-        60_000,
-        "LeCun et al. 1998, section II.B",
-        counts="LeNet5",
-        besides=-840,
-        note="trainable parameters; the centres of the output are fixed",
-    ),
-    Claim("1998", 1_516, "LeCun et al. 1998, section II.B", counts="LeNet5.C3"),
-    Claim(
-        "oneill",
-        7_800,
-        "O'Neill 2006, the second layer",
-        counts="LeNet5.conv2",
-        besides=250,
-        note="one bias for each pair of maps instead of one per map: K*(C - 1) too many",
-    ),
-)
-"""Published counts; ``name`` is the variant."""

@@ -65,6 +65,7 @@ class Llama(RmsDecoder):
     attention_multiplier: float | None = key(Real(1.0), of="Granite", argument=None)
     logits_scaling: float = key(Real(1.0), of="Granite")
 
+    renamed = ("Llama", "Qwen2", "Qwen3")
     published, claims = published_in("llama")
 
     def conditions(self) -> None:
@@ -72,11 +73,6 @@ class Llama(RmsDecoder):
         super().conditions()
         if self.kind == "Llama":
             divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
-
-    @property
-    def answering_base_name(self) -> str:  # type: ignore[override]
-        """The reference's question answering keeps its base model under another name in some families."""
-        return "transformer" if self.kind in {"Llama", "Qwen2", "Qwen3"} else "model"
 
     @property
     def embedding_scale(self) -> float:

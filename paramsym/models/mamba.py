@@ -36,7 +36,7 @@ class _Rank(Key):
 
     default: str = "auto"
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> Any:
+    def check(self, value: Any, where: str, sizes: Sizes, /) -> Any:
         """Return the word, or the letter."""
         if value == "auto":
             return "auto"
@@ -50,9 +50,8 @@ class _Limits(Key):
 
     default: tuple[float, float] = (0.0, inf)
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> tuple[float, float]:
+    def check(self, value: Any, where: str, _: Sizes, /) -> tuple[float, float]:
         """Return both numbers; files without a number for infinity write a word, or ``{"__float__": "Infinity"}``."""
-        del sizes
         listed = value if isinstance(value, list | tuple) else ()
         found = [inf if one in ("inf", "Infinity", {"__float__": "Infinity"}) else one for one in listed]
         if len(found) != 2 or any(isinstance(one, bool) or not isinstance(one, int | float) for one in found) or not found[0] <= found[1]:
@@ -79,14 +78,11 @@ class _StateSpace(Decoder):
 
     base_name = "backbone"
     table_name = "embeddings"
+    normalised = RMSNorm
 
     def base(self) -> Sequential:
         """The embedding, the blocks, the last norm."""
         return Sequential(embeddings=Embedding(self.vocab_size, self.hidden_size), layers=self.blocks(), norm_f=self.norm())
-
-    def norm(self) -> RMSNorm:
-        """A scale for each entry."""
-        return RMSNorm(self.hidden_size, self.layer_norm_epsilon)
 
     def block(self, kind: str = "full_attention") -> MixerBlock:  # noqa: ARG002 - there is one kind
         """The norm, then the mixer."""

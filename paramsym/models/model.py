@@ -15,6 +15,7 @@ from paramsym.algebra.symbols import N
 from paramsym.core.fields import field_names
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError
+from paramsym.layers.normalization import LayerNorm, RMSNorm
 from paramsym.models.activations import check_activation
 from paramsym.models.family import Family
 from paramsym.models.keys import Function, Key, Size, Sizes
@@ -23,6 +24,7 @@ LANGUAGE = "Model ForCausalLM ForSequenceClassification ForTokenClassification F
 """The classes that most decoder-only language models have, without their prefix."""
 Ignored: TypeAlias = Mapping[str, str]
 _NONE: Mapping[str, Any] = MappingProxyType({})
+_EPSILONS = ("layer_norm_eps", "layer_norm_epsilon", "norm_epsilon", "rms_norm_eps")
 
 
 def key(
@@ -135,6 +137,12 @@ class Model(Layer):
         """The hidden size, under the family's name."""
         width: Dim = getattr(self, self.heads[1])
         return width
+
+    normalised: ClassVar[type[LayerNorm | RMSNorm]] = LayerNorm
+
+    def norm(self) -> Layer:
+        """Return one normalisation of the hidden size, with the epsilon of the configuration."""
+        return self.normalised(self.width, next(getattr(self, name) for name in _EPSILONS if hasattr(self, name)))
 
     def head_width(self) -> Dim:
         """Return the head size: the hidden size divided by the number of heads, unless it is given."""

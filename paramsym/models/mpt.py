@@ -52,7 +52,6 @@ class Mpt(Decoder):
     heads = ("n_heads", "d_model")
     depth = "n_layers"
     base_name = "transformer"
-    answering_base_name = "transformer"
     table_name = "wte"
     classifier_name = "classifier"
 
@@ -91,7 +90,7 @@ class Mpt(Decoder):
 class AttentionSettings(Key):
     """An object of settings, of which two change what is computed, or null; the reference reads no ``alibi_bias_max``."""
 
-    def read(self, value: Any, where: str, sizes: Sizes) -> dict[str, float]:
+    def read(self, value: Any, where: str, sizes: Sizes, /) -> dict[str, float]:
         """Return the two numbers, if they are given."""
         if value is not None and not isinstance(value, Mapping):
             message = f"{where} is {shown(value)}; wanted an object such as {{'clip_qkv': 6.0}}, or null."

@@ -17,7 +17,6 @@ from paramsym.errors import ConfigError, DivisibilityError, ShapeError
 from paramsym.layers.axes import spatial
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
-from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.resampling import PixelShuffle
 from paramsym.models.blocks import Attention
 from paramsym.models.images import ImageModel, behind, fitted, in_row, masked, no_labels, pair, patches_of
@@ -123,10 +122,6 @@ class PatchTransformer(PatchModel):
             any_size,
             self.hidden_dropout_prob,
         )
-
-    def norm(self) -> LayerNorm:
-        """Return one normalisation of the hidden size."""
-        return LayerNorm(self.hidden_size, self.layer_norm_eps)
 
     def attention(self, *, bias: bool = True, key_bias: bool = True) -> Attention:
         """Return the four matrices of attention; ``bias`` is that of queries, keys and values."""

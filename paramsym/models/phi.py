@@ -62,10 +62,6 @@ class Phi(GroupedDecoder):
             dropped=self.embd_pdrop,
         )
 
-    def norm(self) -> LayerNorm:
-        """A LayerNorm with weight and bias."""
-        return LayerNorm(self.hidden_size, self.layer_norm_eps)
-
     def block(self, kind: str = "full_attention") -> Parallel:  # noqa: ARG002 - one kind
         """Attention, the feed-forward network, and the one normalisation before both."""
         width, inner = self.hidden_size, self.intermediate_size

@@ -39,9 +39,8 @@ class LayerNumbers(Key):
 
     nothing = ()
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> tuple[int, ...]:
+    def check(self, value: Any, where: str, _: Sizes, /) -> tuple[int, ...]:
         """Return the numbers."""
-        del sizes
         if not isinstance(value, list | tuple):
             message = f"{where} is {shown(value)}; wanted a list of layer numbers."
             raise ConfigError(message)
@@ -93,6 +92,7 @@ class QwenMoe(RmsDecoder):
     layer_types: tuple[str, ...] = ("full_attention",)
     max_window_layers: int | None = key(Whole(28, least=0), of="Qwen2Moe", argument=None)
 
+    renamed = ("Qwen3Moe",)
     published, claims = published_in("qwen_moe")
 
     def conditions(self) -> None:
@@ -100,11 +100,6 @@ class QwenMoe(RmsDecoder):
         super().conditions()
         if self.num_experts != 0:
             at_most(self.num_experts_per_tok, self.num_experts, "num_experts_per_tok", "num_experts")
-
-    @property
-    def answering_base_name(self) -> str:  # type: ignore[override]
-        """Qwen3's question answering keeps its base model under another name."""
-        return "transformer" if self.kind == "Qwen3Moe" else "model"
 
     def forward(self, own: Own, input_ids: Value) -> Value:
         """The checks of every decoder; windows need a width."""

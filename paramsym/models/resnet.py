@@ -5,14 +5,12 @@ Reference: ``torchvision.models.resnet``; tensor names, shapes and order are tho
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from sympy import Rational, floor
-
-from paramsym.algebra.size import Dim, Shape, canonical
-from paramsym.algebra.symbols import B, N, W, dims
+from paramsym.algebra.size import Dim, canonical
+from paramsym.algebra.symbols import N, dims
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
@@ -22,8 +20,9 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.pooling import MaxPool2d
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import Norm, norm_of
-from paramsym.program import Own, Value, apply, axes, rearrange
+from paramsym.models.vision.blocks import Norm, Pictures, norm_of
+from paramsym.models.vision.widths import down
+from paramsym.program import Own, Value, apply, rearrange
 
 Block: TypeAlias = Literal["BasicBlock", "Bottleneck"]
 Depths: TypeAlias = tuple[Dim, Dim, Dim, Dim]
@@ -36,7 +35,7 @@ _QUANTIZED = ("resnet18", "resnet50", "resnext101_32x8d", "resnext101_64x4d")
 
 
 @dataclass(frozen=True, init=False)
-class ResNet(Layer):
+class ResNet(Pictures):
     r"""A residual network for images (He et al. 2016), with torchvision's arguments in torchvision's order.
 
     As first argument, a torchvision name means that model's sizes, 1,000 classes included; other arguments change it, as they change
@@ -125,15 +124,9 @@ class ResNet(Layer):
         yield Part("avgpool", AdaptiveAvgPool2d(1))
         yield Part("fc", Dense(incoming, self.num_classes))
 
-    @property
-    def inputs(self) -> Mapping[str, Shape]:
-        """Images (batch, 3, height, width); with a side that is a multiple of 32, the formula has no floors."""
-        return {"x": (B, 3, 32 * W, 32 * W)}
-
     def forward(self, own: Own, x: Value) -> Value:
         """Scores of classes, (batch, classes)."""
-        x, _ = axes(x, "batch channels height width", channels=3)
-        x = own.maxpool(own.relu(own.bn1(own.conv1(x))))
+        x = own.maxpool(own.relu(own.bn1(own.conv1(self.seen(x)))))
         for stage in range(len(self.layers)):
             x = own[f"layer{stage + 1}"](x)
         return own.fc(rearrange(own.avgpool(x), "b c () () -> b c"))
@@ -142,7 +135,7 @@ class ResNet(Layer):
         """One block, with a projection of the shortcut if the number of channels changes."""
         if self.block == "BasicBlock":
             return _BasicBlock(incoming, planes, stride, self.norm_layer)
-        width = canonical(_scaled(planes, self.width_per_group) * self.groups)
+        width = canonical(down(planes * self.width_per_group, 64) * self.groups)  # rounded down as in the reference
         return _Bottleneck(incoming, planes, width, stride, dilation, self.groups, self.norm_layer)
 
     def conditions(self) -> None:
@@ -198,27 +191,32 @@ def _located(message: str) -> ArgumentError:
     return ArgumentError(f"ResNet: {message}")
 
 
-def _scaled(planes: Dim, width_per_group: Dim) -> Dim:
-    """Return the channels of one group, rounded down as the reference does."""
-    product = planes * width_per_group
-    return product // 64 if isinstance(product, int) else canonical(floor(product * Rational(1, 64)))
-
-
-def _projection(incoming: Dim, outgoing: Dim, stride: int, norm: Norm) -> Iterator[Part]:
-    if incoming != outgoing:
-        yield Part("downsample", Sequential(Conv2d(incoming, outgoing, 1, stride=stride, bias=False), norm_of(norm, outgoing)))
-
-
 class _Block(Layer):
-    """Convolutions and norms in turn, added to the shortcut."""
+    """Convolutions and norms in turn, added to the shortcut, which has a projection if the number of channels changes."""
 
-    convolutions: ClassVar[int]
+    incoming: Dim
+    stride: int
+    norm: Norm
+
+    def convolutions(self) -> Iterator[Conv2d]:
+        """Yield the convolutions."""
+        raise NotImplementedError
+
+    def parts(self) -> Iterator[Part]:
+        outgoing = self.incoming
+        for number, convolution in enumerate(self.convolutions(), 1):
+            outgoing = convolution.out_channels
+            yield Part(f"conv{number}", convolution)
+            yield Part(f"bn{number}", norm_of(self.norm, outgoing))
+        if self.incoming != outgoing:
+            projection = Conv2d(self.incoming, outgoing, 1, stride=self.stride, bias=False)
+            yield Part("downsample", Sequential(projection, norm_of(self.norm, outgoing)))
 
     def forward(self, own: Own, x: Value) -> Value:
         """An activation follows every norm; after the last norm, it follows the sum."""
-        y = own.bn1(own.conv1(x))
-        for number in range(2, self.convolutions + 1):
-            y = own[f"bn{number}"](own[f"conv{number}"](apply("relu", y)))
+        y, number = own.bn1(own.conv1(x)), 2
+        while f"conv{number}" in own:
+            y, number = own[f"bn{number}"](own[f"conv{number}"](apply("relu", y))), number + 1
         return apply("relu", y + (own.downsample(x) if "downsample" in own else x))
 
 
@@ -226,26 +224,19 @@ class _Block(Layer):
 class _BasicBlock(_Block):
     """Two convolutions of 3x3."""
 
-    convolutions = 2
-
     incoming: Dim
     planes: Dim
     stride: int
     norm: Norm
 
-    def parts(self) -> Iterator[Part]:
-        yield Part("conv1", Conv2d(self.incoming, self.planes, 3, stride=self.stride, padding=1, bias=False))
-        yield Part("bn1", norm_of(self.norm, self.planes))
-        yield Part("conv2", Conv2d(self.planes, self.planes, 3, padding=1, bias=False))
-        yield Part("bn2", norm_of(self.norm, self.planes))
-        yield from _projection(self.incoming, self.planes, self.stride, self.norm)
+    def convolutions(self) -> Iterator[Conv2d]:
+        yield Conv2d(self.incoming, self.planes, 3, stride=self.stride, padding=1, bias=False)
+        yield Conv2d(self.planes, self.planes, 3, padding=1, bias=False)
 
 
 @dataclass(frozen=True)
 class _Bottleneck(_Block):
     """To ``width`` channels, 3x3 in groups, and to four times ``planes``; the 3x3 has the stride."""
-
-    convolutions = 3
 
     incoming: Dim
     planes: Dim
@@ -255,15 +246,8 @@ class _Bottleneck(_Block):
     groups: Dim
     norm: Norm
 
-    def parts(self) -> Iterator[Part]:
-        outgoing = canonical(4 * self.planes)
-        yield Part("conv1", Conv2d(self.incoming, self.width, 1, bias=False))
-        yield Part("bn1", norm_of(self.norm, self.width))
-        spread = Conv2d(
-            *(self.width, self.width, 3), stride=self.stride, padding=self.dilation, dilation=self.dilation, groups=self.groups, bias=False
-        )
-        yield Part("conv2", spread)
-        yield Part("bn2", norm_of(self.norm, self.width))
-        yield Part("conv3", Conv2d(self.width, outgoing, 1, bias=False))
-        yield Part("bn3", norm_of(self.norm, outgoing))
-        yield from _projection(self.incoming, outgoing, self.stride, self.norm)
+    def convolutions(self) -> Iterator[Conv2d]:
+        width, spread = self.width, self.dilation
+        yield Conv2d(self.incoming, width, 1, bias=False)
+        yield Conv2d(width, width, 3, stride=self.stride, padding=spread, dilation=spread, groups=self.groups, bias=False)
+        yield Conv2d(width, canonical(4 * self.planes), 1, bias=False)

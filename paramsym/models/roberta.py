@@ -16,7 +16,7 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import TokenTypes, check_positions
 from paramsym.models.bert import ENCODER, BertLike
-from paramsym.models.bert_blocks import TextBase, TextClassifier, encoder_of, pooler_of
+from paramsym.models.bert_blocks import BertEmbeddings, TextBase, TextClassifier, encoder_of, pooler_of
 from paramsym.models.keys import Flag, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
@@ -67,11 +67,6 @@ class Roberta(BertLike):
         return {"lm_head.decoder.weight": "roberta.embeddings.word_embeddings.weight", "lm_head.decoder.bias": "lm_head.bias"}
 
     @property
-    def reads_memory(self) -> bool:
-        """The base models and the causal language models take an encoder's output."""
-        return self.add_cross_attention and self.task in {"", "CausalLM"}
-
-    @property
     def classifier_rate(self) -> float:
         """The dropout rate of classifiers; multiple choice has that of the hidden states."""
         return self.hidden_dropout_prob if self.task == "MultipleChoice" else super().classifier_rate
@@ -103,7 +98,7 @@ class Roberta(BertLike):
 
 
 @dataclass(frozen=True)
-class RobertaEmbeddings(Layer):
+class RobertaEmbeddings(BertEmbeddings):
     """Word and token type tables, their normalisation, then the positions: (V + P + T + 2)*H. Two index buffers are in no state dict.
 
     Positions of words start at the row after ``padding_idx``, the row of all padding.
@@ -113,19 +108,8 @@ class RobertaEmbeddings(Layer):
     H*P + H*T + H*V + 2*H
     """
 
-    vocab_size: Dim
-    max_position_embeddings: Dim
-    type_vocab_size: Dim
-    hidden_size: Dim
     _: KW_ONLY
-    eps: float = 1e-12
     padding_idx: int | None = 1
-    dropped: float = 0.0
-
-    def tensors(self) -> Iterator[Tensor]:
-        """The indices of positions and token types, which the reference computes and does not save."""
-        for name in ("position_ids", "token_type_ids"):
-            yield Tensor(name, (1, self.max_position_embeddings), role="statistic", buffer=True, persistent=False)
 
     def parts(self) -> Iterator[Part]:
         """Two tables, the normalisation, the third table."""

@@ -23,9 +23,8 @@ class RotaryShare(Key):
 
     default: float | None = None
 
-    def read(self, value: Any, where: str, sizes: Sizes) -> float | None:
+    def read(self, value: Any, where: str, _: Sizes, /) -> float | None:
         """Return the share."""
-        del sizes
         if value is None:
             return self.default
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
@@ -38,9 +37,8 @@ class RotaryShare(Key):
 class RopeSettings(Key):
     """How positions are rotated: an object with a ``rope_type`` (once ``type``), or null."""
 
-    def read(self, value: Any, where: str, sizes: Sizes) -> dict[str, Any] | None:
+    def read(self, value: Any, where: str, _: Sizes, /) -> dict[str, Any] | None:
         """Return the settings: the type, the share of a head that is rotated, and the numbers."""
-        del sizes
         if value is None or value == {}:
             return None
         if not isinstance(value, Mapping):

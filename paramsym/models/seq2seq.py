@@ -25,7 +25,7 @@ TARGET = dims("S_d")
 class Ending(Whole):
     """The token that ends a text. A list of tokens is read as None: generation may stop at several tokens, a classifier reads at one."""
 
-    def read(self, value: Any, where: str, sizes: Sizes) -> Any:
+    def read(self, value: Any, where: str, sizes: Sizes, /) -> Any:
         """Return the token, or None."""
         return super().read(None if isinstance(value, list) else value, where, sizes)
 

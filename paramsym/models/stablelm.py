@@ -60,10 +60,6 @@ class StableLm(GroupedDecoder):
             message = f"head_dim={self.head_dim!r}: {self.architecture} has no head_dim; its heads have hidden_size / num_attention_heads."
             raise ArgumentError(message)
 
-    def norm(self) -> LayerNorm:
-        """A LayerNorm with weight and bias."""
-        return LayerNorm(self.hidden_size, self.layer_norm_eps)
-
     def block(self, kind: str = "full_attention") -> Layer:  # noqa: ARG002 - one kind
         """Attention, the feed-forward network, and the normalisation before each, or before both."""
         attention = self.projections(bias=self.use_qkv_bias, output_bias=False)

@@ -7,7 +7,6 @@ from dataclasses import KW_ONLY, dataclass
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import G
 from paramsym.layers.dense import Dense
-from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
 from paramsym.models.blocks import FeedForward, PreNorm, RotatedAttention
 from paramsym.models.decoder import GroupedDecoder
@@ -51,10 +50,6 @@ class Starcoder2(GroupedDecoder):
     def table_dropout(self) -> float:
         """Dropout after the token table."""
         return self.embedding_dropout
-
-    def norm(self) -> LayerNorm:
-        """A LayerNorm with weight and bias."""
-        return LayerNorm(self.hidden_size, self.norm_epsilon)
 
     def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - one kind
         """Attention, the feed-forward network, and the normalisation before each."""

@@ -15,7 +15,6 @@ from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.embedding import Embedding
-from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
 from paramsym.models.blocks import Attention, PreNorm, inward_and_out, tokens
 from paramsym.models.family import Family
@@ -55,10 +54,6 @@ class Tower(Model):
     def tower(self) -> Layer:
         """Return the embeddings, the blocks, and the parts after them."""
         raise NotImplementedError
-
-    def norm(self) -> LayerNorm:
-        """Return one normalisation of the hidden size."""
-        return LayerNorm(self.hidden_size, self.layer_norm_eps)
 
     def blocks(self, *, norm_first: bool = False, mask: Mask = ALL) -> Sequential:
         """Return the blocks; CLIP's and SigLIP's differ in the order in which they store their parts."""

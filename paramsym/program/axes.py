@@ -105,10 +105,10 @@ def rearrange(x: Value, pattern: str, /, **sizes: Dim) -> Value:
     left, _ = groups(pattern)
     if ("...",) in left:
         pattern = pattern.replace("...", " ".join(f"axis{n}" for n in range(x.rank - len(left) + 1)))
-        left, _ = groups(pattern)
     plain = _unsized(pattern)
     if plain is not None:
         return record(plain, x)
+    left, _ = groups(pattern)
     found = axes_of_words(pattern, left, x.type, sizes)
     return record(Rearrange(pattern, tuple([(word, found[word]) for group in left if len(group) != 1 for word in group])), x)
 

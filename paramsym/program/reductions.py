@@ -13,6 +13,7 @@ from paramsym.program.types import ArrayType, flat
 
 Reduction: TypeAlias = Literal["sum", "mean", "max", "prod"]
 Statistic: TypeAlias = Literal["layer", "rms", "deviation", "given", "length"]
+_STATISTICS = get_args(Statistic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +199,6 @@ def normalise(
 
     ``steps`` means that the reference uses elementary operations instead of one kernel, and so keeps more arrays.
     """
-    check_word(kind, get_args(Statistic), "normalisation")
+    check_word(kind, _STATISTICS, "normalisation")
     others = [one for one in (scale, shift) if one is not None]
     return record(Normalise(kind, axes, eps, scale is not None, shift is not None, unbiased, steps), x, *others, *given)

@@ -144,9 +144,10 @@ class Tracer:
             message = f"{operation} takes traced arrays; found {described(other)}."
             raise StructureError(message) from None
         types = operation.gives(*[value.type for value in values])
-        results = tuple([self.value(type_) for type_ in types])
-        self.steps.append(Step(operation, takes, tuple([one.number for one in results])))
-        return results
+        first = len(self.types)
+        self.types.extend(types)
+        self.steps.append(Step(operation, takes, tuple(range(first, len(self.types)))))
+        return tuple([Value(self, number, type_) for number, type_ in enumerate(types, first)])
 
 
 _tracer: ContextVar[Tracer | None] = ContextVar("_tracer", default=None)

@@ -56,9 +56,11 @@ class ArrayType:
     def moved(self, order: Sequence[int | None]) -> ArrayType:
         """Return the type with its axes in another order; None is a new axis of size 1. The sizes are not computed again."""
         found = object.__new__(ArrayType)
-        object.__setattr__(found, "shape", tuple([1 if axis is None else self.shape[axis] for axis in order]))
+        shape = tuple([1 if axis is None else self.shape[axis] for axis in order])
+        object.__setattr__(found, "shape", shape)
         object.__setattr__(found, "kind", self.kind)
-        object.__setattr__(found, "sizes", tuple([1 if axis is None else self.sizes[axis] for axis in order]))
+        alike = self.sizes is self.shape
+        object.__setattr__(found, "sizes", shape if alike else tuple([1 if axis is None else self.sizes[axis] for axis in order]))
         return found
 
     def with_axis(self, position: int, *axes: Axis) -> ArrayType:

@@ -84,3 +84,9 @@ def test_segmentation() -> None:
     assert model.count - without.count == 5 * 12 * 9 + 2 * 5 + 3 * 5 + 3
     bare = ps.from_config({**config, "auxiliary_num_convs": 0}, "BeitForSemanticSegmentation", strict=True)
     assert bare.count - without.count == 3 * 5 + 3
+
+
+def test_too_few_maps_in_letters() -> None:
+    """A pyramid of the default, one map before the last of L blocks, is refused as with numbers."""
+    with pytest.raises(ArgumentError, match="chooses 1 feature maps; wanted 4"):
+        ps.trace(ps.models.Beit(architecture="BeitForSemanticSegmentation"))

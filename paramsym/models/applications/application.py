@@ -79,7 +79,7 @@ class Application(Pictures):
         result: Any = axes(x, "batch height width channels", channels=self.image[2])[0]
         for one in _drawing(self):
             if one.layer is not None:
-                result = (own[one.name] if one.name else one.layer)(*(found[before] for before in one.takes))
+                result = (own[one.name] if one.name else one.layer)(*[found[before] for before in one.takes])
             found[one] = result
         last: Value = result
         return last

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from paramsym.algebra.size import Dim, canonical
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer
-from paramsym.errors import ArgumentError
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.preprocessing import Rescaling
@@ -15,7 +14,7 @@ from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import LayerScale, Map
 from paramsym.models.applications.efficientnet import DEVIATION, MEAN
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import named
+from paramsym.models.vision.blocks import check_stages, named
 
 
 @named
@@ -45,9 +44,7 @@ class KerasConvNeXt(Application):
     def conditions(self) -> None:
         """Every stage has a width."""
         super().conditions()
-        if len(self.depths) != len(self.projection_dims):
-            message = f"{len(self.projection_dims)} projection_dims and {len(self.depths)} depths; wanted one of each for every stage."
-            raise ArgumentError(message)
+        check_stages(projection_dims=self.projection_dims, depths=self.depths)
 
     def drawn(self, x: Map) -> Map:
         """Draw the standardisation, then the stages, each after a convolution that shrinks the map."""

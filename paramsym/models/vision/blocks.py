@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, ParamSpec, TypeAlias, TypeVar, cast, 
 
 from paramsym.algebra.size import Dim, Shape, conditions_are_asked
 from paramsym.algebra.symbols import B, W
-from paramsym.core.compose import Residual, Sequential
+from paramsym.core.compose import Block, Residual, Sequential
 from paramsym.core.fields import field_names, hints_of
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
@@ -21,7 +21,6 @@ from paramsym.layers.axes import per_channel, spatial
 from paramsym.layers.batch_norm import BatchNorm2d, BatchNorm3d
 from paramsym.layers.convolution import Conv2d, Conv3d
 from paramsym.layers.dense import Dense
-from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.spatial import Extents
 from paramsym.models.blocks import Holder
 from paramsym.models.published import KERAS, Claim
@@ -93,9 +92,6 @@ def named(cls: _Model) -> _Model:
 def _takes(cls: Any, word: str) -> bool:
     """Whether the first argument of the class itself takes this word."""
     return word in get_args(hints_of(cls)[field_names(cls)[0]])
-
-
-# Widths -----------------------------------------------------------------------------------------------------------------------
 
 
 # Models -----------------------------------------------------------------------------------------------------------------------
@@ -283,18 +279,25 @@ class Tapped(Holder):
         return tuple(found) if len(found) > 1 else found[0]
 
 
-@dataclass(frozen=True)
-class LayerNorm2d(LayerNorm):
-    """A normalisation of the channels at every position of a map with the channels first. Reference: ``torchvision`` ``LayerNorm2d``.
+def tapped(network: Layer, taps: tuple[str, ...]) -> Tapped:
+    """Return a network without its classifier: its ``features``, or the parts before the ``avgpool``."""
+    parts = {part.name: part.layer for part in network.own_parts if part.name not in {"avgpool", "fc", "classifier"}}
+    features = parts.get("features")
+    return Tapped(parts if features is None else features.items, taps)  # type: ignore[attr-defined]
 
-    >>> from paramsym import C
-    >>> LayerNorm2d(C).params
-    2*C
-    """
 
-    def forward(self, own: Own, x: Value) -> Value:
-        """The channels last, and first again."""
-        return rearrange(super().forward(own, rearrange(x, "b c h w -> b h w c")), "b h w c -> b c h w")
+def numbered(layers: Sequence[Layer]) -> Block:
+    """Return layers under their numbers."""
+    return Block({str(number): layer for number, layer in enumerate(layers)})
+
+
+def check_stages(**lists: Sequence[Any]) -> None:
+    """Raise ``ArgumentError`` unless the lists have one entry for every stage, of which there is at least one."""
+    lengths = {len(given) for given in lists.values()}
+    if lengths == {0} or len(lengths) > 1:
+        *others, last = (f"{len(given)} {name}" for name, given in lists.items())
+        message = f"there are {', '.join(others)} and {last}; wanted one of each for every stage."
+        raise ArgumentError(message)
 
 
 @remembered

@@ -9,14 +9,14 @@ from paramsym.algebra.size import Dim, canonical
 from paramsym.algebra.symbols import N, dims
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part, Tensor
-from paramsym.errors import ArgumentError
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.reshaping import Flatten, Permute
+from paramsym.models.images import ChannelsFirst
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import EXACT_GELU, LayerNorm2d, Pictures, named, remembered
+from paramsym.models.vision.blocks import EXACT_GELU, Pictures, check_stages, named, remembered
 from paramsym.program import Own, Value
 
 _WIDTHS: tuple[Dim, ...] = dims("H_1 H_2 H_3 H_4")
@@ -53,22 +53,20 @@ class ConvNeXt(Pictures):
 
     def conditions(self) -> None:
         """Every stage has a width and a depth."""
-        if not len(self.widths) == len(self.depths) > 0:
-            message = f"there are {len(self.widths)} widths and {len(self.depths)} depths; wanted one of each for every stage."
-            raise ArgumentError(message)
+        check_stages(widths=self.widths, depths=self.depths)
 
     def parts(self) -> Iterator[Part]:
         """Patches of 4x4, the stages with a halving before each except the first, and the classifier."""
         near, last = self.widths[0], self.widths[-1]
-        layers: list[Layer] = [Sequential(Conv2d(self.in_channels, near, 4, stride=4), LayerNorm2d(near, _EPS))]
+        layers: list[Layer] = [Sequential(Conv2d(self.in_channels, near, 4, stride=4), ChannelsFirst(near, _EPS))]
         for number, (width, depth) in enumerate(zip(self.widths, self.depths, strict=True)):
             if number:
-                layers.append(Sequential(LayerNorm2d(near, _EPS), Conv2d(near, width, 2, stride=2)))
+                layers.append(Sequential(ChannelsFirst(near, _EPS), Conv2d(near, width, 2, stride=2)))
             layers.append(_stage(width, depth))
             near = width
         yield Part("features", Sequential(*layers))
         yield Part("avgpool", AdaptiveAvgPool2d(1))
-        yield Part("classifier", Sequential(LayerNorm2d(last, _EPS), Flatten(), Dense(last, self.num_classes)))
+        yield Part("classifier", Sequential(ChannelsFirst(last, _EPS), Flatten(), Dense(last, self.num_classes)))
 
     def forward(self, own: Own, x: Value) -> Value:
         """Scores of classes, (batch, classes)."""

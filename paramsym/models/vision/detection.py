@@ -5,7 +5,6 @@ Reference: ``torchvision.models.detection.backbone_utils`` and ``torchvision.ops
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -15,7 +14,7 @@ from paramsym.core.layer import Layer
 from paramsym.layers.convolution import Conv2d
 from paramsym.models.blocks import Holder
 from paramsym.models.resnet import ResNet
-from paramsym.models.vision.blocks import RELU, Norm, Tapped, conv_norm, remembered
+from paramsym.models.vision.blocks import RELU, Norm, conv_norm, numbered, remembered, tapped
 from paramsym.models.vision.mobilenet_v3 import MobileNetV3
 from paramsym.program import Own, Value, apply, join, pool, rearrange, resample
 
@@ -41,14 +40,11 @@ def pyramid(backbone: Backbone, width: Dim, stages: tuple[int, ...], norm: Norm,
     "pool" adds a map of every second position of the last one; "p5" and "c5" add two convolutions after the last map of the pyramid or of
     the backbone. ``normed`` adds a norm after every convolution of the pyramid. For a MobileNet always the last two stages are used.
     """
-    taps: tuple[str, ...]
     if backbone == "mobilenet_v3_large":
-        (features, *_) = MobileNetV3(backbone, norm_layer=norm).own_parts
-        layers, taps, widths = features.layer.items, ("13", "16"), [160, 960]  # type: ignore[attr-defined]
+        body, widths = tapped(MobileNetV3(backbone, norm_layer=norm), ("13", "16")), [160, 960]
     else:
-        body = ResNet(backbone, norm_layer=norm)
-        layers = tuple((part.name, part.layer) for part in body.own_parts if part.name not in {"avgpool", "fc"})
-        taps, first = tuple(f"layer{stage}" for stage in stages), 256 if body.block == "Bottleneck" else 64
+        network = ResNet(backbone, norm_layer=norm)
+        body, first = tapped(network, tuple(f"layer{stage}" for stage in stages)), 256 if network.block == "Bottleneck" else 64
         widths = [first * 2 ** (stage - 1) for stage in stages]
     inner = [_convolution(near, width, 1, normed=normed) for near in widths]
     outer = [_convolution(width, width, 3, normed=normed)] * len(widths)
@@ -56,12 +52,7 @@ def pyramid(backbone: Backbone, width: Dim, stages: tuple[int, ...], norm: Norm,
     if more != "pool":
         near = width if more == "p5" else widths[-1]
         parts["extra_blocks"] = Block(p6=Conv2d(near, width, 3, stride=2, padding=1), p7=Conv2d(width, width, 3, stride=2, padding=1))
-    return Sequential(body=Tapped(layers, taps), fpn=_Pyramid(parts, more))
-
-
-def numbered(layers: Sequence[Layer]) -> Block:
-    """Return layers under their numbers."""
-    return Block({str(number): layer for number, layer in enumerate(layers)})
+    return Sequential(body=body, fpn=_Pyramid(parts, more))
 
 
 def _convolution(near: Dim, far: Dim, kernel: int, *, normed: bool) -> Sequential:

@@ -23,6 +23,18 @@ from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import RELU, Pictures, named, remembered
 from paramsym.program import Own, Value, join, rearrange, take
 
+GOOGLENET: Mapping[str, tuple[int, ...]] = {
+    "inception3a": (192, 64, 96, 128, 16, 32, 32),
+    "inception3b": (256, 128, 128, 192, 32, 96, 64),
+    "inception4a": (480, 192, 96, 208, 16, 48, 64),
+    "inception4b": (512, 160, 112, 224, 24, 64, 64),
+    "inception4c": (512, 128, 128, 256, 24, 64, 64),
+    "inception4d": (512, 112, 144, 288, 32, 64, 64),
+    "inception4e": (528, 256, 160, 320, 32, 128, 128),
+    "inception5a": (832, 256, 160, 320, 32, 128, 128),
+    "inception5b": (832, 384, 192, 384, 48, 128, 128),
+}
+"""The modules of Inception v1: input channels; of the first branch; inside and at the end of the next two; of the pooled one."""
 _MEANS = ((0.485, 0.229), (0.456, 0.224), (0.406, 0.225))
 
 
@@ -94,18 +106,6 @@ class GoogLeNet(_Network):
 
     published, claims = published_in("vision.inception", "GoogLeNet")
 
-    _modules: ClassVar[Mapping[str, tuple[int, ...]]] = {
-        "inception3a": (192, 64, 96, 128, 16, 32, 32),
-        "inception3b": (256, 128, 128, 192, 32, 96, 64),
-        "inception4a": (480, 192, 96, 208, 16, 48, 64),
-        "inception4b": (512, 160, 112, 224, 24, 64, 64),
-        "inception4c": (512, 128, 128, 256, 24, 64, 64),
-        "inception4d": (512, 112, 144, 288, 32, 64, 64),
-        "inception4e": (528, 256, 160, 320, 32, 128, 128),
-        "inception5a": (832, 256, 160, 320, 32, 128, 128),
-        "inception5b": (832, 384, 192, 384, 48, 128, 128),
-    }
-
     _before: ClassVar[Mapping[str, tuple[str, Layer]]] = {
         "inception4a": ("maxpool3", MaxPool2d(3, 2, ceil_mode=True)),
         "inception5a": ("maxpool4", MaxPool2d(2, 2, ceil_mode=True)),
@@ -118,7 +118,7 @@ class GoogLeNet(_Network):
         yield Part("conv2", _conv(64, 64))
         yield Part("conv3", _same(64, 192, 3))
         yield Part("maxpool2", MaxPool2d(3, 2, ceil_mode=True))
-        for name, sizes in self._modules.items():
+        for name, sizes in GOOGLENET.items():
             if name in self._before:
                 yield Part(*self._before[name])
             yield Part(name, _inception(*sizes))
@@ -131,7 +131,7 @@ class GoogLeNet(_Network):
         """Scores of classes, (batch, classes)."""
         x = own.maxpool1(own.conv1(self.transformed(x)))
         x = own.maxpool2(own.conv3(own.conv2(x)))
-        for name in self._modules:
+        for name in GOOGLENET:
             x = own[name](own[self._before[name][0]](x) if name in self._before else x)
         return self.scores(own, x)
 

@@ -12,7 +12,7 @@ from paramsym.algebra.size import Dim, Shape, canonical, cat, divides, text
 from paramsym.algebra.symbols import B, C, D, N, W, dims
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part, Tensor
-from paramsym.errors import ArgumentError, ShapeError
+from paramsym.errors import ShapeError
 from paramsym.layers.activation import SiLU, Tanh
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.batch_norm import BatchNorm2d
@@ -23,7 +23,7 @@ from paramsym.layers.pooling import AvgPool2d
 from paramsym.layers.reshaping import Flatten
 from paramsym.models.blocks import Holder
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import EXACT_GELU, Pictures, SqueezeExcitation, conv_norm, named, remembered
+from paramsym.models.vision.blocks import EXACT_GELU, Pictures, SqueezeExcitation, check_stages, conv_norm, named, remembered
 from paramsym.models.vision.widths import Ratio, scaled_down
 from paramsym.program import Own, Value, attend, constant, heads as heads_of, lookup, rearrange, segments
 from paramsym.program.attention import root_reciprocal
@@ -75,9 +75,7 @@ class MaxVit(Pictures):
 
     def conditions(self) -> None:
         """Every block has channels and layers."""
-        if not len(self.block_channels) == len(self.block_layers) > 0:
-            message = f"there are {len(self.block_channels)} block_channels and {len(self.block_layers)} block_layers; wanted one of each."
-            raise ArgumentError(message)
+        check_stages(block_channels=self.block_channels, block_layers=self.block_layers)
 
     @property
     def inputs(self) -> Mapping[str, Shape]:

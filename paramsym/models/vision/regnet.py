@@ -10,11 +10,10 @@ from paramsym.algebra.size import Dim, divides, per
 from paramsym.algebra.symbols import N, dims
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part
-from paramsym.errors import ArgumentError
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.dense import Dense
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import RELU, Pictures, SqueezeExcitation, conv_norm, named, remembered
+from paramsym.models.vision.blocks import RELU, Pictures, SqueezeExcitation, check_stages, conv_norm, named, remembered
 from paramsym.models.vision.widths import Ratio, nearest_whole, scaled
 from paramsym.program import Own, Value, rearrange
 
@@ -58,12 +57,7 @@ class RegNet(Pictures):
 
     def conditions(self) -> None:
         """Every stage has a depth, a width, and groups that divide it."""
-        if not len(self.depths) == len(self.widths) == len(self.group_widths) > 0:
-            message = (
-                f"there are {len(self.depths)} depths, {len(self.widths)} widths and {len(self.group_widths)} group_widths;"
-                " wanted one of each for every stage."
-            )
-            raise ArgumentError(message)
+        check_stages(depths=self.depths, widths=self.widths, group_widths=self.group_widths)
         for width, group in zip(self.widths, self.group_widths, strict=True):
             divides(group, width, "group_widths", "widths")
 

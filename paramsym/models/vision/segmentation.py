@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from paramsym.algebra.size import Count, Dim
+from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import N
-from paramsym.core.compose import Block, Sequential
+from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.activation import Sigmoid
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
@@ -18,9 +18,10 @@ from paramsym.layers.dropout import Dropout
 from paramsym.models.blocks import Holder
 from paramsym.models.published import published_in
 from paramsym.models.resnet import ResNet
-from paramsym.models.vision.blocks import RELU, Pictures, Tapped, conv_norm, in_row, named, remembered
+from paramsym.models.upernet import like
+from paramsym.models.vision.blocks import RELU, Pictures, conv_norm, in_row, named, numbered, remembered, tapped
 from paramsym.models.vision.mobilenet_v3 import MobileNetV3
-from paramsym.program import Own, Value, join, resample
+from paramsym.program import Own, Value, join
 
 Backbone = Literal["resnet50", "resnet101", "mobilenet_v3_large"]
 _TAPS = {"resnet50": ("layer3", "layer4"), "resnet101": ("layer3", "layer4"), "mobilenet_v3_large": ("4", "16")}
@@ -51,13 +52,8 @@ class _Segmenter(Pictures):
         x = self.seen(x)
         found = own.backbone(x)
         *early, late = found if isinstance(found, tuple) else (found,)
-        scores = [stretched(own.classifier(late), x.sizes[2:]), *(stretched(own.aux_classifier(one), x.sizes[2:]) for one in early)]
+        scores = [like(own.classifier(late), x), *(like(own.aux_classifier(one), x) for one in early)]
         return tuple(scores) if self.aux_loss else scores[0]
-
-
-def stretched(x: Value, extents: tuple[Count, ...]) -> Value:
-    """Return a map interpolated bilinearly to other extents."""
-    return resample("linear", x, extents, (None, None))
 
 
 @named
@@ -139,7 +135,7 @@ class LRASPP(Pictures):
     def forward(self, own: Own, x: Value) -> Value:
         """Scores (batch, classes, height, width)."""
         x = self.seen(x)
-        return stretched(own.classifier(*own.backbone(x)), x.sizes[2:])
+        return like(own.classifier(*own.backbone(x)), x)
 
 
 @dataclass(frozen=True)
@@ -148,7 +144,7 @@ class _LiteHead(Holder):
 
     def forward(self, own: Own, low: Value, high: Value) -> Value:
         """Scores at the positions of the finer features."""
-        coarse = stretched(own.cbr(high) * own.scale(high), low.sizes[2:])
+        coarse = like(own.cbr(high) * own.scale(high), low)
         return own.low_classifier(low) + own.high_classifier(coarse)
 
 
@@ -165,10 +161,8 @@ def _backbone(name: str, *, aux: bool) -> Layer:
     """A classification network without its classifier, its last stages dilated, with one or two tapped layers."""
     taps = _TAPS[name] if aux else _TAPS[name][1:]
     if name == "mobilenet_v3_large":
-        (features, *_) = MobileNetV3("mobilenet_v3_large", dilated=True).own_parts
-        return Tapped(features.layer.items, taps)  # type: ignore[attr-defined]
-    dilated = ResNet(name, replace_stride_with_dilation=(False, True, True))
-    return Tapped(tuple((part.name, part.layer) for part in dilated.own_parts if part.name not in {"avgpool", "fc"}), taps)
+        return tapped(MobileNetV3("mobilenet_v3_large", dilated=True), taps)
+    return tapped(ResNet(name, replace_stride_with_dilation=(False, True, True)), taps)
 
 
 @remembered
@@ -176,7 +170,7 @@ def _pyramid(width: int, between: int) -> Layer:
     """Reference: ``ASPP``."""
     branches = [conv_norm(width, between, 1), *(conv_norm(width, between, 3, dilation=step) for step in (12, 24, 36))]
     branches.append(Sequential(AdaptiveAvgPool2d(1), *in_row(conv_norm(width, between, 1))))
-    return _Pyramid({"convs": Block(_numbered(branches)), "project": Sequential(*in_row(conv_norm(5 * between, between, 1)), Dropout(0.5))})
+    return _Pyramid({"convs": numbered(branches), "project": Sequential(*in_row(conv_norm(5 * between, between, 1)), Dropout(0.5))})
 
 
 @dataclass(frozen=True)
@@ -186,8 +180,4 @@ class _Pyramid(Holder):
     def forward(self, own: Own, x: Value) -> Value:
         """A map of the same extents."""
         found = [own[f"convs.{number}"](x) for number in range(5)]
-        return own.project(join(*found[:-1], stretched(found[-1], x.sizes[2:]), axis=1))
-
-
-def _numbered(layers: list[Sequential]) -> dict[str, Layer]:
-    return {str(number): layer for number, layer in enumerate(layers)}
+        return own.project(join(*found[:-1], like(found[-1], x), axis=1))

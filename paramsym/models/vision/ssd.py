@@ -18,8 +18,8 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.pooling import MaxPool2d
 from paramsym.models.blocks import Holder
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import RELU, Pictures, conv_norm, in_row, named, remembered
-from paramsym.models.vision.detection import in_rows, numbered
+from paramsym.models.vision.blocks import RELU, Pictures, conv_norm, in_row, named, numbered, remembered
+from paramsym.models.vision.detection import in_rows
 from paramsym.models.vision.mobilenet_v3 import MobileNetV3
 from paramsym.models.vision.vgg import VGG
 from paramsym.program import Own, Value, apply, rearrange, reduce

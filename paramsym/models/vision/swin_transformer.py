@@ -14,7 +14,6 @@ from paramsym.algebra.size import Count, Dim, canonical, cat, divides, product, 
 from paramsym.algebra.symbols import H, N, dims
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part, Tensor
-from paramsym.errors import ArgumentError
 from paramsym.layers.activation import ReLU
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
@@ -23,7 +22,7 @@ from paramsym.layers.reshaping import Permute
 from paramsym.models.blocks import Ladder
 from paramsym.models.published import published_in
 from paramsym.models.swin import filled
-from paramsym.models.vision.blocks import Pictures, mlp, named, remembered
+from paramsym.models.vision.blocks import Pictures, check_stages, mlp, named, remembered
 from paramsym.models.vision.widths import Ratio, scaled_down
 from paramsym.program import (
     Own,
@@ -91,7 +90,7 @@ class SwinTransformer(Pictures):
 
     def conditions(self) -> None:
         """Every stage has heads."""
-        check_stages(self.depths, self.num_heads)
+        check_stages(depths=self.depths, num_heads=self.num_heads)
 
     def parts(self) -> Iterator[Part]:
         """Patches, the stages with a halving between them, and the classifier."""
@@ -107,13 +106,6 @@ class SwinTransformer(Pictures):
     def forward(self, own: Own, x: Value) -> Value:
         """Scores of classes, (batch, classes)."""
         return own.head(reduce("mean", own.norm(own.features(self.seen(x))), 1, 2))
-
-
-def check_stages(depths: Sequence[Dim], num_heads: Sequence[Dim]) -> None:
-    """Raise ``ArgumentError`` if the numbers of depths and of heads differ, or if there are none."""
-    if not len(depths) == len(num_heads) > 0:
-        message = f"there are {len(depths)} depths and {len(num_heads)} num_heads; wanted one of each for every stage."
-        raise ArgumentError(message)
 
 
 def stages(

@@ -14,8 +14,8 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.published import published_in
 from paramsym.models.swin import filled
-from paramsym.models.vision.blocks import Videos, named
-from paramsym.models.vision.swin_transformer import check_stages, stages
+from paramsym.models.vision.blocks import Videos, check_stages, named
+from paramsym.models.vision.swin_transformer import stages
 from paramsym.models.vision.widths import Ratio
 from paramsym.program import Own, Value, rearrange, reduce
 
@@ -61,7 +61,7 @@ class SwinTransformer3d(Videos):
 
     def conditions(self) -> None:
         """Every stage has heads."""
-        check_stages(self.depths, self.num_heads)
+        check_stages(depths=self.depths, num_heads=self.num_heads)
 
     def parts(self) -> Iterator[Part]:
         """Patches, the stages with a halving between them, and the classifier."""

@@ -18,6 +18,7 @@ from paramsym.layers.dropout import Dropout
 from paramsym.layers.pooling import AvgPool3d, MaxPool3d
 from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import RELU, Videos, conv_norm, named, remembered
+from paramsym.models.vision.inception import GOOGLENET
 from paramsym.program import Own, Value, apply, join, rearrange, reduce
 
 Maker = Literal["Conv3DSimple", "Conv3DNoTemporal", "Conv2Plus1D"]
@@ -108,17 +109,6 @@ def _convolution(maker: Maker, near: Dim, far: Dim, between: Dim, stride: int) -
 
 
 _EPS = 0.001
-_S3D = (
-    ((192, 64, 96, 128, 16, 32, 32), (256, 128, 128, 192, 32, 96, 64)),
-    (
-        (480, 192, 96, 208, 16, 48, 64),
-        (512, 160, 112, 224, 24, 64, 64),
-        (512, 128, 128, 256, 24, 64, 64),
-        (512, 112, 144, 288, 32, 64, 64),
-        (528, 256, 160, 320, 32, 128, 128),
-    ),
-)
-_S3D_LAST = ((832, 256, 160, 320, 32, 128, 128), (832, 384, 192, 384, 48, 128, 128))
 
 
 @named
@@ -142,9 +132,10 @@ class S3D(Videos):
     def parts(self) -> Iterator[Part]:
         """The features, a mean over windows, and a convolution to the classes."""
         flat = MaxPool3d((1, 3, 3), (1, 2, 2), (0, 1, 1))
-        first, second = (tuple(map(_mixed, rows)) for rows in _S3D)
-        layers = (_separable(3, 64, 7, 2), flat, _conv(64, 64), _separable(64, 192, 3), flat, *first, MaxPool3d(3, 2, 1), *second)
-        yield Part("features", Sequential(*layers, MaxPool3d(2, 2), *map(_mixed, _S3D_LAST)))
+        modules = [_mixed(widths) for widths in GOOGLENET.values()]
+        stem = (_separable(3, 64, 7, 2), flat, _conv(64, 64), _separable(64, 192, 3), flat)
+        layers = (*stem, *modules[:2], MaxPool3d(3, 2, 1), *modules[2:7], MaxPool3d(2, 2), *modules[7:])
+        yield Part("features", Sequential(*layers))
         yield Part("avgpool", AvgPool3d((2, 7, 7), 1))
         yield Part("classifier", Sequential(Dropout(self.dropout), Conv3d(1024, self.num_classes, 1)))
 
@@ -170,7 +161,7 @@ def _mixed(widths: tuple[int, ...]) -> Layer:
 
 @dataclass(frozen=True)
 class _Inception(Layer):
-    """Four parallel branches; ``widths`` are the input channels, and the channels of each convolution, branch by branch."""
+    """Four parallel branches; ``widths`` is a row of GoogLeNet's table."""
 
     widths: tuple[int, ...]
 
