@@ -145,9 +145,7 @@ def read(claim: int | str | Expr, sizes: Mapping[Symbol, Dim] | None = None) -> 
         if claim < 0:
             message = f"the claim {described(claim)} is below zero; a count is not."
             raise ArgumentError(message)
-        if claim.bit_length() > MOST_BITS:
-            message = f"the claim has {claim.bit_length()} bits; {MOST_BITS} are the limit."
-            raise ArgumentError(message)
+        _check_length(claim)
         return Claim(f"{claim:,}", Stated(f"{claim:,}", claim, claim, claim))
     in_units = _IN_UNITS.fullmatch(claim.strip())
     if in_units is not None:
@@ -210,9 +208,18 @@ def _expression(side: str, names: Mapping[str, Symbol]) -> Dim:
         return notation.read(side, names).as_expr()
 
 
+def _check_length(number: int) -> None:
+    """Refuse a number that Python does not write."""
+    if number.bit_length() > MOST_BITS:
+        message = f"the claim has {number.bit_length()} bits; {MOST_BITS} are the limit."
+        raise ArgumentError(message)
+
+
 def _of_expression(words: str, value: Dim, sizes: Mapping[Symbol, Dim], claim: str) -> Claim:
     """Return the value of an expression at the model's sizes."""
     number = substitute(value, {symbol: Integer(size) for symbol, size in sizes.items() if isinstance(size, int)})
+    if isinstance(number, int | Integer):
+        _check_length(int(number))
     if not isinstance(number, int | Integer) or number < 0:
         what = "below zero; a count is not" if isinstance(number, int | Integer) else "not a whole number; put sizes in for its letters"
         message = f"the claim {_quoted(claim)} is {number}, {what}."
