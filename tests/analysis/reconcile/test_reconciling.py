@@ -306,7 +306,7 @@ def test_options_and_dialects() -> None:
 def test_an_expression_with_too_many_digits_is_refused() -> None:
     """Python writes no number of 7,501 digits; the sizes of the layer give it one."""
     with pytest.raises(ArgumentError, match=r"^the claim has 24915 bits; 8192 are the limit\.$"):
-        reconcile(Dense(H, F).at(H=4, F=6), H**100, {H: 10**75})
+        ps.reconcile(Dense(H, F).at(H=4, F=6), H**100, {H: 10**75})
 
 
 def test_random_claims_get_no_answer() -> None:
