@@ -16,6 +16,7 @@ from paramsym.naming import described
 
 Place: TypeAlias = "tuple[str | int, ...]"
 _START = 8  # for a size without a default
+_LARGEST = 10**12  # more than any axis
 
 UNSAID: Any = type("Unsaid", (), {"__repr__": lambda _: "unsaid"})()
 
@@ -167,7 +168,11 @@ def _take(call: Call, name: str, place: Place, default: Any, annotation: Any, le
     if isinstance(given, str) and _is_size(default, annotation, given):
         call.variables.append(Variable(name, place, default if _whole(default) else None, formula=given))
     elif isinstance(given, range):
-        call.variables.append(Variable(name, place, given[len(given) // 2], among=given))
+        sizes = given if given.step > 0 else given[::-1]
+        if not sizes or sizes[0] < 0 or sizes[-1] > _LARGEST:
+            message = f"{name} is {given!r}; wanted a range with at least one size, from 0 to {_LARGEST:,}."
+            raise ArgumentError(message)
+        call.variables.append(Variable(name, place, sizes[len(sizes) // 2], among=sizes))
     elif given is UNSAID and default is UNSAID:
         _take_by_annotation(call, name, place, annotation)
     elif isinstance(default, bool) and given is UNSAID:

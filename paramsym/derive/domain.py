@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -158,8 +159,7 @@ class Domain:
     def _value(self, chance: Random, name: str, largest: int, count: int | None = None) -> int:
         variable = next((v for v in self.variables if v.name == name), None)
         if variable is not None and variable.among is not None:
-            allowed = [value for value in variable.among if value <= max(largest, variable.among[0])]
-            return chance.choice(allowed)
+            return chance.choice(variable.among[: bisect_right(variable.among, max(largest, variable.among[0]))])
         top = min(largest, count or self.largest_count) if name in self.counters else min(largest, self.largest)
         return max(1, min(top, int(2 ** chance.uniform(0, (top + 1).bit_length() - 1 + 0.2))))
 

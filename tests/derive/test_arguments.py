@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -74,3 +75,16 @@ def test_letters_that_contradict_the_layer() -> None:
     assert ps.generalise(layer, {12: "H", 24: "mine"}) == ps.Dense(H, ps.dims("mine"))  # names instead of symbols
     with pytest.raises(ArgumentError, match="letters are a mapping"):
         ps.generalise(layer, 12)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("sizes", [range(0), range(-3, 4), range(1, 10**30)])
+def test_a_range_without_sizes_is_refused(sizes: range) -> None:
+    """An empty range, negative numbers, and numbers that are no axis."""
+    with pytest.raises(ArgumentError, match=rf"^n is {re.escape(repr(sizes))}; wanted a range with at least one size, from 0 to"):
+        ps.derive(lambda n: {"w": (n, 3)}, n=sizes)
+
+
+@pytest.mark.parametrize("sizes", [range(9, 1, -2), range(1, 10**12)])
+def test_a_range_is_never_written_out(sizes: range) -> None:
+    """A range may go down, and may have very many numbers."""
+    assert ps.derive(lambda n: {"w": (n, 3)}, n=sizes).params == 3 * ps.dims("n")

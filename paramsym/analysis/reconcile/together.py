@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, overload
 
 from sympy import Expr, Integer
@@ -20,6 +21,7 @@ from paramsym.present.tabulate import PAPER
 from paramsym.render.table import Cell, Table, Tabular
 
 _MOST = 10
+_LONGEST = 1000  # rows of a table
 _RIGHT = Answer(Integer(0), 0, (Reading("the count is right"),))
 
 
@@ -82,7 +84,7 @@ def rows_of(counted: Any, claim: Any, at: Any) -> list[tuple[str, Any, Any, Any]
     """Return name, counted layer or cost, claim and sizes of every row of several claims; None for one claim.
 
     Raises:
-        ArgumentError: the numbers of layers, claims and sizes differ, or there are no claims.
+        ArgumentError: the numbers of layers, claims and sizes differ, or there are no claims, or too many.
     """
     if isinstance(claim, Mapping) and claim and all(_is_claim(one) for one in claim.values()) and not _are_tensors(counted, claim):
         if at is not None:
@@ -90,14 +92,14 @@ def rows_of(counted: Any, claim: Any, at: Any) -> list[tuple[str, Any, Any, Any]
             raise ArgumentError(message)
         claims, sizes = list(claim.values()), list(claim)
     elif _is_list(claim):
-        claims = list(claim)
-        sizes = list(at) if _is_list(at) else [at] * len(claims)
+        claims = _rows(claim, "claims")
+        sizes = _rows(at, "sizes") if _is_list(at) else [at] * len(claims)
     elif _is_list(at):
         message = "several sizes with one claim; give a list with one claim for each of the sizes."
         raise ArgumentError(message)
     else:
         return None
-    layers = list(counted) if _is_list(counted) else [counted] * len(claims)
+    layers = _rows(counted, "layers") if _is_list(counted) else [counted] * len(claims)
     if not claims or not len(layers) == len(claims) == len(sizes):
         message = f"there are {len(claims)} claims for {len(layers)} layers and {len(sizes)} sizes; wanted equally many, at least one."
         raise ArgumentError(message)
@@ -116,6 +118,14 @@ def _are_tensors(counted: object, claim: Mapping[Any, Any]) -> bool:
 
 def _is_list(value: object) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str | Counted | Reconciliation)
+
+
+def _rows(given: Iterable[Any], what: str) -> list[Any]:
+    rows = list(islice(given, _LONGEST + 1))
+    if len(rows) > _LONGEST:
+        message = f"there are more than {_LONGEST:,} {what}; give the rows of one table."
+        raise ArgumentError(message)
+    return rows
 
 
 def together(rows: Sequence[Row], candidates: Callable[[Row], Sequence[Answer]]) -> Together:

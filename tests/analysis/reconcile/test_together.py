@@ -103,3 +103,9 @@ def test_a_letter_that_another_row_lacks() -> None:
     narrow, wide = ps.Sequential(ps.Dense(4, F), ps.Dense(F, D)), ps.Sequential(ps.Dense(4, F), ps.Dense(F, D))
     found = ps.reconcile([narrow.at(F=3, D=5), wide.at(F=7, D=2)], [narrow.at(F=3, D=5).count - 5, wide.at(F=7, D=2).count - 2])
     assert found[0].term == -D
+
+
+def test_too_many_claims_are_refused() -> None:
+    """A range is a list, and may have more numbers than memory."""
+    with pytest.raises(ArgumentError, match=r"^there are more than 1,000 claims; give the rows of one table\.$"):
+        ps.reconcile(Bert(), range(10**12))
