@@ -56,7 +56,10 @@ class Sweep(Tabular):
         return str(self.table(_SHOWN)) + more
 
     def table(self, rows: int | None = None) -> Table:
-        """Return the rows, or the first of them, as a table in any format."""
+        """Return the rows, or the first of them, as a table in any format; raise ``ArgumentError`` for what is no number of rows."""
+        if rows is not None and (not isinstance(rows, int) or rows < 0):
+            message = f"rows is {quoted(rows)}; wanted a whole number, or None for all rows."
+            raise ArgumentError(message)
         shown = tuple(zip(*(column[:rows] for column in self.columns.values()), strict=True))
         left_out = f", {self.left_out:,} combinations left out" if self.left_out else ""
         return Table(tuple(self.columns), shown, (), f"{self.subject}: {len(self):,} size{'' if len(self) == 1 else 's'}{left_out}")

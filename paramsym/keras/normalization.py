@@ -5,6 +5,7 @@ Axes are those of the whole input, the batch axis included; several are sorted a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -59,9 +60,12 @@ def GroupNormalization(given: Given, shape: Any) -> Layer:
 
 
 def _check_clipping(given: Given) -> bool:
-    unknown = sorted(set(given.renorm_clipping or {}) - {"rmax", "rmin", "dmax"}) if given.renorm else []
-    if unknown:
-        message = f"renorm_clipping has the key {unknown[0]!r}; wanted rmax, rmin or dmax."
+    clipping = given.renorm_clipping
+    if not isinstance(given.renorm, bool):
+        message = f"renorm is {quoted(given.renorm)}; wanted True or False."
+        raise ArgumentError(message)
+    if given.renorm and clipping is not None and not (isinstance(clipping, Mapping) and clipping.keys() <= {"rmax", "rmin", "dmax"}):
+        message = f"renorm_clipping is {quoted(clipping)}; wanted a dict with the keys rmax, rmin or dmax."
         raise ArgumentError(message)
     return False
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sympy import Expr
 
 from paramsym.errors import ArgumentError
+from paramsym.naming import described
 from paramsym.render import latex
 from paramsym.render.table import NAMES
 from paramsym.render.widths import LINE, limit_of, width as measured, width_of_words
@@ -55,6 +56,10 @@ def table(
     if not hasattr(letters, "latex"):
         message = f"letters is {type(letters).__name__}; wanted those of one of ps.LETTER_SETS, or give the table itself other letters."
         raise ArgumentError(message)
+    for name, value in (("long", long), ("grouped", False if grouped is None else grouped)):
+        if not isinstance(value, bool):
+            message = f"{name} is {described(value)}; wanted True or False."
+            raise ArgumentError(message)
     narrow = limit_of(width) < LINE if grouped is None else grouped
     rows = list(_grouped(source)) if narrow else [(0, row) for row in source.rows]
     named = bool(source.columns) and source.columns[0] in NAMES

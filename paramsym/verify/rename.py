@@ -70,7 +70,7 @@ def renamed(names: Sequence[str], rename: Renaming | None) -> dict[str, tuple[st
         UnknownNameError: a rule without a matching name, which would hide a misspelling.
         CheckpointError: two stored tensors that would become one.
     """
-    rules = rules_of(rename or {})
+    rules = rules_of({} if rename is None else rename)
     found: dict[str, tuple[str, ...]] = {}
     unused = set(rules)
     for name in names:

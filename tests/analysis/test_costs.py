@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from sympy import Rational
+from sympy import Eq, Rational
 
 import paramsym as ps
 from paramsym import A, B, F, H, L, S, V
@@ -42,6 +42,23 @@ def test_sizes_that_are_no_mapping_are_refused(wrong: Any) -> None:
     for value in values:
         with pytest.raises(ArgumentError, match=r"\.at\(\) takes a mapping, the name of a published size, or keyword arguments"):
             value.at(wrong)
+
+
+def test_relations_and_mappings_are_no_flags_and_no_numbers() -> None:
+    """The truth of H = F is unknown, and a mapping is no number of rows."""
+    unknown: Any = Eq(H, F)
+    network = ps.Sequential(ps.Dense(H, F), ps.Dense(F, H))
+    swept = ps.sweep(ps.Dense(H, F), {"H": [1, 2], "F": [2, 3]})
+    rows: Any = {"H": 4}
+    for ask, message in (
+        (lambda: network.table().to_latex(grouped=unknown), "^grouped is Eq"),
+        (lambda: network.table().to_latex(long=unknown), "^long is Eq"),
+        (lambda: ps.match(network, {"0.weight": [2, 2]}, rename=unknown), "^rename is Equality; wanted a table"),
+        (lambda: swept.table(rows), "^rows is {'H': 4}; wanted a whole number"),
+        (lambda: swept.table(-1), "^rows is -1"),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            ask()
 
 
 def test_what_cannot_be_written_in_letters_stays_in_numbers() -> None:

@@ -200,6 +200,12 @@ def test_what_keras_refuses(name: str, options: dict[str, Any]) -> None:
         (lambda: ps.keras.Dense(4, dtype="int8_from_float32"), NotYetError, "quantised"),
         (lambda: ps.keras.Normalization(axis=[-3, 2], input_shape=(None, 1, 2, 1, 1)), ArgumentError, "contains axis 2 twice"),
         (lambda: ps.keras.BatchNormalization(renorm=True, renorm_clipping={"max": 1}), ArgumentError, "rmax, rmin or dmax"),
+        (
+            lambda: ps.keras.BatchNormalization(renorm=True, renorm_clipping=ps.H - 5),
+            ArgumentError,
+            "renorm_clipping is H - 5; wanted a dict",
+        ),
+        (lambda: ps.keras.BatchNormalization(renorm=ps.H), ArgumentError, "renorm is H; wanted True or False"),
         (lambda: ps.keras.BatchNormalization(axis=7, input_shape=(None, 3)), ArgumentError, "axis 7 is outside"),
         (lambda: ps.keras.UpSampling2D(interpolation="foo"), ArgumentError, "interpolation is 'foo'"),
         (lambda: ps.keras.MaxPooling2D(padding="causal"), ArgumentError, "padding is 'causal'"),
