@@ -120,7 +120,10 @@ def Normalization(given: Given, shape: Any) -> Layer:
 
 def _channels(shape: Any, given: Given) -> tuple[Dim, dict[str, Any]]:
     """Return the extent of the single normalised axis, and the settings of its norm."""
-    axis = given.axis[0]
+    if len(given.axis) != 1:
+        message = f"axis is {given.axis}; wanted one axis."
+        raise ArgumentError(message)
+    (axis,) = given.axis
     named = {"eps": given.epsilon, "bias": given.center, "scale": given.scale, "dialect": "keras", "axis": None if axis == -1 else axis}
     return axis_size(shape_of(shape), axis), named
 

@@ -205,6 +205,7 @@ def test_what_keras_refuses(name: str, options: dict[str, Any]) -> None:
             ArgumentError,
             "renorm_clipping is H - 5; wanted a dict",
         ),
+        (lambda: ps.keras.BatchNormalization(input_shape=(None, 6, 3), axis=()), ArgumentError, r"axis is \(\); wanted one axis"),
         (lambda: ps.keras.BatchNormalization(renorm=ps.H), ArgumentError, "renorm is H; wanted True or False"),
         (lambda: ps.keras.BatchNormalization(axis=7, input_shape=(None, 3)), ArgumentError, "axis 7 is outside"),
         (lambda: ps.keras.UpSampling2D(interpolation="foo"), ArgumentError, "interpolation is 'foo'"),

@@ -28,6 +28,7 @@ w = dims("w")
         (lambda: models.KerasResNet("ResNet50", pooling="mean"), "pooling"),
         (lambda: models.MobileNet(alpha=0.5), r"wanted an exact fraction, as in Rational\(1, 2\)"),
         (lambda: models.KerasMobileNetV2(alpha=0), "wanted more than zero"),
+        (lambda: models.KerasEfficientNet(drop_connect_rate=10**75), "a probability is between 0 and 1"),
         (lambda: models.KerasEfficientNet(depth_coefficient=w), "depth_coefficient is w; wanted a number"),
         (lambda: models.KerasConvNeXt((1, 2)), "4 projection_dims and 2 depths"),
         (lambda: models.MobileNet(alpha=None), "alpha is None"),

@@ -122,7 +122,7 @@ def test_listed() -> None:
 def test_flag_and_word() -> None:
     """A flag is true or false, a word a string; nothing is guessed."""
     assert Flag(default=True).missing({}) is True
-    assert Flag(default=True).read(value=False, where="x", sizes={}) is False
+    assert Flag(default=True).read(False, "x", {}) is False
     assert Word("a").missing({}) == "a"
     assert Word(None).read(None, "x", {}) is None
     for wrong in (0, 1, "true", None, [True]):

@@ -50,8 +50,11 @@ class Scaled(Application):
     drop_connect_rate: float = 0.2
 
     def conditions(self) -> None:
-        """The number of blocks is a number, because Keras names each block."""
+        """The number of blocks is a number, because Keras names each block; the drop rate is a probability."""
         super().conditions()
+        if not 0 <= self.drop_connect_rate <= 1:
+            message = f"drop_connect_rate is {self.drop_connect_rate}; a probability is between 0 and 1."
+            raise ArgumentError(message)
         if isinstance(self.depth_coefficient, Expr) and not self.depth_coefficient.is_number:
             message = f"depth_coefficient is {self.depth_coefficient}; wanted a number, because every block has its own name."
             raise ArgumentError(message)
