@@ -57,8 +57,9 @@ class Sweep(Tabular):
 
     def table(self, rows: int | None = None) -> Table:
         """Return the rows, or the first of them, as a table in any format; raise ``ArgumentError`` for what is no number of rows."""
-        if rows is not None and (not isinstance(rows, int) or rows < 0):
-            message = f"rows is {quoted(rows)}; wanted a whole number, or None for all rows."
+        given: Any = rows  # callers without a type checker
+        if given is not None and (not isinstance(given, int) or given < 0):
+            message = f"rows is {quoted(given)}; wanted a whole number, or None for all rows."
             raise ArgumentError(message)
         shown = tuple(zip(*(column[:rows] for column in self.columns.values()), strict=True))
         left_out = f", {self.left_out:,} combinations left out" if self.left_out else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sympy import Expr
 
@@ -56,7 +56,8 @@ def table(
     if not hasattr(letters, "latex"):
         message = f"letters is {type(letters).__name__}; wanted those of one of ps.LETTER_SETS, or give the table itself other letters."
         raise ArgumentError(message)
-    for name, value in (("long", long), ("grouped", False if grouped is None else grouped)):
+    flags: dict[str, Any] = {"long": long, "grouped": False if grouped is None else grouped}  # callers without a type checker
+    for name, value in flags.items():
         if not isinstance(value, bool):
             message = f"{name} is {described(value)}; wanted True or False."
             raise ArgumentError(message)
