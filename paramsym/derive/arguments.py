@@ -17,6 +17,7 @@ from paramsym.naming import described
 Place: TypeAlias = "tuple[str | int, ...]"
 _START = 8  # for a size without a default
 _LARGEST = 10**12  # more than any axis
+_MOST_TESTS = 10**9
 
 UNSAID: Any = type("Unsaid", (), {"__repr__": lambda _: "unsaid"})()
 
@@ -97,8 +98,9 @@ def check_limits(seconds: object, tests: object) -> None:
     asked: tuple[tuple[str, Any, Any], ...] = (("seconds", seconds, int | float), ("tests", tests, int))
     for what, value, kind in asked:
         number: Any = value
-        if isinstance(value, bool) or not isinstance(value, kind) or not number >= 0:
-            message = f"{what} is {described(value)}; wanted a {'whole ' if kind is int else ''}number of at least 0."
+        if isinstance(value, bool) or not isinstance(value, kind) or not number >= 0 or (kind is int and number > _MOST_TESTS):
+            wanted = f"whole number from 0 to {_MOST_TESTS:,}" if kind is int else "number of at least 0"
+            message = f"{what} is {described(value)}; wanted a {wanted}."
             raise ArgumentError(message)
 
 

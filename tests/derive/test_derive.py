@@ -218,6 +218,7 @@ def test_arguments_that_the_build_does_not_take_are_refused() -> None:
         ({"seconds": "long"}, "seconds is 'long'"),
         ({"tests": 0.5}, "tests is 0.5 .* wanted a whole number"),
         ({"tests": -1}, "tests is -1"),
+        ({"tests": 10**30}, "wanted a whole number from 0 to 1,000,000,000"),
     ],
     ids=str,
 )

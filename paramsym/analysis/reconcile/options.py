@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields, replace
+from inspect import Parameter, signature
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -14,11 +15,20 @@ from paramsym.analysis.reconcile.edits import Edit
 from paramsym.analysis.reconcile.subject import Subject
 from paramsym.analysis.wording import listed
 from paramsym.core.fields import hints_of
+from paramsym.core.layer import Layer
 from paramsym.errors import ParamsymError
 
 _COST = 0.93
 _LABELS = BY_NAME["N"].symbol
 _CLASSES = {2: 0.07, 1000: 0.07, 10: 0.2, 100: 0.2, 21_841: 0.2}  # binary, ImageNet; CIFAR, ImageNet-21k; the extra cost of each
+
+
+def _changed(root: Layer, name: str, value: Any) -> Layer:
+    """Build a layer again with another option; ``replace`` cannot build ``Runs``, which takes its parts one by one."""
+    if signature(type(root)).parameters[name].default is Parameter.empty:
+        return replace(root, **{name: value})  # type: ignore[type-var]
+    arguments, named = root.arguments()
+    return type(root)(*arguments, **{**named, name: value})
 
 
 def optional(subject: Subject) -> Iterator[Edit]:
@@ -33,7 +43,7 @@ def optional(subject: Subject) -> Iterator[Edit]:
             if value == now and type(value) is type(now):
                 continue
             try:
-                built = with_layer(subject.root, replace(root, **{field.name: value}))  # type: ignore[type-var]
+                built = with_layer(subject.root, _changed(root, field.name, value))
             except ParamsymError:
                 continue
             for more, term, extra in _differences(subject, built):

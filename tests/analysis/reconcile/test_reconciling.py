@@ -303,6 +303,13 @@ def test_options_and_dialects() -> None:
     assert "dialect='keras'" in str(answers[0])
 
 
+def test_runs_are_counted_with_other_numbers() -> None:
+    """Runs take their parts one by one; the claim leaves out the biases, and the second run."""
+    layer = ps.Runs((Dense(H, H), L), (Dense(H, 3), K))
+    found = ps.reconcile(layer, L * H**2 + 3 * H * K)
+    assert (found.answers[0].term + H * L + 3 * K).expand() == 0
+
+
 def test_an_expression_with_too_many_digits_is_refused() -> None:
     """Python writes no number of 7,501 digits; the sizes of the layer give it one."""
     with pytest.raises(ArgumentError, match=r"^the claim has 24915 bits; 8192 are the limit\.$"):
