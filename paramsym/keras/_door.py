@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from inspect import Parameter, Signature
 from typing import Any, TypeAlias, cast
 
+from sympy import Basic
+
 from paramsym.algebra.size import Dim, size
 from paramsym.core.fields import field_names
 from paramsym.core.layer import Layer
@@ -97,6 +99,9 @@ class Door:
         return build(input_shape) if complete or input_shape is not None else Unbuilt(self.__name__, build, {**base, **values})
 
     def _read(self, name: str, value: Any) -> Any:
+        if isinstance(value, Basic) and isinstance(self.__signature__.parameters[name].default, bool):  # the truth of H > F is unknown
+            message = f"{name} is {quoted(value)}; wanted True or False."
+            raise ArgumentError(message)
         value = entries(value, self._rank, name) if name in PER_AXIS else value
         return self._reads[name](value, name) if name in self._reads else value
 

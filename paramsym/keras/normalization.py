@@ -61,9 +61,6 @@ def GroupNormalization(given: Given, shape: Any) -> Layer:
 
 def _check_clipping(given: Given) -> bool:
     clipping = given.renorm_clipping
-    if not isinstance(given.renorm, bool):
-        message = f"renorm is {quoted(given.renorm)}; wanted True or False."
-        raise ArgumentError(message)
     if given.renorm and clipping is not None and not (isinstance(clipping, Mapping) and clipping.keys() <= {"rmax", "rmin", "dmax"}):
         message = f"renorm_clipping is {quoted(clipping)}; wanted a dict with the keys rmax, rmin or dmax."
         raise ArgumentError(message)

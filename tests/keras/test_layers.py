@@ -206,6 +206,7 @@ def test_what_keras_refuses(name: str, options: dict[str, Any]) -> None:
             "renorm_clipping is H - 5; wanted a dict",
         ),
         (lambda: ps.keras.BatchNormalization(input_shape=(None, 6, 3), axis=()), ArgumentError, r"axis is \(\); wanted one axis"),
+        (lambda: ps.keras.LayerNormalization(center=ps.H > ps.F), ArgumentError, "center is H > F; wanted True or False"),
         (lambda: ps.keras.BatchNormalization(renorm=ps.H), ArgumentError, "renorm is H; wanted True or False"),
         (lambda: ps.keras.BatchNormalization(axis=7, input_shape=(None, 3)), ArgumentError, "axis 7 is outside"),
         (lambda: ps.keras.UpSampling2D(interpolation="foo"), ArgumentError, "interpolation is 'foo'"),
