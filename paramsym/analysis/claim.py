@@ -218,10 +218,11 @@ def _check_length(number: int) -> None:
 def _of_expression(words: str, value: Dim, sizes: Mapping[Symbol, Dim], claim: str) -> Claim:
     """Return the value of an expression at the model's sizes."""
     number = substitute(value, {symbol: Integer(size) for symbol, size in sizes.items() if isinstance(size, int)})
+    what = "not a whole number; put sizes in for its letters"
     if isinstance(number, int | Integer):
         _check_length(int(number))
-    if not isinstance(number, int | Integer) or number < 0:
-        what = "below zero; a count is not" if isinstance(number, int | Integer) else "not a whole number; put sizes in for its letters"
+        what = "below zero; a count is not" if number < 0 else ""
+    if what:
         message = f"the claim {_quoted(claim)} is {number}, {what}."
         raise ArgumentError(message)
     stated = Stated(words, int(number), int(number), int(number))

@@ -177,7 +177,7 @@ def activations(
         "buffer": width if memory.cpu else 0,
     }
     attention: Attention = "recomputed" if recompute == "selective" else memory.attention
-    way = Way(attention, recompute == "full", memory.copies and width < 4, limited=memory.cpu)
+    way = Way(attention, recompute == "full", memory.copies and width < 4, cpu=memory.cpu)
     lines = tuple(_counted(_kept(program, way, shares, input_gradients=input_gradients), widths, shares))
 
     chosen: dict[str, Any] = {"convention": convention, "dtype": dtype or memory.dtype, "recompute": recompute, **asdict(shares)}

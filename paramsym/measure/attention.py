@@ -25,7 +25,7 @@ def runs_fused(way: Way, body: Program, needs: tuple[bool, ...]) -> bool:
     """
     _, key, value, *_ = body.input_types
     dropped = any(isinstance(step.operation, Drop) for step in body.steps)
-    return not way.limited or (not (dropped or any(needs[3:])) and same(key.sizes[-1], value.sizes[-1]))
+    return not way.cpu or (not (dropped or any(needs[3:])) and same(key.sizes[-1], value.sizes[-1]))
 
 
 def by_steps(body: Program, kept: Keeping, *, biased: bool, narrow: bool) -> Keeping:

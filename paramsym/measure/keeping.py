@@ -16,14 +16,14 @@ Attention: TypeAlias = Literal["eager", "fused", "recomputed"]
 class Way:
     """How arrays are kept: the kernel of attention, or only attention's inputs; with ``blocks`` only the inputs of every repeated block.
 
-    ``narrow`` numbers are narrower than float32, so wide arrays are copies. ``limited`` means the fused attention of CPUs, which refuses
+    ``narrow`` numbers are narrower than float32, so wide arrays are copies. ``cpu`` means the fused attention of CPUs, which refuses
     some inputs. ``apart`` means that torch's attention function computes step by step: it scales queries and keys before their product.
     """
 
     attention: Attention = "eager"
     blocks: bool = False
     narrow: bool = False
-    limited: bool = False
+    cpu: bool = False
     apart: bool = False
 
 

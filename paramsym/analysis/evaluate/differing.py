@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import chain, combinations, islice, starmap
-from typing import cast
 
 from sympy import Expr, Max, Symbol, ceiling, floor
 
@@ -33,21 +32,21 @@ def conditions_of_cost(cost: Cost) -> tuple[Condition, ...]:
     """
     asked, own = conditions_of(cost), conditions_of(cost.layer)
     differing = (one for one in asked if one.kind == "differ" and one not in own and _equated(one.small, one.large))
-    unnoticed = [one for one in islice(differing, _TRIED) if _same(cost, one)]
-    together = (pair for pair in combinations(unnoticed, 2) if not _same(cost, *pair))
+    unnoticed = [one for one in islice(differing, _TRIED) if _still_holds(cost, one)]
+    together = (pair for pair in combinations(unnoticed, 2) if not _still_holds(cost, *pair))
     needed = dict.fromkeys(chain.from_iterable(starmap(_either, together)))
     kept = [one for one in asked if one in needed or one not in unnoticed] + [one for one in needed if one not in asked]
-    longest = {one: _beside(one) for one in unnoticed if isinstance(one.small, Max) and one not in needed}
+    longest = {one: _beside(one.small, one.large) for one in unnoticed if isinstance(one.small, Max) and one not in needed}
     kept += [Condition("differ", canonical(Max(one.large, side + 1)), one.large) for one, side in longest.items()]
     return (*kept, *_of_none(kept))
 
 
-def _beside(one: Condition) -> Dim:
-    """Return the other sizes of a condition ``Max(others, size) != size``, as one maximum: they are the larger ones."""
-    return canonical(Max(*(side for side in cast("Expr", one.small).args if side != one.large)))
+def _beside(largest: Max, size: Dim) -> Dim:
+    """Return the maximum of the other sizes in ``Max(others, size)``."""
+    return canonical(Max(*(side for side in largest.args if side != size)))
 
 
-def _same(cost: Cost, *broken: Condition) -> bool:
+def _still_holds(cost: Cost, *broken: Condition) -> bool:
     """Whether the closed form still gives the cost for sizes that break the conditions: the cost is computed again for them."""
     puts: dict[Symbol, Expr] = {}
     stated = cost.polynomial
@@ -81,7 +80,7 @@ def _of_none(conditions: Iterable[Condition]) -> Iterator[Condition]:
 def _equated(one: Dim, other: Dim) -> dict[Symbol, Expr] | None:
     """Return a letter and the value that makes two sizes equal; None if no letter is alone in a term or in a rounded quotient."""
     if isinstance(one, Max) and other in one.args:  # not larger than the other size: the largest such value is taken
-        one = _beside(Condition("differ", one, other))
+        one = _beside(one, other)
     difference = Polynomial.of(one) - Polynomial.of(other)
     lifted: Counter[Expr] = Counter()
     for monomial in difference.terms:

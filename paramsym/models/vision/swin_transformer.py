@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from math import inf, log
-from typing import Literal, cast
-
-from sympy import Max
+from typing import Literal
 
 from paramsym.algebra.convolution import over
-from paramsym.algebra.size import Count, Dim, canonical, cat, divides, product, same
+from paramsym.algebra.size import Count, Dim, canonical, cat, divides, product, reaches
 from paramsym.algebra.symbols import H, N, dims
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part, Tensor
@@ -229,7 +227,7 @@ class _Attention(Layer):
     def _fitted(self, extents: Sequence[Dim]) -> tuple[tuple[Dim, ...], tuple[Count, ...]]:
         """Return the window and the shifts for a map; a map with symbolic extents counts as larger than a window."""
         each = list(zip(extents, self.window, self.shift, strict=True))
-        inside = [same(canonical(cast("Dim", Max(length, side))), side) for length, side, _ in each]
+        inside = [not reaches(length, side + 1) for length, side, _ in each]
         window = tuple(length if here and len(each) == 3 else side for here, (length, side, _) in zip(inside, each, strict=True))
         return window, tuple(0 if here else shift for here, (_, _, shift) in zip(inside, each, strict=True))
 
