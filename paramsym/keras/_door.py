@@ -100,8 +100,7 @@ class Door:
 
     def _read(self, name: str, value: Any) -> Any:
         if isinstance(value, Basic) and isinstance(self.__signature__.parameters[name].default, bool):  # the truth of H > F is unknown
-            message = f"{name} is {quoted(value)}; wanted True or False."
-            raise ArgumentError(message)
+            _check_flag(name, value)
         value = entries(value, self._rank, name) if name in PER_AXIS else value
         return self._reads[name](value, name) if name in self._reads else value
 
@@ -176,10 +175,14 @@ def _trainable(base: Mapping[str, Any], *, quantised: bool) -> bool:
     if quantised and isinstance(dtype, str) and "_from_" in dtype:
         message = f"dtype {quoted(dtype)} stores a quantised kernel and its scales, which this library does not support yet."
         raise NotYetError(message)
-    if not isinstance(trainable, bool):
-        message = f"trainable is {quoted(trainable)}; wanted True or False."
+    _check_flag("trainable", trainable)
+    return bool(trainable)
+
+
+def _check_flag(name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        message = f"{name} is {quoted(value)}; wanted True or False."
         raise ArgumentError(message)
-    return trainable
 
 
 def shape_of(input_shape: object, rank: int | None = None, name: str = "input_shape") -> Shape:
