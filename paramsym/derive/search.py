@@ -6,6 +6,7 @@ The file is long because the search is one loop over one state.
 from __future__ import annotations
 
 import random
+import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,7 +33,7 @@ _FEWEST_TESTS = 40
 _MOST_COPIES = 24
 _MOST_SUSPECTS = 400
 _TRIAL = 3.0  # seconds for trying limits of the sizes
-_SLOW = 0.006  # average seconds of a slow build
+_SLOW = 0.006  # median seconds of a slow build
 _SHARE = 0.8  # of the time, after which no more fresh points are built
 
 
@@ -70,7 +71,8 @@ class Search:
     seed: int = 0
     like: Search | None = None
     """The search of another stratum, whose points and domain are the start of this one."""
-    spent: float = 0.0
+    spent: list[float] = field(default_factory=list)
+    """The seconds of each build."""
     samples: dict[tuple[int, ...], Sample] = field(default_factory=dict)
     refused: list[Numbers] = field(default_factory=list)
     reason: str = ""
@@ -104,7 +106,7 @@ class Search:
         began = time.monotonic()
         try:
             seen = self._built(numbers)
-            self.spent += time.monotonic() - began
+            self.spent.append(time.monotonic() - began)
         except ArgumentError:
             raise
         except Exception as error:  # noqa: BLE001 - somebody else's build may refuse sizes in any way
@@ -267,8 +269,8 @@ class Search:
 
     @property
     def slow(self) -> bool:
-        """Whether a build is slow."""
-        return self.spent > _SLOW * max(1, len(self.samples))
+        """Whether most builds are slow; a few may be, because the machine paused, and must not change the points."""
+        return bool(self.spent) and statistics.median(self.spent) > _SLOW
 
     def _bases(self) -> Iterator[Numbers]:
         """Yield points that the build accepts, with all sizes different."""
