@@ -93,6 +93,24 @@ def by_name(what: str, given: object) -> dict[str, Any]:
     return dict(zip(names, given.values(), strict=True))
 
 
+def stated_sizes(build: Callable[..., Any], sizes: object) -> dict[str, Any]:
+    """Return what a caller states about arguments, by name; a configuration dataclass alone is the first argument.
+
+    Raises:
+        ArgumentError: a build that cannot be called, or sizes that are neither a mapping nor a dataclass.
+    """
+    if not callable(build):
+        message = f"build is {described(build)}; wanted a function of sizes that returns a module, a mapping of shapes or a count."  # type: ignore[unreachable]
+        raise ArgumentError(message)
+    if not dataclasses.is_dataclass(sizes):
+        return by_name("sizes", sizes)
+    first = next(iter(_parameters(build, {})), "")
+    if not first:
+        message = f"sizes is {described(sizes)}, and build takes no argument by name."
+        raise ArgumentError(message)
+    return {first: sizes}
+
+
 def check_limits(seconds: object, tests: object) -> None:
     """Raise ``ArgumentError`` for an impossible time or number of tests."""
     asked: tuple[tuple[str, Any, Any], ...] = (("seconds", seconds, int | float), ("tests", tests, int))
@@ -111,11 +129,8 @@ def read_call(build: Callable[..., Any], said: Mapping[str, Any], held: Mapping[
     allowed values. True and False are both tried, and so are the entries of a tuple given for a word. Held arguments are not changed.
 
     Raises:
-        ArgumentError: a build that cannot be called in this way, or an argument without any information.
+        ArgumentError: an argument without any information.
     """
-    if not callable(build):
-        message = f"build is {described(build)}; wanted a function of sizes that returns a module, a mapping of shapes or a count."  # type: ignore[unreachable]
-        raise ArgumentError(message)
     call = Call(build)
     left = {**said, **{name: _Held(value) for name, value in held.items()}}
     for name, parameter in _parameters(build, left).items():

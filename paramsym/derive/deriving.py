@@ -13,13 +13,13 @@ import sympy
 from sympy import Expr, Integer, Symbol
 
 from paramsym.algebra.size import shown
-from paramsym.derive.arguments import by_name, check_limits, read_call
+from paramsym.derive.arguments import by_name, check_limits, read_call, stated_sizes
 from paramsym.derive.certificate import Derivation
 from paramsym.derive.domain import said_domain
 from paramsym.derive.modelled import Derived, demanded, modelled
 from paramsym.derive.observe import Builder
 from paramsym.derive.search import OutOfTime, Sample, Search
-from paramsym.errors import ArgumentError, NotYetError, ParamsymError, StructureError
+from paramsym.errors import ArgumentError, NoLawError, NotYetError, ParamsymError, SizeError, StructureError
 from paramsym.render.table import Printed
 
 _MOST_STRATA = 16
@@ -52,7 +52,7 @@ class DerivedCount(Printed):
 
 def derive(
     build: Callable[..., Any],
-    sizes: Mapping[str, Any] | None = None,
+    sizes: Mapping[str, Any] | object | None = None,
     /,
     *,
     held: Mapping[str, Any] | None = None,
@@ -67,7 +67,8 @@ def derive(
     returns a whole number, the closed form of that number is found. Its arguments are read from the signature, or from a configuration
     dataclass: whole numbers are sizes and become symbols of their names; for True and False both forms are found
     (``.stratum(bias=False)``); words, floats and ``held`` arguments are not changed. Keywords, or the mapping ``sizes``, state more about
-    an argument: another start value, a formula (``H="A*d"`` if A divides H), a range of values, the words to try.
+    an argument: another start value, a formula (``H="A*d"`` if A divides H), a range of values, the words to try. A dataclass is the
+    configuration that the build takes first: ``derive(GPT, Config)``.
 
     A law is accepted if it explains all results and none of ``tests`` fresh points refutes it, including large and equal sizes and the
     constants in the code. ``certificate`` says what was proved and what was only tested. The search ends after ``seconds``.
@@ -86,7 +87,7 @@ def derive(
     (12928, 2)
     """
     check_limits(seconds, tests)
-    call = read_call(build, {**by_name("sizes", sizes), **named}, by_name("held", held))
+    call = read_call(build, {**stated_sizes(build, sizes), **named}, by_name("held", held))
     until = time.monotonic() + seconds
     builder = Builder(build)
     strata = list(call.strata())
@@ -132,6 +133,11 @@ def _derived(search: Search) -> Derived | DerivedCount:
         return DerivedCount(search.domain.restated(law.axes[0], search.domain.symbols()), certificate)
     taken = tuple((v.name, Symbol(v.name, integer=True, positive=True)) for v in search.domain.variables if not _follows(search, v.name))
     form = Derived(modelled(search.laws, search.domain), taken, demanded(search.domain), certificate)
+    try:
+        form.polynomial  # noqa: B018 - a sum over copies may have no closed form
+    except SizeError as error:
+        message = f"every size follows a law, but the count does not: {error}"
+        raise NoLawError(message) from None
     by_size = sorted(search.tested, key=lambda sample: len(sample.seen))
     checked = [_same_as_layer(form, sample) for sample in by_size[::_EVERY][:8]]
     return replace(form, certificate=replace(certificate, ordered=all(checked)))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
-from sympy import Expr, Symbol
+from sympy import Expr, Integer, Pow, Symbol, floor
 
-from paramsym.algebra.size import Condition, Count, Dim, canonical, divides, same, text, within
-from paramsym.core.compose import Repeat
+from paramsym.algebra.size import Condition, Count, Dim, canonical, divides, same, substitute, text, within
+from paramsym.core.compose import Repeat, copies_of
 from paramsym.core.layer import Layer, Part
 from paramsym.core.tied import Tied
 from paramsym.derive.certificate import Derivation
@@ -17,35 +17,41 @@ from paramsym.derive.domain import Domain
 from paramsym.derive.law import Law
 from paramsym.derive.levels import Held, Level
 from paramsym.derive.names import filled
+from paramsym.derive.points import IN_NAME
 from paramsym.derive.tree import FROM_END, CopiesLaw, LevelLaw
-from paramsym.errors import StructureError
+from paramsym.errors import ParamsymError, StructureError
 
 
 @dataclass(frozen=True)
 class Derived(Layer):
     """The closed form that ``derive`` found: every tensor with its symbolic shape, and a ``certificate``.
 
-    ``sizes_taken`` are the build's sizes, by name; ``demands`` the conditions under which the form holds.
+    ``sizes_taken`` are the build's sizes, by name; ``demands`` the conditions under which the form holds, each with the
+    words for its two sizes.
     """
 
     model: Layer
     sizes_taken: tuple[tuple[str, Dim], ...]
-    demands: tuple[tuple[str, Dim, Dim], ...] = ()
+    demands: tuple[tuple[str, Dim, Dim, str, str], ...] = ()
     certificate: Derivation | None = None
+
+    @property
+    def _who(self) -> str:
+        name = getattr(self.certificate, "subject", "")
+        return name if name.isidentifier() else type(self).__name__
+
+    def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
+        """Return the form with values for symbols; its conditions are checked before its shapes, whose errors have no names."""
+        try:
+            _check(substitute(self.demands, mapping))
+        except ParamsymError as error:
+            located = type(error)(f"{self._who}: {error}")
+            raise located from None
+        return super().substituted(mapping)
 
     def conditions(self) -> None:
         """Refuse sizes for which the form does not hold."""
-        for kind, small, large in self.demands:
-            if kind == "divides":
-                divides(small, large, text(small), text(large))
-            elif kind == "at most" and not within(small, large):
-                message = f"the form holds if {text(small)} is at most {text(large)}; derive the build again for smaller sizes."
-                raise StructureError(message)
-            elif kind == "differ" and same(small, large):
-                message = (
-                    f"the form holds only if two sizes differ, and both are {text(small)}; the build stores other tensors for equal sizes."
-                )
-                raise StructureError(message)
+        _check(self.demands)
 
     def parts(self) -> Iterator[Part]:
         """The model, without a prefix."""
@@ -83,8 +89,21 @@ def modelled(laws: LevelLaw, domain: Domain) -> Layer:
     return Tied(model, ties) if ties else model
 
 
-def demanded(domain: Domain) -> tuple[tuple[str, Dim, Dim], ...]:
-    """Return the conditions on the sizes, including formulas, in symbols."""
+def _check(demands: Iterable[tuple[str, Dim, Dim, str, str]]) -> None:
+    for kind, small, large, one, other in demands:
+        if kind == "divides":
+            divides(small, large, one, other)
+        elif kind == "at most" and not within(small, large):
+            found = f"they are {text(small)} and {text(large)}"
+            message = f"the form holds if {one} is at most {other}; {found}. Derive the build again for such sizes."
+            raise StructureError(message)
+        elif kind == "differ" and same(small, large):
+            message = f"the form holds if {one} and {other} differ; both are {text(small)}, for which the build stores other tensors."
+            raise StructureError(message)
+
+
+def demanded(domain: Domain) -> tuple[tuple[str, Dim, Dim, str, str], ...]:
+    """Return the conditions on the sizes, including formulas, in symbols and in words."""
     symbols = domain.symbols()
     found: list[Condition] = []
     for name, formula in domain.formulas.items():
@@ -94,7 +113,7 @@ def demanded(domain: Domain) -> tuple[tuple[str, Dim, Dim], ...]:
             found.append(Condition("divides", canonical(domain.restated(times, symbols)), canonical(large)))
     found.extend(demand.condition(symbols) for demand in domain.demands)
     unique = dict.fromkeys((one.kind, one.small, one.large) for one in found if one.small != 1 or one.kind != "divides")
-    return tuple(unique)
+    return tuple((kind, small, large, text(small), text(large)) for kind, small, large in unique)
 
 
 def _level(
@@ -122,11 +141,14 @@ def _copies(
     """Return numbered copies; if tensors themselves are numbered, their names contain the number."""
     start, count = _size(law.start, domain, symbols), _size(law.count, domain, symbols)
     index = Symbol(law.index, integer=True, positive=True)
-    inner = {**symbols, law.index: index, FROM_END + law.index: start + count - 1 - index}
-    here = {**places, law.index: "{}"}
+    period = len(law.blocks)
+    here = {**places, (law.index if period == 1 else IN_NAME + law.index): "{}"}
     leaves = any(block.leaf is not None for block in law.blocks)
     blocks: list[Layer] = []
-    for inside in law.blocks:
+    for turn, inside in enumerate(law.blocks):
+        own = index if period == 1 else (index - start - turn) / Integer(period)
+        last = start + count - 1 if period == 1 else copies_of(count, turn, period) - 1
+        inner = {**symbols, law.index: own, FROM_END + law.index: last - own}
         if leaves or not name:
             members = ((name, LevelLaw(inside.leaf)),) if inside.leaf is not None else inside.members
             if inside.leaf is not None and inside.members:
@@ -153,6 +175,11 @@ def _tensor(
     return Held(name, tuple(_size(axis, domain, symbols) for axis in leaf.axes), leaf.kind, not leaf.trainable and leaf.kind == "parameter")
 
 
+def _is_power(value: Any) -> bool:
+    """Whether a power has a fraction in its exponent, which is whole for the numbers of one kind of alternating copies."""
+    return isinstance(value, Pow) and value.exp.is_integer is None
+
+
 def _size(law: Law, domain: Domain, symbols: Mapping[str, Expr]) -> Count:
-    found = domain.restated(law, symbols)
+    found: Any = domain.restated(law, symbols).replace(_is_power, lambda power: power.base ** floor(power.exp))
     return int(found) if found.is_Integer else found

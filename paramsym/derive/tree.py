@@ -11,7 +11,7 @@ from paramsym.derive.law import Law
 from paramsym.derive.names import Node, blank, filled, numbers_in
 from paramsym.derive.observe import Kind, Seen
 from paramsym.derive.partition import Partition, partitions
-from paramsym.derive.points import Numbers, Points
+from paramsym.derive.points import IN_NAME, Numbers, Points
 from paramsym.errors import NoLawError
 
 _INDICES = "ijkmnpqrst"
@@ -38,7 +38,10 @@ class LeafLaw:
 
 @dataclass(frozen=True)
 class CopiesLaw:
-    """Numbered copies: ``count`` from ``start``, with alternating blocks; ``index`` names their number if the blocks depend on it."""
+    """Numbered copies: ``count`` from ``start``, with alternating blocks; ``index`` names their number if the blocks depend on it.
+
+    If blocks alternate, the index counts the copies of each block from 0.
+    """
 
     blocks: tuple[LevelLaw, ...]
     start: Law
@@ -66,9 +69,9 @@ class LevelLaw:
                 continue
             start, count = int(member.start.value(numbers)), int(member.count.value(numbers))
             for position in range(count):
-                number = start + position
-                inner = {**numbers, member.index: number, FROM_END + member.index: start + count - 1 - number}
-                block = member.blocks[position % len(member.blocks)]
+                number, period = start + position, len(member.blocks)
+                inner = _indexed(numbers, member.index, number, (start, start + count), period)
+                block = member.blocks[position % period]
                 if name:
                     yield from block.written(inner, prefix + dot + name.replace("{}", str(number)))
                     continue
@@ -220,7 +223,9 @@ class Explainer:
                     if partition.constant:
                         inside.extend((numbers, entries[place]) for place in places[:1] if place in entries)
                     else:
-                        inside.extend((_indexed(numbers, index, place, bounds), entries[place]) for place in places if place in entries)
+                        inside.extend(
+                            (_indexed(numbers, index, place, bounds, run.period), entries[place]) for place in places if place in entries
+                        )
                 free_here = free if partition.constant else (*free, index)
                 blocks.append(self.level(_thinned(inside), free_here, path, depth) if inside else LevelLaw())
             found.append(CopiesLaw(tuple(blocks), start, count, index))
@@ -315,8 +320,11 @@ def _joined(tensors: Mapping[str, Pattern]) -> dict[str, Pattern]:
     return dict.fromkeys(tensors, joined)
 
 
-def _indexed(numbers: Numbers, index: str, place: int, bounds: tuple[int, int]) -> Numbers:
-    return {**numbers, index: place, FROM_END + index: bounds[1] - 1 - place}
+def _indexed(numbers: Numbers, index: str, place: int, bounds: tuple[int, int], period: int) -> Numbers:
+    after = (bounds[1] - 1 - place) // period
+    if period == 1:
+        return {**numbers, index: place, FROM_END + index: after}
+    return {**numbers, index: (place - bounds[0]) // period, FROM_END + index: after, IN_NAME + index: place}
 
 
 def _thinned(cases: list[tuple[Numbers, Node]]) -> list[tuple[Numbers, Node]]:
@@ -336,7 +344,8 @@ def _alias(cases: Sequence[tuple[Numbers, Seen]], path: str) -> tuple[str, tuple
         same = [
             name
             for name in cases[0][0]
-            if name in _INDICES and all(case[name] == one[position] for (case, _), one in zip(cases, found, strict=True))
+            if (name.startswith(IN_NAME) or (name in _INDICES and IN_NAME + name not in cases[0][0]))
+            and all(case[name] == one[position] for (case, _), one in zip(cases, found, strict=True))
         ]
         if not same:
             message = f"{path} is tied to {cases[0][1].alias_of} and, elsewhere, to another copy, which no index explains."
@@ -346,4 +355,4 @@ def _alias(cases: Sequence[tuple[Numbers, Seen]], path: str) -> tuple[str, tuple
 
 
 def _shown(numbers: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in numbers.items() if not name.startswith(FROM_END))
+    return ", ".join(f"{name}={value}" for name, value in numbers.items() if not name.startswith((FROM_END, IN_NAME)))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from amount import each
 from derive.factories import Shapes
 
 import paramsym as ps
@@ -68,7 +69,7 @@ WRONG_IF_FOUND = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("build", WRONG_IF_FOUND, ids=lambda build: build.__name__)
+@pytest.mark.parametrize("build", each(2, WRONG_IF_FOUND), ids=lambda build: build.__name__)
 def test_no_wrong_formula_is_certified(build: Callable[..., Any]) -> None:
     """Refused, whether the exception is far out or a single point that only the code shows."""
     with pytest.raises((NoLawError, NotYetError)):

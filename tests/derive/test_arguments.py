@@ -34,9 +34,24 @@ class Sizes:
 
 
 def test_a_dataclass_is_a_configuration() -> None:
-    """As an instance."""
-    form = ps.derive(lambda config: {"weight": (config.width, config.inner)}, {"config": Sizes()}, tests=40)
-    assert form.at(width=7, inner=2).count == 14
+    """As an instance or a class, by the name of the argument or alone."""
+    for sizes in ({"config": Sizes()}, {"config": Sizes}, Sizes(), Sizes):
+        form = ps.derive(lambda config, more=5: {"weight": (config.width, config.inner, more)}, sizes, tests=40)
+        assert form.at(width=7, inner=2, more=1).count == 14
+    with pytest.raises(ArgumentError, match="build takes no argument"):
+        ps.derive(lambda: 3, Sizes)
+    with pytest.raises(ArgumentError, match="build is 3"):
+        ps.derive(3, Sizes)  # type: ignore[arg-type]
+
+
+def test_a_form_has_the_name_of_its_build() -> None:
+    """In tables and errors."""
+
+    def net(width: int = 4) -> dict[str, tuple[int, ...]]:
+        return {"weight": (width, width)}
+
+    assert str(ps.derive(net, tests=40).table()).startswith("net: width**2 parameters")
+    assert str(ps.derive(lambda width=4: net(width), tests=40).table()).startswith("Derived: width**2 parameters")
 
 
 def test_annotations_without_defaults() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 import random
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 import pytest
+from amount import each
 from derive import factories
 from derive.factories import REFUSED, RIGHT, Shapes
 
@@ -53,7 +55,7 @@ COPIES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("build", RIGHT, ids=name_of)
+@pytest.mark.parametrize("build", each(2, RIGHT), ids=name_of)
 def test_the_form_is_the_build(build: Callable[..., Shapes]) -> None:
     """Wherever the build takes sizes, the form gives its tensors or refuses; it refuses little of what is ordinary."""
     form = ps.derive(build, tests=40)
@@ -76,7 +78,7 @@ def test_the_form_is_the_build(build: Callable[..., Shapes]) -> None:
     assert agreed >= 5, (agreed, refused)
 
 
-@pytest.mark.parametrize("build", REFUSED, ids=name_of)
+@pytest.mark.parametrize("build", each(2, REFUSED), ids=name_of)
 def test_what_has_no_law_is_refused(build: Callable[..., Shapes]) -> None:
     """A square root, a threshold, chance: no formula, and the tensor with its samples, or what it is that changes."""
     with pytest.raises(NoLawError, match=r"no law explains|two different results|stored only at some sizes|refuted the laws"):
@@ -101,12 +103,12 @@ def test_a_certificate_says_what_was_proved_and_what_was_tested() -> None:
 def test_divisibility_is_found_and_can_be_said() -> None:
     """From the errors of the build, or from what is said; both give one formula with an exact quotient."""
     found = ps.derive(factories.llama, tests=40)
-    assert ("divides", ps.dims("heads"), ps.dims("hidden")) in found.demands
+    assert ("divides", ps.dims("heads"), ps.dims("hidden"), "heads", "hidden") in found.demands
     said = ps.derive(factories.llama, heads="kv_heads*g", hidden="heads*d", tests=40)
     assert said.certificate.refused == 0
     assert said.params == found.params
     assert said.shapes() == found.shapes()
-    with pytest.raises(ParamsymError, match="not divisible"):
+    with pytest.raises(ParamsymError, match="llama: hidden 100 is not divisible by heads 7"):
         said.at(hidden=100, heads=7, kv_heads=7)
 
 
@@ -157,7 +159,7 @@ def test_a_form_is_an_ordinary_layer() -> None:
     assert "shortcut.weight" in str(form.table())
     assert ps.explain(form, "classes").derivative is not None
     assert "\\text" in form.to_latex() or "inside" in form.to_latex()
-    with pytest.raises(StructureError, match="only if two sizes differ"):
+    with pytest.raises(StructureError, match="inside and out differ; both are 8"):
         form.at(inside=8, out=8, classes=4)
     with pytest.raises(ParamsymError, match="at most"):
         ps.derive(factories.gan, tests=40).at(steps=1)
@@ -262,6 +264,48 @@ def test_progress_is_told() -> None:
 
 
 def test_two_searches_are_one() -> None:
-    """The points are the same every time, and so are form and certificate."""
-    assert ps.derive(factories.dense_net, tests=40) == ps.derive(factories.dense_net, tests=40)
-    assert ps.derive(factories.dense_net, tests=40).certificate == ps.derive(factories.dense_net, tests=40).certificate
+    """The points are the same every time, and so are form and certificate, also if the machine pauses in one of them."""
+    calls = iter(range(1_000_000))
+
+    def build(start: int = 16, growth: int = 8, layers: int = 4) -> Shapes:
+        time.sleep(0.7 if next(calls) == 15 else 0)
+        return factories.dense_net(start, growth, layers)
+
+    one, other = (ps.derive(build, tests=40) for _ in range(2))
+    assert one == other
+    assert one.certificate == other.certificate
+
+
+def _interleaved(base: int = 8, depth: int = 3) -> dict[str, tuple[int, ...]]:
+    found: dict[str, tuple[int, ...]] = {}
+    for place, level in enumerate(reversed(range(depth))):
+        found[f"ups.{2 * place}.weight"] = (base * 2 ** (level + 1), base * 2**level)
+        found[f"ups.{2 * place + 1}.conv.weight"] = (base * 2**level, base * (place + 2))
+    return found
+
+
+def _three_kinds(n: int = 4, width: int = 8) -> dict[str, tuple[int, ...]]:
+    found: dict[str, tuple[int, ...]] = {}
+    for i in range(n):
+        found |= {f"b.{3 * i}.w": (width * (i + 1), 3), f"b.{3 * i + 1}.v": (width + 2 * i,), f"b.{3 * i + 2}.u": (width * 2 ** (n - i),)}
+    return found
+
+
+@pytest.mark.parametrize("build", [_interleaved, _three_kinds])
+def test_layers_of_several_kinds_in_one_list(build: Any) -> None:
+    """A list of a transposed convolution, a block, a transposed convolution and so on, as in many a U-Net, whose sizes double."""
+    form = ps.derive(build, tests=60)
+    for values in ((5, 2), (3, 6), (16, 7)):
+        sizes = dict(zip(build.__annotations__, values if build is _interleaved else values[::-1], strict=False))
+        assert form.at(sizes).shapes() == build(**sizes)
+        assert [*form.at(sizes).shapes()] == [*build(**sizes)]
+
+
+def test_a_count_without_a_closed_form_is_refused() -> None:
+    """Each axis follows a law, but the sum of six to the half of an index does not."""
+
+    def build(n: int = 4) -> dict[str, tuple[int, ...]]:
+        return {f"b.{2 * i}.w": (2**i, 3**i) for i in range(n)} | {f"b.{2 * i + 1}.v": (2,) for i in range(n)}
+
+    with pytest.raises(NoLawError, match="every size follows a law"):
+        ps.derive(build, tests=40)
