@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import paramsym
+from paramsym.models import FAMILIES
 
 HOUSE = Path(paramsym.__file__).parent
 FLOORS = (
@@ -124,6 +125,38 @@ def test_a_forward_pass_is_short() -> None:
     ]
     assert len(passes) > 300
     assert [one for one in passes if one[2] > 30] == []
+
+
+IN_ONE_CLASS = {"resnet": 3, "lenet": 3, "vision.mvit": 2, "vision.swin_transformer": 2}
+"""ResNet, ResNeXt and wide ResNet; LeNet-5 as printed, as taught and as O'Neill's; the two versions of MViT, and of Swin."""
+IN_FILE = {
+    home: IN_ONE_CLASS.get(home, len(classes.split()))
+    for home, (classes, _) in FAMILIES.items()
+    if home.startswith(("vision.", "applications.")) or home in {"resnet", "densenet", "lenet"}
+}
+"""The families of networks for images, in the layouts of torchvision and Keras, that each file of ``models`` states."""
+
+
+def test_a_family_for_images_is_short() -> None:
+    """A network for images costs at most 120 lines.
+
+    All lines of the file that states it count, also imports, docstrings and empty lines; a file with several families is divided by them.
+    Files that state no family are not counted.
+    """
+    lines = {home: len((HOUSE / "models" / f"{home.replace('.', '/')}.py").read_text(encoding="utf-8").splitlines()) for home in IN_FILE}
+    assert len(lines) > 35
+    assert {home: found / IN_FILE[home] for home, found in lines.items() if found > 120 * IN_FILE[home]} == {}
+
+
+def test_what_families_for_images_share_is_shared() -> None:
+    """A file beside the families that states none is imported by two families or more."""
+    needs: dict[str, set[str]] = {}
+    for one in IMPORTS:
+        needs.setdefault(one.module.removeprefix("paramsym.models."), set()).add(one.target.removeprefix("paramsym.models."))
+    beside = {f"{folder}.{path.stem}" for folder in ("vision", "applications") for path in (HOUSE / "models" / folder).glob("[!_]*.py")}
+    users = {shared: sum(count for home, count in IN_FILE.items() if shared in needs[home]) for shared in beside - {*IN_FILE}}
+    assert len(users) > 8
+    assert [shared for shared, count in users.items() if count < 2] == []
 
 
 def test_imports_go_down() -> None:

@@ -14,6 +14,8 @@ DataFormat: TypeAlias = Literal["channels_first", "channels_last"]
 _SPATIAL = {0: (), 1: ("length",), 2: ("height", "width"), 3: ("depth", "height", "width")}
 _LAYOUTS = {rank: (" ".join(("batch", "channels", *names)), " ".join(("batch", *names, "channels"))) for rank, names in _SPATIAL.items()}
 """The words for all axes, with the channels first and last."""
+_TO_FIRST = {rank: f"{last} -> {first}" for rank, (first, last) in _LAYOUTS.items()}
+_TO_LAST = {rank: f"{first} -> {last}" for rank, (first, last) in _LAYOUTS.items()}
 
 
 def spatial(
@@ -30,7 +32,7 @@ def spatial(
     first, last = _LAYOUTS[rank]
     if data_format == "channels_last":
         x, _ = axes(x, last, **sizes)
-        return rearrange(x, f"{last} -> {first}"), lambda y: rearrange(y, f"{first} -> {last}")
+        return rearrange(x, _TO_FIRST[rank]), lambda y: rearrange(y, _TO_LAST[rank])
     return axes(x, first if batched else f"[batch]{first.removeprefix('batch')}", **sizes)
 
 

@@ -43,7 +43,8 @@ NAMES = frozenset(
 _STEPS: Mapping[str, tuple[tuple[Any, ...], ...]] = {
     "gelu_10": (("gelu",), ("clip", -10.0, 10.0)),
     "gelu_accurate": (("gelu_tanh",),),
-    "gelu_fast": (("gelu_tanh",),),
+    "gelu_bloom": (("gelu_tanh", 0.79788456),),  # written out to eight digits in the reference's model, without a configuration name
+    "gelu_fast": (("gelu_tanh", 0.7978845608),),
     "gelu_python": (("gelu",),),
     "gelu_python_tanh": (("gelu_tanh",),),
     "gelu_pytorch_tanh": (("gelu_tanh",),),

@@ -79,7 +79,7 @@ class Bloom(Decoder):
             "input_layernorm": self.norm(),
             "self_attention": FusedBiased({"query_key_value": fused, "dense": Dense((heads, own), width)}, dropout=self.attention_dropout),
             "post_attention_layernorm": self.norm(),
-            "mlp": FeedForward(mlp, "gelu_pytorch_tanh", names=("dense_h_to_4h", "act", "dense_4h_to_h")),
+            "mlp": FeedForward(mlp, "gelu_bloom", names=("dense_h_to_4h", "act", "dense_4h_to_h")),
         }
         names = ("input_layernorm", "self_attention", "post_attention_layernorm", "mlp")
         return (NormedResidual if self.apply_residual_connection_post_layernorm else PreNorm)(

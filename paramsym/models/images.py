@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypeVar
 
-from paramsym.algebra.convolution import over
+from paramsym.algebra.convolution import over, up_over
 from paramsym.algebra.size import Axis, Count, Dim, canonical, per
 from paramsym.algebra.symbols import N
 from paramsym.core.layer import Part
@@ -18,7 +18,7 @@ from paramsym.models.activations import learned
 from paramsym.models.blocks import FeedForward, Holder, activation
 from paramsym.models.keys import Sizes
 from paramsym.models.model import Ignored, Model
-from paramsym.program import Own, Value, copies, join, known, rearrange, reduce, resample, take
+from paramsym.program import Own, Value, copies, join, known, pad, rearrange, reduce, resample, take
 
 _Extent = TypeVar("_Extent")
 
@@ -112,6 +112,13 @@ def in_row(x: Value, *extents: Axis) -> Value:
 def on_map(x: Value, extents: tuple[Dim, Dim]) -> Value:
     """Return a sequence of positions as a map: (batch, positions, width) to (batch, width, height, width)."""
     return rearrange(x, "b (h w) c -> b c h w", h=extents[0], w=extents[1])
+
+
+def filled(x: Value, parts: tuple[Dim, ...]) -> Value:
+    """Return maps whose last axes are extents and channels, padded with zeros to whole numbers of parts."""
+    extents = x.sizes[-1 - len(parts) : -1]
+    rest = ((0, canonical(size * up_over(length, size) - length)) for length, size in zip(extents, parts, strict=True))
+    return pad(x, (*rest, (0, 0)))
 
 
 def patches_of(x: Value, image: tuple[Dim, Dim], patch: tuple[Dim, Dim]) -> tuple[Dim, Dim]:

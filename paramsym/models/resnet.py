@@ -10,25 +10,20 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from paramsym.algebra.size import Dim, canonical
-from paramsym.algebra.symbols import N, dims
+from paramsym.algebra.symbols import N
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
-from paramsym.layers.activation import ReLU
-from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.convolution import Conv2d
-from paramsym.layers.dense import Dense
-from paramsym.layers.pooling import MaxPool2d
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import Norm, Pictures, norm_of
+from paramsym.models.vision.blocks import BLOCKS, Norm, Pictures, averaged, norm_of, scores, stem
 from paramsym.models.vision.widths import down
-from paramsym.program import Own, Value, apply, rearrange
+from paramsym.program import Own, Value, apply
 
 Block: TypeAlias = Literal["BasicBlock", "Bottleneck"]
 Depths: TypeAlias = tuple[Dim, Dim, Dim, Dim]
 
 _EXPANSION = {"BasicBlock": 1, "Bottleneck": 4}
-_DEPTHS: Depths = dims("n1 n2 n3 n4")
 _PLAIN = {"groups": 1, "width_per_group": 64}
 """The values of a plain network; if a published name has them, other values may be given with the name."""
 _QUANTIZED = ("resnet18", "resnet50", "resnext101_32x8d", "resnext101_64x4d")
@@ -64,7 +59,7 @@ class ResNet(Pictures):
     """
 
     block: Block = "Bottleneck"
-    layers: Depths = _DEPTHS
+    layers: Depths = BLOCKS
     num_classes: Dim = N
     zero_init_residual: bool = False
     groups: Dim = 1
@@ -106,10 +101,7 @@ class ResNet(Pictures):
 
     def parts(self) -> Iterator[Part]:
         """The stem, four stages, and the classifier."""
-        yield Part("conv1", Conv2d(3, self.inplanes, 7, stride=2, padding=3, bias=False))
-        yield Part("bn1", norm_of(self.norm_layer, self.inplanes))
-        yield Part("relu", ReLU())
-        yield Part("maxpool", MaxPool2d(3, stride=2, padding=1))
+        yield from map(Part, ("conv1", "bn1", "relu", "maxpool"), stem(self.inplanes, self.norm_layer))
         incoming, dilation = self.inplanes, 1
         for stage, (depth, dilated) in enumerate(zip(self.layers, (False, *self._replaced), strict=True)):
             planes = canonical(self.inplanes * 2**stage)
@@ -121,15 +113,14 @@ class ResNet(Pictures):
             first = self._residual(incoming, planes, stride, before) if stage > 0 or self.block == "Bottleneck" else None
             yield Part(f"layer{stage + 1}", Repeat(later, depth, first=first))
             incoming = outgoing
-        yield Part("avgpool", AdaptiveAvgPool2d(1))
-        yield Part("fc", Dense(incoming, self.num_classes))
+        yield from averaged(incoming, self.num_classes)
 
     def forward(self, own: Own, x: Value) -> Value:
         """Scores of classes, (batch, classes)."""
         x = own.maxpool(own.relu(own.bn1(own.conv1(self.seen(x)))))
         for stage in range(len(self.layers)):
             x = own[f"layer{stage + 1}"](x)
-        return own.fc(rearrange(own.avgpool(x), "b c () () -> b c"))
+        return scores(own, x)
 
     def _residual(self, incoming: Dim, planes: Dim, stride: int, dilation: int) -> Layer:
         """One block, with a projection of the shortcut if the number of channels changes."""
@@ -175,7 +166,7 @@ def _named(block: object, given: dict[str, Any]) -> dict[str, Any]:
         if isinstance(block, str) and block not in _EXPANSION:
             message = f"block is {block!r}; wanted 'BasicBlock', 'Bottleneck' or one of {', '.join(ResNet.published)}."
             raise _located(message)
-        return {"layers": _DEPTHS, "num_classes": N, **_PLAIN, **given}
+        return {"layers": BLOCKS, "num_classes": N, **_PLAIN, **given}
     sizes = ResNet.published[name]
     for argument, value in given.items():
         if argument == "layers" or value != sizes[argument] != _PLAIN.get(argument, sizes[argument]):

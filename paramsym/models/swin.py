@@ -17,12 +17,12 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.backbone import IGNORED, Backbone, feature_norms, settle_stages, stage_name
 from paramsym.models.blocks import Holder, Ladder
-from paramsym.models.images import feed_forward, masked as marked, no_labels, pair
+from paramsym.models.images import feed_forward, filled, masked as marked, no_labels, pair
 from paramsym.models.keys import Flag, Function, Key, Real, Several, Sizes, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.patches import PatchModel, pixels_again, whole_patches
 from paramsym.models.published import published_in
-from paramsym.program import Own, Value, attend, constant, copies, drop, heads, lookup, pad, rearrange, reduce, roll, take
+from paramsym.program import Own, Value, attend, constant, copies, drop, heads, lookup, rearrange, reduce, roll, take
 
 _MASKED = ("MaskedImageModeling",)
 WINDOW, STRIDE = dims("M s")
@@ -255,13 +255,6 @@ class SwinAttention(Holder):
         y = attend(q, k, v, bias=near + regions[0] if regions else near, dropout=self.dropout)
         down, across = over(high, window), over(wide, window)
         return own.o_proj(rearrange(y, "(b y x) (i j) c -> b (y i) (x j) c", y=down, x=across, i=window, j=window))
-
-
-def filled(x: Value, parts: tuple[Dim, ...]) -> Value:
-    """Return maps whose last axes are extents and channels, padded with zeros to whole numbers of parts."""
-    extents = x.sizes[-1 - len(parts) : -1]
-    rest = ((0, canonical(size * up_over(length, size) - length)) for length, size in zip(extents, parts, strict=True))
-    return pad(x, (*rest, (0, 0)))
 
 
 @dataclass(frozen=True)

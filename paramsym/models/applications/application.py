@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 from paramsym.algebra.size import Dim, Shape, within
-from paramsym.algebra.symbols import B, N, W
+from paramsym.algebra.symbols import B, N
 from paramsym.core.layer import Part
 from paramsym.errors import ArgumentError
 from paramsym.models.applications.drawing import Map, in_keras_order
@@ -37,11 +37,10 @@ class Application(Pictures):
 
     least: ClassVar[int] = 32
     """The smallest side of an image."""
-    usual: ClassVar[Dim] = 32 * W
-    """The default side of the images: one without floors in the formula, or that of the published weights."""
 
     def conditions(self) -> None:
         """The images have two sides and channels."""
+        super().conditions()
         given = self.input_shape
         if given is not None and (len(given) != 3 or given[2] is None):
             message = f"input_shape is {described(given)}; wanted (height, width, channels), as in (224, 224, 3)."

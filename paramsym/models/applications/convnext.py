@@ -9,12 +9,10 @@ from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.normalization import LayerNorm
-from paramsym.layers.preprocessing import Rescaling
 from paramsym.models.applications.application import Application
-from paramsym.models.applications.drawing import LayerScale, Map
-from paramsym.models.applications.efficientnet import DEVIATION, MEAN
+from paramsym.models.applications.drawing import LayerScale, Map, standardised
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import check_stages, named
+from paramsym.models.vision.blocks import named
 
 
 @named
@@ -40,17 +38,12 @@ class KerasConvNeXt(Application):
     include_preprocessing: bool = True
 
     published, claims = published_in("applications.convnext")
-
-    def conditions(self) -> None:
-        """Every stage has a width."""
-        super().conditions()
-        check_stages(projection_dims=self.projection_dims, depths=self.depths)
+    staged = ("projection_dims", "depths")
 
     def drawn(self, x: Map) -> Map:
         """Draw the standardisation, then the stages, each after a convolution that shrinks the map."""
         if self.include_preprocessing and x.width == 3:
-            scale, offset = tuple(1 / (255 * one) for one in DEVIATION), tuple(-a / b for a, b in zip(MEAN, DEVIATION, strict=True))
-            x = x.to(Rescaling(scale, offset), f"{self.prefix}_prestem_normalization", "")
+            x = x.to(standardised(255), f"{self.prefix}_prestem_normalization", "")
         done = 0
         for stage, (depth, width) in enumerate(zip(self.depths, self.projection_dims, strict=True)):
             x = self._narrowed(x, stage, width)

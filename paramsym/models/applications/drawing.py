@@ -23,12 +23,13 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
 from paramsym.layers.normalization import LayerNorm
-from paramsym.layers.padding import ZeroPad2d
+from paramsym.layers.padding import Cropping, ZeroPad2d
 from paramsym.layers.pooling import AvgPool2d, MaxPool2d
+from paramsym.layers.preprocessing import Rescaling
 from paramsym.layers.reshaping import Identity
 from paramsym.layers.separable import DepthwiseConv2d, SeparableConv2d
 from paramsym.layers.spatial import Extents
-from paramsym.models.vision.blocks import remembered
+from paramsym.models.vision.blocks import DEVIATION, MEAN, remembered
 from paramsym.program import Own, Value, axes, join, pad
 
 ACTIVATIONS: dict[str, Layer] = {
@@ -96,15 +97,20 @@ class Map:
         plain = layer(Conv2d, self.width, width, kernel, stride, padding, groups=groups, bias=bias, dialect="keras")
         return self.to(activated(plain, activation), name, "conv2d", width)
 
-    def depthwise(self, kernel: int, name: str, stride: int = 1, padding: Word = "same", multiplier: Dim = 1) -> Map:
-        """A depthwise convolution."""
-        alone = layer(DepthwiseConv2d, self.width, kernel, multiplier, stride, padding, bias=False, dialect="keras")
-        return self.to(alone, name, "depthwise_conv2d", canonical(self.width * multiplier))
+    def depthwise(self, kernel: int, name: str, stride: int = 1, padding: Word = "same", multiplier: Dim = 1, *, padded: str = "") -> Map:
+        """A depthwise convolution; ``padded`` names the padding that Keras draws before a stride of 2."""
+        x, padding = self._ready(kernel, stride, padding, padded)
+        alone = layer(DepthwiseConv2d, x.width, kernel, multiplier, stride, padding, bias=False, dialect="keras")
+        return x.to(alone, name, "depthwise_conv2d", canonical(x.width * multiplier))
 
-    def separable(self, width: Dim, kernel: int, name: str, stride: int = 1, padding: Word = "same") -> Map:
-        """A depthwise convolution, then one of 1x1 that mixes the channels."""
-        plain = layer(SeparableConv2d, self.width, width, kernel, stride, padding, bias=False, dialect="keras")
-        return self.to(plain, name, "separable_conv2d", width)
+    def separable(self, width: Dim, kernel: int, name: str, stride: int = 1, *, padded: str = "") -> Map:
+        """A depthwise convolution, ``padded`` as above, then one of 1x1 that mixes the channels."""
+        x, padding = self._ready(kernel, stride, "same", padded)
+        plain = layer(SeparableConv2d, x.width, width, kernel, stride, padding, bias=False, dialect="keras")
+        return x.to(plain, name, "separable_conv2d", width)
+
+    def _ready(self, kernel: int, stride: int, padding: Word, padded: str) -> tuple[Map, Word]:
+        return (self.pad_to_halve(kernel, padded), "valid") if padded and stride == 2 else (self, padding)
 
     def dense(self, width: Dim, name: str, activation: str = "") -> Map:
         """A fully connected layer, optionally followed by an activation."""
@@ -129,6 +135,10 @@ class Map:
     def pad(self, before: int, after: int, name: str = "") -> Map:
         """Zeros before and after the entries of both spatial axes."""
         return self.to(layer(ZeroPad2d, (before, after) * 2, data_format="channels_last"), name, "zero_padding2d")
+
+    def crop(self, before: int, after: int) -> Map:
+        """Without entries at both ends of both spatial axes."""
+        return self.to(layer(Cropping, ((before, after),) * 2, "channels_last"), "", "cropping2d")
 
     def pad_to_halve(self, kernel: int, name: str) -> Map:
         """Zeros before a window with stride 2, as ``HalvingPad`` adds them."""
@@ -179,6 +189,11 @@ def in_keras_order(end: Map) -> Iterator[Map]:
         for before in one.takes:
             far[before] = max(far[before], far[one] + 1)
     yield from sorted(walk, key=lambda one: (-far[one], walk[one]))
+
+
+def standardised(largest: int) -> Rescaling:
+    """Return the layer that brings pixels between 0 and ``largest`` to mean 0 and deviation 1 over ImageNet."""
+    return Rescaling(tuple(1 / (largest * one) for one in DEVIATION), tuple(-mean / one for mean, one in zip(MEAN, DEVIATION, strict=True)))
 
 
 # Layers that only networks of Keras have --------------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ from sympy import Max, Rational, floor
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.layers.preprocessing import Rescaling
-from paramsym.models.applications.drawing import Map
-from paramsym.models.applications.efficientnet import DEVIATION, MEAN, Scaled, Stage
+from paramsym.models.applications.drawing import Map, standardised
+from paramsym.models.applications.scaled import Scaled, Stage
 from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import named
 from paramsym.models.vision.widths import scaled
@@ -50,12 +50,12 @@ class KerasEfficientNetV2(Scaled):
     include_preprocessing: bool = True
 
     published, claims = published_in("applications.efficientnet_v2")
+    fused, depthwise = 3, ("dwconv2", "")
 
     def drawn(self, x: Map) -> Map:
         """Draw the preprocessing, the stem and the stages."""
         if self.include_preprocessing and self.standardised and x.width == 3:
-            scale, offset = tuple(1 / one for one in DEVIATION), tuple(-mean / one for mean, one in zip(MEAN, DEVIATION, strict=True))
-            x = x.to(Rescaling(1 / 255), "", "rescaling").to(Rescaling(scale, offset), "", "normalization")
+            x = x.to(Rescaling(1 / 255), "", "rescaling").to(standardised(1), "", "normalization")
         elif self.include_preprocessing:
             x = x.to(Rescaling(1 / 128, -1.0), "", "rescaling")
         x = x.conv(self.rounded(self.stages[0][2]), 3, "stem_conv", 2).norm("stem_bn").act("swish", "stem_activation")
@@ -65,18 +65,3 @@ class KerasEfficientNetV2(Scaled):
         """Return a scaled width as the nearest multiple of 8, with halves rounded up."""
         eighths = scaled(channels, self.width_coefficient) * Rational(1, 8)
         return canonical(8 * Max(1, floor(eighths + Rational(1, 2))))
-
-    def block(self, x: Map, name: str, stage: Stage, drop: float) -> Map:
-        """Draw an inverted residual; in the first three stages with one convolution instead of two."""
-        kernel, number, near, far, expansion, stride = stage
-        passed, fused, wide = x, number < 4, canonical(near * expansion)
-        if expansion != 1:
-            x = x.conv(wide, kernel if fused else 1, f"{name}expand_conv", stride if fused else 1)
-            x = x.norm(f"{name}expand_bn").act("swish", f"{name}expand_activation")
-        if not fused:
-            x = x.depthwise(kernel, f"{name}dwconv2", stride).norm(f"{name}bn").act("swish", f"{name}activation")
-            x = self.squeezed(x, near, name)
-        plain = fused and expansion == 1
-        x = x.conv(far, kernel if plain else 1, f"{name}project_conv", stride if plain else 1).norm(f"{name}project_bn")
-        x = x.act("swish", f"{name}project_activation") if plain else x
-        return self.added(x, passed, name, drop) if stride == 1 and near == far else x

@@ -6,33 +6,34 @@ Reference: ``keras.applications.InceptionV3``, ``InceptionResNetV2``; torchvisio
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map, ScaledSum, layer
 from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import named
-
-Route: TypeAlias = tuple[tuple[int, int | tuple[int, int]], ...]
-"""Width and kernel of convolutions one after another."""
+from paramsym.models.vision.branches import INCEPTION_V3, Kernel, Route
 
 
-def _normed(x: Map, width: int, kernel: int | tuple[int, int], stride: int = 1, name: str = "") -> Map:
+def _normed(x: Map, width: int, kernel: Kernel, stride: int = 1, name: str = "") -> Map:
     """Draw a convolution, a norm and ReLU; a halving convolution has no padding."""
     after = (f"{name}_bn", f"{name}_ac") if name else ("", "")
     return x.conv(width, kernel, name, stride, "same" if stride == 1 else "valid").norm(after[0], scale=False).act(name=after[1])
 
 
-def _along(x: Map, route: Route, *, narrows: bool = False) -> Map:
-    """Draw a branch; if it ``narrows``, its last convolution halves the sides."""
-    for position, (width, kernel) in enumerate(route, 1):
-        x = _normed(x, width, kernel, 2 if narrows and position == len(route) else 1)
+def _along(x: Map, route: Route, paired: str = "", *, narrows: bool = False) -> Map:
+    """Draw a branch; if it ``narrows``, its last convolution halves the sides. ``paired`` names the joint of parallel convolutions."""
+    for position, (width, *kernels) in enumerate(route, 1):
+        first, *others = (_normed(x, width, kernel, 2 if narrows and position == len(route) else 1) for kernel in kernels)
+        x = first.beside(*others, name=paired) if others else first
     return x
 
 
-def _mixed(x: Map, name: str, *routes: Route, pooled: int = 0) -> Map:
-    """Draw parallel branches, and a pooling with a convolution to ``pooled`` channels; with 0 the pooling halves, like the branches."""
-    ends = [_along(x, route, narrows=not pooled) for route in routes]
+def _mixed(x: Map, name: str, *routes: Route, pooled: int = 0, paired: str = "") -> Map:
+    """Draw parallel branches, and a pooling with a convolution to ``pooled`` channels; with 0 the pooling halves, like the branches.
+
+    ``paired`` names the joint of parallel convolutions in the second branch.
+    """
+    ends = [_along(x, route, paired if number == 1 else "", narrows=not pooled) for number, route in enumerate(routes)]
     last = _normed(x.avg_pool(3, 1, padding="same"), pooled, 1) if pooled else x.max_pool(3, 2)
     first, *others = (*ends, last)
     return first.beside(*others, name=name)
@@ -63,23 +64,9 @@ class KerasInceptionV3(Application):
 
     def drawn(self, x: Map) -> Map:
         """Draw the modules at 35x35, 17x17 and 8x8 positions."""
-        row, column = (1, 7), (7, 1)
         x = _stem(x)
-        for number, pooled in enumerate((32, 64, 64)):
-            double = ((64, 1), (96, 3), (96, 3))
-            x = _mixed(x, f"mixed{number}", ((64, 1),), ((48, 1), (64, 5)), double, pooled=pooled)
-        x = _mixed(x, "mixed3", ((384, 3),), ((64, 1), (96, 3), (96, 3)))
-        for number, c in enumerate((128, 160, 160, 192), 4):
-            twice = ((c, 1), (c, column), (c, row), (c, column), (192, row))
-            x = _mixed(x, f"mixed{number}", ((192, 1),), ((c, 1), (c, row), (192, column)), twice, pooled=192)
-        x = _mixed(x, "mixed8", ((192, 1), (320, 3)), ((192, 1), (192, row), (192, column), (192, 3)))
-        for number in range(2):
-            plain, once = _normed(x, 320, 1), _normed(x, 384, 1)
-            apart = _normed(once, 384, (1, 3)).beside(_normed(once, 384, (3, 1)), name=f"mixed9_{number}")
-            twice_ = _along(x, ((448, 1), (384, 3)))
-            further = _normed(twice_, 384, (1, 3)).beside(_normed(twice_, 384, (3, 1)))
-            pooling = _normed(x.avg_pool(3, 1, padding="same"), 192, 1)
-            x = plain.beside(apart, further, pooling, name=f"mixed{9 + number}")
+        for number, (branches, pooled) in enumerate(INCEPTION_V3):
+            x = _mixed(x, f"mixed{number}", *branches.values(), pooled=pooled, paired=f"mixed9_{number - 9}")
         return self.ended(x)
 
 

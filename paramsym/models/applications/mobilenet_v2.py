@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sympy import Max
-
-from paramsym.algebra.size import Dim, canonical
+from paramsym.algebra.size import canonical
 from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
 from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import named
-from paramsym.models.vision.widths import Ratio, divisible, down, scaled
-
-_TABLE_2 = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
-"""Expansion, channels, blocks and stride of each stage (Sandler et al. 2018, table 2)."""
+from paramsym.models.vision.mobilenet_v2 import TABLE_2
+from paramsym.models.vision.widths import Ratio, divisible, down, last_width, scaled
 
 
 @named
@@ -43,7 +39,7 @@ class KerasMobileNetV2(Application):
         """Draw the stem, the blocks, and a last 1x1 convolution, which is never narrower than 1280."""
         x = x.conv(divisible(scaled(32, self.alpha)), 3, "Conv1", 2).norm("bn_Conv1").relu("Conv1_relu", "relu6")
         number = 0
-        for expansion, channels, blocks, first_stride in _TABLE_2:
+        for expansion, channels, blocks, first_stride in TABLE_2:
             for block in range(blocks):
                 x = self._block(x, number, expansion, channels, 1 if block else first_stride)
                 number += 1
@@ -56,12 +52,6 @@ class KerasMobileNetV2(Application):
         if number:
             wide = canonical(expansion * x.width)
             x = x.conv(wide, 1, f"{name}expand").norm(f"{name}expand_BN").relu(f"{name}expand_relu", "relu6")
-        x = x.pad_to_halve(3, f"{name}pad") if stride == 2 else x
-        x = x.depthwise(3, f"{name}depthwise", stride, "valid" if stride == 2 else "same").norm(f"{name}depthwise_BN")
+        x = x.depthwise(3, f"{name}depthwise", stride, padded=f"{name}pad").norm(f"{name}depthwise_BN")
         x = x.relu(f"{name}depthwise_relu", "relu6").conv(far, 1, f"{name}project").norm(f"{name}project_BN")
         return passed.plus(x, name=f"{name}add") if stride == 1 and passed.width == far else x
-
-
-def last_width(width: int, alpha: Ratio) -> Dim:
-    """Return the last width, which grows with a multiplier above 1, and is constant below."""
-    return divisible(scaled(width, alpha if isinstance(alpha, int) and alpha > 1 else Max(1, alpha)))

@@ -12,25 +12,17 @@ from paramsym.layers.preprocessing import Rescaling
 from paramsym.layers.reshaping import Flatten
 from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
-from paramsym.models.applications.mobilenet_v2 import last_width
 from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import named
-from paramsym.models.vision.widths import Ratio, divisible, scaled
+from paramsym.models.vision.mobilenet_v3 import TABLES
+from paramsym.models.vision.widths import Ratio, divisible, last_width, ratio, scaled
 
 Row: TypeAlias = tuple[Ratio, int, int, int, bool, bool]
 """Expansion, channels, kernel, stride, squeeze-and-excitation, hard swish (Howard et al. 2019, tables 1 and 2)."""
-_LARGE: tuple[Row, ...] = (
-    (1, 16, 3, 1, False, False),
-    (4, 24, 3, 2, False, False),
-    (3, 24, 3, 1, False, False),
-    (3, 40, 5, 2, True, False),
-    *((3, 40, 5, 1, True, False),) * 2,
-    (6, 80, 3, 2, False, True),
-    (Rational(5, 2), 80, 3, 1, False, True),
-    *((Rational(23, 10), 80, 3, 1, False, True),) * 2,
-    *((6, 112, 3, 1, True, True),) * 2,
-    (6, 160, 5, 2, True, True),
-    *((6, 160, 5, 1, True, True),) * 2,
+_ROWS = TABLES["mobilenet_v3_large"]
+_LARGE: tuple[Row, ...] = tuple(
+    (ratio(Rational(inside, near), "expansion"), far, kernel, stride, "SE" in has, "HS" in has)
+    for near, (kernel, inside, far, has, stride) in zip((16, *(row[2] for row in _ROWS)), _ROWS, strict=False)
 )
 
 
@@ -86,8 +78,7 @@ class KerasMobileNetV3(Application):
         wide, far, kernel = divisible(x.width * expansion), divisible(scaled(channels, self.alpha)), 3 if self.minimalistic else kernel
         if number:
             x = self._bent(x.conv(wide, 1, f"{name}expand").norm(f"{name}expand_bn"), hard=hard)
-        x = x.pad_to_halve(kernel, f"{name}depthwise_pad") if stride == 2 else x
-        x = x.depthwise(kernel, f"{name}depthwise", stride, "valid" if stride == 2 else "same").norm(f"{name}depthwise_bn")
+        x = x.depthwise(kernel, f"{name}depthwise", stride, padded=f"{name}depthwise_pad").norm(f"{name}depthwise_bn")
         x = self._bent(x, hard=hard)
         x = self._squeezed(x, f"{name}squeeze_excite") if squeezes and not self.minimalistic else x
         x = x.conv(far, 1, f"{name}project").norm(f"{name}project_bn")

@@ -6,21 +6,25 @@ Reference: ``torchvision.ops.misc`` and ``torchvision.models._utils``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache, wraps
 from typing import Any, ClassVar, Literal, ParamSpec, TypeAlias, TypeVar, cast, get_args
 
-from paramsym.algebra.size import Dim, Shape, conditions_are_asked
-from paramsym.algebra.symbols import B, W
-from paramsym.core.compose import Block, Residual, Sequential
+from paramsym.algebra.convolution import differ
+from paramsym.algebra.size import Dim, Shape, conditions_are_asked, text
+from paramsym.algebra.symbols import B, W, dims
+from paramsym.core.compose import Block, Sequential
 from paramsym.core.fields import field_names, hints_of
 from paramsym.core.layer import Layer, Part, Tensor
-from paramsym.errors import ArgumentError
-from paramsym.layers.activation import GELU, ReLU, Sigmoid
+from paramsym.errors import ArgumentError, ShapeError
+from paramsym.layers.activation import GELU, ReLU
+from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d, AdaptiveAvgPool3d
 from paramsym.layers.axes import per_channel, spatial
 from paramsym.layers.batch_norm import BatchNorm2d, BatchNorm3d
 from paramsym.layers.convolution import Conv2d, Conv3d
 from paramsym.layers.dense import Dense
+from paramsym.layers.dropout import Dropout
+from paramsym.layers.pooling import MaxPool2d
 from paramsym.layers.spatial import Extents
 from paramsym.models.blocks import Holder
 from paramsym.models.published import KERAS, Claim
@@ -34,6 +38,13 @@ _P = ParamSpec("_P")
 _Built = TypeVar("_Built")
 RELU = ReLU()
 EXACT_GELU = GELU()
+MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+"""Statistics of ImageNet's red, green and blue, between 0 and 1."""
+BLOCKS: tuple[Dim, Dim, Dim, Dim] = dims("n1 n2 n3 n4")
+LAYERS: tuple[Dim, Dim, Dim, Dim] = dims("L_1 L_2 L_3 L_4")
+HEADS: tuple[Dim, Dim, Dim, Dim] = dims("A_1 A_2 A_3 A_4")
+CHANNELS: tuple[Dim, Dim, Dim, Dim] = dims("C_1 C_2 C_3 C_4")
+"""The letters of four stages: residual blocks, layers of transformers, heads, channels."""
 
 
 def kept(most: int) -> Callable[[Callable[_P, _Built]], Callable[_P, _Built]]:
@@ -102,9 +113,11 @@ class Pictures(Layer):
 
     ratios: ClassVar[tuple[str, ...]] = ()
     """The arguments that are multipliers."""
+    staged: ClassVar[tuple[str, ...]] = ()
+    """The arguments with one entry for every stage."""
     claims: ClassVar[Sequence[Claim]] = ()
-    side: ClassVar[int] = 32
-    """For sides that are multiples of it, formulas have no floors."""
+    usual: ClassVar[Dim] = 32 * W
+    """The default side of the images: one without floors in the formula, or the only one."""
 
     def __post_init__(self) -> None:
         """Check the multipliers, and the arguments of every layer."""
@@ -114,10 +127,18 @@ class Pictures(Layer):
                 object.__setattr__(self, name, ratio(getattr(self, name), f"{type(self).__name__}: {name}"))
         super().__post_init__()
 
+    def conditions(self) -> None:
+        """Each of the ``staged`` arguments has an entry for every stage, of which there is at least one."""
+        lengths = [len(getattr(self, name)) for name in self.staged]
+        if self.staged and (len({*lengths}) > 1 or 0 in lengths):
+            *others, last = (f"{length} {name}" for length, name in zip(lengths, self.staged, strict=True))
+            message = f"there are {', '.join(others)} and {last}; wanted one of each for every stage."
+            raise ArgumentError(message)
+
     @property
     def inputs(self) -> Mapping[str, Shape]:
         """Images (batch, channels, height, width)."""
-        return {"x": (B, getattr(self, "in_channels", 3), self.side * W, self.side * W)}
+        return {"x": (B, getattr(self, "in_channels", 3), self.usual, self.usual)}
 
     def seen(self, x: Value) -> Value:
         """Return the images, after a check of their axes."""
@@ -130,7 +151,7 @@ class Videos(Pictures):
     @property
     def inputs(self) -> Mapping[str, Shape]:
         """Videos (batch, channels, frames, height, width)."""
-        return {"x": (B, 3, 16, self.side * W, self.side * W)}
+        return {"x": (B, 3, 16, self.usual, self.usual)}
 
     def seen(self, x: Value) -> Value:
         """Return the videos, after a check of their axes."""
@@ -191,6 +212,25 @@ def norm_of(kind: Norm | Literal["BatchNorm3d"], channels: Dim, eps: float = 1e-
     return (BatchNorm2d if kind == "BatchNorm2d" else BatchNorm3d)(channels, eps=eps)
 
 
+def stem(width: Dim, norm: Norm = "BatchNorm2d") -> tuple[Layer, Layer, Layer, Layer]:
+    """Return the first layers of ResNet and DenseNet: a convolution of 7x7 and a pooling, which both halve the extents."""
+    return Conv2d(3, width, 7, stride=2, padding=3, bias=False), norm_of(norm, width), RELU, MaxPool2d(3, stride=2, padding=1)
+
+
+def averaged(width: Dim, classes: Dim, *, rank: Literal[2, 3] = 2, dropout: float | None = None) -> Iterator[Part]:
+    """Yield the end of a network: the mean of every channel, a dropout if its rate is given, and one matrix."""
+    yield Part("avgpool", (AdaptiveAvgPool2d if rank == 2 else AdaptiveAvgPool3d)(1))
+    if dropout is not None:
+        yield Part("dropout", Dropout(dropout))
+    yield Part("fc", Dense(width, classes))
+
+
+def scores(own: Own, x: Value) -> Value:
+    """Return scores of classes, (batch, classes), by the parts of ``averaged``."""
+    x = rearrange(own.avgpool(x), f"b c {'() ' * (x.rank - 2)}-> b c")
+    return own.fc(own.dropout(x) if "dropout" in own else x)
+
+
 @dataclass(frozen=True)
 class FrozenBatchNorm2d(Layer):
     """Frozen batch normalisation: all four vectors are buffers. Reference: ``torchvision.ops.FrozenBatchNorm2d``."""
@@ -209,59 +249,21 @@ class FrozenBatchNorm2d(Layer):
         return restored(x * per_channel(scale, 2) + per_channel(own.bias - own.running_mean * scale, 2))
 
 
-def in_row(sequence: Sequential) -> tuple[Layer, ...]:
+def in_row(sequence: Layer) -> tuple[Layer, ...]:
     """Return the layers of a sequence, to put them into another one."""
-    return tuple(layer for _, layer in sequence.items)
+    return tuple(part.layer for part in sequence.own_parts)
 
 
 @dataclass(frozen=True)
-class SqueezeExcitation(Layer):
-    """Every channel times a number computed from the means of all channels (Hu et al. 2018, section 3).
+class Projected(Holder):
+    """The layer ``body`` added to the shortcut, which has a projection ``proj`` if the extents change; then the ``activation``, if any."""
 
-    Reference: ``torchvision.ops.SqueezeExcitation``.
-
-    >>> from paramsym import C, R
-    >>> SqueezeExcitation(C, R).params
-    2*C*R + C + R
-    """
-
-    input_channels: Dim
-    squeeze_channels: Dim
-    activation: Layer = field(default=RELU)
-    scale_activation: Layer = field(default=Sigmoid())
-
-    def parts(self) -> Iterator[Part]:
-        """Two convolutions of 1x1, which are matrices, and the functions after them."""
-        yield Part("fc1", Conv2d(self.input_channels, self.squeeze_channels, 1))
-        yield Part("fc2", Conv2d(self.squeeze_channels, self.input_channels, 1))
-        yield Part("activation", self.activation)
-        yield Part("scale_activation", self.scale_activation)
+    body: str
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The map, every channel scaled."""
-        scale = own.fc2(own.activation(own.fc1(reduce("mean", x, 2, 3, keep=True))))
-        return own.scale_activation(scale) * x
-
-
-def depthwise_in(
-    incoming: Dim, expanded: Dim, kernel: int, stride: int, activation: Layer, *, expands: bool, dilation: int = 1, **norm: Any
-) -> list[Layer]:
-    """Return the first half of an inverted residual: more channels by a 1x1 convolution if it ``expands``, then a depthwise convolution.
-
-    ``norm`` are the settings of the norms, as in ``conv_norm``.
-
-    Source: Sandler et al. 2018, "MobileNetV2: Inverted Residuals and Linear Bottlenecks", section 3.
-    """
-    wide = [conv_norm(incoming, expanded, 1, 1, activation, **norm)] if expands else []
-    return [*wide, conv_norm(expanded, expanded, kernel, stride, activation, groups=expanded, dilation=dilation, **norm)]
-
-
-def residual(body: Layer, incoming: Dim, outgoing: Dim, stride: int, name: str) -> Layer:
-    """Return a block that adds its input if the shape stays the same: at stride 1, with equal channels.
-
-    Widths in letters are equal if they are one expression.
-    """
-    return Residual(body, name=name) if stride == 1 and incoming == outgoing else Sequential({name: body})
+        """The sum."""
+        y: Value = (own.proj(x) if "proj" in own else x) + own[self.body](x)
+        return own.activation(y) if "activation" in own else y
 
 
 @dataclass(frozen=True)
@@ -291,13 +293,10 @@ def numbered(layers: Sequence[Layer]) -> Block:
     return Block({str(number): layer for number, layer in enumerate(layers)})
 
 
-def check_stages(**lists: Sequence[Any]) -> None:
-    """Raise ``ArgumentError`` unless the lists have one entry for every stage, of which there is at least one."""
-    lengths = {len(given) for given in lists.values()}
-    if lengths == {0} or len(lengths) > 1:
-        *others, last = (f"{len(given)} {name}" for name, given in lists.items())
-        message = f"there are {', '.join(others)} and {last}; wanted one of each for every stage."
-        raise ArgumentError(message)
+def check_extents(found: Sequence[Dim], wanted: Sequence[Dim], message: str) -> None:
+    """Raise ``ShapeError`` if extents differ from the wanted ones; the message has a place {} for each."""
+    if any(map(differ, found, wanted)):
+        raise ShapeError(message.format(text(found), text(wanted)))
 
 
 @remembered

@@ -16,11 +16,10 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.reshaping import Flatten, Permute
 from paramsym.models.images import ChannelsFirst
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import EXACT_GELU, Pictures, check_stages, named, remembered
+from paramsym.models.vision.blocks import EXACT_GELU, LAYERS, Pictures, named, remembered
 from paramsym.program import Own, Value
 
 _WIDTHS: tuple[Dim, ...] = dims("H_1 H_2 H_3 H_4")
-_DEPTHS: tuple[Dim, ...] = dims("L_1 L_2 L_3 L_4")
 _EPS = 1e-6
 
 
@@ -44,16 +43,13 @@ class ConvNeXt(Pictures):
     """
 
     widths: tuple[Dim, ...] = _WIDTHS
-    depths: tuple[Dim, ...] = _DEPTHS
+    depths: tuple[Dim, ...] = LAYERS
     num_classes: Dim = N
     _: KW_ONLY
     in_channels: Dim = 3
 
+    staged = ("widths", "depths")
     published, claims = published_in("vision.convnext")
-
-    def conditions(self) -> None:
-        """Every stage has a width and a depth."""
-        check_stages(widths=self.widths, depths=self.depths)
 
     def parts(self) -> Iterator[Part]:
         """Patches of 4x4, the stages with a halving before each except the first, and the classifier."""

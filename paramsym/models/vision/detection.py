@@ -14,7 +14,7 @@ from paramsym.core.layer import Layer
 from paramsym.layers.convolution import Conv2d
 from paramsym.models.blocks import Holder
 from paramsym.models.resnet import ResNet
-from paramsym.models.vision.blocks import RELU, Norm, conv_norm, numbered, remembered, tapped
+from paramsym.models.vision.blocks import RELU, Norm, Pictures, conv_norm, numbered, remembered, tapped
 from paramsym.models.vision.mobilenet_v3 import MobileNetV3
 from paramsym.program import Own, Value, apply, join, pool, rearrange, resample
 
@@ -90,6 +90,15 @@ class Head(Holder):
         read = [own.conv(one) for one in maps]
         found = [in_rows([own[name](one) for one in read], numbers) for name, numbers in self.predictors]
         return tuple(found) if len(found) > 1 else found[0]
+
+
+class OneStage(Pictures):
+    """A detector whose two heads read the maps of the backbone at once."""
+
+    def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
+        """Scores (batch, boxes, classes), and the moves of the boxes, (batch, boxes, 4)."""
+        maps = own.backbone(self.seen(x))
+        return own["head.classification_head"](*maps), own["head.regression_head"](*maps)
 
 
 def head(conv: Layer, width: Dim, anchors: Dim, kernel: int, **predictors: Dim) -> Head:

@@ -15,18 +15,13 @@ from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import Classifier, SqueezeExcitation, conv_norm, depthwise_in, named, remembered, residual
+from paramsym.models.vision.blocks import Classifier, conv_norm, named, remembered
+from paramsym.models.vision.inverted import SqueezeExcitation, inverted, residual
 from paramsym.models.vision.widths import Ratio, divisible, down, scaled, up
 
 Stage: TypeAlias = tuple[Literal["MBConv", "FusedMBConv"], int, int, int, Dim, Dim, Dim]
 """Block, expansion, kernel, stride, channels in, channels out, blocks."""
-
-
-def _stages(*rows: tuple[int, int, int, int, int, int], fused: int = 0) -> tuple[Stage, ...]:
-    return tuple(("FusedMBConv" if number < fused else "MBConv", *row) for number, row in enumerate(rows))
-
-
-_B = _stages(
+B0 = (
     (1, 3, 1, 32, 16, 1),
     (6, 3, 2, 16, 24, 2),
     (6, 5, 2, 24, 40, 2),
@@ -35,6 +30,8 @@ _B = _stages(
     (6, 5, 2, 112, 192, 4),
     (6, 3, 1, 192, 320, 1),
 )
+"""EfficientNet-B0 (Tan and Le 2019, table 1): expansion, kernel, stride, channels in and out, blocks."""
+_B: tuple[Stage, ...] = tuple(("MBConv", *row) for row in B0)
 
 
 @named
@@ -102,8 +99,7 @@ def _block(expansion: int, kernel: int, stride: int, near: Dim, far: Dim, eps: f
     """Expansion, depthwise convolution, squeeze-and-excitation, projection."""
     inside = divisible(near * expansion)
     squeezed = max(1, near // 4) if isinstance(near, int) else down(near, 4)
-    layers = depthwise_in(near, inside, kernel, stride, SiLU(), expands=not same(inside, near), eps=eps)
-    layers += [SqueezeExcitation(inside, squeezed, SiLU()), conv_norm(inside, far, 1, 1, None, eps=eps)]
+    layers = inverted(near, inside, far, kernel, stride, SiLU(), SqueezeExcitation(inside, squeezed, SiLU()), eps=eps)
     return residual(Sequential(*layers), near, far, stride, "block")
 
 

@@ -9,12 +9,11 @@ from paramsym.algebra.size import Dim, canonical
 from paramsym.algebra.symbols import N
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part
-from paramsym.layers.batch_norm import BatchNorm2d
-from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import RELU, Pictures, named, remembered, residual
+from paramsym.models.vision.blocks import RELU, Pictures, conv_norm, in_row, named, remembered
+from paramsym.models.vision.inverted import inverted, residual
 from paramsym.models.vision.widths import Ratio, divisible, scaled
 from paramsym.program import Own, Value, reduce
 
@@ -51,17 +50,17 @@ class MNASNet(Pictures):
     def parts(self) -> Iterator[Part]:
         """The stem with a separable convolution, the stacks, a last 1x1 convolution, and the classifier."""
         stem, near = (divisible(scaled(channels, self.alpha)) for channels in (32, 16))
-        layers: list[Layer] = [
-            *_normed(Conv2d(self.in_channels, stem, 3, padding=1, stride=2, bias=False)),
-            *_normed(Conv2d(stem, stem, 3, padding=1, groups=stem, bias=False)),
-            *_normed(Conv2d(stem, near, 1, bias=False))[:2],
+        layers = [
+            *in_row(conv_norm(self.in_channels, stem, 3, 2)),
+            *in_row(conv_norm(stem, stem, 3, groups=stem)),
+            *in_row(conv_norm(stem, near, 1, 1, None)),
         ]
         for channels, kernel, stride, expansion, blocks in _STACKS:
             far = divisible(scaled(channels, self.alpha))
             first = _block(near, far, kernel, stride, expansion)
             layers.append(Repeat(_block(far, far, kernel, 1, expansion), blocks, first=first))
             near = far
-        yield Part("layers", Sequential(*layers, *_normed(Conv2d(near, 1280, 1, bias=False))))
+        yield Part("layers", Sequential(*layers, *in_row(conv_norm(near, 1280, 1))))
         yield Part("classifier", Sequential(Dropout(self.dropout), Dense(1280, self.num_classes)))
 
     def forward(self, own: Own, x: Value) -> Value:
@@ -69,17 +68,8 @@ class MNASNet(Pictures):
         return own.classifier(reduce("mean", own.layers(self.seen(x)), 2, 3))
 
 
-def _normed(convolution: Conv2d) -> list[Layer]:
-    return [convolution, BatchNorm2d(convolution.out_channels), RELU]
-
-
 @remembered
 def _block(near: Dim, far: Dim, kernel: int, stride: int, expansion: int) -> Layer:
     """An inverted residual; its convolutions, norms and activations are in one sequence."""
-    inside = canonical(near * expansion)
-    body = Sequential(
-        *_normed(Conv2d(near, inside, 1, bias=False)),
-        *_normed(Conv2d(inside, inside, kernel, padding=kernel // 2, stride=stride, groups=inside, bias=False)),
-        *_normed(Conv2d(inside, far, 1, bias=False))[:2],
-    )
-    return residual(body, near, far, stride, "layers")
+    parts = inverted(near, canonical(near * expansion), far, kernel, stride, RELU)
+    return residual(Sequential(*(layer for part in parts for layer in in_row(part))), near, far, stride, "layers")

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 
-from sympy import Max
-
 from paramsym.algebra.size import Dim, canonical
 from paramsym.algebra.symbols import N
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.activation import ReLU6
-from paramsym.layers.batch_norm import BatchNorm2d
-from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import Classifier, conv_norm, depthwise_in, named, remembered, residual
-from paramsym.models.vision.widths import Ratio, divisible, scaled
+from paramsym.models.vision.blocks import Classifier, conv_norm, in_row, named, remembered
+from paramsym.models.vision.inverted import inverted, residual
+from paramsym.models.vision.widths import Ratio, divisible, last_width, scaled
 
-_TABLE_2 = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
+TABLE_2 = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
+"""Expansion, channels, blocks and stride of every stage (Sandler et al. 2018, table 2)."""
 
 
 @named
@@ -50,7 +48,7 @@ class MobileNetV2(Classifier):
 
     num_classes: Dim = N
     width_mult: Ratio = 1
-    inverted_residual_setting: tuple[tuple[Dim, Dim, int, int], ...] = _TABLE_2
+    inverted_residual_setting: tuple[tuple[Dim, Dim, int, int], ...] = TABLE_2
     round_nearest: int = 8
     dropout: float = 0.2
     _: KW_ONLY
@@ -67,8 +65,7 @@ class MobileNetV2(Classifier):
             for number in range(blocks):
                 layers.append(_block(near, far, 1 if number else first_stride, expansion))
                 near = far
-        wider = self.width_mult if isinstance(self.width_mult, int) and self.width_mult > 1 else Max(1, self.width_mult)
-        last = divisible(scaled(1280, wider), self.round_nearest)
+        last = last_width(1280, self.width_mult, self.round_nearest)
         yield Part("features", Sequential(*layers, conv_norm(near, last, 1, 1, ReLU6())))
         yield Part("classifier", Sequential(Dropout(self.dropout), Dense(last, self.num_classes)))
 
@@ -78,6 +75,5 @@ class MobileNetV2(Classifier):
 
 @remembered
 def _block(near: Dim, far: Dim, stride: int, expansion: Dim) -> Layer:
-    inside = canonical(near * expansion)
-    body = depthwise_in(near, inside, 3, stride, ReLU6(), expands=expansion != 1)
-    return residual(Sequential(*body, Conv2d(inside, far, 1, bias=False), BatchNorm2d(far)), near, far, stride, "conv")
+    *first, last = inverted(near, canonical(near * expansion), far, 3, stride, ReLU6())
+    return residual(Sequential(*first, *in_row(last)), near, far, stride, "conv")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
-from paramsym.algebra.size import Dim, canonical, same
+from paramsym.algebra.size import Dim, canonical
 from paramsym.algebra.symbols import N
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part
@@ -15,42 +15,38 @@ from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import RELU, Classifier, Norm, SqueezeExcitation, conv_norm, depthwise_in, named, remembered, residual
+from paramsym.models.vision.blocks import RELU, Classifier, Norm, conv_norm, named, remembered
+from paramsym.models.vision.inverted import SqueezeExcitation, inverted, residual
 from paramsym.models.vision.widths import Ratio, divisible, down, scaled
 
-_TABLES = {
+TABLES: Mapping[str, tuple[tuple[int, int, int, str, int], ...]] = {
     "mobilenet_v3_large": (
-        (16, 3, 16, 16, "", 1),
-        (16, 3, 64, 24, "", 2),
-        (24, 3, 72, 24, "", 1),
-        (24, 5, 72, 40, "SE", 2),
-        (40, 5, 120, 40, "SE", 1),
-        (40, 5, 120, 40, "SE", 1),
-        (40, 3, 240, 80, "HS", 2),
-        (80, 3, 200, 80, "HS", 1),
-        (80, 3, 184, 80, "HS", 1),
-        (80, 3, 184, 80, "HS", 1),
-        (80, 3, 480, 112, "SE HS", 1),
-        (112, 3, 672, 112, "SE HS", 1),
-        (112, 5, 672, 160, "SE HS", 2),
-        (160, 5, 960, 160, "SE HS", 1),
-        (160, 5, 960, 160, "SE HS", 1),
+        (3, 16, 16, "", 1),
+        (3, 64, 24, "", 2),
+        (3, 72, 24, "", 1),
+        (5, 72, 40, "SE", 2),
+        *((5, 120, 40, "SE", 1),) * 2,
+        (3, 240, 80, "HS", 2),
+        (3, 200, 80, "HS", 1),
+        *((3, 184, 80, "HS", 1),) * 2,
+        (3, 480, 112, "SE HS", 1),
+        (3, 672, 112, "SE HS", 1),
+        (5, 672, 160, "SE HS", 2),
+        *((5, 960, 160, "SE HS", 1),) * 2,
     ),
     "mobilenet_v3_small": (
-        (16, 3, 16, 16, "SE", 2),
-        (16, 3, 72, 24, "", 2),
-        (24, 3, 88, 24, "", 1),
-        (24, 5, 96, 40, "SE HS", 2),
-        (40, 5, 240, 40, "SE HS", 1),
-        (40, 5, 240, 40, "SE HS", 1),
-        (40, 5, 120, 48, "SE HS", 1),
-        (48, 5, 144, 48, "SE HS", 1),
-        (48, 5, 288, 96, "SE HS", 2),
-        (96, 5, 576, 96, "SE HS", 1),
-        (96, 5, 576, 96, "SE HS", 1),
+        (3, 16, 16, "SE", 2),
+        (3, 72, 24, "", 2),
+        (3, 88, 24, "", 1),
+        (5, 96, 40, "SE HS", 2),
+        *((5, 240, 40, "SE HS", 1),) * 2,
+        (5, 120, 48, "SE HS", 1),
+        (5, 144, 48, "SE HS", 1),
+        (5, 288, 96, "SE HS", 2),
+        *((5, 576, 96, "SE HS", 1),) * 2,
     ),
 }
-"""Channels in, kernel, channels inside, channels out, the block's options (squeeze-and-excitation, hard swish), stride."""
+"""Kernel, channels inside, channels out, the block's options (squeeze-and-excitation, hard swish), stride."""
 _LAST = {"mobilenet_v3_large": 1280, "mobilenet_v3_small": 1024}
 
 
@@ -90,14 +86,16 @@ class MobileNetV3(Classifier):
 
     def parts(self) -> Iterator[Part]:
         """The stem, the blocks, a last 1x1 convolution, and two matrices."""
-        rows = _TABLES[self.arch]
+        rows = TABLES[self.arch]
         near = self._rounded(16)
         norm = _settings(self.norm_layer)
         layers: list[Layer] = [conv_norm(self.in_channels, near, 3, 2, Hardswish(), **norm)]
-        for number, row in enumerate(rows):
+        for number, (kernel, inside, outgoing, has, stride) in enumerate(rows):
             tail = len(rows) - number  # the last three blocks; in the first of them only the output is narrower
-            layers.append(self._block(*row, tail=tail))
-            near = self._rounded(row[3], halved=tail <= 3)
+            expanded, far = self._rounded(inside, halved=tail < 3), self._rounded(outgoing, halved=tail <= 3)
+            dilation = 2 if self.dilated and tail <= 3 else 1
+            layers.append(_block(near, expanded, far, kernel, stride, has, dilation, self.norm_layer))
+            near = far
         wide = canonical(6 * near)
         yield Part("features", Sequential(*layers, conv_norm(near, wide, 1, 1, Hardswish(), **norm)))
         yield Part("avgpool", AdaptiveAvgPool2d(1))
@@ -105,36 +103,16 @@ class MobileNetV3(Classifier):
         matrices = (Dense(wide, last), Hardswish(), Dropout(self.dropout), Dense(last, self.num_classes))
         yield Part("classifier", Sequential(*matrices))
 
-    def _block(self, incoming: int, kernel: int, inside: int, outgoing: int, has: str, stride: int, tail: int) -> Layer:
-        near, expanded = self._rounded(incoming, halved=tail < 3), self._rounded(inside, halved=tail < 3)
-        far, dilation = self._rounded(outgoing, halved=tail <= 3), 2 if self.dilated and tail <= 3 else 1
-        activation: Layer = Hardswish() if "HS" in has else RELU
-        step = 1 if dilation > 1 else stride
-        return _block(near, expanded, far, kernel, stride, step, dilation, activation, self.norm_layer, excites="SE" in has)
-
     def _rounded(self, channels: int, *, halved: bool = False) -> Dim:
         return divisible(scaled(channels // 2 if halved and self.reduced_tail else channels, self.width_mult))
 
 
 @remembered
-def _block(
-    near: Dim,
-    expanded: Dim,
-    far: Dim,
-    kernel: int,
-    stride: int,
-    step: int,
-    dilation: int,
-    activation: Layer,
-    kind: Norm | None,
-    *,
-    excites: bool,
-) -> Layer:
-    norm = _settings(kind)
-    layers = depthwise_in(near, expanded, kernel, step, activation, expands=not same(expanded, near), dilation=dilation, **norm)
-    if excites:
-        layers.append(SqueezeExcitation(expanded, divisible(down(expanded, 4)), scale_activation=Hardsigmoid()))
-    return residual(Sequential(*layers, conv_norm(expanded, far, 1, 1, None, **norm)), near, far, stride, "block")
+def _block(near: Dim, inside: Dim, far: Dim, kernel: int, stride: int, has: str, dilation: int, kind: Norm | None) -> Layer:
+    squeeze = SqueezeExcitation(inside, divisible(down(inside, 4)), scale_activation=Hardsigmoid()) if "SE" in has else None
+    activation: Layer = Hardswish() if "HS" in has else RELU
+    layers = inverted(near, inside, far, kernel, stride, activation, squeeze, dilation=dilation, **_settings(kind))
+    return residual(Sequential(*layers), near, far, stride, "block")
 
 
 def _settings(kind: Norm | None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from paramsym.algebra.size import Dim, Shape, canonical
-from paramsym.algebra.symbols import C, F, N, dims
+from paramsym.algebra.symbols import C, F, N, W, dims
 from paramsym.core.compose import Block, Sequential
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.convolution import Conv2d, ConvTranspose2d
@@ -24,7 +24,7 @@ _PROPOSALS, _DETECTIONS, _ANCHORS, _POINTS = dims("proposals detections a k")
 class _RCNN(Pictures):
     """Two stages: regions of the image that may be objects, and the classes of those regions."""
 
-    side = 64
+    usual = 64 * W
     backbone: Backbone
     num_classes: Dim
     out_channels: Dim

@@ -10,15 +10,12 @@ from paramsym.algebra.size import Dim, divides, per
 from paramsym.algebra.symbols import N, dims
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part
-from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
-from paramsym.layers.dense import Dense
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import RELU, Pictures, SqueezeExcitation, check_stages, conv_norm, named, remembered
+from paramsym.models.vision.blocks import BLOCKS, CHANNELS, RELU, Pictures, Projected, averaged, conv_norm, named, remembered, scores
+from paramsym.models.vision.inverted import SqueezeExcitation
 from paramsym.models.vision.widths import Ratio, nearest_whole, scaled
-from paramsym.program import Own, Value, rearrange
+from paramsym.program import Own, Value
 
-_DEPTHS: tuple[Dim, ...] = dims("n1 n2 n3 n4")
-_WIDTHS: tuple[Dim, ...] = dims("C_1 C_2 C_3 C_4")
 _GROUPS: tuple[Dim, ...] = dims("g_1 g_2 g_3 g_4")
 
 
@@ -42,10 +39,10 @@ class RegNet(Pictures):
     2*C_2**2 + 9*C_2*g_2 + 6*C_2
     """
 
-    ratios = ("se_ratio",)
+    ratios, staged = ("se_ratio",), ("depths", "widths", "group_widths")
 
-    depths: tuple[Dim, ...] = _DEPTHS
-    widths: tuple[Dim, ...] = _WIDTHS
+    depths: tuple[Dim, ...] = BLOCKS
+    widths: tuple[Dim, ...] = CHANNELS
     group_widths: tuple[Dim, ...] = _GROUPS
     se_ratio: Ratio | None = None
     num_classes: Dim = N
@@ -57,7 +54,7 @@ class RegNet(Pictures):
 
     def conditions(self) -> None:
         """Every stage has a depth, a width, and groups that divide it."""
-        check_stages(depths=self.depths, widths=self.widths, group_widths=self.group_widths)
+        super().conditions()
         for width, group in zip(self.widths, self.group_widths, strict=True):
             divides(group, width, "group_widths", "widths")
 
@@ -69,12 +66,11 @@ class RegNet(Pictures):
             stages[f"block{number}"] = _stage(near, width, depth, group, self.se_ratio, f"block{number}-{{}}")
             near = width
         yield Part("trunk_output", Sequential(stages))
-        yield Part("avgpool", AdaptiveAvgPool2d(1))
-        yield Part("fc", Dense(near, self.num_classes))
+        yield from averaged(near, self.num_classes)
 
     def forward(self, own: Own, x: Value) -> Value:
         """Scores of classes, (batch, classes)."""
-        return own.fc(rearrange(own.avgpool(own.trunk_output(own.stem(self.seen(x)))), "b c () () -> b c"))
+        return scores(own, own.trunk_output(own.stem(self.seen(x))))
 
 
 @remembered
@@ -87,23 +83,10 @@ def _block(near: Dim, far: Dim, stride: int, group: Dim, se_ratio: Any) -> Layer
     layers: dict[str, Layer] = {"a": conv_norm(near, far, 1), "b": conv_norm(far, far, 3, stride, groups=per(far, group))}
     if se_ratio is not None:
         layers["se"] = SqueezeExcitation(far, nearest_whole(scaled(near, se_ratio)))
-    projection = conv_norm(near, far, 1, stride, None) if stride != 1 else None
-    return _Bottleneck(Sequential({**layers, "c": conv_norm(far, far, 1, 1, None)}), projection)
+    projection = {"proj": conv_norm(near, far, 1, stride, None)} if stride != 1 else {}
+    return _Bottleneck({**projection, "f": Sequential({**layers, "c": conv_norm(far, far, 1, 1, None)}), "activation": RELU}, "f")
 
 
 @dataclass(frozen=True)
-class _Bottleneck(Layer):
-    """A body added to the shortcut, which is projected if there is a projection."""
-
-    body: Layer
-    projection: Layer | None
-
-    def parts(self) -> Iterator[Part]:
-        if self.projection is not None:
-            yield Part("proj", self.projection)
-        yield Part("f", self.body)
-        yield Part("activation", RELU)
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """The sum, activated."""
-        return own.activation((x if self.projection is None else own.proj(x)) + own.f(x))
+class _Bottleneck(Projected):
+    """A body added to the shortcut, and ReLU."""

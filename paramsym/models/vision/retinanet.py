@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from paramsym.algebra.size import Dim
-from paramsym.algebra.symbols import C, N, dims
+from paramsym.algebra.symbols import C, N, W, dims
 from paramsym.core.compose import Block, Sequential
 from paramsym.core.layer import Part
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.normalization import GroupNorm
 from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import RELU, Norm, Pictures, named, remembered
-from paramsym.models.vision.detection import Backbone, head, plain, pyramid
+from paramsym.models.vision.detection import Backbone, OneStage, head, plain, pyramid
 from paramsym.program import Own, Value, apply
 
 _ANCHORS: Dim = dims("a")
@@ -24,7 +24,7 @@ _GROUPS = 32
 
 @named
 @dataclass(frozen=True)
-class RetinaNet(Pictures):
+class RetinaNet(OneStage):
     """Two heads at every position of a pyramid of five levels: one scores the classes of every anchor, one moves the anchor.
 
     ``num_anchors`` are the boxes of a position, in three sizes and three shapes each. Which of them are objects depends on the data: those
@@ -43,7 +43,7 @@ class RetinaNet(Pictures):
     72*C**2 + 9*C*N*a + 36*C*a + 8*C + N*a + 4*a
     """
 
-    side = 128
+    usual = 128 * W
 
     backbone: Backbone = "resnet50"
     num_classes: Dim = N
@@ -61,11 +61,6 @@ class RetinaNet(Pictures):
         conv = _in_groups(width) if second else plain(width, 4)
         scores = head(conv, width, self.num_anchors, 3, cls_logits=self.num_classes)
         yield Part("head", Block(classification_head=scores, regression_head=head(conv, width, self.num_anchors, 3, bbox_reg=4)))
-
-    def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
-        """Scores (batch, anchors, classes), and the moves of the anchors, (batch, anchors, 4)."""
-        maps = own.backbone(self.seen(x))
-        return own["head.classification_head"](*maps), own["head.regression_head"](*maps)
 
 
 @named
@@ -88,7 +83,7 @@ class FCOS(Pictures):
     72*C**2 + 9*C*N + 69*C + N + 5
     """
 
-    side = 128
+    usual = 128 * W
 
     backbone: Backbone = "resnet50"
     num_classes: Dim = N

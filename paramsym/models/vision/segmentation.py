@@ -12,14 +12,13 @@ from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.activation import Sigmoid
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
-from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dropout import Dropout
 from paramsym.models.blocks import Holder
 from paramsym.models.published import published_in
 from paramsym.models.resnet import ResNet
 from paramsym.models.upernet import like
-from paramsym.models.vision.blocks import RELU, Pictures, conv_norm, in_row, named, numbered, remembered, tapped
+from paramsym.models.vision.blocks import Pictures, conv_norm, in_row, named, numbered, remembered, tapped
 from paramsym.models.vision.mobilenet_v3 import MobileNetV3
 from paramsym.program import Own, Value, join
 
@@ -29,12 +28,13 @@ _WIDTHS = {"resnet50": (1024, 2048), "resnet101": (1024, 2048), "mobilenet_v3_la
 """The layers of a backbone that feed an auxiliary classifier and the classifier, and their channels."""
 
 
+@dataclass(frozen=True)
 class _Segmenter(Pictures):
     """A dilated backbone, and classifiers whose maps are interpolated to the extents of the image."""
 
-    backbone: Backbone
-    num_classes: Dim
-    aux_loss: bool
+    backbone: Backbone = "resnet50"
+    num_classes: Dim = N
+    aux_loss: bool = False
 
     def _head(self, width: int) -> Layer:
         raise NotImplementedError
@@ -69,10 +69,6 @@ class FCN(_Segmenter):
     (32957013, 35322218)
     """
 
-    backbone: Backbone = "resnet50"
-    num_classes: Dim = N
-    aux_loss: bool = False
-
     published, claims = published_in("vision.segmentation", "FCN")
 
     def _head(self, width: int) -> Layer:
@@ -91,10 +87,6 @@ class DeepLabV3(_Segmenter):
     >>> DeepLabV3("deeplabv3_resnet50").params, DeepLabV3("deeplabv3_mobilenet_v3_large", aux_loss=True).params
     (39638869, 11029328)
     """
-
-    backbone: Backbone = "resnet50"
-    num_classes: Dim = N
-    aux_loss: bool = False
 
     published, claims = published_in("vision.segmentation", "DeepLabV3")
 
@@ -151,9 +143,7 @@ class _LiteHead(Holder):
 @remembered
 def _fcn_head(width: int, classes: Dim) -> Sequential:
     between = width // 4
-    return Sequential(
-        Conv2d(width, between, 3, padding=1, bias=False), BatchNorm2d(between), RELU, Dropout(0.1), Conv2d(between, classes, 1)
-    )
+    return Sequential(*in_row(conv_norm(width, between)), Dropout(0.1), Conv2d(between, classes, 1))
 
 
 @remembered

@@ -9,12 +9,10 @@ from paramsym.algebra.size import Dim, divides, per
 from paramsym.algebra.symbols import N, dims
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part
-from paramsym.layers.batch_norm import BatchNorm2d
-from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.pooling import MaxPool2d
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import RELU, Pictures, conv_norm, named, remembered
+from paramsym.models.vision.blocks import Pictures, conv_norm, in_row, named, remembered
 from paramsym.program import Own, Value, join, rearrange, reduce, segments
 
 _DEPTHS: tuple[Dim, Dim, Dim] = dims("n2 n3 n4")
@@ -88,11 +86,8 @@ class _Block(Layer):
         half = per(self.outgoing, 2)
         near = half if self.stride == 1 else self.incoming
         if self.stride > 1:
-            yield Part("branch1", Sequential(*self._filtered(near), *_pointwise(near, half)))
-        yield Part("branch2", Sequential(*_pointwise(near, half), *self._filtered(half), *_pointwise(half, half)))
-
-    def _filtered(self, width: Dim) -> tuple[Layer, Layer]:
-        return Conv2d(width, width, 3, self.stride, padding=1, groups=width, bias=False), BatchNorm2d(width)
+            yield Part("branch1", _row(_filtered(near, self.stride), conv_norm(near, half, 1)))
+        yield Part("branch2", _row(conv_norm(near, half, 1), _filtered(half, self.stride), conv_norm(half, half, 1)))
 
     def forward(self, own: Own, x: Value) -> Value:
         """Both branches joined, and their channels taken in turn."""
@@ -101,5 +96,9 @@ class _Block(Layer):
         return rearrange(join(near, own.branch2(far), axis=1), "b (branch c) h w -> b (c branch) h w", branch=2)
 
 
-def _pointwise(near: Dim, far: Dim) -> tuple[Layer, ...]:
-    return Conv2d(near, far, 1, bias=False), BatchNorm2d(far), RELU
+def _filtered(width: Dim, stride: int) -> Sequential:
+    return conv_norm(width, width, 3, stride, None, groups=width)
+
+
+def _row(*layers: Sequential) -> Sequential:
+    return Sequential(*(one for layer in layers for one in in_row(layer)))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
-from typing import ClassVar
 
-from paramsym.algebra.size import Dim, Shape, canonical
-from paramsym.algebra.symbols import B, N
+from paramsym.algebra.size import Dim, canonical
+from paramsym.algebra.symbols import N
 from paramsym.core.compose import Block, Sequential
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
@@ -18,8 +17,8 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.pooling import MaxPool2d
 from paramsym.models.blocks import Holder
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import RELU, Pictures, conv_norm, in_row, named, numbered, remembered
-from paramsym.models.vision.detection import in_rows
+from paramsym.models.vision.blocks import RELU, conv_norm, in_row, named, numbered, remembered
+from paramsym.models.vision.detection import OneStage, in_rows
 from paramsym.models.vision.mobilenet_v3 import MobileNetV3
 from paramsym.models.vision.vgg import VGG
 from paramsym.program import Own, Value, apply, rearrange, reduce
@@ -29,20 +28,16 @@ _BOXES = (4, 6, 6, 6, 4, 4)
 _EPS = 0.001
 
 
-class _SSD(Pictures):
+class _SSD(OneStage):
     """Maps of six extents, each with a convolution that scores its boxes and one that moves them."""
 
-    extents: ClassVar[int]
+    num_anchors: tuple[Dim, ...]
 
-    @property
-    def inputs(self) -> Mapping[str, Shape]:
-        """Images of the extents to which torchvision resizes every image."""
-        return {"x": (B, 3, self.extents, self.extents)}
-
-    def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
-        """Scores (batch, boxes, classes), and the moves of the boxes, (batch, boxes, 4)."""
-        maps = own.backbone(self.seen(x))
-        return own["head.classification_head"](*maps), own["head.regression_head"](*maps)
+    def conditions(self) -> None:
+        """Every map has boxes."""
+        if len(self.num_anchors) != 6:
+            message = f"num_anchors has {len(self.num_anchors)} entries; wanted six, the boxes of a position of each map."
+            raise ArgumentError(message)
 
 
 @named
@@ -64,16 +59,11 @@ class SSD(_SSD):
     133662*N
     """
 
-    extents = 300
-
     num_classes: Dim = N
     num_anchors: tuple[Dim, ...] = _BOXES
 
     published, claims = published_in("vision.ssd", "SSD")
-
-    def conditions(self) -> None:
-        """Every map has boxes."""
-        _six(self.num_anchors)
+    usual = 300
 
     def parts(self) -> Iterator[Part]:
         """The backbone, and both heads."""
@@ -98,17 +88,12 @@ class SSDLite(_SSD):
     3440060
     """
 
-    extents = 320
-
     num_classes: Dim = N
     num_anchors: tuple[Dim, ...] = (6,) * 6
     reduced_tail: bool = True
 
     published, claims = published_in("vision.ssd", "SSDLite")
-
-    def conditions(self) -> None:
-        """Every map has boxes."""
-        _six(self.num_anchors)
+    usual = 320
 
     def parts(self) -> Iterator[Part]:
         """The backbone, and both heads."""
@@ -117,17 +102,11 @@ class SSDLite(_SSD):
         yield Part("head", _heads((672, last, 512, 256, 256, 128), self.num_anchors, self.num_classes, _separable))
 
 
-def _six(num_anchors: Sequence[Dim]) -> None:
-    if len(num_anchors) != 6:
-        message = f"num_anchors has {len(num_anchors)} entries; wanted six, the boxes of a position of each map."
-        raise ArgumentError(message)
-
-
 @remembered
 def _vgg() -> Layer:
     """VGG-16 up to the last convolution before its fourth pooling, and the layers after it. Reference: ``SSDFeatureExtractorVGG``."""
     (features, *_) = VGG().own_parts
-    layers = list(in_row(features.layer))  # type: ignore[arg-type]
+    layers = list(in_row(features.layer))
     _, _, third, fourth, _ = (number for number, layer in enumerate(layers) if isinstance(layer, MaxPool2d))
     layers[third] = MaxPool2d(2, 2, ceil_mode=True)
     atrous = Conv2d(512, 1024, 3, padding=6, dilation=6)
@@ -164,9 +143,9 @@ class _Scaled(Holder):
 def _mobilenet(reduced: bool, last: int) -> Layer:
     """MobileNetV3 in two parts, divided inside the last block that halves the extents. Reference: ``SSDLiteFeatureExtractorMobileNet``."""
     (features, *_) = MobileNetV3("mobilenet_v3_large", reduced_tail=reduced).own_parts
-    layers = list(in_row(features.layer))  # type: ignore[arg-type]
+    layers = list(in_row(features.layer))
     block = layers[13].part("block")
-    expanded, *rest = in_row(block)  # type: ignore[arg-type]
+    expanded, *rest = in_row(block)
     halves = (Sequential(*layers[:13], expanded), Sequential(Sequential({str(n): one for n, one in enumerate(rest, 1)}), *layers[14:]))
     widths = (last, 512, 256, 256, 128)
     more = [_extra(near, far) for near, far in pairwise(widths)]

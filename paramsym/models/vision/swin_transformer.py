@@ -8,46 +8,24 @@ from math import inf, log
 from typing import Literal
 
 from paramsym.algebra.convolution import over
-from paramsym.algebra.size import Count, Dim, canonical, cat, divides, product, reaches
+from paramsym.algebra.size import Dim, canonical, divides
 from paramsym.algebra.symbols import H, N, dims
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part, Tensor
-from paramsym.layers.activation import ReLU
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.reshaping import Permute
-from paramsym.models.blocks import Ladder
+from paramsym.models.blocks import Ladder, Residual
+from paramsym.models.images import filled
 from paramsym.models.published import published_in
-from paramsym.models.swin import filled
-from paramsym.models.vision.blocks import Pictures, check_stages, mlp, named, remembered
+from paramsym.models.vision.blocks import HEADS, LAYERS, RELU, Pictures, mlp, named, remembered
 from paramsym.models.vision.widths import Ratio, scaled_down
-from paramsym.program import (
-    Own,
-    Value,
-    apply,
-    attend,
-    constant,
-    contract,
-    copies,
-    heads as heads_of,
-    lookup,
-    rearrange,
-    reduce,
-    roll,
-    segments,
-    take,
-)
+from paramsym.models.vision.windows import Attention
+from paramsym.program import Own, Value, apply, contract, heads as heads_of, rearrange, reduce, segments
 
 BlockName = Literal["SwinTransformerBlock", "SwinTransformerBlockV2"]
-_DEPTHS: tuple[Dim, ...] = dims("L_1 L_2 L_3 L_4")
-_HEADS: tuple[Dim, ...] = dims("A_1 A_2 A_3 A_4")
 _WINDOW: Dim = dims("w")
-_PATTERNS = {
-    2: ((1, 2), "b (y j) (x k) c", "(b y x) (j k) c"),
-    3: ((1, 2, 3), "b (z i) (y j) (x k) c", "(b z y x) (i j k) c"),
-}
-"""By the number of extents: their axes, a map of whole windows, and its windows."""
 
 
 @named
@@ -71,12 +49,12 @@ class SwinTransformer(Pictures):
     4*A_1*w**2 - 4*A_1*w + A_1 + 12*H**2 + 13*H
     """
 
-    ratios = ("mlp_ratio",)
+    ratios, staged = ("mlp_ratio",), ("depths", "num_heads")
 
     patch_size: Dim = 4
     embed_dim: Dim = H
-    depths: tuple[Dim, ...] = _DEPTHS
-    num_heads: tuple[Dim, ...] = _HEADS
+    depths: tuple[Dim, ...] = LAYERS
+    num_heads: tuple[Dim, ...] = HEADS
     window_size: Dim = _WINDOW
     mlp_ratio: Ratio = 4
     num_classes: Dim = N
@@ -85,10 +63,6 @@ class SwinTransformer(Pictures):
     in_channels: Dim = 3
 
     published, claims = published_in("vision.swin_transformer")
-
-    def conditions(self) -> None:
-        """Every stage has heads."""
-        check_stages(depths=self.depths, num_heads=self.num_heads)
 
     def parts(self) -> Iterator[Part]:
         """Patches, the stages with a halving between them, and the classifier."""
@@ -115,7 +89,6 @@ def stages(
         if number:
             layers.append(Merging(width, second))
             width = canonical(2 * width)
-        divides(heads, width, "num_heads", "the width of its stage")
         layers.append(_stage(width, heads, window, scaled_down(width, mlp_ratio, "mlp_ratio"), depth, second=second))
     return layers, width
 
@@ -123,8 +96,19 @@ def stages(
 @remembered
 def _stage(width: Dim, heads: Dim, window: tuple[Dim, ...], inner: Dim, depth: Dim, *, second: bool = False) -> Ladder:
     """Return alternating blocks: the second one of two is shifted by half a window."""
-    halves = tuple(over(side, 2) for side in window)
-    return Ladder(tuple(_Block(width, heads, window, inner, second, shift) for shift in ((0,) * len(window), halves)), depth)
+    sliced = (heads, divides(heads, width, "num_heads", "the width of its stage"))
+    attention, norm = _Attention if second else Attention, LayerNorm(width)
+    branches = (("attn", "norm1"), ("mlp", "norm2")) if second else (("norm1", "attn"), ("norm2", "mlp"))
+    blocks = []
+    for shift in ((0,) * len(window), tuple(over(side, 2) for side in window)):
+        layers = {"norm1": norm, "attn": attention(width, sliced, window, shift), "norm2": norm, "mlp": mlp(width, inner)}
+        blocks.append(_Block(layers, branches=branches))
+    return Ladder(tuple(blocks), depth)
+
+
+@dataclass(frozen=True)
+class _Block(Residual):
+    """Attention within windows and two matrices, each with a norm."""
 
 
 @dataclass(frozen=True)
@@ -146,111 +130,34 @@ class Merging(Layer):
 
 
 @dataclass(frozen=True)
-class _Block(Layer):
-    """Attention within windows and two matrices, each with a norm."""
+class _Attention(Attention):
+    """The second version: directions of queries and keys are compared, and a small network gives the bias of a distance."""
 
-    width: Dim
-    heads: Dim
-    window: tuple[Dim, ...]
-    inner: Dim
-    second: bool
-    shift: tuple[Count, ...]
+    def of_distances(self, spans: tuple[Dim, ...]) -> Iterator[Tensor]:
+        yield Tensor("logit_scale", (self.sliced[0], 1, 1), role="scale")
+        yield Tensor("relative_coords_table", (1, *spans, 2), role="statistic", buffer=True)
 
     def parts(self) -> Iterator[Part]:
-        yield Part("norm1", LayerNorm(self.width))
-        yield Part("attn", _Attention(self.width, self.heads, self.window, self.second, self.shift))
-        yield Part("norm2", LayerNorm(self.width))
-        yield Part("mlp", mlp(self.width, self.inner))
+        yield from super().parts()
+        layers: dict[str, Layer] = {"0": Dense(2, 512), "1": RELU, "2": Dense(512, self.sliced[0], bias=False)}
+        yield Part("cpb_mlp", Sequential(layers))
 
-    def forward(self, own: Own, x: Value) -> Value:
-        """(batch, extents, channels), unchanged."""
-        if self.second:
-            x = x + own.norm1(own.attn(x))
-            return x + own.norm2(own.mlp(x))
-        x = x + own.attn(own.norm1(x))
-        return x + own.mlp(own.norm2(x))
+    def scale(self) -> int:
+        return 1
 
-
-@dataclass(frozen=True)
-class _Attention(Layer):
-    """Attention within the windows of a map, or of a video, that is shifted along the axes that are longer than a window.
-
-    Along the other axes a video's window shrinks to its extent, and a map is padded.
-    """
-
-    width: Dim
-    heads: Dim
-    window: tuple[Dim, ...]
-    second: bool
-    shift: tuple[Count, ...]
-
-    def tensors(self) -> Iterator[Tensor]:
-        sides, places = tuple(canonical(2 * side - 1) for side in self.window), product(self.window)
-        if self.second:
-            yield Tensor("logit_scale", (self.heads, 1, 1), role="scale")
-            yield Tensor("relative_coords_table", (1, *sides, 2), role="statistic", buffer=True)
-        else:
-            yield Tensor("relative_position_bias_table", (product(sides), self.heads), role="table")
-        pairs = (canonical(places**2),) if len(self.window) == 2 else (places, places)
-        yield Tensor("relative_position_index", pairs, role="statistic", buffer=True)
-
-    def parts(self) -> Iterator[Part]:
-        sliced = (self.heads, divides(self.heads, self.width, "num_heads", "the width of its stage"))
-        yield Part("qkv", Dense(self.width, cat(query=sliced, key=sliced, value=sliced)))
-        yield Part("proj", Dense(sliced, self.width))
-        if self.second:
-            layers: dict[str, Layer] = {"0": Dense(2, 512), "1": ReLU(), "2": Dense(512, self.heads, bias=False)}
-            yield Part("cpb_mlp", Sequential(layers))
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """Pad the map to whole windows, shift it, attend within each, and undo both."""
-        batch, *extents, _ = x.sizes
-        window, shifts = self._fitted(extents)
-        x = filled(x, window)
-        axes, whole, parted = _PATTERNS[len(window)]
-        counts = tuple(over(length, side) for length, side in zip(x.sizes[1:-1], window, strict=True))
-        bias, shifted = self._bias(own, window), any(shift != 0 for shift in shifts)
-        if shifted:
-            x = roll(x, tuple(-shift for shift in shifts), axes)
-            shape = (product(counts), 1, *bias.sizes[2:])
-            apart = constant("swin regions", shape, x.sizes[1:-1], window, *shifts)
-            bias = bias + copies(apart, batch, axis=0, tiled=True)
-        sides = dict(zip("kji", reversed(window), strict=False))
-        q, k, v = self._projected(own, rearrange(x, f"{whole} -> {parted}", **sides))
-        y = own.proj(attend(q, k, v, scale=1 if self.second else None, bias=bias))
-        y = rearrange(y, f"{parted} -> {whole}", **sides, **dict(zip("xyz", reversed(counts), strict=False)))
-        y = roll(y, shifts, axes) if shifted else y
-        for axis, length in zip(axes, extents, strict=True):
-            y = take(y, axis, 0, length)
-        return y
-
-    def _fitted(self, extents: Sequence[Dim]) -> tuple[tuple[Dim, ...], tuple[Count, ...]]:
-        """Return the window and the shifts for a map; a map with symbolic extents counts as larger than a window."""
-        each = list(zip(extents, self.window, self.shift, strict=True))
-        inside = [not reaches(length, side + 1) for length, side, _ in each]
-        window = tuple(length if here and len(each) == 3 else side for here, (length, side, _) in zip(inside, each, strict=True))
-        return window, tuple(0 if here else shift for here, (_, _, shift) in zip(inside, each, strict=True))
-
-    def _projected(self, own: Own, x: Value) -> tuple[Value, ...]:
-        """Queries, keys and values by heads; in the second version of length one, without the stored bias of the keys."""
-        if not self.second:
-            return tuple(map(heads_of, segments(own.qkv(x))))
+    def projected(self, own: Own, x: Value) -> tuple[Value, ...]:
+        """Queries and keys of length one, without the stored bias of the keys; the queries are multiplied by the ``logit_scale``."""
         q, k, v = segments(contract("... i, o i -> ... o", x, own["qkv.weight"]))
         bias_q, _, bias_v = segments(own["qkv.bias"])
         q, k, v = map(heads_of, (q + bias_q, k, v + bias_v))
         steep = apply("exp", apply("clip", own.logit_scale, -inf, log(100)))
         return _unit(q) * rearrange(steep, "a () () -> a ()"), _unit(k), v
 
-    def _bias(self, own: Own, window: tuple[Dim, ...]) -> Value:
-        """The bias of the scores: (1, heads, positions, positions)."""
-        places, all_places = product(window), product(self.window)
-        index = constant("swin index", (all_places, all_places), *self.window, kind="index")
-        if window != self.window:  # the reference takes the first rows of the index, with the distances of the whole window
-            index = take(take(index, 0, 0, places), 1, 0, places)
-        if not self.second:
-            return rearrange(lookup(own.relative_position_bias_table, index), "q k a -> () a q k")
-        table = rearrange(own.cpb_mlp(own.relative_coords_table), "one y x a -> (one y x) a")
-        return apply("sigmoid", rearrange(lookup(table, index), "q k a -> () a q k")) * 16
+    def bias(self, own: Own, window: tuple[Dim, ...]) -> Value:
+        return apply("sigmoid", super().bias(own, window)) * 16
+
+    def by_distance(self, own: Own) -> Value:
+        return rearrange(own.cpb_mlp(own.relative_coords_table), "one y x a -> (one y x) a")
 
 
 def _unit(x: Value) -> Value:

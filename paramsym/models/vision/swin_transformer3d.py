@@ -12,15 +12,13 @@ from paramsym.core.layer import Part
 from paramsym.layers.convolution import Conv3d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
+from paramsym.models.images import filled
 from paramsym.models.published import published_in
-from paramsym.models.swin import filled
-from paramsym.models.vision.blocks import Videos, check_stages, named
+from paramsym.models.vision.blocks import HEADS, LAYERS, Videos, named
 from paramsym.models.vision.swin_transformer import stages
 from paramsym.models.vision.widths import Ratio
 from paramsym.program import Own, Value, rearrange, reduce
 
-_DEPTHS: tuple[Dim, ...] = dims("L_1 L_2 L_3 L_4")
-_HEADS: tuple[Dim, ...] = dims("A_1 A_2 A_3 A_4")
 _WINDOW: tuple[Dim, Dim, Dim] = dims("w_1 w_2 w_3")
 
 
@@ -45,12 +43,12 @@ class SwinTransformer3d(Videos):
     2535*A_1 + 4*H**2 + 4*H
     """
 
-    ratios = ("mlp_ratio",)
+    ratios, staged = ("mlp_ratio",), ("depths", "num_heads")
 
     patch_size: tuple[Dim, Dim, Dim] = (2, 4, 4)
     embed_dim: Dim = H
-    depths: tuple[Dim, ...] = _DEPTHS
-    num_heads: tuple[Dim, ...] = _HEADS
+    depths: tuple[Dim, ...] = LAYERS
+    num_heads: tuple[Dim, ...] = HEADS
     window_size: tuple[Dim, Dim, Dim] = _WINDOW
     mlp_ratio: Ratio = 4
     num_classes: Dim = N
@@ -58,10 +56,6 @@ class SwinTransformer3d(Videos):
     in_channels: Dim = 3
 
     published, claims = published_in("vision.swin_transformer3d")
-
-    def conditions(self) -> None:
-        """Every stage has heads."""
-        check_stages(depths=self.depths, num_heads=self.num_heads)
 
     def parts(self) -> Iterator[Part]:
         """Patches, the stages with a halving between them, and the classifier."""

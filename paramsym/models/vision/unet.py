@@ -10,12 +10,11 @@ from paramsym.algebra.size import Count, Dim, Shape, canonical
 from paramsym.algebra.symbols import B, C, N, W
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part
-from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d, ConvTranspose2d
 from paramsym.layers.pooling import MaxPool2d
 from paramsym.layers.resampling import Upsample
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import RELU, Pictures, named, remembered
+from paramsym.models.vision.blocks import Pictures, conv_norm, in_row, named, remembered
 from paramsym.models.vision.widths import down
 from paramsym.program import Own, Value, apply, axes, join, pad
 
@@ -81,8 +80,7 @@ class UNet(Pictures):
 @remembered
 def _double(near: Dim, between: Dim, far: Dim) -> Sequential:
     """Two convolutions, each with a norm and ReLU. Reference: ``DoubleConv``."""
-    first = (Conv2d(near, between, 3, padding=1, bias=False), BatchNorm2d(between), RELU)
-    return Sequential(double_conv=Sequential(*first, Conv2d(between, far, 3, padding=1, bias=False), BatchNorm2d(far), RELU))
+    return Sequential(double_conv=Sequential(*in_row(conv_norm(near, between)), *in_row(conv_norm(between, far))))
 
 
 @dataclass(frozen=True)
@@ -133,7 +131,7 @@ class HubUNet(Pictures):
     init_features: Dim = 32
 
     published, claims = published_in("vision.hub_unet")
-    side = 16
+    usual = 16 * W
 
     def parts(self) -> Iterator[Part]:
         """The way down, the bottom, the way up, and a convolution with one channel per class."""
@@ -166,7 +164,6 @@ class HubUNet(Pictures):
 def _named_double(near: Dim, far: Dim, name: str) -> Layer:
     layers: dict[str, Layer] = {}
     for number, incoming in ((1, near), (2, far)):
-        layers[f"{name}conv{number}"] = Conv2d(incoming, far, 3, padding=1, bias=False)
-        layers[f"{name}norm{number}"] = BatchNorm2d(far)
-        layers[f"{name}relu{number}"] = RELU
+        names = (f"{name}{kind}{number}" for kind in ("conv", "norm", "relu"))
+        layers |= zip(names, in_row(conv_norm(incoming, far)), strict=True)
     return Sequential(layers)

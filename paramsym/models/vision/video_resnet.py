@@ -7,22 +7,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 from paramsym.algebra.size import Dim
-from paramsym.algebra.symbols import N, dims
+from paramsym.algebra.symbols import N
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part
-from paramsym.layers.adaptive_pooling import AdaptiveAvgPool3d
 from paramsym.layers.batch_norm import BatchNorm3d
 from paramsym.layers.convolution import Conv3d
-from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
 from paramsym.layers.pooling import AvgPool3d, MaxPool3d
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import RELU, Videos, conv_norm, named, remembered
-from paramsym.models.vision.inception import GOOGLENET
-from paramsym.program import Own, Value, apply, join, rearrange, reduce
+from paramsym.models.vision.blocks import BLOCKS, RELU, Videos, averaged, conv_norm, in_row, named, remembered, scores
+from paramsym.models.vision.branches import GOOGLENET, Branches, inception_v1
+from paramsym.program import Own, Value, apply, reduce
 
 Maker = Literal["Conv3DSimple", "Conv3DNoTemporal", "Conv2Plus1D"]
-_DEPTHS: tuple[Dim, Dim, Dim, Dim] = dims("n1 n2 n3 n4")
 
 
 @named
@@ -42,7 +39,7 @@ class VideoResNet(Videos):
     """
 
     conv_makers: tuple[Maker, Maker, Maker, Maker] = ("Conv3DSimple", "Conv3DSimple", "Conv3DSimple", "Conv3DSimple")
-    layers: tuple[Dim, Dim, Dim, Dim] = _DEPTHS
+    layers: tuple[Dim, Dim, Dim, Dim] = BLOCKS
     stem: Literal["BasicStem", "R2Plus1dStem"] = "BasicStem"
     num_classes: Dim = N
 
@@ -53,22 +50,21 @@ class VideoResNet(Videos):
         if self.stem == "BasicStem":
             yield Part("stem", conv_norm(3, 64, (3, 7, 7), (1, 2, 2), rank=3))
         else:
-            flat = (Conv3d(3, 45, (1, 7, 7), stride=(1, 2, 2), padding=(0, 3, 3), bias=False), BatchNorm3d(45), RELU)
-            yield Part("stem", Sequential(*flat, Conv3d(45, 64, (3, 1, 1), padding=(1, 0, 0), bias=False), BatchNorm3d(64), RELU))
+            flat, along = conv_norm(3, 45, (1, 7, 7), (1, 2, 2), rank=3), conv_norm(45, 64, (3, 1, 1), rank=3)
+            yield Part("stem", Sequential(*in_row(flat), *in_row(along)))
         near = 64
         for number, (maker, depth) in enumerate(zip(self.conv_makers, self.layers, strict=True), 1):
             far = 32 * 2**number
             yield Part(f"layer{number}", _stage(maker, near, far, depth))
             near = far
-        yield Part("avgpool", AdaptiveAvgPool3d(1))
-        yield Part("fc", Dense(near, self.num_classes))
+        yield from averaged(near, self.num_classes, rank=3)
 
     def forward(self, own: Own, x: Value) -> Value:
         """Scores of classes, (batch, classes)."""
         x = own.stem(self.seen(x))
         for number in range(1, 5):
             x = own[f"layer{number}"](x)
-        return own.fc(rearrange(own.avgpool(x), "b c () () () -> b c"))
+        return scores(own, x)
 
 
 @remembered
@@ -156,22 +152,9 @@ def _separable(near: int, far: int, kernel: int, stride: int = 1) -> Sequential:
 
 @remembered
 def _mixed(widths: tuple[int, ...]) -> Layer:
-    return _Inception(widths)
+    return _Inception(inception_v1(widths, 0, _conv, _separable, MaxPool3d(3, 1, 1)))
 
 
 @dataclass(frozen=True)
-class _Inception(Layer):
-    """Four parallel branches; ``widths`` is a row of GoogLeNet's table."""
-
-    widths: tuple[int, ...]
-
-    def parts(self) -> Iterator[Part]:
-        near, plain, *pairs, pooled = self.widths
-        yield Part("branch0", _conv(near, plain))
-        yield Part("branch1", Sequential(_conv(near, pairs[0]), _separable(pairs[0], pairs[1], 3)))
-        yield Part("branch2", Sequential(_conv(near, pairs[2]), _separable(pairs[2], pairs[3], 3)))
-        yield Part("branch3", Sequential(MaxPool3d(3, 1, 1), _conv(near, pooled)))
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """The joined outputs of all branches."""
-        return join(*(own[f"branch{number}"](x) for number in range(4)), axis=1)
+class _Inception(Branches):
+    """Four parallel branches."""

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 
-from paramsym.algebra.convolution import differ
-from paramsym.algebra.size import Dim, Shape, canonical, divides, text
+from paramsym.algebra.size import Dim, Shape, canonical, divides
 from paramsym.algebra.symbols import A, B, F, H, K, L, N, W
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part, Tensor
-from paramsym.errors import ShapeError
 from paramsym.layers.activation import Tanh
 from paramsym.layers.attention import MultiHeadAttention
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
+from paramsym.models.blocks import Holder, Residual
 from paramsym.models.images import behind, in_row
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import Pictures, mlp, named, remembered
+from paramsym.models.vision.blocks import Pictures, check_extents, mlp, named, remembered
 from paramsym.program import Own, Value, take
+
+_EPS = 1e-6
 
 
 @named
@@ -71,7 +72,8 @@ class VisionTransformer(Pictures):
         width, settings = self.hidden_dim, (self.num_heads, self.mlp_dim, self.attention_dropout)
         places = canonical(divides(self.patch_size, self.image_size, "patch_size", "image_size") ** 2 + 1)
         yield Part("conv_proj", Conv2d(self.in_channels, width, self.patch_size, stride=self.patch_size))
-        yield Part("encoder", _Encoder(places, self.num_layers, width, *settings))
+        layers = Repeat(_layer(width, *settings), self.num_layers, name="encoder_layer_{}")
+        yield Part("encoder", _Encoder({"layers": layers, "ln": LayerNorm(width, _EPS)}, (places, width)))
         wide = self.representation_size
         more: dict[str, Layer] = {} if wide is None else {"pre_logits": Dense(width, wide), "act": Tanh()}
         yield Part("heads", Sequential({**more, "head": Dense(width if wide is None else wide, self.num_classes)}))
@@ -79,31 +81,19 @@ class VisionTransformer(Pictures):
     def forward(self, own: Own, x: Value) -> Value:
         """Scores of classes, (batch, classes), from the first position."""
         x = self.seen(x)
-        if any(differ(found, self.image_size) for found in x.sizes[2:]):
-            message = f"the image is {text(x.sizes[2:])}; wanted {text((self.image_size,) * 2)}, for which there are positions."
-            raise ShapeError(message)
+        check_extents(x.sizes[2:], (self.image_size,) * 2, "the image is {}; wanted {}, for which there are positions.")
         patches = divides(self.patch_size, self.image_size, "patch_size", "image_size")
         return own.heads(take(own.encoder(behind(own.class_token, in_row(own.conv_proj(x), patches, patches))), 1, 0))
 
 
 @dataclass(frozen=True)
-class _Encoder(Layer):
-    """Positions, the layers, and a last norm."""
+class _Encoder(Holder):
+    """Positions, the ``layers``, and a last norm ``ln``; ``shape`` is (positions, width)."""
 
-    places: Dim
-    depth: Dim
-    width: Dim
-    heads: Dim
-    inner: Dim
-    dropout: float
+    shape: tuple[Dim, Dim]
 
     def tensors(self) -> Iterator[Tensor]:
-        yield Tensor("pos_embedding", (1, self.places, self.width), role="table")
-
-    def parts(self) -> Iterator[Part]:
-        layer = _layer(self.width, self.heads, self.inner, self.dropout)
-        yield Part("layers", Repeat(layer, self.depth, name="encoder_layer_{}"))
-        yield Part("ln", LayerNorm(self.width, 1e-6))
+        yield Tensor("pos_embedding", (1, *self.shape), role="table")
 
     def forward(self, own: Own, x: Value) -> Value:
         """(batch, positions, width), unchanged."""
@@ -112,26 +102,11 @@ class _Encoder(Layer):
 
 @remembered
 def _layer(width: Dim, heads: Dim, inner: Dim, dropout: float) -> _Layer:
-    return _Layer(width, heads, inner, dropout)
+    norm, attention = LayerNorm(width, _EPS), MultiHeadAttention(width, heads, dropout, batch_first=True)
+    layers = {"ln_1": norm, "self_attention": attention, "ln_2": norm, "mlp": mlp(width, inner)}
+    return _Layer(layers, branches=(("ln_1", "self_attention"), ("ln_2", "mlp")))
 
 
 @dataclass(frozen=True)
-class _Layer(Layer):
-    """Attention and a feed-forward network, each after a norm."""
-
-    width: Dim
-    heads: Dim
-    inner: Dim
-    dropout: float
-
-    def parts(self) -> Iterator[Part]:
-        yield Part("ln_1", LayerNorm(self.width, 1e-6))
-        yield Part("self_attention", MultiHeadAttention(self.width, self.heads, self.dropout, batch_first=True))
-        yield Part("ln_2", LayerNorm(self.width, 1e-6))
-        yield Part("mlp", mlp(self.width, self.inner))
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """(batch, positions, width), unchanged."""
-        attended = own.self_attention(own.ln_1(x))
-        x = x + (attended[0] if isinstance(attended, tuple) else attended)
-        return x + own.mlp(own.ln_2(x))
+class _Layer(Residual):
+    """Attention and a feed-forward network, each after a norm. Reference: ``EncoderBlock``."""

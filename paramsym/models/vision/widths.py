@@ -90,6 +90,15 @@ def divisible(width: int | Expr, divisor: int = 8) -> Dim:
     return canonical(divisor * Max(1, floor(q + Rational(1, 2)), ceiling(Rational(9, 10) * q)))
 
 
+def last_width(width: Dim, multiplier: int | Expr, divisor: int = 8) -> Dim:
+    """Return the width before a MobileNet's classifier: a multiplier above 1 multiplies it, one below leaves it.
+
+    >>> last_width(1280, Rational(1, 2)), last_width(1280, Rational(7, 5))
+    (1280, 1792)
+    """
+    return divisible(scaled(width, multiplier if isinstance(multiplier, int) and multiplier > 1 else Max(1, multiplier)), divisor)
+
+
 def down(value: int | Expr, divisor: int) -> Dim:
     """Return a quotient rounded down.
 
