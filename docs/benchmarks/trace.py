@@ -1,12 +1,14 @@
 """Times of tracing: every family in letters, a shape of a traced model, depth and experts, and reading a count.
 
 Run it on a quiet machine: ``python docs/benchmarks/trace.py``. Every class is traced once before, so that its parts are built; then the
-programs are dropped and it is traced again; printed is the best processor time of ten. The limits: 10 ms for a trace, 0.2 ms for the shape
-of a traced model, and the same time for one layer and a million. ``python docs/benchmarks/trace.py 20`` prints only the 20 slowest.
+programs are dropped and it is traced again. Printed is the best processor time of ten, without the garbage collector, as ``timeit``
+measures: it would walk through the models that were measured before. The limits: 10 ms for a trace, 0.2 ms for the shape of a traced
+model, and the same time for one layer and a million. ``python docs/benchmarks/trace.py 20`` prints only the 20 slowest.
 """
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -65,6 +67,7 @@ def measured(model: Any) -> tuple[float, float]:
 
 def main() -> None:
     """Print the slowest first, then the times for depth, experts and counts."""
+    gc.disable()
     most = int(sys.argv[1]) if len(sys.argv) > 1 else None
     out = sys.stdout.write
     rows = sorted(((*measured(model), name) for name, model in models()), reverse=True)

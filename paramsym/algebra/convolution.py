@@ -16,7 +16,7 @@ from sympy import Add, Expr, Max, Min, Mod, Rational, Symbol, ceiling, floor
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, Dim, canonical, conditions_are_asked, equal, per, within
-from paramsym.errors import DivisibilityError, NotYetError, ShapeError, StructureError
+from paramsym.errors import DivisibilityError, ShapeError, StructureError
 
 _TENSOR = 2**53
 """No tensor has more entries; a float holds every whole number up to here exactly."""
@@ -49,20 +49,6 @@ class View:
             message = f"a block with a stride of {self.stride} cannot be repeated a symbolic number of times."
             raise StructureError(message)
         return reduce(View.then, [self] * times, View())
-
-
-def view_after(earlier: tuple[View, ...], later: tuple[View, ...]) -> tuple[View, ...]:
-    """Return the receptive fields through two layers, along each spatial axis; () depends on one position only.
-
-    >>> view_after((View(3, 2),), (View(3, 1),)), view_after((), (View(3, 2),))
-    ((View(size=7, stride=2),), (View(size=3, stride=2),))
-    """
-    if not earlier or not later:
-        return earlier or later
-    if len(earlier) != len(later):
-        message = f"a layer over {len(later)} spatial axes follows one over {len(earlier)}; wanted the same number."
-        raise NotYetError(message)
-    return tuple(one.then(other) for one, other in zip(earlier, later, strict=True))
 
 
 def widest_view(paths: Sequence[tuple[View, ...]]) -> tuple[View, ...]:

@@ -364,8 +364,13 @@ def within(small: Count, large: Count) -> bool:
     (True, True, False)
     """
     _ask("at most", canonical(small), canonical(large))
-    room = canonical(large - small)
+    room = _difference(large, small)
     return not (isinstance(room, int) and room < 0)
+
+
+@lru_cache(maxsize=1 << 10)
+def _difference(one: Count, other: Count) -> Count:
+    return canonical(one - other)
 
 
 def at_most(small: Dim, large: Dim, small_name: str, large_name: str) -> None:
@@ -409,12 +414,17 @@ def reaches(one: Count, other: Count) -> bool:
     >>> reaches(128, 64), reaches(32, 64), reaches(S, 64)
     (True, False, True)
     """
-    room = canonical(one - other)
+    room = _difference(one, other)
     if isinstance(room, int):
         return room >= 0
     least = canonical(other - 1)
-    same(canonical(Max(one, least)), least)
+    same(_larger(one, least), least)
     return True
+
+
+@lru_cache(maxsize=1 << 8)
+def _larger(one: Count, other: Count) -> Count:
+    return canonical(Max(one, other))
 
 
 def divides(divisor: Dim, dividend: Dim, divisor_name: str, dividend_name: str) -> Dim:

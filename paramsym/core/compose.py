@@ -93,6 +93,7 @@ class Block(_Container):
     2*F*H + F + 4*H**2 + 5*H
     """
 
+    _unstated = "a block only contains its parts; write a class with forward(self, own, x)"
     items: tuple[tuple[str, Layer], ...]
 
     def __init__(self, layers: Mapping[str, Layer] | None = None, /, **named: Layer) -> None:

@@ -143,10 +143,17 @@ class Layer:
         except ParamsymError as error:
             if hasattr(error, "where"):
                 raise
-            located = type(error)(f"{type(self).__name__}: {error}")
-            located.where = type(self).__name__  # type: ignore[attr-defined]
+            located = type(error)(f"{self._who}: {error}")
+            located.where = self._who  # type: ignore[attr-defined]
             raise located from None
 
+    @property
+    def _who(self) -> str:
+        """The name of the layer in errors."""
+        return type(self).__name__
+
+    _unstated: ClassVar[str] = "write forward(self, own, x)"
+    """The second half of the error for a layer without a forward pass."""
     in_order: ClassVar[bool] = False
     """Whether the parts are applied one after another; shapes then follow from theirs."""
 
@@ -165,8 +172,7 @@ class Layer:
         """
         if self.in_order:
             return in_turn(own, *along)
-        message = f"{type(self).__name__} has no forward pass; write forward(self, own, x)."
-        raise NotYetError(message)
+        raise unstated(self)
 
     forward: Callable[..., Any] = _in_order
     """The forward pass; a layer states it with its own inputs, which this annotation allows for type checkers."""
@@ -208,8 +214,7 @@ class Layer:
             from paramsym.measure import derived
 
             return derived.output_shape(self, input_shape)
-        message = f"{type(self).__name__} states no output shape; write forward(self, own, x)."
-        raise NotYetError(message)
+        raise unstated(self)
 
     def batch_axis(self, input_shape: Shape) -> int | None:
         """Return the axis of the examples in a batch; None if the shape is that of one example, which torch's convolutions also take."""
@@ -235,8 +240,7 @@ class Layer:
 
             return derived.applications(self, input_shape)
         if self.own_parts:
-            message = f"{type(self).__name__} does not state the input shapes of its parts; write forward(self, own, x)."
-            raise NotYetError(message)
+            raise unstated(self)
         return iter(())
 
     def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
@@ -250,8 +254,7 @@ class Layer:
 
             return derived.uses(self, input_shape)
         if any(not tensor.buffer for tensor in self.own_tensors):
-            message = f"{type(self).__name__} does not state how often its weights are used; write forward(self, own, x)."
-            raise NotYetError(message)
+            raise unstated(self)
         return {}
 
     def views(self) -> tuple[View, ...]:
@@ -264,8 +267,7 @@ class Layer:
             from paramsym.measure import dependence
 
             return dependence.views(self)
-        message = f"{type(self).__name__} does not state its receptive field; write forward(self, own, x)."
-        raise NotYetError(message)
+        raise unstated(self)
 
     def ties(self) -> Mapping[str, str]:
         """Return the names that mean another tensor: ``{alias: first name}``; the usual way to state them is ``Tied``.
@@ -439,7 +441,7 @@ class Layer:
         root, before = self.origin
         names = {symbol.name for symbol in self.symbols}
         held = frozenset(symbol for symbol in before if symbol.name not in names)
-        mapping = mapping_from(type(self).__name__, given, self.symbols | held, self._why_not)
+        mapping = mapping_from(self._who, given, self.symbols | held, self._why_not)
         if held & mapping.keys():
             return cast("Self", root.at(changed_sizes(before, mapping)))
         for letter, value in mapping.items() if self.open_letters else ():
@@ -448,7 +450,7 @@ class Layer:
                 raise SizeError(message)
         rebuilt = self.substituted(mapping)
         if not keeps_structure(self._skeleton, rebuilt._skeleton):
-            raise restructured(type(self).__name__, self.lines, rebuilt.lines, repr(rebuilt))
+            raise restructured(self._who, self.lines, rebuilt.lines, repr(rebuilt))
         after = {symbol: substitute(value, mapping) for symbol, value in before.items()}
         after |= {symbol: _as_dim(value) for symbol, value in mapping.items() if symbol in root.symbols and symbol not in after}
         rebuilt.__dict__["origin"] = (root, after)
@@ -494,7 +496,7 @@ class Layer:
         if not isinstance(self.params, Integer):
             left = symbols_left(symbols_in(self.params))
             inferred = " ps.infer(layer, input_shape) finds the widths of lazy layers." if self.open_letters else ""
-            message = f"{type(self).__name__} has no count yet: {left}. Put sizes in with .at(...), or use .params.{inferred}"
+            message = f"{self._who} has no count yet: {left}. Put sizes in with .at(...), or use .params.{inferred}"
             raise SizeError(message)
         return int(self.params)
 
@@ -502,8 +504,8 @@ class Layer:
         if isinstance(sizes, str):
             check_class(self, sizes)
             ours = f", or write ps.load({sizes!r})" if hasattr(self, "claims") else ""
-            return list(published_sizes(type(self).__name__, self.published, sizes, partial(getattr, self), ours).items())
-        return pairs_of(type(self).__name__, sizes)
+            return list(published_sizes(self._who, self.published, sizes, partial(getattr, self), ours).items())
+        return pairs_of(self._who, sizes)
 
     def _why_not(self, name: str) -> str:
         """Return why a name is not a symbol of the layer, if the reason is known."""
@@ -692,7 +694,14 @@ def class_name(layer: Layer) -> str:
     ('Dense', 'BertModel')
     """
     held: Any = layer  # an edited model has the inner model's attributes without being of its class, so its own fields decide
-    return str(held.architecture) if any(field.name == "architecture" for field in fields(held)) else type(layer).__name__
+    return str(held.architecture) if any(field.name == "architecture" for field in fields(held)) else layer._who
+
+
+def unstated(layer: Layer, path: str = "") -> NotYetError:
+    """Return the error for a layer without a forward pass, at its path in a model."""
+    name = class_name(layer)
+    who = f"{path}, {'an' if name[0] in 'AEIOU' else 'a'} {name}," if path else name
+    return NotYetError(f"{who} has no forward pass; {layer._unstated}.")
 
 
 def symbols_left(symbols: Iterable[Symbol]) -> str:

@@ -134,7 +134,7 @@ def descend(layer: Layer, steps: list[str], path: str) -> Layer:
     if refused is not None:
         raise refused
     names = ", ".join(str(part.step) for part in _visible(layer) if str(part.step)) or "no parts"
-    message = f"{type(layer).__name__} has no part {'.'.join(steps)!r}; it has {names}."
+    message = f"{layer._who} has no part {'.'.join(steps)!r}; it has {names}."
     raise UnknownNameError(message)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from paramsym.algebra.convolution import average_use
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, Dim, Shape, canonical, product, shown
-from paramsym.core.layer import Layer, check_layer
+from paramsym.core.layer import Layer, check_layer, unstated
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.measure.shapes import with_layer_name
 from paramsym.measure.walk import Visit, inputs_asked, units, visits, within
@@ -92,8 +92,7 @@ def connections_of(visit: Visit) -> Dim:
     if layer.own_parts and not visit.own:
         inner = list(within(visit))
         if any(one.layer is layer and not one.own for one in inner):
-            message = f"{type(layer).__name__} does not state the input shapes of its parts; write forward(self, own, x)."
-            raise NotYetError(message)
+            raise unstated(layer)
         return canonical(_sum(map(connections_of, inner)))
     uses = layer.uses(visit.batch_first)
     sizes = {tensor.name: product(tensor.sizes) for tensor in layer.own_tensors if not tensor.buffer}

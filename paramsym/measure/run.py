@@ -9,8 +9,8 @@ from sympy import Symbol
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import shown, symbols_in
-from paramsym.core.layer import Layer, check_layer, class_name
-from paramsym.errors import ArgumentError, NotYetError, ShapeError, SizeError
+from paramsym.core.layer import Layer, check_layer, class_name, unstated
+from paramsym.errors import ArgumentError, ShapeError, SizeError
 from paramsym.measure.trace import telling
 from paramsym.naming import described, quoted
 from paramsym.optional import needed
@@ -163,9 +163,7 @@ class _Runner:
             case Route():
                 return self.route(operation, above, *arrays)
             case Opaque():
-                kind = type(operation.layer).__name__
-                message = f"{above.rstrip('.') or 'the layer'}, a {kind}, has no forward pass; write forward(self, own, x)."
-                raise NotYetError(message)
+                raise unstated(operation.layer, above.rstrip("."))
             case _:
                 pass
         try:

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from paramsym.algebra.size import Count, Dim, conditions_are_asked, same, shown
-from paramsym.core.layer import Layer, check_layer, class_name
-from paramsym.errors import NotYetError, ShapeError
+from paramsym.core.layer import Layer, check_layer, class_name, unstated
+from paramsym.errors import ShapeError
 from paramsym.measure.derived import types_of
 from paramsym.measure.walk import checked_shape
 from paramsym.program.graph import Loop, Program, bodies
@@ -52,8 +52,7 @@ def types_for(layer: Layer, shapes: tuple[Any, ...], named: Mapping[str, Any]) -
         ShapeError: something that is not a shape.
     """
     if not layer.computes or layer.by_hand:
-        message = f"{type(layer).__name__} has no forward pass; write forward(self, own, x)."
-        raise NotYetError(message)
+        raise unstated(layer)
     if not shapes and not named:
         named = stated_inputs(layer)
     ordered = arranged(layer, shapes, named)

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from paramsym.algebra.size import Count, Dim, Shape, canonical, count, product
 from paramsym.core.compose import Sequential
-from paramsym.core.layer import Layer
+from paramsym.core.layer import Layer, unstated
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.measure.derived import named_axes
 from paramsym.naming import quoted
@@ -77,10 +77,13 @@ def inputs_asked(layer: Layer, input_shape: Iterable[Count | None] | None, named
 
     Raises:
         ArgumentError: an unknown name; no shape for a layer that states none.
+        NotYetError: names, or no shape, for a layer without a forward pass.
         ShapeError: something that is not a shape.
     """
     if input_shape is not None and not named:
         return checked_shape(input_shape)
+    if not layer.computes and not layer.by_hand:
+        raise unstated(layer)
     given = () if input_shape is None else each_input(checked_shape(input_shape))
     return checked_shape(together(*arranged(layer, given, named or stated_inputs(layer))))
 

@@ -11,9 +11,9 @@ from sympy import Expr, Integer, Rational
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, canonical
-from paramsym.core.layer import Layer, class_name
+from paramsym.core.layer import Layer, class_name, unstated
 from paramsym.core.ledger import Ledger, Line
-from paramsym.errors import ArgumentError, NotYetError
+from paramsym.errors import ArgumentError
 from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.counting import CONVENTIONS, LOOKUP, Counting, is_position, names_positions
 from paramsym.measure.gradients import gradients, later_gradients
@@ -241,10 +241,7 @@ def _check_stated(program: Program, above: str) -> None:
     for step in program.steps:
         operation = step.operation
         if isinstance(operation, Opaque):
-            kind = type(operation.layer).__name__
-            who = f"{above.rstrip('.')}, {'an' if kind[0] in 'AEIOU' else 'a'} {kind}," if above else kind
-            message = f"{who} has no forward pass; write forward(self, own, x)."
-            raise NotYetError(message)
+            raise unstated(operation.layer, above.rstrip("."))
         for name, body in named_bodies(operation):
             check_stated(body, f"{above}{name}." if name else above)
 

@@ -26,8 +26,8 @@ def _softplus(xp: Any, x: Any, beta: float = 1.0, threshold: float = 20.0) -> An
     return xp.where(x * beta > threshold, x, xp.logaddexp(x * beta, 0) / beta)
 
 
-def _gelu_tanh(xp: Any, x: Any) -> Any:
-    return 0.5 * x * (1 + xp.tanh(sqrt(2 / pi) * (x + 0.044715 * x**3)))
+def _gelu_tanh(xp: Any, x: Any, slope: float = sqrt(2 / pi)) -> Any:
+    return 0.5 * x * (1 + xp.tanh(slope * (x + 0.044715 * x**3)))
 
 
 @cache

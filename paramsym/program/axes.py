@@ -135,10 +135,12 @@ def axes(x: Value, words: str, /, **sizes: Dim) -> tuple[Value, Callable[[Value]
     # If a size differs from the given one, or the first size is open, the array is read as a batch without one of its axes.
     if x.rank != len(full) or (alone and not _fit(dict(zip(full, x.sizes, strict=True)), sizes)):
         raise wrong_axes(x.sizes, names, optional, sizes)
-    for position, (name, found) in enumerate(zip(full, x.sizes, strict=True)):
-        if name in sizes and found is not sizes[name] and differ(found, sizes[name]):
-            message = f"axis {position} ({name}) is {found}; wanted {canonical(sizes[name])}."
-            if name == "channels" and x.sizes[1 if position == x.rank - 1 else -1] == sizes[name]:
+    for name, wanted in sizes.items():
+        position = full.index(name)
+        found = x.sizes[position]
+        if found is not wanted and differ(found, wanted):
+            message = f"axis {position} ({name}) is {found}; wanted {canonical(wanted)}."
+            if name == "channels" and x.sizes[1 if position == x.rank - 1 else -1] == wanted:
                 message += f" The shape looks like one with the channels {'first' if position == x.rank - 1 else 'last'}."
             raise ShapeError(message)
     if not alone:

@@ -100,8 +100,7 @@ class Applied:
         if part.used is not None:
             return through([(Numbers(part.used, pattern=""), part.layer)], values[:1], values[1:], shared=part.name)
         program = applied(part.name, part.layer, tuple([value.type for value in values]))
-        results = record_all(Call(part.name, program, part.frozen), *values)
-        return results if program.several else results[0]
+        return (record_all if program.several else record)(Call(part.name, program, part.frozen), *values)
 
     @property
     def layer(self) -> Layer:

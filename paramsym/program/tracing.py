@@ -19,6 +19,7 @@ from paramsym.program.types import ArrayType
 if TYPE_CHECKING:
     from paramsym.core.layer import Layer
 
+_SEVERAL = (tuple, list)  # a tuple, because a union would be made again at every call
 _COMBINED = {name: Combine(name) for name in get_args(Name)}
 
 
@@ -134,20 +135,24 @@ class Tracer:
             self.captured[value] = self.value(value.type).number
         return self.captured[value]
 
-    def record(self, operation: Any, *values: Value) -> tuple[Value, ...]:
-        """Record one step and return its results."""
+    def step(self, operation: Any, values: tuple[Value, ...]) -> tuple[int, tuple[ArrayType, ...]]:
+        """Record one step; return the number of its first result and the types of all."""
+        takes, taken = [], []
         try:
-            takes = tuple([value.number if value.tracer is self else self.number(value) for value in values])
+            for value in values:  # a loop, because comprehensions would cost a tenth of the time of a trace
+                takes.append(value.number if value.tracer is self else self.number(value))
+                taken.append(value.type)
         except AttributeError:
             given: tuple[object, ...] = values  # callers without a type checker
             other = next(value for value in given if not isinstance(value, Value))
             message = f"{operation} takes traced arrays; found {described(other)}."
             raise StructureError(message) from None
-        types = operation.gives(*[value.type for value in values])
+        types = operation.gives(*taken)
         first = len(self.types)
         self.types.extend(types)
-        self.steps.append(Step(operation, takes, tuple(range(first, len(self.types)))))
-        return tuple([Value(self, number, type_) for number, type_ in enumerate(types, first)])
+        gives = (first,) if len(types) == 1 else tuple(range(first, len(self.types)))
+        self.steps.append(Step(operation, tuple(takes), gives))
+        return first, types
 
 
 _tracer: ContextVar[Tracer | None] = ContextVar("_tracer", default=None)
@@ -159,12 +164,16 @@ def record_all(operation: Any, *values: Value) -> tuple[Value, ...]:
     Raises:
         StructureError: outside of a forward pass.
     """
-    return (_tracer.get() or _outside(operation)).record(operation, *values)
+    tracer = _tracer.get() or _outside(operation)
+    first, types = tracer.step(operation, values)
+    return tuple([Value(tracer, number, type_) for number, type_ in enumerate(types, first)])
 
 
 def record(operation: Any, *values: Value) -> Value:
-    """Record an operation that has one result."""
-    return (_tracer.get() or _outside(operation)).record(operation, *values)[0]
+    """Record an operation that has one result, or whose first result is wanted."""
+    tracer = _tracer.get() or _outside(operation)
+    first, types = tracer.step(operation, values)
+    return Value(tracer, first, types[0])
 
 
 def _outside(operation: Any) -> NoReturn:
@@ -184,16 +193,16 @@ def traced(layer: Layer | None, body: Callable[..., Any], types: tuple[ArrayType
         result = body(*inputs)
     finally:
         _tracer.reset(token)
-    several = isinstance(result, tuple | list)
-    results = tuple(result) if several else (result,)
-    for one in results:
+    several = not isinstance(result, Value)
+    outputs = []
+    for one in result if isinstance(result, _SEVERAL) else (result,):
         if not isinstance(one, Value):
             owner = "the function" if layer is None else f"{type(layer).__name__}.forward"
             message = f"{owner} returned {described(one)}; wanted an array, or a tuple of arrays."
             raise StructureError(message)
-    outputs = tuple([tracer.number(one) for one in results])
-    numbers = (*[one.number for one in inputs], *tracer.captured.values())
-    return Program(layer, numbers, tuple(tracer.steps), outputs, tuple(tracer.types), several), tuple(tracer.captured)
+        outputs.append(tracer.number(one))
+    numbers = (*range(len(inputs)), *tracer.captured.values())
+    return Program(layer, numbers, tuple(tracer.steps), tuple(outputs), tuple(tracer.types), several), tuple(tracer.captured)
 
 
 def results_of(program: Program, values: tuple[Value, ...]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from amount import tries
 from hypothesis import given, settings, strategies as st
 from sympy import Integer, Mod, Symbol, ceiling, floor
 
@@ -120,7 +121,7 @@ HUNDREDTHS = st.integers(1, 900).map(lambda cents: cents / 100)
 FRACTIONS = st.fractions(Fraction(1, 99), 9, max_denominator=99).map(float)
 
 
-@settings(max_examples=150)
+@settings(max_examples=tries(150))
 @given(
     st.one_of(HUNDREDTHS, FRACTIONS, st.floats(0.01, 9)),
     st.one_of(st.integers(1, 5000), st.integers(0, 20).map(lambda power: 2**power)),

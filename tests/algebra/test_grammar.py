@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from amount import tries
 from hypothesis import given, settings, strategies as st
 from sympy import floor
 
@@ -120,10 +121,10 @@ def test_names_stand_for_values() -> None:
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: f"{text[:20]!a}-{len(text)}")
 def test_hostile(text: str) -> None:
     """Everything outside the grammar or its limits is one short error, at once."""
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(ParamsymError) as caught:
         read(text, {"H": H, "F": F, "A": A, "V": V} if text not in {"for", "None"} else None)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 20, "it hung"
     assert len(str(caught.value)) < 250
     assert str(caught.value).isascii()
     assert "\n" not in str(caught.value)
@@ -160,7 +161,7 @@ def trees() -> st.SearchStrategy[str]:
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(300), deadline=None)
 @given(trees())
 def test_numbers_as_python_reads_them(text: str) -> None:
     """On whole numbers the grammar is Python's."""
@@ -173,7 +174,7 @@ def test_numbers_as_python_reads_them(text: str) -> None:
     assert read(text) == wanted
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(200), deadline=None)
 @given(st.lists(st.sampled_from(["7", "2", "+", "-", "*", "//", "**", "3"]), max_size=9).map(" ".join))
 def test_precedence_as_python_has_it(text: str) -> None:
     """Without parentheses, too; where Python refuses or leaves the whole numbers, so does the grammar."""
@@ -192,7 +193,7 @@ def test_precedence_as_python_has_it(text: str) -> None:
     assert found == wanted
 
 
-@settings(max_examples=1000, deadline=2000)
+@settings(max_examples=tries(1000), deadline=2000)
 @given(st.text(max_size=60) | st.text("HFAV0123456789+-*/() ", max_size=LONGEST + 9))
 def test_any_string(text: str) -> None:
     """Any string gives a value or one error, in no time."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sympy
+from amount import tries
 from hypothesis import given, settings, strategies as st
 from sympy import Integer, Max, Min, Mod, Rational, Symbol, ceiling, expand, floor, symbols
 
@@ -64,7 +65,7 @@ def test_equal_values_have_equal_forms_and_hashes(left: sympy.Expr, right: sympy
     assert bool(one) == (one != Polynomial.of(0))
 
 
-@settings(max_examples=40)
+@settings(max_examples=tries(40))
 @given(
     power=st.integers(0, 5),
     start=st.integers(0, 4),
@@ -92,7 +93,7 @@ MOVING = st.sampled_from([2**i, 2 ** (L - i), 3 ** (2 * i + 1), 2**i * A, i * 2*
 
 
 @given(value=MOVING, start=st.integers(0, 3), step=st.integers(1, 3), length=st.integers(0, 6))
-@settings(max_examples=40)
+@settings(max_examples=tries(40))
 def test_sums_of_powers_close(value: sympy.Expr, start: int, step: int, length: int) -> None:
     """Widths that double: the closed form for L copies is, at every number of copies, what adding them up gives."""
     closed = Polynomial.of(value).sum_over(i, Polynomial.of(start), Polynomial.of(L), step).as_expr()

@@ -124,10 +124,10 @@ class TestRepeat:
     def test_a_million_copies_cost_what_twelve_cost(self) -> None:
         """Nothing is written out until names are asked for."""
         block = ps.Block(up=ps.Dense(H, F), down=ps.Dense(F, H))
-        began = time.perf_counter()
+        began = time.process_time()
         for _ in range(50):
             assert ps.Repeat(block, 10**6).params == 10**6 * (2 * F * H + F + H)
-        assert time.perf_counter() - began < 2.0
+        assert time.process_time() - began < 20, "it wrote the copies out"
 
     @pytest.mark.parametrize("first", [None, ps.Dense(H, 1)])
     def test_index_dependence_closes_to_a_polynomial(self, first: ps.Layer | None) -> None:

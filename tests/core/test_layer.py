@@ -515,7 +515,7 @@ def test_numbers_inside_names() -> None:
 
 def test_what_does_not_say_its_use_is_named() -> None:
     """A layer of one's own that stores tensors and does not say how often they are used cannot be asked for connections."""
-    with pytest.raises(NotYetError, match="Scale does not state how often its weights are used"):
+    with pytest.raises(NotYetError, match="Scale has no forward pass"):
         Scale(4).uses((1, 4))
 
 
@@ -539,7 +539,7 @@ def test_a_list_is_a_default_like_any_other() -> None:
 
 def test_a_layer_without_shapes_is_named() -> None:
     """Whoever wrote the layer learns which one does not say."""
-    with pytest.raises(NotYetError, match=r"^Scale states no output shape"):
+    with pytest.raises(NotYetError, match=r"^Scale has no forward pass"):
         Scale(H).output_shape((2, 3))
 
 
