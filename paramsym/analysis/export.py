@@ -1,6 +1,6 @@
 """A closed form as source code: Python, NumPy, C, JavaScript, a spreadsheet formula; factored, with its conditions as checks.
 
-Several closed forms make one function, which shares their steps and returns the counts by name.
+Several closed forms make one function, which shares their steps and returns the counts by name or in order.
 
 Python and JavaScript (BigInt) are exact at any size. C counts in 64 bits and reports an overflow. NumPy counts in the type of its arrays,
 which a comment in the source says, and a spreadsheet in doubles, exact below 2**53.
@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Literal, TypeAlias, cast
 
 from paramsym.analysis.counted import Counted, title as title_of, words
@@ -31,8 +32,9 @@ _RESERVED = {
     "return short signed sizeof static struct switch typedef union unsigned void volatile while int64_t bad found",
     "javascript": "await break case catch class const continue debugger default delete do else enum export extends false finally for "
     "function if import in instanceof let new null return super switch this throw true try typeof var void while with yield eval arguments "
-    "static implements interface package private protected public BigInt RangeError mod floordiv",
-    "numpy": "np",
+    "static implements interface package private protected public BigInt RangeError mod floordiv max min",
+    "numpy": "np ValueError",
+    "python": "min max ValueError",
 }
 _CELLS: dict[str, str] = {"most": "<=", "equal": "=", "differ": "<>"}  # comparisons of a spreadsheet for a condition that holds
 _ATOM = 9
@@ -58,7 +60,7 @@ class Source(Printed):
 
 
 def export(
-    subject: Subject | Mapping[str, Subject],
+    subject: Subject | Mapping[str, Subject] | Sequence[Subject],
     language: Language = "python",
     *,
     name: str | None = None,
@@ -67,7 +69,7 @@ def export(
     """Return source code that computes a count from its sizes, with the conditions between them checked.
 
     For a mapping from names to subjects, the function returns all counts by these names: a dict in Python and NumPy, an object in
-    JavaScript. It checks the conditions of all of them.
+    JavaScript. For a list of subjects, it returns a list. It checks the conditions of all of them.
 
     ``name`` is the function's name, by default ``params``, and ``cost`` for a cost. For a spreadsheet, ``cells`` gives the cell of each
     size (``{"H": "B2"}``); without it, sizes are referred to by name, for named ranges. A broken condition raises in Python, NumPy and
@@ -97,14 +99,15 @@ def export(
         message = f"language is {quoted(language)}; wanted one of {', '.join(_LANGUAGES)}."
         raise ArgumentError(message)
     name = name if name is not None else "cost" if isinstance(subject, Cost) else "params"
-    several = isinstance(subject, Mapping)
-    if several and language in {"c", "spreadsheet"}:
-        message = f"{language} gives one count; export several to python, numpy or javascript."
+    subjects: Any = subject.values() if isinstance(subject, Mapping) else subject
+    keys: _Keys = tuple(subject) if isinstance(subject, Mapping) else () if isinstance(subject, list | tuple) else None
+    if keys is not None and language in {"c", "spreadsheet"}:
+        message = f"{language} gives one count; export a list of {len(subjects)} to python, numpy or javascript."
         raise ArgumentError(message)
-    program, keys = (compiled_together(subject.values()), tuple(subject)) if isinstance(subject, Mapping) else (compiled(subject), ())
-    if several and not (keys and all(isinstance(key, str) for key in keys)):
-        message = "wanted subjects by name, as in {'weight': H * F}."
+    if keys is not None and not (subject and all(isinstance(key, str) for key in keys)):
+        message = "wanted subjects by name or in a list, as in {'weight': H * F} or [H * F]."
         raise ArgumentError(message)
+    program = compiled(subjects) if keys is None else compiled_together(subjects)
     names = tuple(symbol.name for symbol in program.inputs)
     reserved = _RESERVED.get(language, "").split()
     for one in (name, *names):
@@ -160,11 +163,14 @@ class _Writer:
         """Return the text of the answer."""
         return self.texts[self.program.result][0]
 
-    def results(self, keys: tuple[str, ...]) -> str:
-        """Return the text of the answer, or of the answers by name, in the form of Python and JavaScript."""
-        if not keys:
+    def results(self, keys: _Keys) -> str:
+        """Return the text of the answer, or of the answers by name or in order, in the form of Python and JavaScript."""
+        if keys is None:
             return self.result()
-        return f"{{{', '.join(f'{key!r}: {self.texts[one][0]}' for key, one in zip(keys, self.program.results, strict=True))}}}"
+        texts = [self.texts[one][0] for one in self.program.results]
+        if not keys:
+            return f"[{', '.join(texts)}]"
+        return f"{{{', '.join(f'{key!r}: {text}' for key, text in zip(keys, texts, strict=True))}}}"
 
     def reads(self) -> dict[int, int]:
         """The number of reads of each register."""
@@ -190,6 +196,8 @@ def _lows(program: StraightLine, names: tuple[str, ...]) -> list[tuple[int, str,
     return [(place, name, low) for place, (name, low) in enumerate(zip(names, program.least, strict=True)) if low > 1]
 
 
+_Keys: TypeAlias = tuple[str, ...] | None
+"""The names of several results; empty for a list of results, None for one result."""
 _Check: TypeAlias = Callable[[int, Op, str, str], str]
 """Writes the check of the step at a register, given the texts of its operands; empty for a step that checks nothing."""
 _Lowest: TypeAlias = Callable[[int, list[str]], str]
@@ -199,6 +207,7 @@ _Lowest: TypeAlias = Callable[[int, list[str]], str]
 def _body(writer: _Writer, assign: str, check: _Check, lowest: _Lowest, names: tuple[str, ...]) -> list[str]:
     """Return the statements before the result: checks, and steps that are read more than once."""
     reads = writer.reads()
+    labels = (label for number in count(1) if (label := f"t{number}") not in names)
     lines = [lowest(*group) for group in _least(writer.program, names)]
     lines += [check(place, Op("most", place, place), str(low), name) for place, name, low in _lows(writer.program, names)]
     for position, op in enumerate(writer.program.ops, writer.program.first):
@@ -207,11 +216,8 @@ def _body(writer: _Writer, assign: str, check: _Check, lowest: _Lowest, names: t
         if op.kind not in CHECKS:
             text = writer.write(position, op)
             if reads.get(position, 0) > 1:
-                label = f"t{position}"
-                while label in names:
-                    label += "_"
-                lines.append(assign.format(label, text))
-                writer.texts[position] = (label, _ATOM)
+                writer.texts[position] = (next(labels), _ATOM)
+                lines.append(assign.format(writer.texts[position][0], text))
     return lines
 
 
@@ -245,7 +251,7 @@ _INFIX = {"add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}"}
 _PYTHON = _INFIX | dict.fromkeys(("floordiv", *QUOTIENTS), "{} // {}") | {"mod": "{} % {}", "pow": "{} ** {}"}
 
 
-def _python(program: StraightLine, names: tuple[str, ...], name: str, keys: tuple[str, ...], title: str) -> str:
+def _python(program: StraightLine, names: tuple[str, ...], name: str, keys: _Keys, title: str) -> str:
     del title
     writer = _Writer(program, names, _PYTHON | {"max": "max({}, {})", "min": "min({}, {})"})
     raised = "\n        raise ValueError(f'SAID')"
@@ -259,7 +265,7 @@ def _python(program: StraightLine, names: tuple[str, ...], name: str, keys: tupl
     return _function(writer, names, name, keys, checks, lowest, ())
 
 
-def _numpy(program: StraightLine, names: tuple[str, ...], name: str, keys: tuple[str, ...], title: str) -> str:
+def _numpy(program: StraightLine, names: tuple[str, ...], name: str, keys: _Keys, title: str) -> str:
     del title
     writer = _Writer(program, names, _PYTHON | {"max": "np.maximum({}, {})", "min": "np.minimum({}, {})"})
     divide = "if np.any({0} % {1}):\n        raise ValueError('{0} is not divisible by {1} somewhere')"
@@ -275,13 +281,13 @@ def _numpy(program: StraightLine, names: tuple[str, ...], name: str, keys: tuple
 
 
 def _function(
-    writer: _Writer, names: tuple[str, ...], name: str, keys: tuple[str, ...], checks: _Check, lowest: _Lowest, first: tuple[str, ...]
+    writer: _Writer, names: tuple[str, ...], name: str, keys: _Keys, checks: _Check, lowest: _Lowest, first: tuple[str, ...]
 ) -> str:
     body = (*first, *_body(writer, "{} = {}", checks, lowest, names), f"return {writer.results(keys)}")
     return "\n".join([f"def {name}({', '.join(names)}):", *(f"    {line}" for line in body)])
 
 
-def _c(program: StraightLine, names: tuple[str, ...], name: str, keys: tuple[str, ...], title: str) -> str:
+def _c(program: StraightLine, names: tuple[str, ...], name: str, keys: _Keys, title: str) -> str:
     del keys
     for op in program.ops:
         if op.kind == "pow" and not (_is_constant(program, op.left) and program.constants[op.left - len(program.inputs)] == 2):
@@ -331,14 +337,9 @@ def _is_constant(program: StraightLine, register: int) -> bool:
     return len(program.inputs) <= register < program.first
 
 
-def _javascript(program: StraightLine, names: tuple[str, ...], name: str, keys: tuple[str, ...], title: str) -> str:
-    templates = _INFIX | {"divides": "{} / {}", "exact": "{} / {}", "pow": "{} ** {}"}
-    templates |= {
-        "floordiv": "floordiv({}, {})",
-        "mod": "mod({}, {})",
-        "max": "((a, b) => a > b ? a : b)({}, {})",
-        "min": "((a, b) => a < b ? a : b)({}, {})",
-    }
+def _javascript(program: StraightLine, names: tuple[str, ...], name: str, keys: _Keys, title: str) -> str:
+    templates = _INFIX | {kind: f"{kind}({{}}, {{}})" for kind in ("floordiv", "mod", "max", "min")}
+    templates |= {"divides": "{} / {}", "exact": "{} / {}", "pow": "{} ** {}"}
     writer = _Writer(program, names, templates, "{}n")
     raised = " throw new RangeError(`SAID`);"
     checks = _raised(program, "if ({0} % {1} !== 0n)" + raised, "if ({0} OP {1})" + raised, "${{{}}}", "{} / {}")
@@ -352,6 +353,7 @@ def _javascript(program: StraightLine, names: tuple[str, ...], name: str, keys: 
     kinds = {op.kind for op in program.ops}
     helpers = ["  const mod = (a, b) => ((a % b) + b) % b;"] if kinds & {"mod", "floordiv"} else []
     helpers += ["  const floordiv = (a, b) => (a - mod(a, b)) / b;"] if "floordiv" in kinds else []
+    helpers += [f"  const {kind} = (a, b) => (a {sign} b ? a : b);" for kind, sign in (("max", ">"), ("min", "<")) if kind in kinds]
     read = [f"  [{', '.join(names)}] = [{', '.join(names)}].map(BigInt);"] if names else []
     comment = f"// {title + ' ' if title else ''}Exact: takes whole numbers, returns a BigInt."
     body = [*read, *helpers, *(f"  {line}" for line in lines), f"  return {writer.results(keys)};"]

@@ -56,7 +56,7 @@ class Solution(Printed):
 class Solutions(Tabular, Sequence[Solution]):
     """The solutions, the nearest to the target first, then by sizes; ``complete`` unless the search was interrupted.
 
-    ``nearest`` means that ``best`` asked for the nearest combinations; ``exact`` is the number of combinations that give the target.
+    ``nearest`` means that ``best`` asked for the nearest combinations; ``exact`` is the number of solutions that give the target.
     """
 
     target: str
@@ -92,12 +92,10 @@ class Solutions(Tabular, Sequence[Solution]):
     def _headline(self) -> str:
         searched = f"{self.searched:,} combination{'' if self.searched == 1 else 's'}"
         if self.nearest:
-            given = "none gives it" if self.exact == 0 else "one gives it" if self.exact == 1 else f"{self.exact:,} give it"
-            words = f"the nearest {len(self)} of {searched} to {self.target}: {given}"
+            words = f"the nearest {len(self)} of {searched}; {self.exact:,} of them give{'s' if self.exact == 1 else ''} {self.target}"
         else:
-            words = f"{len(self)} of {searched} give{'s' if len(self) == 1 else ''} {self.target}" + (
-                "" if self else "; best=3 finds the nearest"
-            )
+            words = f"{len(self)} of {searched} give{'s' if len(self) == 1 else ''} {self.target}"
+            words += "" if self else "; best=3 finds the nearest"
         return words + ("" if self.complete else " (interrupted)")
 
 

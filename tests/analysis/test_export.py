@@ -189,28 +189,48 @@ SEVERAL = {"weight": H * F, "all": ps.Dense(H, F), "attention": ps.MultiHeadAtte
 
 @pytest.mark.parametrize("language", ["python", "numpy", "javascript"])
 def test_several_counts_of_one_function(language: Any) -> None:
-    """By name, and each as it is alone; the conditions of all of them are checked."""
-    source, sizes = export(SEVERAL, language), {"A": 12, "F": 3072, "H": 768}
-    assert source.arguments == ("A", "F", "H")
+    """By name or in order, and each as it is alone; the conditions of all of them are checked."""
+    source, listed, sizes = export(SEVERAL, language), export([*SEVERAL.values()], language), {"A": 12, "F": 3072, "H": 768}
+    assert source.arguments == listed.arguments == ("A", "F", "H")
     expected = {name: evaluate(subject, {s.name: sizes[s.name] for s in _symbols(subject)}) for name, subject in SEVERAL.items()}
     if language != "javascript":
         if language == "numpy":
             pytest.importorskip("numpy")
         assert {name: int(count) for name, count in run(source.code, sizes, source.arguments).items()} == expected
-        with pytest.raises(ValueError, match="divisible"):
-            run(source.code, sizes | {"A": 7}, source.arguments)
+        assert [int(count) for count in run(listed.code, sizes, source.arguments)] == [*expected.values()]
+        for one in (source, listed):
+            with pytest.raises(ValueError, match="divisible"):
+                run(one.code, sizes | {"A": 7}, source.arguments)
         return
     node = shutil.which("node")
     if node is None:
         pytest.skip("no JavaScript")
     plain = "BigInt.prototype.toJSON = function () { return `${this}` };"
-    script = f"{source.code}\n{plain} console.log(JSON.stringify(params(12, 3072, 768)));"
-    shown = json.loads(subprocess.run([node, "-e", script], check=True, capture_output=True, text=True).stdout)
-    assert {name: int(count) for name, count in shown.items()} == expected
+    shown = []
+    for one in (source, listed):
+        script = f"{one.code}\n{plain} console.log(JSON.stringify(params(12, 3072, 768)));"
+        shown.append(json.loads(subprocess.run([node, "-e", script], check=True, capture_output=True, text=True).stdout))
+    assert {name: int(count) for name, count in shown[0].items()} == expected
+    assert [int(count) for count in shown[1]] == [*expected.values()]
 
 
 def _symbols(subject: Any) -> Any:
     return subject.free_symbols if isinstance(subject, Expr) else subject.symbols
+
+
+def test_variables_have_the_first_free_names() -> None:
+    """A variable is named t1, t2 and so on, except where a size has this name."""
+    t_1, t_2, h = dims("t1 t3 H")
+    source = export((h + t_1) ** 2 * (h + t_2) ** 2 * (h + t_1 + t_2) ** 2)
+    assert [line.split()[0] for line in source.code.splitlines() if re.match(r" +t\d+ = ", line)] == ["t2", "t4"]
+    assert run(source.code, {"t1": 2, "t3": 3, "H": 4}, source.arguments) == 6**2 * 7**2 * 9**2
+
+
+@pytest.mark.parametrize(("language", "name"), [("python", "min"), ("python", "ValueError"), ("javascript", "max"), ("numpy", "np")])
+def test_names_that_the_code_uses_are_refused(language: Any, name: str) -> None:
+    """A size called min would replace the function min."""
+    with pytest.raises(ArgumentError, match=f"'{name}' is not a name in {language}"):
+        export(ps.Dense(*dims(f"{name} H")), language)
 
 
 def test_several_counts_need_names_and_a_language_that_has_them() -> None:
@@ -218,8 +238,12 @@ def test_several_counts_need_names_and_a_language_that_has_them() -> None:
     for language in ("c", "spreadsheet"):
         with pytest.raises(ArgumentError, match=f"{language} gives one count"):
             export(SEVERAL, language)  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="by name"):
-        export({})
+    for nothing in ({}, [], ()):
+        with pytest.raises(ArgumentError, match="by name or in a list"):
+            export(nothing)  # type: ignore[arg-type]
+    for text in ("abc", b"abc"):
+        with pytest.raises(ArgumentError, match="wanted a layer, a cost or an expression"):
+            export(text)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="by name"):
         export({1: H})  # type: ignore[dict-item]
 

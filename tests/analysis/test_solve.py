@@ -139,11 +139,12 @@ def test_what_gives_the_target_is_counted() -> None:
     """The nearest are asked for; the heading says how many of them give the target."""
     model = ps.models.Gpt2().at(V=50257, P=1024)
     over = {H: multiples(256, 256, 2048), L: range(2, 9)}
-    assert str(solve(model, 1_300_000_000, over, best=3)).startswith("the nearest 3 of 56 combinations to 1,300,000,000: none gives it\n")
+    assert str(solve(model, 1_300_000_000, over, best=3)).startswith("the nearest 3 of 56 combinations; 0 of them give 1,300,000,000\n")
     widths = {H: range(1, 9), F: range(1, 9)}
-    assert str(solve(ps.Dense(H, F), 81, widths, best=2)).startswith("the nearest 2 of 64 combinations to 81: none gives it")
-    assert str(solve(ps.Dense(H, F), 72, widths, best=2)).startswith("the nearest 2 of 64 combinations to 72: one gives it")
-    assert str(solve(ps.Dense(H, F), 12, widths, best=9)).startswith("the nearest 9 of 64 combinations to 12: 4 give it")
+    assert str(solve(ps.Dense(H, F), 81, widths, best=2)).startswith("the nearest 2 of 64 combinations; 0 of them give 81\n")
+    assert str(solve(ps.Dense(H, F), 72, widths, best=2)).startswith("the nearest 2 of 64 combinations; 1 of them gives 72\n")
+    assert str(solve(ps.Dense(H, F), 12, widths, best=9)).startswith("the nearest 9 of 64 combinations; 4 of them give 12\n")
+    assert str(solve(ps.Dense(H, F), 12, widths, best=2)).startswith("the nearest 2 of 64 combinations; 2 of them give 12\n")
     assert str(solve(ps.Dense(H, F), 72, widths)).startswith("1 of 64 combinations gives 72\n")
     assert str(solve(ps.Dense(H, F), 7, {H: [8], F: [8, 9]})) == "0 of 2 combinations give 7; best=3 finds the nearest"
 

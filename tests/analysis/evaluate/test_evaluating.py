@@ -56,7 +56,7 @@ def test_wrong_subjects() -> None:
         evaluate("H**2", H=3)  # type: ignore[arg-type]
     for question in (evaluate, as_function, ps.export):
         with pytest.raises(ArgumentError, match="a layer, a cost or an expression"):
-            question([H])
+            question({H} if question is ps.export else [H])
     with pytest.raises(SizeError, match="is given twice"):
         evaluate(H**2, {"H": 3}, H=4)
     with pytest.raises(ArgumentError, match="chunk"):

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import recorded
-from amount import each
+from amount import each, tries
 from formulas import formula
 from sympy import Expr, Integer, expand
 
@@ -342,11 +342,11 @@ def test_random_claims(name: str) -> None:
     ps.reconcile(layer, count + 1, at=at)
     first = time.process_time() - started
     answered = 0
-    for number in range(200):
+    for number in range(tries(200)):
         claim = chosen.randint(int(count * 0.95), int(count * 1.05))
         claim = claim // width * width if number % 2 else claim
         answered += claim != count and bool(ps.reconcile(sized, claim))
-    assert answered <= 10
+    assert answered <= tries(200) // 20
     assert first < 20  # it does not hang
 
 
