@@ -1,0 +1,117 @@
+"""diffusers' networks: their classes, and configurations as diffusers writes them.
+
+``names.json.gz`` has, for each class, the defaults of its constructor, the keys that take one value for all entries of a list, and the
+lengths of its lists for which there is a record; and the reasons of the classes that were refused::
+
+    {"format": 1, "reference": "diffusers 0.42.1", "refused": {class: reason},
+     "classes": {class: {"defaults": {key: value}, "spread": [key, ...], "former": [key, ...], "lengths": {label: {key: length}}}}}
+
+``former`` are the keys of a configuration of ``Transformer2DModel`` that diffusers does not give to the class that it builds today.
+
+The type of a record is ``diffusers/CLASS``, or ``diffusers/CLASS/LABEL`` for one of several lengths; those of a class are in one file, one
+a line. Each entry of a list is a key of its own in a record: ``block_out_channels_0`` is the first of ``block_out_channels``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeGuard
+
+from paramsym.atlas.expression import OutsideError
+from paramsym.atlas.record import DIFFUSERS, RecordError, diffusers_index
+from paramsym.models.keys import shown
+from paramsym.naming import nearest
+
+_CLASS, _UNUSED = "_class_name", "_use_default_values"
+FORMER = "Transformer2DModel"
+RENAMED = {"ada_norm_zero": "DiTTransformer2DModel", "ada_norm_single": "PixArtTransformer2DModel"}
+"""What diffusers builds from a configuration of the former class, by its ``norm_type``."""
+
+
+def is_of_diffusers(config: Mapping[str, Any]) -> bool:
+    """Whether a configuration names a class of diffusers.
+
+    >>> is_of_diffusers({"_class_name": "AutoencoderKL"}), is_of_diffusers({"model_type": "bert"})
+    (True, False)
+    """
+    return isinstance(config.get(_CLASS), str) and "model_type" not in config
+
+
+def diffusers_type(config: Mapping[str, Any], architecture: str | None = None) -> str:
+    """Return the type of the record for a configuration of diffusers.
+
+    Raises:
+        RecordError: a class without a record, or a list of another length; the message has the reason.
+
+    >>> diffusers_type({"_class_name": "FluxTransformer2DModel"})
+    'diffusers/FluxTransformer2DModel'
+    """
+    name, index = str(config[_CLASS] if architecture is None else architecture), diffusers_index()
+    norm = config.get("norm_type")
+    if name == FORMER and isinstance(norm, str):
+        name = RENAMED.get(norm, name)
+    if name in index["refused"]:
+        message = f"{name} is not in the atlas: {index['refused'][name].rstrip('.')}."
+        raise RecordError(message)
+    if name not in index["classes"]:
+        near = nearest(name, index["classes"], cutoff=0.6)
+        hint = f"; did you mean {' or '.join(near)}?" if near else "."
+        message = f"the atlas has no network {name[:60]!a} of {index['reference']}{hint}"
+        raise RecordError(message)
+    given = _given(config, index["classes"][name])
+    lengths = index["classes"][name]["lengths"]
+    for label, wanted in lengths.items():
+        if all(not _is_list(given.get(key)) or len(given[key]) == length for key, length in wanted.items()):
+            return DIFFUSERS + name + (f"/{label}" if label else "")
+    for key in next(iter(lengths.values())):
+        known = sorted({one[key] for one in lengths.values()})
+        if _is_list(given.get(key)) and len(given[key]) not in known:
+            message = f"{key} of {name} has {len(given[key])} entries; verified are {' or '.join(map(str, known))}."
+            raise RecordError(message)
+    sizes = ", ".join(f"{key} {len(given[key])}" for key in next(iter(lengths.values())) if _is_list(given.get(key)))
+    message = f"the lists of {name} have these lengths: {sizes}; they were not verified together."
+    raise RecordError(message)
+
+
+def diffusers_keys(config: Mapping[str, Any], of_class: Mapping[str, Any], label: str) -> dict[str, Any]:
+    """Return the values of a record's keys that a configuration of diffusers gives: defaults filled in, lists entry by entry.
+
+    Raises:
+        OutsideError: a key without a default is missing, or one value stands where only a list was verified.
+    """
+    given = _given(config, of_class)
+    for key, length in of_class["lengths"][label].items():
+        if key not in given:
+            message = f"{key} is not given and has no default; give it."
+            raise OutsideError(message)
+        value = given.pop(key)
+        if not _is_list(value) and key not in of_class["spread"]:
+            message = f"{key} is {shown(value)}; wanted a list of {length}."
+            raise OutsideError(message)
+        flat = dict(entries(key, value if _is_list(value) else [value] * length))
+        if flat.keys() & given.keys():
+            message = f"the key {next(iter(flat.keys() & given.keys()))!r} is not one of diffusers'; write {key}, a list."
+            raise OutsideError(message)
+        given |= flat
+    return given
+
+
+def entries(key: str, values: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    """Return the keys of the entries of a list, with their values.
+
+    >>> dict(entries("depths", [2, 6]))
+    {'depths_0': 2, 'depths_1': 6}
+    """
+    return ((f"{key}_{place}", value) for place, value in enumerate(values))
+
+
+def _given(config: Mapping[str, Any], of_class: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of the constructor: without private keys, those of a former class, and those that a live one has by default."""
+    unused = config.get(_UNUSED)
+    left = {one for one in unused if isinstance(one, str)} if _is_list(unused) else set[str]()
+    left |= set(of_class["former"]) if config.get(_CLASS) == FORMER else set()
+    return {**of_class["defaults"], **{key: value for key, value in config.items() if key[:1] != "_" and key not in left}}
+
+
+def _is_list(value: object) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, list | tuple)

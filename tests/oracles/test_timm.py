@@ -1,0 +1,68 @@
+"""The atlas of timm against timm itself: random arguments of architectures give timm's state dict, entry by entry."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from typing import Any
+
+import pytest
+from amount import each
+from asked import answered
+from frameworks import imported, on_meta
+from oracles.torchvision_live import torchvision
+
+import paramsym as ps
+from paramsym.atlas.record import record_of, timm_index
+from paramsym.errors import ConfigError
+
+NAMES = each(60, timm_index()["modules"])
+
+
+def timm() -> Any:
+    """Import timm, or skip the test that needs it; it imports torchvision."""
+    torchvision()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = imported("timm")
+    if found.__version__ != timm_index()["reference"].removeprefix("timm "):
+        pytest.skip(f"timm {found.__version__} is installed; the records are of {timm_index()['reference']}")
+    return found
+
+
+def assert_stores(model: Any, module: Any) -> None:
+    """Check names, shapes and order of parameters and of the state dict, and ties."""
+    assert list(model.shapes().items()) == [(name, tuple(one.shape)) for name, one in module.named_parameters()]
+    everything = {name: tuple(one.shape) for name, one in module.state_dict().items()}
+    stored, tied = model.shapes(buffers=True), model.tied
+    assert [(name, everything[name]) for name in everything if name not in tied] == list(stored.items())
+    assert everything.keys() == stored.keys() | tied.keys()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_random_arguments(name: str) -> None:
+    """The name alone, then two draws of the classes, the channels, the sides and the pooling; only sides are refused."""
+    framework, draw = timm(), random.Random(name)
+    assert_stores(ps.load(f"timm/{name}"), on_meta(lambda: framework.create_model(name)))
+    (entry,) = record_of(f"timm/{name}")["classes"].values()
+    for _ in range(2):
+        arguments: dict[str, Any] = {"num_classes": draw.choice((0, 1, 37, 4321)), "in_chans": draw.choice((1, 2, 9))}
+        step = draw.choice((1, 16, 32))
+        if "img_height" in entry["keys"] and "null" in entry["keys"]["img_height"]:
+            arguments["img_size"] = [step * draw.randrange(1, 500 // step), step * draw.randrange(1, 500 // step)]
+        if "img_size" in entry["keys"]:
+            arguments["img_size"] = step * draw.randrange(1, 500 // step)
+        pooling = draw.choice(entry["keys"]["global_pool"]["words"])
+        arguments |= {} if pooling is None else {"global_pool": pooling}
+        model = answered(lambda arguments=arguments: ps.from_config({"architecture": name, "model_args": arguments}))
+        if isinstance(model, ConfigError):
+            assert "img_" in str(model), arguments
+            continue
+        assert_stores(model, on_meta(lambda arguments=arguments: framework.create_model(name, **arguments)))
+
+
+def test_tags_and_former_names() -> None:
+    """A name with a tag builds what timm builds under it, and so does a former name."""
+    framework = timm()
+    for name in each(90, [*framework.list_pretrained(), *timm_index()["aliases"]]):
+        assert_stores(ps.load(f"timm/{name}"), on_meta(lambda name=name: framework.create_model(name)))
