@@ -20,8 +20,8 @@ def verified(domain: Mapping[str, Any], value: Value) -> bool:
 
     >>> verified({"whole": [1, 8]}, 512), verified({"whole": [1, 8]}, 0), verified({"words": ["gelu", None]}, None)
     (True, False, True)
-    >>> verified({"whole": [8, 8]}, 8), verified({"whole": [8, 8]}, 16)
-    (True, False)
+    >>> verified({"whole": [8, 8]}, 8), verified({"whole": [8, 8]}, 16), verified({"whole": [8, 64], "of": 8}, 12)
+    (True, False, False)
     """
     if domain.get("any"):
         return True
@@ -31,7 +31,8 @@ def verified(domain: Mapping[str, Any], value: Value) -> bool:
         return False
     if isinstance(value, int) and "whole" in domain:
         low, high = domain["whole"]
-        return bool(low <= value <= (high if low == high else BEYOND * high))  # a test of one size says nothing about others
+        largest = high if low == high else BEYOND * high  # a test of one size says nothing about others
+        return bool(low <= value <= largest) and value % domain.get("of", 1) == 0
     if isinstance(value, int | float) and "number" in domain:
         return math.isfinite(value) and bool(domain["number"][0] <= value <= domain["number"][1])
     if isinstance(value, tuple) and value[:1] == ("{}",):
@@ -45,13 +46,14 @@ def verified(domain: Mapping[str, Any], value: Value) -> bool:
 def said(domain: Mapping[str, Any]) -> str:
     """Return the verified values, in words.
 
-    >>> said({"whole": [1, 8], "words": [None]})
-    'null, whole numbers from 1 (tested to 8)'
+    >>> said({"whole": [1, 8], "words": [None]}), said({"words": [0.0]})
+    ('null, whole numbers from 1 (tested to 8)', '0.0')
     """
-    words = [{None: "null", True: "true", False: "false"}.get(one, repr(one)) for one in domain.get("words", ())]
+    words = [{"None": "null", "True": "true", "False": "false"}.get(repr(one), repr(one)) for one in domain.get("words", ())]
     if "whole" in domain:
         low, high = domain["whole"]
-        words.append(str(low) if low == high else f"whole numbers from {low} (tested to {high:,})")
+        numbers = f"multiples of {domain['of']}" if "of" in domain else "whole numbers"
+        words.append(str(low) if low == high else f"{numbers} from {low} (tested to {high:,})")
     if "number" in domain:
         words.append(f"numbers from {domain['number'][0]:g} to {domain['number'][1]:g}")
     if "entries" in domain:
@@ -67,14 +69,19 @@ def check_verified(key: str, domain: Mapping[str, Any], value: Value) -> None:
         OutsideError: the message has the key, the value and the verified values.
     """
     if not verified(domain, value):
-        message = f"{key} is {shown(_thawed(value))}, for which the form was not verified; wanted {said(domain)}."
+        message = f"{key} is {shown(thawed(value))}, for which the form was not verified; wanted {said(domain)}."
         raise OutsideError(message)
 
 
-def _thawed(value: Value) -> Any:
+def thawed(value: Value) -> Any:
+    """Return a value as JSON has it.
+
+    >>> thawed(("{}", ("a", (1, 2))))
+    {'a': [1, 2]}
+    """
     if isinstance(value, tuple) and value[:1] == ("{}",):
-        return {pair[0]: pair[1] for pair in value[1:]}
-    return list(value) if isinstance(value, tuple) else value
+        return {key: thawed(inner) for key, inner in value[1:]}
+    return [thawed(inner) for inner in value] if isinstance(value, tuple) else value
 
 
 def default(rule: Any, values: Mapping[str, Value]) -> Value:
@@ -95,12 +102,29 @@ def default(rule: Any, values: Mapping[str, Value]) -> Value:
         return values[operands[0]]
     if kind == "cases":
         return chosen(values, *operands)
+    if kind == "each":
+        return _of_layers(values, *operands)
     if kind == "numbers":  # of copies
         return tuple(indices(values, operands[0], evaluated(values, operands[1])))
-    length = evaluated(values, operands[0])  # "list"
+    return _list(values, *operands)
+
+
+def _of_layers(values: Mapping[str, Value], key: str, word: str, settings: Value) -> Value:
+    """Return settings for the layers of one kind, under their numbers."""
+    held = values.get(key)
+    if not isinstance(held, tuple):
+        message = f"{key} is not a list."
+        raise OutsideError(message)
+    digits = len(str(len(held) - 1))
+    return ("{}", *((str(number).zfill(digits), settings) for number, one in enumerate(held) if one == word))
+
+
+def _list(values: Mapping[str, Value], size: Any, laws: Any) -> Value:
+    """Return a list whose entries follow laws."""
+    length = evaluated(values, size)
     entries: list[Any] = [None] * length
     filled = 0
-    for entry, where in operands[1]:
+    for entry, where in laws:
         for index in indices(values, where, length):
             entries[index] = entry
             filled += 1

@@ -1,7 +1,8 @@
 """Expressions of a record: evaluated over the values of a configuration, step by step, never with ``eval``.
 
 An expression is a whole number, ``["+", [[numerator, denominator, [[atom, power], ...]], ...]]`` or ``["?", [test, ...], [[[answer, ...],
-expression], ...]]``. An atom is a key, or one of ``OPERATIONS`` with its operands. A result that is not a whole number is refused.
+expression], ...]]``. An atom is a number, a key, ``["at", key, place, ...]`` for an entry of a list, ``["len", key]``,
+``["or", key, atom]`` for a key that can be null, or one of ``OPERATIONS`` with its operands. A result must be a whole number.
 """
 
 from __future__ import annotations
@@ -76,13 +77,36 @@ def _power(a: int) -> int:
     return int(2**a)
 
 
-def _truncated(a: float, b: float) -> int:
-    """Multiply as the reference does, in floating point, and truncate."""
-    product = a * b
-    if not math.isfinite(product):
-        message = "a size is not finite."
+def _float(result: float) -> float:
+    """Return a result in floating point, as the reference computes it."""
+    if not abs(result) <= LARGEST:  # nor is a NaN
+        message = f"a size would be {result}."
         raise OutsideError(message)
-    return int(product)
+    return result
+
+
+def _ratio(a: float, b: float) -> float:
+    if b == 0:
+        message = "a size is divided by 0."
+        raise OutsideError(message)
+    return _float(a / b)
+
+
+def _root(a: int) -> int:
+    if not 0 <= a <= LARGEST:
+        message = f"{a} has no square root that is a size."
+        raise OutsideError(message)
+    return math.isqrt(a)
+
+
+def _near(a: float, b: int, least: int) -> int:
+    """Return the multiple of ``b`` nearest to ``a``, at least ``least``; one more if that loses over a tenth.
+
+    >>> _near(20, 8, 8), _near(10, 8, 8), _near(11.5, 8, 8)
+    (24, 16, 16)
+    """
+    found = max(least, _divided(int(a + b / 2), b) * b)
+    return found + b if found < 0.9 * a else found
 
 
 def _multiple(a: int, b: int) -> int:
@@ -90,20 +114,39 @@ def _multiple(a: int, b: int) -> int:
     return -_divided(-a, b) * b
 
 
-OPERATIONS: Mapping[str, Callable[[Any, Any], int]] = {
-    "//": _divided,
-    "^/": lambda a, b: -_divided(-a, b),
-    "min": min,
-    "max": max,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "up": _multiple,
-    "int*": _truncated,
+OPERATIONS: Mapping[str, tuple[int, Callable[..., Any]]] = {
+    "//": (2, _divided),
+    "^/": (2, lambda a, b: -_divided(-a, b)),
+    "min": (2, min),
+    "max": (2, max),
+    "-": (2, lambda a, b: a - b),
+    "*": (2, lambda a, b: a * b),
+    "up": (2, _multiple),
+    "int*": (2, lambda a, b: int(_float(a * b))),
+    "2^": (1, _power),
+    "root": (1, _root),
+    "times": (2, lambda a, b: _float(a * b)),
+    "/": (2, _ratio),
+    "round": (1, round),
+    "near": (3, _near),
 }
+"""The number of operands of an operation, and what it computes. ``times`` and ``/`` may give a float, for the others."""
+
+
+def present(values: Values, what: Any) -> Any:
+    """Return the atom itself; of ``["or", key, atom]`` the key, or the atom if the key is null.
+
+    >>> present({"a": None, "b": 2}, ["or", "a", "b"])
+    'b'
+    """
+    while isinstance(what, list) and what[0] == "or":
+        what = what[2] if values.get(what[1]) is None else what[1]
+    return what
 
 
 def atom(values: Values, what: Any) -> Any:
     """Return the value of an atom."""
+    what = present(values, what)
     if isinstance(what, str):
         return number(values, what)
     if isinstance(what, int | float):
@@ -113,9 +156,7 @@ def atom(values: Values, what: Any) -> Any:
         return _whole_entry(values, *what[1:])
     if kind == "len":
         return length(values, what[1])
-    if kind == "2^":
-        return _power(atom(values, what[1]))
-    return OPERATIONS[kind](atom(values, what[1]), atom(values, what[2]))
+    return OPERATIONS[kind][1](*(atom(values, one) for one in what[1:]))
 
 
 def evaluated(values: Values, what: Any) -> int:
@@ -188,9 +229,6 @@ def answer(values: Values, test: Any) -> Any:
         return None if value is None else value > 0
     if kind == "equal":
         return values.get(operands[0]) == values.get(operands[1])
-    if kind == "less":
-        one, other = (values.get(operand) for operand in operands)
-        return None if one is None or other is None else one < other
     if kind == "beyond":  # more than a bound, for a number or the length of a list
         value = values.get(operands[0])
         value = len(value) if isinstance(value, tuple) else value
@@ -199,7 +237,4 @@ def answer(values: Values, test: Any) -> Any:
         value = values.get(operands[0])
         held = value[operands[1]] if isinstance(value, tuple) and operands[1] < len(value) else None
         return held > operands[2] if isinstance(held, int) else None
-    if kind == "holds":
-        value = values.get(operands[0])
-        return operands[1] in value if isinstance(value, tuple) else None
     return entry(values, *operands)  # "entry"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from paramsym.atlas.expression import OutsideError, Values, atom, evaluated
+from paramsym.atlas.expression import OutsideError, Values, atom, chosen, evaluated
 
 MOST_COPIES = 100_000
 
 
 def indices(values: Values, what: Any, bound: int) -> Sequence[int]:
-    """Return the indices of a set: ``all``, ``range``, ``where`` a law has one of some values, or ``not`` in another set.
+    """Return the indices of a set: ``all``, ``range``, ``where`` a law has one of some values, ``not`` in another set, or ``?``: by cases.
 
     >>> list(indices({"k": 2}, ["where", ["mod", "k", 1], [0]], 6))
     [1, 3, 5]
@@ -20,6 +20,8 @@ def indices(values: Values, what: Any, bound: int) -> Sequence[int]:
         message = f"there would be {bound} copies."
         raise OutsideError(message)
     kind = what[0]
+    if kind == "?":
+        return indices(values, chosen(values, what[1], what[2]), bound)
     if kind == "all":
         return range(bound)
     if kind == "range":

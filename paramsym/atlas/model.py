@@ -7,14 +7,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from paramsym.algebra.size import Count
+from paramsym.algebra.size import Count, at_most, divides
 from paramsym.algebra.symbols import dims
+from paramsym.atlas.diffusers import diffusers_keys, diffusers_type, is_of_diffusers
+from paramsym.atlas.domain import BEYOND, check_verified
 from paramsym.atlas.expression import answer, tests_of
 from paramsym.atlas.predicting import Row, rows_of
-from paramsym.atlas.reading import values_of
-from paramsym.atlas.record import record_of
+from paramsym.atlas.reading import check_together, values_of
+from paramsym.atlas.record import DIFFUSERS, TIMM, diffusers_index, record_of
 from paramsym.atlas.structure import Builder, choices, letters_of
+from paramsym.atlas.timm import WRAPPERS, timm_keys, timm_record, timm_type, wrapped
 from paramsym.atlas.values import Value
+from paramsym.core.compose import Block
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ConfigError, ParamsymError, StructureError
 
@@ -31,6 +35,7 @@ class Recorded(Layer):
         StructureError: numbers for which other tensors would exist.
     """
 
+    _unstated = "the atlas has tensors, not computations; ps.models has the families with both"
     model_type: str
     architecture: str
     values: tuple[tuple[str, object], ...]
@@ -38,28 +43,42 @@ class Recorded(Layer):
     numbers: tuple[Count, ...] = ()
 
     @property
+    def _who(self) -> str:
+        return self.architecture
+
+    @property
+    def _entry(self) -> Mapping[str, Any]:
+        entry: Mapping[str, Any] = record_of(self.model_type)["classes"][self.architecture]
+        return entry
+
+    @property
     def certificate(self) -> Mapping[str, Any]:
         """The tests that the class passed before it was added to the atlas."""
-        found: Mapping[str, Any] = record_of(self.model_type)["classes"][self.architecture]["certificate"]
+        found: Mapping[str, Any] = self._entry["certificate"]
         return found
 
     def conditions(self) -> None:
-        """Check that the numbers do not change which tensors exist."""
+        """Check that each size was verified, and that the sizes do not change which tensors exist."""
         if len(self.names) != len(self.numbers):
             message = f"there are {len(self.numbers)} numbers for the names {', '.join(self.names)}."
             raise StructureError(message)
-        given = {name: number for name, number in zip(self.names, self.numbers, strict=True) if isinstance(number, int)}
-        if not given:
+        given, values, entry = dict(zip(self.names, self.numbers, strict=True)), dict[str, Any](self.values), self._entry
+        held = {name: (key, one) for key, value in values.items() for name, one in _entries(_letter(key), value)}
+        changed = {name: number for name, number in given.items() if name in held and held[name][1] != number}
+        for name, number in changed.items():
+            _check_size(name, entry["keys"][held[name][0]], number)
+        for divisor, key in entry["needs"]:
+            one, other = (given.get(_letter(each), values.get(each)) for each in (divisor, key))
+            if one is not None and other is not None and not (isinstance(one, int) and isinstance(other, int)):
+                divides(one, other, divisor, key)
+        numbers = {name: number for name, number in changed.items() if isinstance(number, int)}
+        if not numbers:
             return
-        values: dict[str, Value] = dict(self.values)
-        held = dict(pair for key, value in values.items() for pair in _entries(key.replace(".", "_"), value))
-        changed = {name: number for name, number in given.items() if held.get(name) != number}
-        if not changed:
-            return
-        now = _changed(values, changed)
+        now = _changed(values, numbers)
+        check_together(now, entry)
         before, after = (_skeleton(self._rows, one) for one in (values, now))
         if before != after:
-            listed = ", ".join(f"{name}={value}" for name, value in changed.items())
+            listed = ", ".join(f"{name}={value}" for name, value in numbers.items())
             message = f"with {listed} {self.architecture} stores other tensors; read a configuration with these values."
             raise StructureError(message)
 
@@ -73,6 +92,24 @@ class Recorded(Layer):
         return _rows_of(self.model_type, self.architecture)
 
 
+def _letter(key: str) -> str:
+    """Return the name of a key's letter."""
+    return key.replace(".", "_")
+
+
+def _check_size(name: str, domain: Mapping[str, Any], size: Count) -> None:
+    """Check a number, or state the conditions of a letter: the form was verified between two sizes, or for multiples only."""
+    while "whole" not in domain:
+        domain = domain["entries"]
+    if isinstance(size, int):
+        check_verified(name, domain, size)
+        return
+    low, high = domain["whole"]
+    at_most(low, size, "the least verified size", name)
+    at_most(size, high * BEYOND, name, "the largest verified size")
+    divides(domain.get("of", 1), size, "the unit of the verified sizes", name)
+
+
 def _entries(name: str, value: Value) -> Iterator[tuple[str, Value]]:
     """Yield a value, or the entries of a list, under the names of their letters."""
     if isinstance(value, tuple):
@@ -84,7 +121,7 @@ def _entries(name: str, value: Value) -> Iterator[tuple[str, Value]]:
 
 def _changed(values: Mapping[str, Value], changed: Mapping[str, int]) -> dict[str, Value]:
     """Return values with other numbers for letters."""
-    return {key: _entry(key.replace(".", "_"), value, changed) for key, value in values.items()}
+    return {key: _entry(_letter(key), value, changed) for key, value in values.items()}
 
 
 def _entry(name: str, value: Value, changed: Mapping[str, int]) -> Value:
@@ -117,24 +154,52 @@ def _in_letters(model_type: str, name: str, values: tuple[tuple[str, Value], ...
 
 
 def recorded(config: Mapping[str, Any], architecture: str | None) -> Layer:
-    """Return the model for a configuration whose model type has a record.
+    """Return the model for a configuration whose model type has a record, or for one of timm or diffusers.
 
     Raises:
         ConfigError: a class without a record, or a key or value for which the form was not verified.
     """
-    model_type = config["model_type"]
-    record = record_of(model_type)
+    model: Layer
+    if config.get("model_type") in WRAPPERS:
+        inside, sizes = _lettered(wrapped(config, architecture), None)
+        model = Block(timm_model=inside)
+    else:
+        model, sizes = _lettered(config, architecture)
+    try:
+        return model.at(sizes) if sizes else model
+    except ParamsymError as error:
+        raise ConfigError(str(error)) from None
+
+
+def _lettered(config: Mapping[str, Any], architecture: str | None) -> tuple[Recorded, dict[Count, int]]:
+    """Return a model in letters, and the number of each letter."""
+    if is_of_diffusers(config):
+        model_type = diffusers_type(config, architecture)
+        architecture = model_type.split("/")[1]
+    else:
+        model_type = timm_type(config) or config["model_type"]
+    record = timm_record(model_type) if model_type.startswith(TIMM) else record_of(model_type)
     name = _class(record, config, architecture)
     try:
-        values = values_of(config, record, record["classes"][name])
+        values = values_of(_as_keys(config, model_type, record), record, record["classes"][name])
         rows = _rows_of(model_type, name)
         letters = letters_of(rows, values)
         known = tuple(sorted(values.items()))
         model = _in_letters(model_type, name, known, tuple(letters), repr(known))
-        return model.at(dict(zip(model.numbers, letters.values(), strict=True))) if letters else model
+        return model, dict(zip(model.numbers, letters.values(), strict=True))
     except ParamsymError as error:
         message = f"{name} of the model type {model_type}: {error}"
         raise ConfigError(message) from None
+
+
+def _as_keys(config: Mapping[str, Any], model_type: str, record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a configuration with the keys of a record; those of transformers have them already."""
+    if model_type.startswith(TIMM):
+        return timm_keys(config, record)
+    if model_type.startswith(DIFFUSERS):
+        _, name, label = f"{model_type}/".split("/")[:3]
+        return diffusers_keys(config, diffusers_index()["classes"][name], label)
+    return config
 
 
 def _class(record: Mapping[str, Any], config: Mapping[str, Any], architecture: str | None) -> str:

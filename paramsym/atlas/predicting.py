@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -25,6 +26,18 @@ class Row:
     presence: Any = None
     first: str = ""  # for a tie: the template of the first name, with the same numbers
 
+    @cached_property
+    def places(self) -> tuple[int, ...]:
+        """The positions of numbers in the template."""
+        return tuple(place for place, step in enumerate(self.template) if step == NUMBER)
+
+    @cached_property
+    def mixed(self) -> frozenset[tuple[str, ...]]:
+        """The prefixes whose numbers are literal, or follow a law for some copies only."""
+        literal = [place for place, step in enumerate(self.template) if step.isdigit()]
+        some = [place for place, one in zip(self.places, self.sets, strict=True) if one != ["all"]]
+        return frozenset(self.template[:place] for place in (*literal, *some))
+
     def present(self, values: Values) -> bool:
         """Whether such tensors exist."""
         return True if self.presence is None else bool(chosen(values, *self.presence))
@@ -42,6 +55,19 @@ class Row:
         return found
 
 
+def sizes_of(values: Values) -> Callable[[Any], int]:
+    """Return a function that evaluates expressions, each once: many rows share one."""
+    known: dict[int, int] = {}
+
+    def size(expression: Any) -> int:
+        key = id(expression)
+        if key not in known:
+            known[key] = evaluated(values, expression)
+        return known[key]
+
+    return size
+
+
 def filled(template: str, numbers: Sequence[int]) -> str:
     """Put numbers into a template.
 
@@ -55,14 +81,7 @@ def filled(template: str, numbers: Sequence[int]) -> str:
 def predicted(rows: Sequence[Row], values: Values) -> dict[str, tuple[str, tuple[int, ...] | str]]:
     """Return ``{name: (kind, shape or first name)}`` of every tensor, in the order of the rows."""
     found: dict[str, tuple[str, tuple[int, ...] | str]] = {}
-    known: dict[int, int] = {}
-
-    def size(expression: Any) -> int:
-        key = id(expression)  # many rows share one expression
-        if key not in known:
-            known[key] = evaluated(values, expression)
-        return known[key]
-
+    size = sizes_of(values)
     for row in rows:
         if not row.present(values):
             continue

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from paramsym.atlas.domain import check_verified, default
+from paramsym.atlas.domain import check_verified, default, thawed
 from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.values import Value, frozen_value
 from paramsym.models.family import CENTRAL, COMMON, USUAL, labels_of
@@ -49,6 +49,16 @@ def values_of(config: Mapping[str, Any], record: Mapping[str, Any], of_class: Ma
         if key not in keys and key not in free:
             _check_other(key, value, inside, [*keys, *free])
     values = _resolved(given, keys, inside)
+    check_together(values, of_class)
+    return values
+
+
+def check_together(values: Mapping[str, Value], of_class: Mapping[str, Any]) -> None:
+    """Refuse values that were not verified together.
+
+    Raises:
+        OutsideError: a size that does not divide another one, or two values that were never tried together.
+    """
     for divisor, key in of_class["needs"]:
         one, other = values.get(divisor), values.get(key)
         if isinstance(one, int) and isinstance(other, int) and (one == 0 or other % one):
@@ -58,7 +68,6 @@ def values_of(config: Mapping[str, Any], record: Mapping[str, Any], of_class: Ma
         if _is(values.get(one), first) and _is(values.get(other), second):
             message = f"{one} = {_word(first)} together with {other} = {_word(second)} was not verified."
             raise OutsideError(message)
-    return values
 
 
 def _check_other(key: str, value: Value, inside: frozenset[str], known: list[str]) -> None:
@@ -68,7 +77,7 @@ def _check_other(key: str, value: Value, inside: frozenset[str], known: list[str
             message = f"{key} is {shown(value)}; wanted an object of keys."
             raise OutsideError(message)
         return
-    if last in _NEVER_READ or last == "num_labels":
+    if last.lstrip("_") in _NEVER_READ or last == "num_labels":  # some references save ``pad_token_id`` as ``_pad_token_id``
         return
     if last in USUAL and any(_is(value, frozen_value(one)) for one in USUAL[last]):
         return
@@ -108,7 +117,8 @@ def _check_derived(given: Mapping[str, Value], keys: Mapping[str, Any], values: 
     """Refuse a given value that the reference would replace with another one."""
     for key in given.keys() & keys.keys():
         if keys[key].get("derived") and given[key] is not None and not _is(given[key], values[key]):
-            message = f"{key} is {shown(given[key])}, which the reference replaces with {shown(values[key])}; write that, or omit {key}."
+            replaced = f"which the reference replaces with {shown(thawed(values[key]))}"
+            message = f"{key} is {shown(thawed(given[key]))}, {replaced}; write that, or omit {key}."
             raise OutsideError(message)
 
 

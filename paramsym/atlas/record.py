@@ -11,9 +11,10 @@ A record is an object of JSON, compressed by gzip, in one file for each model ty
                          "certificate": {...}}},
      "refused": {class: reason}}
 
-``domain`` has ``words`` (values seen), ``whole`` and ``number`` (least and largest), ``entries`` and ``length`` of lists, ``any``,
-``object``, ``derived`` (the reference replaces a given value with its own for a missing key), and the meanings of a ``missing`` key and of
-``null``. ``paramsym.atlas.expression`` describes expressions, tests and sets. Nothing in a record is ever run as code.
+``domain`` has ``words`` (values seen), ``whole`` and ``number`` (least and largest; ``of`` if only its multiples), ``entries`` and
+``length`` of lists, ``any``, ``object``, ``derived`` (the reference replaces a given value with its own for a missing key), and the
+meanings of a ``missing`` key and of ``null``. ``paramsym.atlas.expression`` describes expressions, tests and sets. Nothing in a record is
+ever run as code. ``paramsym.atlas.timm`` and ``paramsym.atlas.diffusers`` say what the records of these libraries also have.
 """
 
 from __future__ import annotations
@@ -33,10 +34,12 @@ from paramsym.errors import ConfigError
 FORMAT = 1
 LARGEST_RECORD = 8 * 2**20
 _LARGEST_FILE = 2**20
+TIMM, DIFFUSERS = "timm/", "diffusers/"
+"""Prefixes of the types of these records, before the name of the architecture or of the class."""
 _MOST_ITEMS = 400_000
 _DEEPEST = 24
 _LAWS = {"last": 0, "ends": 0, "member": 1, "entry": 1, "mod": 2, "from": 2}
-_TESTS = {"is": 1, "none": 1, "positive": 1, "equal": 2, "less": 2, "beyond": 2, "over": 3, "holds": 2, "entry": 2}
+_TESTS = {"is": 1, "none": 1, "positive": 1, "equal": 2, "beyond": 2, "over": 3, "entry": 2}
 _KINDS = frozenset({"parameter", "frozen", "buffer", "tie"})
 
 
@@ -55,22 +58,84 @@ def recorded_types() -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(".json.gz") for name in found if name.endswith(".json.gz")))
 
 
+def read_types() -> tuple[str, ...]:
+    """Return the recorded types with at least one class; the record of another type has only reasons for refusals.
+
+    >>> "led" in read_types()
+    True
+    """
+    data = files("paramsym.atlas").joinpath("data")
+    return tuple(one for one in recorded_types() if b'"classes":{}' not in _unpacked(data.joinpath(f"{one}.json.gz").read_bytes()))
+
+
+@cache
+def timm_index() -> Mapping[str, Any]:
+    """Return the names of timm's architectures, by what ``paramsym.atlas.timm`` says of them.
+
+    Raises:
+        RecordError: the file is damaged.
+    """
+    index = _json(_unpacked(files("paramsym.atlas").joinpath("data", "timm", "names.json.gz").read_bytes()))
+    for what in ("modules", "aliases", "refused"):
+        _need(isinstance(index, dict) and isinstance(index.get(what), dict), "names no architectures")
+        _strings(index[what].values())
+    return index
+
+
+@cache
+def diffusers_index() -> Mapping[str, Any]:
+    """Return diffusers' classes, by what ``paramsym.atlas.diffusers`` says of them.
+
+    Raises:
+        RecordError: the file is damaged.
+    """
+    index = _json(_unpacked(files("paramsym.atlas").joinpath("data", "diffusers", "names.json.gz").read_bytes()))
+    for what in ("classes", "refused"):
+        _need(isinstance(index, dict) and isinstance(index.get(what), dict), "names no classes")
+    _strings([index["reference"], *index["refused"].values()])
+    for one in index["classes"].values():
+        _strings([*one["spread"], *one["former"]])
+    return index
+
+
 @lru_cache(maxsize=32)
 def record_of(model_type: str) -> Mapping[str, Any]:
-    """Return the record of a model type.
+    """Return the record of a model type, such as ``led``, ``timm/resnet50`` or ``diffusers/AutoencoderKL/4``.
 
     Raises:
         RecordError: there is none, or it is damaged.
     """
-    if model_type not in recorded_types():
+    path = _file_of(model_type)
+    if path is None:
         message = f"there is no record of the model type {model_type!a}."
         raise RecordError(message)
-    return parsed(files("paramsym.atlas").joinpath("data", f"{model_type}.json.gz").read_bytes())
+    text = _unpacked(files("paramsym.atlas").joinpath("data", *f"{path}.json.gz".split("/")).read_bytes())
+    if path.startswith((TIMM, DIFFUSERS)):
+        named = f'"type":"{model_type}"'.encode()
+        text = next((line for line in text.split(b"\n") if named in line[:200]), b"")
+    return checked(text)
+
+
+def _file_of(model_type: str) -> str | None:
+    """Return the path of the file of a record, without its ending; None if there is none."""
+    if model_type.startswith(TIMM):
+        module = timm_index()["modules"].get(model_type.removeprefix(TIMM))
+        return None if module is None else TIMM + module
+    if model_type.startswith(DIFFUSERS):
+        name, _, label = model_type.removeprefix(DIFFUSERS).partition("/")
+        known = diffusers_index()["classes"].get(name, {"lengths": ()})
+        return DIFFUSERS + name if label in known["lengths"] else None
+    return model_type if model_type in recorded_types() else None
 
 
 def packed(record: Mapping[str, Any]) -> bytes:
     """Return the bytes of a record's file, always the same for the same record."""
-    text = json.dumps(record, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return packed_lines([record])
+
+
+def packed_lines(records: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return the bytes of a file with one record a line."""
+    text = "\n".join(json.dumps(record, separators=(",", ":"), ensure_ascii=True, allow_nan=False) for record in records)
     buffer = io.BytesIO()
     with gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=9, mtime=0) as file:
         file.write(text.encode())
@@ -86,6 +151,10 @@ def parsed(content: bytes) -> Mapping[str, Any]:
     >>> parsed(packed({"format": 1, "type": "x", "reference": "", "aliases": {}, "inside": [], "classes": {}, "refused": {}}))["type"]
     'x'
     """
+    return checked(_unpacked(content))
+
+
+def _unpacked(content: bytes) -> bytes:
     if len(content) > _LARGEST_FILE:
         _refuse("has too many bytes")
     try:
@@ -95,10 +164,23 @@ def parsed(content: bytes) -> Mapping[str, Any]:
         _refuse("is not gzip")
     if len(text) > LARGEST_RECORD:
         _refuse("has too many bytes")
+    return text
+
+
+def _json(text: bytes) -> Any:
     try:
-        record = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError):
         _refuse("is not JSON")
+
+
+def checked(text: bytes) -> Mapping[str, Any]:
+    """Return the record in a text.
+
+    Raises:
+        RecordError: a text that is not JSON, of another format, or not a valid record.
+    """
+    record = _json(text)
     _check_size(record)
     try:
         _check(record)
@@ -138,6 +220,8 @@ def _check(record: Any) -> None:
     _need(isinstance(record["type"], str) and isinstance(record["reference"], str), "names no type")
     _strings(record["aliases"].values())
     _strings(record["inside"])
+    for _, _, sides in filter(None, record.get("defaults", {}).values()):
+        _need(sides is None or len(sides) == 2, "has defaults without sides")
     for one in record["classes"].values():
         for domain in one["keys"].values():
             _check_domain(domain)
@@ -171,6 +255,7 @@ def _check_domain(domain: Any) -> None:
         if which in domain:
             low, high = domain[which]
             _need(all(isinstance(one, int | float) for one in (low, high)), "has a range without numbers")
+    _need(_is_number(domain.get("of", 1), int) and domain.get("of", 1) > 0, "has multiples of no number")
     if "entries" in domain:
         _check_domain(domain["entries"])
         _need("length" in domain, "has a list without a length")
@@ -191,6 +276,9 @@ def _check_default(kind: Any, *operands: Any) -> None:
         _check_expression(operands[1])
     elif kind == "cases":
         _check_tests(*operands)
+    elif kind == "each":
+        _strings(operands[:2])
+        _need(len(operands) == 3, "has settings of layers without a list of their kinds")
     else:
         _need(kind in {"is", "same"} and len(operands) == 1, "has an unknown default")
 
@@ -214,6 +302,10 @@ def _check_set(what: Any) -> None:
     if kind == "range":
         for one in operands:
             _check_expression(one)
+    elif kind == "?":
+        _check_tests(*operands)
+        for _, inner in operands[1]:
+            _check_set(inner)
     elif kind == "not":
         _check_set(operands[0])
     elif kind == "both":
@@ -265,8 +357,10 @@ def _check_atom(what: Any) -> None:
     elif kind == "len":
         _need(isinstance(operands[0], str), "has the length of nothing")
     else:
-        _need(kind in OPERATIONS or kind == "2^", "has an unknown operation")
-        _need(len(operands) == (1 if kind == "2^" else 2), "has an operation without operands")
+        number = 2 if kind == "or" else OPERATIONS.get(kind, (0,))[0]
+        _need(number > 0, "has an unknown operation")
+        _need(len(operands) == number, "has an operation without operands")
+        _need(kind != "or" or isinstance(operands[0], str), "has an alternative without a key")
         for one in operands:
             _check_atom(one)
 
@@ -285,10 +379,14 @@ def _frozen(record: Any) -> Any:
 def _freeze_domain(domain: Any, frozen_value: Any) -> None:
     if "words" in domain:
         domain["words"] = [frozen_value(one) for one in domain["words"]]
+    if "absent" in domain:
+        domain["absent"] = frozen_value(domain["absent"])
     if "entries" in domain:
         _freeze_domain(domain["entries"], frozen_value)
     for which in ("missing", "null"):
         if which in domain and domain[which][0] == "is":
             domain[which] = ["is", frozen_value(domain[which][1])]
+        elif which in domain and domain[which][0] == "each":
+            domain[which] = [*domain[which][:3], frozen_value(domain[which][3])]
         elif which in domain and domain[which][0] == "cases":
             domain[which][2] = [[seen, frozen_value(result)] for seen, result in domain[which][2]]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from sympy import Expr, Rational, ceiling, floor
 
 from paramsym.algebra.size import Count, canonical
-from paramsym.atlas.expression import OutsideError, Values, chosen, evaluated
-from paramsym.atlas.predicting import NUMBER, Row
+from paramsym.atlas.expression import OutsideError, Values, chosen, evaluated, present
+from paramsym.atlas.predicting import NUMBER, Row, sizes_of
 from paramsym.atlas.values import Value
 from paramsym.core.compose import Repeat
 from paramsym.core.layer import Layer
@@ -19,6 +18,7 @@ from paramsym.core.tied import Tied
 from paramsym.derive.levels import Held, Level
 
 Atom = Any
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class Choice:
 
 def choices(rows: Iterable[Row], values: Values) -> list[Choice]:
     """Return the existing rows with their indices."""
-    found = []
+    found, size = [], sizes_of(values)
     for row in rows:
         if row.present(values):
-            sets = tuple(tuple(one) for one in row.numbers(values, partial(evaluated, values)))
+            sets = tuple(tuple(one) for one in row.numbers(values, size))
             if all(sets):
                 found.append(Choice(row, sets))
     return found
@@ -43,35 +43,22 @@ def choices(rows: Iterable[Row], values: Values) -> list[Choice]:
 # Which numbers may be letters --------------------------------------------------------------------------------------------------
 
 
-def letters_of(rows: Iterable[Row], values: Values) -> dict[str, int]:
+def letters_of(rows: Sequence[Row], values: Values) -> dict[str, int]:
     """Return the numbers that may be letters, by name: those in which sizes are polynomials or quotients.
 
     A number that decides which copies exist, by another law than consecutive numbers, stays a number.
     """
     found: dict[str, int] = {}
     fixed: set[str] = set()
-    rows = list(rows)
-    mixed = _with_literal_numbers(rows)
+    mixed = frozenset[tuple[str, ...]]().union(*(row.mixed for row in rows))
+    shared = {id(what): what for row in rows for what in (*row.axes, *row.bounds)}  # many rows share one expression
+    for what in shared.values():
+        _collect(what, values, found, fixed)
     for row in rows:
-        for axis in row.axes:
-            _collect(axis, values, found, fixed)
-        steps = row.template
-        places = [i for i, step in enumerate(steps) if step == NUMBER]
-        for place, bound, one in zip(places, row.bounds, row.sets, strict=True):
-            _collect(bound, values, found, fixed)
-            if one != ["all"] or steps[:place] in mixed or place == len(steps) - 1:
+        for place, bound, one in zip(row.places, row.bounds, row.sets, strict=True):
+            if one != ["all"] or row.template[:place] in mixed or place == len(row.template) - 1:
                 _fix(bound, values, fixed)
     return {name: value for name, value in found.items() if name not in fixed}
-
-
-def _with_literal_numbers(rows: Sequence[Row]) -> set[tuple[str, ...]]:
-    """Return the prefixes whose numbers are literal in some rows and follow a law in others, or follow a law for some copies only."""
-    literal = {row.template[:i] for row in rows for i, step in enumerate(row.template) if step.isdigit()}
-    partial = set()
-    for row in rows:
-        places = [i for i, step in enumerate(row.template) if step == NUMBER]
-        partial |= {row.template[:place] for place, one in zip(places, row.sets, strict=True) if one != ["all"]}
-    return literal | partial
 
 
 def _collect(what: Any, values: Values, found: dict[str, int], fixed: set[str]) -> None:
@@ -87,6 +74,7 @@ def _collect(what: Any, values: Values, found: dict[str, int], fixed: set[str]) 
 
 
 def _collect_atom(one: Atom, values: Values, found: dict[str, int], fixed: set[str]) -> None:
+    one = present(values, one)
     name = letter_name(one, values)
     if name is not None:
         value = values_at(one, values)
@@ -200,6 +188,7 @@ class Sizes:
 
     def atom(self, one: Atom) -> Any:
         """Return an atom: a letter, a number, or a quotient of these."""
+        one = present(self.values, one)
         name = letter_name(one, self.values)
         if name is not None:
             found = self.letters.get(name, values_at(one, self.values))
@@ -233,24 +222,20 @@ def _combined(kind: str, a: Any, b: Any) -> Any:
 # The tree ----------------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Item:
-    """One row during the walk through its template: the current step, the position of the next number, and the numbers above."""
+class _Item(NamedTuple):
+    """One row during the walk through its template: the steps from the current one on, and the position of the next number."""
 
     choice: Choice
-    step: int
-    place: int
+    steps: tuple[str, ...]
+    place: int = 0
 
     @property
-    def here(self) -> str:
-        return self.choice.row.template[self.step]
+    def numbers(self) -> Sequence[int]:
+        """The numbers of the copies that have the row."""
+        return self.choice.sets[self.place] if self.steps[0] == NUMBER else (int(self.steps[0]),)
 
-    @property
-    def last(self) -> bool:
-        return self.step == len(self.choice.row.template) - 1
-
-    def down(self, numbered: bool = False) -> _Item:
-        return _Item(self.choice, self.step + 1, self.place + numbered)
+    def down(self) -> _Item:
+        return _Item(self.choice, self.steps[1:], self.place + (self.steps[0] == NUMBER))
 
 
 class Builder:
@@ -262,33 +247,44 @@ class Builder:
         self.found = choices(rows, values)
         self.shapes: dict[str, tuple[Count, ...]] = {}
         self.ties: dict[str, str] = {}
+        self.made: dict[tuple[Any, ...], Any] = {}
 
     def layer(self) -> Layer:
         """Return the model."""
         for choice in self.found:
             if choice.row.kind != "tie":
                 self.shapes.setdefault(".".join(choice.row.template), tuple(self.sizes.size(axis) for axis in choice.row.axes))
-        model = self._level([_Item(choice, 0, 0) for choice in self.found], "")
+        model = self._level([_Item(choice, choice.row.template) for choice in self.found], "")
         return Tied(model, self.ties) if self.ties else model
 
     def _level(self, items: Sequence[_Item], path: str) -> Level:
         groups: dict[str, list[_Item]] = {}
         for item in items:
-            groups.setdefault(item.here, []).append(item)
+            groups.setdefault(item.steps[0], []).append(item)
         copies = groups.get(NUMBER, [])
-        if copies and (any(step.isdigit() for step in groups) or any(item.last for item in copies)):
+        if any(len(item.steps) == 1 for item in copies):
             groups = self._written_out(groups)
+        elif copies and any(step.isdigit() for step in groups):
+            groups = self._joined(groups) or self._written_out(groups)
         leaves: list[tuple[str, Layer]] = []
         inner: list[tuple[str, Layer]] = []
         for step, group in groups.items():
             if step == NUMBER:
                 inner.extend(("", one) for one in self._copies(group, path))
                 continue
-            leaves.extend(("", self._held(item, step, path)) for item in group if item.last)
-            below = [item.down() for item in group if not item.last]
-            if below:
-                inner.append((step, self._level(below, f"{path}{step}.")))
-        return Level((*leaves, *inner))
+            under = [item.down() for item in group if len(item.steps) > 1]
+            if len(under) < len(group):
+                leaves.extend(("", self._held(item, step, path)) for item in group if len(item.steps) == 1)
+            if under:
+                inner.append((step, self._level(under, f"{path}{step}.")))
+        below = (*leaves, *inner)
+        return self._once(tuple((step, id(layer)) for step, layer in below), lambda: Level(below))
+
+    def _once(self, key: tuple[Any, ...], make: Callable[[], T]) -> T:
+        """Return the one layer of a key: many parts are alike, and each new layer is checked."""
+        if key not in self.made:
+            self.made[key] = make()
+        return self.made[key]
 
     @staticmethod
     def _written_out(groups: Mapping[str, list[_Item]]) -> dict[str, list[_Item]]:
@@ -300,46 +296,56 @@ class Builder:
                 continue
             for item in group:
                 for index in item.choice.sets[item.place]:
-                    found.setdefault(str(index), []).append(_Item(item.choice, item.step, item.place + 1))
+                    found.setdefault(str(index), []).append(item)
         numbers = iter(sorted((step for step in found if step.isdigit()), key=int))
         order = [next(numbers) if step.isdigit() else step for step in found]
         return {step: found[step] for step in order}
 
+    @staticmethod
+    def _joined(groups: Mapping[str, list[_Item]]) -> dict[str, list[_Item]] | None:
+        """Return groups with the rows of single copies among those of all copies; None if other steps are between them."""
+        numbered = [n for n, step in enumerate(groups) if step == NUMBER or step.isdigit()]
+        if numbered[-1] - numbered[0] >= len(numbered):
+            return None
+        found: dict[str, list[_Item]] = {}
+        for step, group in groups.items():
+            found.setdefault(NUMBER if step.isdigit() else step, []).extend(group)
+        return found
+
     def _copies(self, group: Sequence[_Item], path: str) -> Iterator[Layer]:
-        bound = group[0].choice.row.bounds[group[0].place]
-        below = [item.down(numbered=True) for item in group]
-        if all(item.choice.row.sets[item.place] == ["all"] for item in group):
+        below = [item.down() for item in group]
+        if all(item.steps[0] == NUMBER and item.choice.row.sets[item.place] == ["all"] for item in group):
+            bound = group[0].choice.row.bounds[group[0].place]
             yield Repeat(self._level(below, f"{path}{{}}."), self.sizes.size(bound), name="{}")
             return
-        kinds: dict[int, list[int]] = {}
-        for position, item in enumerate(group):
-            for index in item.choice.sets[item.place]:
-                kinds.setdefault(index, []).append(position)
-        start: int | None = None
-        run: list[int] = []
+        kinds: dict[int, list[_Item]] = {}
+        for item, under in zip(group, below, strict=True):
+            for index in item.numbers:
+                kinds.setdefault(index, []).append(under)
+        runs: list[list[int]] = []
         for index in sorted(kinds):
-            if start is not None and (kinds[index] != kinds[start] or index != run[-1] + 1):
-                yield self._run(below, kinds[start], run, path)
-                start, run = None, []
-            start = index if start is None else start
-            run.append(index)
-        if start is not None:
-            yield self._run(below, kinds[start], run, path)
-
-    def _run(self, below: Sequence[_Item], positions: Sequence[int], run: Sequence[int], path: str) -> Layer:
-        inside = [below[position] for position in positions]
-        if any(item.choice.row.kind == "tie" for item in inside) and len(run) > 1:
-            layers = tuple((str(index), self._level(inside, f"{path}{index}.")) for index in run)
-            return Level(layers)
-        name = f"{path}{run[0]}." if len(run) == 1 else f"{path}{{}}."
-        return Repeat(self._level(inside, name), len(run), start=run[0], name="{}")
+            if runs and index == runs[-1][-1] + 1 and kinds[index] == kinds[runs[-1][0]]:
+                runs[-1].append(index)
+            else:
+                runs.append([index])
+        built: list[tuple[list[_Item], Layer]] = []  # runs that alternate have equal copies, which are built once
+        for run in runs:
+            inside = kinds[run[0]]
+            if any(item.choice.row.kind == "tie" for item in inside):  # the first name of a tie can have the number of the copy
+                yield Level(tuple((str(index), self._level(inside, f"{path}{index}.")) for index in run))
+                continue
+            layer = next((layer for items, layer in built if items == inside), None)
+            if layer is None:
+                layer = self._level(inside, f"{path}{{}}.")
+                built.append((inside, layer))
+            yield Repeat(layer, len(run), start=run[0], name="{}")
 
     def _held(self, item: _Item, step: str, path: str) -> Held:
         row = item.choice.row
         if row.kind != "tie":
             shape = tuple(self.sizes.size(axis) for axis in row.axes)
             kind = "parameter" if row.kind == "frozen" else row.kind
-            return Held(step, shape, kind, frozen=row.kind == "frozen")
+            return self._once((step, shape, row.kind), lambda: Held(step, shape, kind, frozen=row.kind == "frozen"))
         first = self._first(row.first, path)
         self.ties[path + step] = first
         return Held(step, self._shape_of(row.first))

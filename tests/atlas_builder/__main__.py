@@ -14,7 +14,7 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,10 @@ def rebuild(model_type: str, name: str, seconds: int, into: Path) -> str:
     """Derive one class in a separate process and put it into its record; return what came of it."""
     with suppress(Exception):  # what fails is refused below
         class_named(name, model_type)  # imported here, once for all classes of a type
+    file = into / f"{model_type}.json.gz"
+    record = _plain(file) if file.exists() else blank(model_type)
+    record["classes"].pop(name, None)
+    record["refused"].pop(name, None)
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -75,7 +79,7 @@ def rebuild(model_type: str, name: str, seconds: int, into: Path) -> str:
         signal.signal(signal.SIGXCPU, signal.SIG_DFL)
         gc.freeze()
         gc.set_threshold(50_000, 20, 20)
-        answer = _derived(model_type, name, seconds)
+        answer = _derived(model_type, name, seconds, list(record["classes"].values()))
         with os.fdopen(writing, "w") as pipe:
             json.dump(answer, pipe)
         os._exit(0)
@@ -84,10 +88,6 @@ def rebuild(model_type: str, name: str, seconds: int, into: Path) -> str:
         text = pipe.read()
     os.waitpid(child, 0)
     answer = json.loads(text) if text else {"refused": f"not derived in {seconds} seconds"}
-    file = into / f"{model_type}.json.gz"
-    record = _plain(file) if file.exists() else blank(model_type)
-    record["classes"].pop(name, None)
-    record["refused"].pop(name, None)
     if "entry" in answer:
         record["classes"][name] = answer["entry"]
         record["inside"] = sorted({*record["inside"], *answer["inside"]})
@@ -106,9 +106,9 @@ def _plain(file: Path) -> dict[str, Any]:
     return found
 
 
-def _derived(model_type: str, name: str, seconds: int) -> dict[str, Any]:
+def _derived(model_type: str, name: str, seconds: int, others: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     try:
-        entry, inside = entry_of(model_type, class_named(name, model_type), seconds)
+        entry, inside = entry_of(model_type, class_named(name, model_type), seconds, others)
     except NotAdmittedError as error:
         return {"refused": str(error)}
     except Exception as error:  # noqa: BLE001 - the next class is tried all the same

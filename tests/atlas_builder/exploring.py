@@ -25,8 +25,9 @@ from atlas_builder.hints import (
     source_of,
     words_near,
 )
-from atlas_builder.reference import Reference, RefusedError, Seen
+from atlas_builder.reference import PROPERTIES, Reference, RefusedError, Seen
 from atlas_builder.rows import template_of
+from atlas_builder.told import Told, told_of
 
 from paramsym.atlas.values import Value
 from paramsym.models.family import CENTRAL, COMMON
@@ -34,30 +35,27 @@ from paramsym.models.family import CENTRAL, COMMON
 Point = dict[str, Value]
 _ABSENT = "(absent)"
 
-_DEPTH = re.compile(r"(layers?|blocks?|depths?|n_layer|repeats|experts?|num_stacks?)(_\w+)?$")
+_DEPTH = re.compile(r"^(?!.*channels).*(layers?|blocks?|depths?|n_layer|repeats|experts?|num_stacks?)(_\w+)?$")
 _STAGES = re.compile(r"stage|level|scale")
 _SIZE = re.compile(r"dim|size|width|num_|heads|layers|length|rank")
+_PLACE = re.compile(r"divis|multiple|_(start|end|index|offset|period|interval|freq\w*|step)$")
 _HEADS = re.compile(r"head|group")
 _LARGE = re.compile(r"hidden|embed|channels$|vocab|d_model|inter")
 _SMALL = 64
 _MOST_KEPT = 80
+_NOTHING = Told()
+_ENOUGH_BUILT = 3
+_OFTEN_NONE = 0.15  # often no number means another key, for which few samples would be left
 _TOKEN = re.compile(r"token_id|token_index|_token_?idx|(^|_)idx$|token_ids$|_ids$|^seed$|num_labels$")
 COMMON_KEYS = (
     frozenset(word for words in COMMON.values() for word in words.split()) | (CENTRAL - {"num_labels"}) | {"id2label", "use_cache"}
 )
-_NEVER = frozenset(
+INNER = frozenset(["decoder", "generator", "text_encoder", "text_config", "audio_config", "vision_config", "encoder", "audio_encoder"])
+_NEVER = INNER | frozenset(
     [
         "quantization_config",
-        "decoder",
-        "generator",
-        "text_encoder",
-        "text_config",
-        "audio_config",
-        "vision_config",
         "name_or_path",
         "sub_configs",
-        "encoder",
-        "audio_encoder",
         "per_layer_config",
         "is_heterogeneous",
         "base_model_prefix",
@@ -89,6 +87,8 @@ class Field:
             if rng.random() < 0.2:
                 return tuple([rng.choice(self.alphabet)] * length)
             return tuple(rng.choice(self.alphabet) for _ in range(length))
+        if None in self.pool and self.base is not None and rng.random() < _OFTEN_NONE:
+            return None
         if self.kind == "numbers" and rng.random() < 0.7:
             return _mutated(rng.choice(self.pool), rng)
         if self.kind == "width" and big and rng.random() < 0.6:
@@ -111,7 +111,7 @@ def _mutated(value: Value, rng: random.Random) -> Value:
 class Explorer:
     """Explores one class of the reference."""
 
-    def __init__(self, reference: Reference, seconds: float, seed: int = 0) -> None:
+    def __init__(self, reference: Reference, seconds: float, seed: int = 0, told: Told = _NOTHING) -> None:
         """Start at the defaults."""
         self.reference, self.rng = reference, random.Random(seed)
         self.ends = time.process_time() + seconds
@@ -122,8 +122,10 @@ class Explorer:
         self.refusals: Counter[str] = Counter()
         self.refused: list[Point] = []
         self.base: Point = {}
+        self.inner: Point = {}
         self.fixed: Point = {}
         self.hints = hints_of(reference.config_class)
+        self.told = told
         modules = {sys.modules[reference.model_class.__module__], sys.modules[reference.config_class.__module__]}
         self.sources = [source_of(module) for module in modules]
 
@@ -133,6 +135,9 @@ class Explorer:
 
     def tried(self, point: Point) -> Seen | None:
         """Return what is built from a point; None if the reference refuses it."""
+        point = {**point, **{second: point[first] for first, second in self.told.together if first in point}}
+        if any(is_whole(point.get(key)) and point[key] < 1 for key in self.told.positive):
+            return None
         try:
             return self.reference.build({**self.reference.start, **point})
         except RefusedError as error:
@@ -148,7 +153,7 @@ class Explorer:
 
     def relevant(self, seen: Seen) -> Iterable[str]:
         """Yield the keys that were read, declared or not, except those that change no tensor of any model."""
-        for key in sorted(seen.read):
+        for key in sorted({*seen.read, *self.told.read}):
             last = key.rpartition(".")[2]
             inside = any(other.startswith(f"{key}.") for other in seen.values)
             if last in COMMON_KEYS or last in _NEVER or last.startswith("base_model_") or inside or last[:1] == "_":
@@ -173,7 +178,10 @@ class Explorer:
         """
         default = self.reference.first()
         self.default = default
+        self.base = self.inner = self.reference.inner()
+        self.told = told_of(self.reference.config_class.model_type, default.values).plus(self.told)
         self._shrink(default)
+        self.base = {**self.base, **dict(self.told.base)}
         self.base = {**self.reference.start, **self.base}
         self.origin = self.reference.build(self.base)
         self.resolved = {**default.values, **self.origin.values}  # without a given inner configuration, the reference resolves other keys
@@ -195,15 +203,16 @@ class Explorer:
         wanted = _templates(default)
         now = default
         deep = [key for key, value in default.values.items() if self._is_depth(key, value) and self._alone(key, value, default)]
+        deep = [key for key in deep if key not in self.told.fixed]
         for facts, depth in product((_shapes, _templates), (2, 3, 4) if deep else ()):
             point = {key: depth for key in deep if depth < default.values[key]}
-            seen = self.tried(point)
+            seen = self.tried({**self.inner, **point})
             if seen is not None and facts(seen) == facts(default):
-                self.base = {key: value for key, value in point.items() if key in default.read}
+                self.base = {**self.inner, **{key: value for key, value in point.items() if key in default.read}}
                 again = self.tried(self.base)
                 if again is not None and facts(again) == facts(default):
                     return
-                self.base = {}
+                self.base = self.inner
         for key in deep:
             value = default.values[key]
             if key not in default.read or self.spent(0.3):
@@ -214,7 +223,7 @@ class Explorer:
                 seen = self.tried({**self.base, key: depth})
                 if seen is not None and _templates(seen) == wanted:
                     if len(seen.tensors) < len(now.tensors) or seen.tensors != now.tensors:
-                        self.base[key], now = depth, seen
+                        self.base, now = {**self.base, key: depth}, seen
                     break
 
     def _alone(self, key: str, value: Value, default: Seen) -> bool:
@@ -261,12 +270,52 @@ class Explorer:
         return any(re.search(rf"""self\.{key}\b|["']{key}["']""", source) for source in self.sources)
 
     def _probe(self, keys: Iterable[str], base: int) -> None:
+        keys = list(keys)
+        self._probe_together(keys, base)
         for key in [*keys, *sorted(self.influencing)]:
             if key in self.fields or self.spent(0.5):
                 continue
             found = Field(key, self.origin.values.get(key))
             self.fields[key] = found
-            self._probe_one(found, base)
+            if key in self.told.fixed:
+                found.kind, found.pool, self.fixed[key] = "rigid", [found.base], found.base
+            elif key in self.told.derived:
+                found.kind = "rigid"
+            else:
+                self._probe_one(found, base)
+
+    def _probe_together(self, keys: Iterable[str], base: int) -> None:
+        """Change all rates and inert keys at once, and all activations: where nothing else is stored, none needs models of its own."""
+        values = self.origin.values
+        mine = [key for key in keys if key not in self.fields and key not in self.told.fixed + self.told.derived]
+        self._together(
+            {
+                key: _rates(values[key]) if isinstance(values[key], float) else _others(values[key], None)
+                for key in mine
+                if isinstance(values.get(key), float) or key in self.told.inert
+            },
+            base,
+        )
+        words = {key: activations() for key in mine if isinstance(values.get(key), str) and ACTIVATION.search(key.rpartition(".")[2])}
+        self._together({key: [word for word in known if word != values[key]] for key, known in words.items()}, base)
+
+    def _together(self, others: Mapping[str, Sequence[Value]], base: int) -> None:
+        """Change keys at once, each to its next value; know them as inert if no tensor and no other key changes."""
+        at, values = self.samples[base], self.origin.values
+        built: dict[str, list[Value]] = {key: [] for key in others}
+        for turn in range(max(map(len, others.values())) if len(others) > 1 else 0):
+            point = {key: other[turn % len(other)] for key, other in others.items()}
+            seen = self.tried({**at.point, **point})
+            if seen is None:
+                continue
+            if seen.tensors != at.tensors or seen.values != {**at.values, **point}:
+                return
+            for key, value in point.items():
+                built[key].append(value)
+        for key, found in built.items():
+            if len(found) >= _ENOUGH_BUILT:
+                kind = {float: "rate", bool: "flag", int: "free"}.get(type(values[key]), "word")
+                self.fields[key] = Field(key, values[key], kind, list(dict.fromkeys([values[key], *found])))
 
     def _probe_one(self, found: Field, base: int) -> None:
         value, last = found.base, found.key.rpartition(".")[2]
@@ -280,7 +329,7 @@ class Explorer:
             else:
                 self._probe_number(found, base)
         elif isinstance(value, float):
-            self._try(found, "rate", [value * 2, value / 2, 0.0, 1.0, value * 1.37, value * 0.73, value * 1.9, 1e-12], base)
+            self._try(found, "rate", _rates(value), base)
         elif isinstance(value, str):
             self._try(found, "word", self._words(found, value), base)
         elif value is None:
@@ -293,7 +342,7 @@ class Explorer:
 
     def _legacy(self) -> None:
         """Try the older spellings of the settings of rotary positions."""
-        for key in [one for one in self.fields if one.rpartition(".")[2] == "rope_parameters"]:
+        for key in [one for one in self.fields if one.rpartition(".")[2] == "rope_parameters" and one not in self.told.fixed]:
             prefix = key[: -len("rope_parameters")]
             for old, others in (
                 ("rope_theta", [1e6, 10000, 5e5, 1e4]),
@@ -310,7 +359,9 @@ class Explorer:
     def _loosen(self) -> None:
         """Try flags and choices that could not be moved alone beside another flag."""
         flags = [one for one in self.fields.values() if one.kind == "flag"]
-        for found in [one for one in self.fields.values() if one.kind == "rigid" and (one.base is None or isinstance(one.base, bool))]:
+        held = {*self.fixed, *self.told.derived}
+        rigid = [one for one in self.fields.values() if one.kind == "rigid" and one.key not in held]
+        for found in [one for one in rigid if one.base is None or isinstance(one.base, bool)]:
             for flag in flags:
                 if self.spent(0.5) or found.kind != "rigid":
                     break
@@ -551,10 +602,10 @@ class Explorer:
         """Add samples that store some templates: from those that do, with other keys changed."""
         held = [seen for seen in self.samples if templates & _templates(seen)]
         for _ in range(count if held else 0):
-            seen = self.rng.choice(held)
+            seen, share = self.rng.choice(held), self.rng.choice((0.1, 0.3, 0.5))  # of many changes, some are refused
             point = dict(seen.point)
             for one in self.fields.values():
-                if one.kind != "rigid" and (one.active or one.moves) and not isinstance(one.base, bool | str) and self.rng.random() < 0.5:
+                if one.kind != "rigid" and (one.active or one.moves) and not isinstance(one.base, bool | str) and self.rng.random() < share:
                     point[one.key] = one.draw(self.rng, point, seen.values)
             other = self.tried(point)
             if other is not None and self.keeps(other):
@@ -564,6 +615,8 @@ class Explorer:
         """Return a random sample: a share of the active keys changed, some of the others; less of them until it can be built."""
         rng = rng or self.rng
         point = dict(self.base)
+        if self.inner and rng.random() < 0.2:  # the inner configuration with its own defaults
+            point = {key: value for key, value in point.items() if key not in self.inner or key.rpartition(".")[2] in PROPERTIES}
         changed: list[str] = []
         for one in self.fields.values():
             if one.kind == "rigid" or rng.random() > (share if one.active or one.moves else 0.6 if one.later else inert):
@@ -589,7 +642,7 @@ class Explorer:
         if (key in self.origin.values) != (key in self.default.values) or self.default.values.get(key) != value:
             return False
         last = key.rpartition(".")[2]
-        return not is_whole(value) or (not _DEPTH.search(last) and not _LARGE.search(last))
+        return not is_whole(value) or bool(_PLACE.search(last)) or (not _DEPTH.search(last) and not _LARGE.search(last))
 
     def cost(self, key: str) -> tuple[int, str]:
         """Return the loss if a key is fixed: rates lose least, then lists and words, small numbers, numbers of heads and others most."""
@@ -652,6 +705,11 @@ def _plus(value: Value, more: int) -> Value:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     return value + more
+
+
+def _rates(value: float) -> list[Value]:
+    """Return other values of a rate."""
+    return [value * 2, value / 2, 0.0, 1.0, value * 1.37, value * 0.73, value * 1.9, 1e-12]
 
 
 def _others(value: Value, hint: Any) -> list[Value]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import combinations, permutations, product
 from typing import Any, TypeAlias
 
 from atlas_builder.solving import coefficients
+from atlas_builder.told import Told
 
 from paramsym.atlas.expression import OutsideError, Values, answer, atom, evaluated
 
@@ -23,6 +25,8 @@ _SECONDS = 1.5
 _MOST_ANSWERS = 40
 _TELLING = 4  # the least number of distinct results for which a law of another tensor is reused
 _MOST_MOVERS = 8
+_NOTHING = Told()
+_MOST_TESTS = 5
 
 
 class Clock:
@@ -44,6 +48,12 @@ class NoFitError(Exception):
     """No law was found."""
 
 
+def compares(test: Sequence[Any]) -> bool:
+    """Whether a test compares sizes that are not entries of one list. It may say whether a tensor is stored, never how large it is."""
+    kind, *operands = test
+    return kind == "over" or (kind == "equal" and len({one.rstrip("0123456789") for one in operands}) > 1)
+
+
 def is_whole(value: object) -> bool:
     """Whether a value is a whole number, and no flag."""
     return isinstance(value, int) and not isinstance(value, bool)
@@ -52,9 +62,11 @@ def is_whole(value: object) -> bool:
 class Fitter:
     """Finds laws over samples; ``active`` are the keys that change something, ``lines`` pairs of samples that differ in one key."""
 
-    def __init__(self, samples: Sequence[Values], active: Sequence[str], lines: Sequence[tuple[int, int, str]]) -> None:
+    def __init__(
+        self, samples: Sequence[Values], active: Sequence[str], lines: Sequence[tuple[int, int, str]], told: Told = _NOTHING
+    ) -> None:
         """Lay out columns of numbers, and tests with few answers."""
-        self.samples, self.lines, self.active = samples, lines, list(active)
+        self.samples, self.lines, self.active, self.told = samples, lines, list(active), told
         self.columns: dict[Atom, list[Any]] = {}
         self.floats: set[Atom] = set()
         self.tests: list[tuple[Any, ...]] = []
@@ -67,6 +79,14 @@ class Fitter:
         self.laid: dict[str, list[Any]] = {}
         self.apart: dict[Any, list[Any] | NoFitError] = {}
         self.sets: dict[Any, Any] = {}
+        for size in told.sizes:
+            column = self._column(size)
+            if len(set(column)) > 1:
+                self.columns[_hashable(size)] = column
+        for law in sorted(told.laws, key=lambda one: one[0] == "?"):  # plain ones first
+            self._know(law)
+        for test in told.tests:
+            self._test(*test)
         for key in active:
             self._lay_out(key)
         self._lay_out_pairs()
@@ -177,6 +197,13 @@ class Fitter:
             found.clear()
         self.known.clear()
 
+    def _gives(self, law: Any, numbers: Numbers) -> bool:
+        """Whether a law gives all these numbers."""
+        try:
+            return all(evaluated(self.samples[i], law) == number for i, number in numbers.items())
+        except (OutsideError, TypeError):
+            return False
+
     def _know(self, law: Any) -> None:
         """Keep a law and its result for each sample, because many tensors have the same sizes."""
         answers: list[int | None] = []
@@ -196,7 +223,11 @@ class Fitter:
     def _fit(self, numbers: Numbers, depth: int, ends: float) -> Any:
         moving = self.movers(numbers)
         found = self._law(numbers, moving, ends) or self._wide(numbers, moving, ends)
+        if found is None and depth and len(moving) < len(self.columns):  # a plain law over other keys, before cases that agree by chance
+            every = [*moving, *(name for name in self.columns if name not in moving)]
+            found = self._law(numbers, every, time.process_time() + _SECONDS / 2, most=2)
         if found is None and depth:
+            ends = max(ends, time.process_time() + _SECONDS / 2)
             found = self._cases(numbers, moving, depth, ends)
         if found is None and len(moving) < len(self.columns) and (depth == 2 or not self.lines):
             rest = [name for name in self.columns if name not in moving]
@@ -225,10 +256,10 @@ class Fitter:
 
         def rank(test: tuple[Any, ...]) -> tuple[bool, bool, bool]:
             keys = {word for word in test[1:] if isinstance(word, str)}
-            return not keys & causes, not keys & named, test[0] in {"equal", "beyond"}
+            return not keys & causes, not keys & named, test[0] == "beyond"
 
         tests = [test for test in self.tests if test in self.answers and 1 < len({self.answers[test][i] for i in numbers}) <= 8]
-        tests = [test for test in tests if test[0] not in {"equal", "beyond"} or rank(test)[0] is False]
+        tests = [test for test in tests if not compares(test) and (test[0] != "beyond" or rank(test)[0] is False)]
         tests.sort(key=rank)
         for inner in range(depth):  # first plain laws in every case, then cases inside cases
             for test in tests[: 40 if inner == 0 else 5]:
@@ -247,13 +278,15 @@ class Fitter:
                     if law is None and rank(test)[0] is False and inner == 0:
                         own = [name for name in self.movers(group) if name not in moving] or [n for n in self.columns if n not in moving]
                         law = self._law(group, [*moving, *own], min(ends, time.process_time() + 0.3), most=2)
+                        for name in own if law is None and len(moving) <= 4 else ():
+                            law = law or self._law(group, [name, *moving], min(ends, time.process_time() + 0.1))
                     if law is None and inner:
                         law = self._cases(group, moving, inner, ends)
                     if law is None:
                         break
                     cases.append([[seen], law])
                 else:
-                    return ["?", [list(test)], cases]
+                    return next((law for _, law in cases if self._gives(law, numbers)), ["?", [list(test)], cases])
         return None
 
     def _law(self, numbers: Numbers, candidates: Sequence[Atom], ends: float, most: int = 4) -> Any:
@@ -283,7 +316,12 @@ class Fitter:
         names = [name for name in moving if name in causes and name not in self.floats][:_MOST_MOVERS]
         if len(names) < 5 or time.process_time() > ends or any(self.columns[name][i] is None for name in names for i in numbers):
             return None
-        return self._polynomial([_listed(name) for name in names], 2, numbers)
+        if len(names) == 5:  # patches of two axes, of one size and with a stride for each axis
+            for a, b, size, c, d in permutations(names):
+                found = self._polynomial([["//", ["-", a, size], b], ["//", ["-", c, size], d]], 2, numbers) if str(a) < str(c) else None
+                if found is not None:
+                    return found
+        return self._polynomial([listed(name) for name in names], 2, numbers)
 
     def _depends(self, numbers: Numbers, names: Sequence[Atom]) -> int:
         """Return at how many different points the numbers are a function of some columns; 0 where they are none."""
@@ -305,8 +343,8 @@ class Fitter:
         return None
 
     def _forms(self, names: Sequence[Atom]) -> Iterator[tuple[list[Atom], int]]:
-        whole = [_listed(name) for name in names if name not in self.floats]
-        rates = [_listed(name) for name in names if name in self.floats]
+        whole = [listed(name) for name in names if name not in self.floats]
+        rates = [listed(name) for name in names if name in self.floats]
         if rates:
             if len(rates) == 1 and len(whole) == 1:
                 for times in (1, 2, 3, 4, 8, 16, 32):
@@ -325,8 +363,11 @@ class Fitter:
                     yield [[kind, a, b]], 1
                     yield [[kind, a, b], b], 2
                     yield [[kind, a, b], a], 2
+                yield [["up", a, b]], 1
+                yield [["up", ["//", ["*", 2, a], 3], b]], 1
             yield [["min", *whole]], 1
             yield [["max", *whole]], 1
+            yield whole, 3  # channels of a patch
             for step in (8, 16, 32, 64, 128, 256):  # two thirds of a product, as gated feed-forward layers have
                 yield [["up", ["//", ["*", 2, ["*", *whole]], 3], step]], 1
         if len(whole) == 3:
@@ -403,8 +444,12 @@ def _monomial(point: Sequence[int], power: Sequence[int]) -> int:
     return result
 
 
-def _listed(name: Atom) -> Atom:
-    return list(name) if isinstance(name, tuple) else name
+def listed(name: Atom) -> Atom:
+    return [listed(one) for one in name] if isinstance(name, tuple) else name
+
+
+def _hashable(name: Atom) -> Atom:
+    return tuple(_hashable(one) for one in name) if isinstance(name, list) else name
 
 
 def _typical(values: Sequence[int]) -> int:
@@ -455,5 +500,38 @@ def _told_apart(fitter: Fitter, results: Mapping[int, Any], without: str) -> lis
                 else:
                     if len(table) * 2 <= len(results):
                         return [[list(test) for test in chosen], [[list(key), result] for key, result in table.items()]]
+    chosen = _best_first(fitter, tests, results) if tests else []
+    table = {tuple([fitter.answers[test][i] for test in chosen]): result for i, result in results.items()}
+    if chosen and len(table) * 2 <= len(results):
+        return [[list(test) for test in chosen], [[list(key), result] for key, result in table.items()]]
     message = f"no few tests tell apart {len(set(results.values()))} cases of {len(results)} samples"
     raise NoFitError(message)
+
+
+def _best_first(fitter: Fitter, tests: Sequence[tuple[Any, ...]], results: Mapping[int, Any]) -> list[tuple[Any, ...]]:
+    """Return tests that tell results apart, each the one that mixes them least after those before; none if this takes too many."""
+    groups: list[list[int]] = [list(results)]
+    chosen: list[tuple[Any, ...]] = []
+    left = _mixed(groups, results)
+    while left and len(chosen) < _MOST_TESTS:
+        divided = ((_divided(groups, fitter.answers[test]), test) for test in tests)
+        least, groups, test = min(((_mixed(one, results), one, test) for one, test in divided), key=lambda found: (found[0], len(found[1])))
+        if least >= left:
+            return []
+        left = least
+        chosen.append(test)
+    return [] if left else chosen
+
+
+def _divided(groups: Sequence[Sequence[int]], answers: Sequence[Any]) -> list[list[int]]:
+    found: dict[tuple[int, Any], list[int]] = {}
+    for number, group in enumerate(groups):
+        for i in group:
+            found.setdefault((number, answers[i]), []).append(i)
+    return list(found.values())
+
+
+def _mixed(groups: Sequence[Sequence[int]], results: Mapping[int, Any]) -> Fraction:
+    """Return the pairs of different results in each group, for each member: 0 if the results of each group are the same."""
+    counts = (Counter(repr(results[i]) for i in group) for group in groups)
+    return sum((count.total() - Fraction(sum(n * n for n in count.values()), count.total()) for count in counts), Fraction(0))

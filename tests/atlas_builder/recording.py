@@ -6,22 +6,24 @@ import json
 import random
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
-from atlas_builder.exploring import _ABSENT, _DEPTH, _TOKEN, COMMON_KEYS, Explorer, Point, _others
-from atlas_builder.fitting import Fitter, NoFitError, is_whole, told_apart
-from atlas_builder.reference import Reference, RefusedError, Seen, config_class_of, private
+from atlas_builder.exploring import _ABSENT, _DEPTH, _TOKEN, COMMON_KEYS, INNER, Explorer, Point, _others
+from atlas_builder.fitting import Fitter, NoFitError, is_whole, listed, told_apart
+from atlas_builder.reference import PROPERTIES, Reference, RefusedError, Seen, config_class_of, unresolved
 from atlas_builder.rows import Ledger, Rows, template_of
 from atlas_builder.sets import set_law
+from atlas_builder.told import told_by
 
 from paramsym.atlas.domain import default
 from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.predicting import Row, predicted, rows_of
 from paramsym.atlas.reading import values_of
+from paramsym.atlas.structure import Builder
 from paramsym.atlas.values import Value
 
 ADVERSARIAL = 200
@@ -45,6 +47,7 @@ class Entry:
     explorer: Explorer
     ledger: Ledger = field(default_factory=Ledger)
     seconds: float = 30
+    longest_fit: float = 8
 
     @property
     def reference(self) -> Reference:
@@ -70,7 +73,7 @@ class Entry:
             if not wrong:
                 return self._certified(self._entry(), outcome)  # which has also seen what the attack built
             late = turn >= _ROUNDS or time.process_time() > ends
-            if late and not self._fix_one(self._changed_in_all(wrong)):
+            if late and not self._fix_one(self._changed_in_most(wrong)):
                 break
             self.explorer.samples.extend(one for one in wrong if self.explorer.keeps(one))
             self._more(10)
@@ -108,16 +111,19 @@ class Entry:
         stored = [{name: fact for name, fact in seen.tensors.items() if template_of(name)[0] == template} for seen in explorer.samples]
         return self._fix_one({key for i, j, key in explorer.lines if stored[i] != stored[j]})
 
-    def _changed_in_all(self, wrong: Sequence[Seen]) -> set[str]:
-        """Return the keys that change tensors, and differ from the base in all that came out wrong."""
-        base = self.explorer.origin.values
-        return {key for key in self.explorer.telling if all(seen.values.get(key) != base.get(key) for seen in wrong)}
+    def _changed_in_most(self, wrong: Sequence[Seen]) -> set[str]:
+        """Return the keys that change tensors, may be fixed, and differ from the base in most of what came out wrong (half at least)."""
+        explorer, base = self.explorer, self.explorer.origin.values
+        keys = [key for key in explorer.telling if key in explorer.fields and explorer.may_be_fixed(key)]
+        changed = {key: sum(seen.values.get(key) != base.get(key) for seen in wrong) for key in keys}
+        most = max(changed.values(), default=0)
+        return {key for key, times in changed.items() if times == most and 2 * times >= len(wrong)}
 
     def _fix_one(self, causes: set[str]) -> bool:
         """Fix the key that loses least at its default; return whether there was such a key."""
         explorer = self.explorer
         keys = sorted(key for key in causes if key in explorer.fields and explorer.may_be_fixed(key))
-        if not keys or len(explorer.fixed) >= _MOST_FIXED:
+        if not keys or len(explorer.fixed.keys() - set(explorer.told.fixed)) >= _MOST_FIXED:
             return False
         explorer.fix(min(keys, key=explorer.cost))
         return True
@@ -131,8 +137,8 @@ class Entry:
         unique: dict[int, Seen] = {}
         for seen in explorer.samples:
             unique.setdefault(id(seen), seen)
-        self.fitter = Fitter([seen.values for seen in explorer.samples], explorer.telling, explorer.lines)
-        self.fitter.ends = time.process_time() + min(8.0, self.seconds / 3)
+        self.fitter = Fitter([seen.values for seen in explorer.samples], explorer.telling, explorer.lines, explorer.told)
+        self.fitter.ends = time.process_time() + min(self.longest_fit, self.seconds / 3)
         self.ledger = Rows(self.fitter, [seen.tensors for seen in explorer.samples]).explain()
 
     def _agrees(self, seen: Seen) -> bool | None:
@@ -164,10 +170,10 @@ class Entry:
         good = [seen for seen in self._all() if self._agrees(seen)]
         explorer = self.explorer
         telling = [key for key in explorer.telling if key in explorer.fields]
-        self.good = Fitter([seen.values for seen in good], telling, [])
+        self.good = Fitter([seen.values for seen in good], telling, [], explorer.told)
         self.good_seen = good
         keys: dict[str, dict[str, Any]] = {}
-        used = _keys_in(self.ledger.rows)
+        used = _keys_in(self.ledger.rows) | (set(explorer.told.derived) & explorer.fields.keys())
         names = {*explorer.fields, *explorer.influencing, *explorer.unclear}
         for key in sorted(names):
             keys[key] = self._domain(key, good)
@@ -194,9 +200,12 @@ class Entry:
             waiting.extend(_keys_of_rule(rules.get("missing")) - done)
         for key in keys.keys() - done:
             keys[key]["unused"] = True
-        for key, value in private(self.reference.config_class, self.reference.arguments(self.reference.start)):
+        for key, value in unresolved(self.reference.config_class, self.reference.arguments(self.reference.start)):
             if key.rpartition(".")[2] not in COMMON_KEYS:
                 keys.setdefault(key, {"words": [value], "unused": True})  # only the default
+        keys |= self.reference.settings_of_layers([seen.point for seen in good[:40]])
+        for key in keys.keys() & set(explorer.told.derived):
+            keys[key]["derived"] = True
         expressions: dict[str, int] = {}
         rows = [_stated(row, expressions) for row in self.ledger.rows]
         free = [
@@ -205,8 +214,14 @@ class Entry:
             if key not in keys and key.rpartition(".")[2] not in COMMON_KEYS and not key.endswith("model_type")
         ]
         read = set().union(*(seen.read for seen in good))
-        kept = ("out_features", "out_indices", "stage_names")  # of backbones: properties, which are written into every configuration
-        free += [key for key in kept if hasattr(self.reference.config_class, key) and key not in keys and key not in read]
+        for key in self._unprobed(good).intersection(free):
+            free.remove(key)
+            keys[key] = {"words": [explorer.resolved[key]], "unused": True}
+        for key, domain in self.reference.properties():  # a backbone may have layers for some of its stages only
+            if key in read and not self.reference.indifferent(key):
+                keys.setdefault(key, domain)
+            elif key not in {*keys, *free}:
+                free.append(key)
         checks = {key for seen in good for key in seen.values if key.endswith(".ignore_keys_at_rope_validation")}
         free += sorted(checks - keys.keys() - read - set(free))
         for key, value in explorer.resolved.items():
@@ -217,10 +232,29 @@ class Entry:
             "free": free,
             "expressions": [json.loads(one) for one in expressions],
             "rows": rows,
-            "unseen": self._unseen(good, done),
+            "unseen": [*self._unseen(good, done), *self._joint(keys)],
             "needs": self._needs(good),
             "certificate": {},
         }
+
+    def _unprobed(self, good: Sequence[Seen]) -> set[str]:
+        """Return keys that a few samples read and that were not probed for lack of time, and those of optional models inside."""
+        values = self.explorer.resolved
+        optional = {
+            key
+            for seen in good
+            for key in seen.read
+            if (key.endswith("_config") or key.rpartition(".")[2] in INNER) and key in values and values[key] is None
+        }
+        return optional.union(*(self.explorer.relevant(seen) for seen in {seen.read: seen for seen in good}.values()))
+
+    def _joint(self, keys: dict[str, dict[str, Any]]) -> Iterator[list[Any]]:
+        """Allow the defaults of joint keys only; yield the pairs in which the first is given without the second."""
+        for pair in self.explorer.told.joint:
+            first, second = (self.reference.saved(self.explorer.default.point, key) for key in pair)
+            keys[pair[0]] = {"words": [None, first], "missing": ["is", None], "unused": True}
+            keys[pair[1]] = {"words": [second], "missing": ["is", None], "unused": True}  # null may mean that there are no settings
+            yield [pair[0], first, pair[1], None]
 
     def _domain(self, key: str, good: Sequence[Seen]) -> dict[str, Any]:
         values = [seen.values[key] for seen in good if key in seen.values] + [seen.point[key] for seen in good if key in seen.point]
@@ -313,14 +347,11 @@ class Entry:
         distinct = set(results.values())
         if len(distinct) == 1:
             return ["is", next(iter(distinct))]
-        held = {
-            name: self.good.columns.pop(name)
-            for name in list(self.good.columns)
-            if name == key or (isinstance(name, tuple) and name[1] == key)
-        }
-        tests, lists = self.good.tests, self.good.lists
+        held = {name: self.good.columns.pop(name) for name in list(self.good.columns) if key in _keys_of_atom(listed(name))}
+        tests, lists, told = self.good.tests, self.good.lists, self.good.told
         self.good.tests = [test for test in tests if key not in test[1:]]
         self.good.lists = [one for one in lists if one != key]
+        self.good.told = replace(told, sets=tuple(one for one in told.sets if key not in _keys_of_set(one)))
         self.good.forget()
         self.good.ends = time.process_time() + 4
         try:
@@ -336,7 +367,7 @@ class Entry:
             return None
         finally:
             self.good.columns |= held
-            self.good.tests, self.good.lists = tests, lists
+            self.good.tests, self.good.lists, self.good.told = tests, lists, told
             self.good.forget()
 
     def _list_rule(self, results: Mapping[int, Value]) -> Any:
@@ -359,7 +390,7 @@ class Entry:
         """Return the rule of a list that contains the numbers of copies: a law, and the number of all copies."""
         for bound, column in self.good.columns.items():
             if not isinstance(bound, str) or not all(
-                is_whole(column[i]) and column[i] > max(value, default=0) for i, value in results.items()
+                is_whole(column[i]) and column[i] > max(value, default=-1) for i, value in results.items()
             ):
                 continue
             with suppress(NoFitError):
@@ -414,6 +445,7 @@ class Entry:
         record = self._record(entry)
         rng = random.Random(1000 + turn)
         outcome: Counter[str] = Counter()
+        reasons: Counter[str] = Counter()
         wrong: list[Seen] = []
         exact: set[int] = set()  # a configuration that is drawn twice gives the same object
         rows = list(rows_of(entry["rows"], entry["expressions"]))
@@ -428,7 +460,9 @@ class Entry:
                     message = f"the defaults come out {found}"
                     raise NotAdmittedError(message)
                 wrong.append(seen)
-        for _ in range(0 if wrong else ADVERSARIAL):
+        for drawing in range(0 if wrong else 3 * ADVERSARIAL):
+            if drawing >= ADVERSARIAL and len(exact) >= _FEWEST:  # a class that refuses many is drawn for longer
+                break
             drawn = self._odd(rng)
             if drawn is None:
                 outcome["not built"] += 1
@@ -436,6 +470,7 @@ class Entry:
             full = rng.random() < 0.4
             found = self._outcome(drawn, record, entry, rows, full=full)
             outcome[found.partition(":")[0]] += 1
+            reasons[found] += found.startswith("refused")
             if found == "exact":
                 exact.add(id(drawn))
             if found == "wrong":
@@ -443,24 +478,29 @@ class Entry:
                 if len(wrong) >= _ENOUGH:
                     break
         if not wrong and len(exact) < _FEWEST:
-            message = f"only {len(exact)} different ones of {ADVERSARIAL} configurations come out: {dict(outcome)}"
+            often = "".join(f", such as {reason}" for reason, _ in reasons.most_common(1))
+            message = f"only {len(exact)} different ones of {ADVERSARIAL} configurations come out: {dict(outcome)}{often}"
             raise NotAdmittedError(message)
         return outcome, wrong
 
     def _outcome(self, seen: Seen, record: Mapping[str, Any], entry: Mapping[str, Any], rows: Sequence[Row], *, full: bool) -> str:
-        flat = {**seen.values, **{key: value for key, value in seen.point.items() if key not in seen.values}} if full else dict(seen.point)
+        flat = self.reference.whole(seen) if full else dict(seen.point)
+        flat |= {second: self.reference.saved(seen.point, second) for _, second in self.explorer.told.joint if full}
         flat.pop("num_labels", None)
         if "num_labels" in seen.values:
             flat |= {"num_labels": seen.values["num_labels"]} if full or "num_labels" in seen.point else {}
-        config = {"model_type": self.model_type, **self.reference.arguments(flat)}
         try:
-            found = predicted(rows, values_of(config, record, entry))
+            found = predicted(rows, self._values(flat, record, entry))
         except OutsideError as error:
             self.last = str(error)
             return f"refused: {error}"
         if found != seen.tensors:
             return "wrong"
         return "exact"
+
+    def _values(self, flat: Point, record: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Value]:
+        """Return the values of the keys of a configuration, as the library reads it."""
+        return values_of({"model_type": self.model_type, **self.reference.arguments(flat)}, record, entry)
 
     def _record(self, entry: Mapping[str, Any]) -> dict[str, Any]:
         aliases = getattr(self.reference.config_class, "attribute_map", {})
@@ -491,6 +531,9 @@ class Entry:
                 value = one.draw(rng, point, explorer.origin.values, rng.random() < 0.2)
             point[one.key] = value
             changed.append(one.key)
+        for key, value in explorer.inner.items():  # a backbone that is given in part keeps its stages
+            if key.rpartition(".")[2] in PROPERTIES and any(one.startswith(f"{key.rpartition('.')[0]}.") for one in changed):
+                point[key] = value
         seen = explorer.tried(point)
         for _ in range(7):
             if seen is not None or not changed:
@@ -504,29 +547,24 @@ class Entry:
             seen = explorer.tried(point)
         return seen if changed else None
 
+    def _in_order(self, seen: Seen) -> bool | None:
+        """Whether the layer lists parameters in the reference's order; None if the rows refuse."""
+        try:
+            layer = Builder(self.ledger.rows, seen.values, {}).layer()
+        except OutsideError:
+            return None
+        return list(layer.shapes()) == [name for name, (kind, _) in seen.tensors.items() if kind in {"parameter", "frozen"}]
+
     def _certified(self, entry: dict[str, Any], outcome: Counter[str]) -> dict[str, Any]:
-        ordered = True
-        for seen in self.explorer.samples[:40]:
-            try:
-                ordered = ordered and in_storage_order(predicted(self.ledger.rows, seen.values)) == list(seen.tensors)
-            except OutsideError:
-                continue
         entry["certificate"] = {
             "samples": len(self.explorer.samples),
             "built": self.reference.built,
             "exact": outcome["exact"],
             "refused": outcome["refused"],
-            "ordered": ordered,
+            "ordered": all(self._in_order(seen) is not False for seen in self.explorer.samples),
             **({"fixed": sorted(self.explorer.fixed)} if self.explorer.fixed else {}),
         }
         return entry
-
-
-def in_storage_order(names: Iterable[str]) -> list[str]:
-    """Return names in the order in which nested modules store them."""
-    from paramsym.atlas.tree import ordered
-
-    return ordered(names)
 
 
 def _covering(values: Sequence[Value]) -> dict[str, Any]:
@@ -588,6 +626,8 @@ def _keys_of_atom(what: Any) -> set[str]:
 def _keys_of_set(what: Any) -> set[str]:
     if what[0] == "range":
         return _keys_of(what[1]) | _keys_of(what[2])
+    if what[0] == "?":
+        return {word for test in what[1] for word in test[1:3] if isinstance(word, str)}.union(*(_keys_of_set(one) for _, one in what[2]))
     if what[0] in {"not", "both"}:
         return set().union(*map(_keys_of_set, what[1:]))
     if what[0] == "where":
@@ -626,13 +666,15 @@ def _stated(row: Row, expressions: dict[str, int]) -> list[Any]:
     return [".".join(row.template), row.kind, more]
 
 
-def entry_of(model_type: str, model_class: Any, seconds: float) -> tuple[dict[str, Any], list[str]]:
-    """Return the entry of one class, and the keys that hold configurations.
+def entry_of(
+    model_type: str, model_class: Any, seconds: float, others: Sequence[Mapping[str, Any]] = ()
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the entry of one class, and the keys that hold configurations; ``others`` are the entries of other classes of the type.
 
     Raises:
         NotAdmittedError: with the reason.
     """
     reference = Reference(config_class_of(model_type), model_class)
-    found = Entry(model_type, Explorer(reference, seconds * 0.6), seconds=seconds)
+    found = Entry(model_type, Explorer(reference, seconds * 0.6, told=told_by(others)), seconds=seconds)
     entry = found.derive()
     return entry, found._record(entry)["inside"]

@@ -10,17 +10,20 @@ import contextlib
 import copy
 import importlib
 import logging
+import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
 from typing import Any
 
 import torch
 import transformers
+from atlas_builder.storing import stored
 from torch.utils._device import _device_constructors
 from transformers.configuration_utils import PreTrainedConfig
 
+from paramsym.atlas.domain import default
 from paramsym.atlas.values import Value, frozen_value
 
 transformers.logging.set_verbosity_error()
@@ -78,6 +81,8 @@ class Seen:
     tensors: Mapping[str, tuple[str, Any]]
 
 
+_LAYERS = "per_layer_config"
+PROPERTIES = ("out_features", "out_indices", "stage_names")
 _log: dict[int, tuple[Any, set[str]]] | None = None
 
 
@@ -87,8 +92,8 @@ def _plain(self: Any, key: str) -> Any:
 
 
 def _reading(self: Any, key: str) -> Any:
-    if _log is not None and key[0] != "_":
-        _log.setdefault(id(self), (self, set()))[1].add(key)
+    if _log is not None and (key[0] != "_" or key[1:] in PROPERTIES):  # a backbone reads what is behind its properties
+        _log.setdefault(id(self), (self, set()))[1].add(key.removeprefix("_"))
     return _plain(self, key)
 
 
@@ -124,13 +129,42 @@ def class_named(name: str, model_type: str) -> Any:
     return found
 
 
+_ROPE = ("{}", ("rope_type", "default"), ("rope_theta", 10000.0))
+_TWO_ROPES = ("{}", ("full_attention", _ROPE), ("sliding_attention", _ROPE))
+_INDEXER = {"n_heads": 16, "kv_heads": 1, "head_dim": 256, "budget": 2048, "compress_ratio": 4}
+_SPARSE = {"num_hidden_layers": 4, "mlp_layer_types": ("dense", "sparse", "sparse", "sparse")}
+_EXPERTS = {"num_experts": 8, "moe_intermediate_size": 64, "top_k_experts": 2}
+
 STARTS: Mapping[str, Mapping[str, Value]] = {
     "autoformer": {"prediction_length": 24},
+    "aya_vision": {"vision_config.num_attention_heads": 16},
     "chameleon": {"vocabulary_map": ("{}", ("<image>", 8711))},
+    "cohere_compass": {"text_config.rope_parameters": _TWO_ROPES},
+    "cohere_compass_text": {"rope_parameters": _TWO_ROPES},
     "dbrx": {"attn_config.rope_theta": 10000.0},
+    "deepseek_ocr2": {f"text_config.{key}": value for key, value in _SPARSE.items()},
+    "deepseek_ocr2_text": _SPARSE,
+    "diffusion_gemma": {f"text_config.{key}": value for key, value in _EXPERTS.items()},
+    "diffusion_gemma_text": _EXPERTS,
+    "dots1": {"n_routed_experts": 128, "n_shared_experts": 2, "num_experts_per_tok": 6},
+    "esm": {"vocab_size": 33},
+    "granite4_vision": {"deepstack_layer_map": ((0, 1),), "downsample_rate": "4/8"},
+    "hunyuan_v1_dense": {"head_dim": 128},
+    "hunyuan_v1_moe": {"head_dim": 128},
+    "hunyuan_vl": {"text_config.head_dim": 128},
+    "hunyuan_vl_text": {"head_dim": 128},
     "informer": {"prediction_length": 24},
+    "lfm2_moe": {"num_hidden_layers": 6, "layer_types": ("conv", "conv", "full_attention") * 2},
+    "ministral": {"head_dim": 128},
+    "moonshine_streaming": {"num_key_value_heads": 8},
     "nemotron": {"head_dim": 128, "num_key_value_heads": 8},
+    "qwen3_omni_moe_talker_text": {"shared_expert_intermediate_size": 768},
+    "qwen4_exp": {f"text_config.indexer_{key}": value for key, value in _INDEXER.items()},
+    "qwen4_exp_text": {f"indexer_{key}": value for key, value in _INDEXER.items()},
     "reformer": {"is_decoder": True},
+    "t5gemma2_decoder": {"dropout_rate": 0.0},
+    "t5gemma2_encoder": {"text_config.dropout_rate": 0.0},
+    "t5gemma2_text": {"dropout_rate": 0.0},
     "time_series_transformer": {"prediction_length": 24},
     "wav2vec2-bert": {"vocab_size": 32},
 }
@@ -143,7 +177,13 @@ class Reference:
     def __init__(self, config_class: type[PreTrainedConfig], model_class: type) -> None:
         """Read what the configuration declares."""
         self.config_class, self.model_class = config_class, model_class
+        module = sys.modules[model_class.__module__]
+        if hasattr(module, "get_sinusoid_encoding_table"):  # it takes a second, and is in no state dict
+            module.get_sinusoid_encoding_table = torch.empty
+        if hasattr(module, "kaiser_sinc_filter1d"):
+            module.kaiser_sinc_filter1d = lambda cutoff, half_width, kernel_size: torch.empty(1, 1, kernel_size)  # noqa: ARG005
         self.start: Mapping[str, Value] = {}
+        self.named: dict[str, str] = {}
         self.declared = frozenset(field.name for field in fields(config_class))  # type: ignore[arg-type]
         self.built = 0
         self.arange = _arange_in_memory
@@ -164,6 +204,95 @@ class Reference:
                 return self.build(self.start)
         return self.build(starts[0])
 
+    def properties(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the keys of backbones that are properties, with the domain of their default.
+
+        Every configuration has them, and no field declares them. A backbone that is given in part may have another default.
+        """
+        config = self.config_class(**self.arguments(self.start))
+        for owner, prefix in _owners_by_class(config):
+            keys = [key for key in PROPERTIES if hasattr(owner, key)]
+            beside = {f"{prefix}model_type": owner.model_type} if prefix else {}
+            saved = [self._saved(one, prefix) for one in (self.start, {**self.start, **beside}) if keys]
+            for key in keys:
+                value, alone = (frozen_value(one.get(key)) for one in saved)
+                yield prefix + key, {"words": [value], **({"unused": True} if value == alone else {"absent": value})}
+
+    def inner(self) -> dict[str, Value]:
+        """Return what the default has inside, for inner configurations that the reference does not complete without their type.
+
+        From now on each of them is given with its type. Beside it stand the values that the default gives it, and its class does not.
+        """
+        config = self.config_class(**self.arguments(self.start))
+        given: dict[str, Value] = {}
+        for owner, prefix in _owners_by_class(config):
+            saved = self._saved(self.start, prefix) if prefix else {}
+            key = next((key for key, value in saved.items() if isinstance(value, int)), None)
+            if key is None:
+                continue
+            try:
+                self.resolved({**self.start, prefix + key: saved[key]})
+            except RefusedError:
+                plain = owner().to_dict()
+                told = {prefix + one: frozen_value(value) for one, value in saved.items() if one == "model_type" or plain.get(one) != value}
+                with contextlib.suppress(RefusedError):
+                    whole = self.resolved({**self.start, **given, **told})
+                    for one in [one for one, value in told.items() if isinstance(value, tuple)]:  # a list that follows from the other keys
+                        rest = {other: value for other, value in told.items() if other != one}
+                        if self.resolved({**self.start, **given, **rest}) == whole:
+                            told = rest
+                    if self.build({**self.start, **given, **told}).tensors == self.build(self.start).tensors:
+                        given |= told
+                        self.named[prefix] = owner.model_type
+        self.configs.clear()
+        return given
+
+    def whole(self, seen: Seen) -> dict[str, Value]:
+        """Return the values of a model as its saved configuration has them, those behind the properties of backbones included."""
+        found = {**seen.values, **{key: value for key, value in seen.point.items() if key not in seen.values}}
+        for prefix in self.named:
+            saved = self._saved(seen.point, prefix)
+            found |= {prefix + key: frozen_value(saved[key]) for key in PROPERTIES if key in saved}
+        return found
+
+    def settings_of_layers(self, points: Sequence[Mapping[str, Value]]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the keys of settings for single layers, with their domain, if all configurations save those of the layers of one kind."""
+        for _, prefix in _owners_by_class(self.config_class(**self.arguments(self.start))):
+            saved = self._saved(self.start, prefix)
+            settings = list((saved.get(_LAYERS) or {}).values())
+            for key, kinds in saved.items() if settings and all(one == settings[0] for one in settings) else ():
+                if isinstance(kinds, list) and all(isinstance(one, str) for one in kinds):
+                    word = kinds[int(next(iter(saved[_LAYERS])))]
+                    rule = ["each", prefix + key, word, frozen_value(settings[0])]
+                    if all(self._saves(one, prefix, rule) for one in [self.start, *points]):
+                        yield prefix + _LAYERS, {"missing": rule, "derived": True, "unused": True}
+                        break
+
+    def _saves(self, point: Mapping[str, Value], prefix: str, rule: Any) -> bool:
+        saved = frozen_value(self._saved(point, prefix).get(_LAYERS))
+        return saved in {None, ("{}",), default(rule, self.resolved(point))}
+
+    def saved(self, point: Mapping[str, Value], key: str) -> Value:
+        """Return the value of a key in what a configuration writes of itself."""
+        prefix, _, last = key.rpartition(".")
+        return frozen_value(self._saved(point, f"{prefix}." if prefix else "").get(last))
+
+    def _saved(self, point: Mapping[str, Value], prefix: str) -> dict[str, Any]:
+        """Return what a configuration writes of itself, or of the one inside it that a prefix names."""
+        found: dict[str, Any] = self.config_class(**self.arguments(point)).to_dict()
+        for step in prefix.split(".")[:-1]:
+            found = found[step]
+        return found
+
+    def indifferent(self, key: str) -> bool:
+        """Whether other stages of a backbone as its output change no tensor; False if the reference builds fewer than two of them."""
+        prefix = key.rpartition(".")[0] + "." if "." in key else ""
+        tensors = []
+        for stages in ((0,), (1,), (0, 2), (1, 3), (2,)):
+            with contextlib.suppress(RefusedError):
+                tensors.append(self.build({**self.start, f"{prefix}out_indices": stages}).tensors)
+        return len(tensors) > 1 and all(one == self.build(self.start).tensors for one in tensors)
+
     def arguments(self, point: Mapping[str, Value]) -> dict[str, Any]:
         """Return nested keyword arguments for flat keys."""
         made: dict[str, Any] = {}
@@ -173,6 +302,12 @@ class Reference:
             for step in above:
                 inner = inner.setdefault(step, {})
             inner[last] = _thawed(value)
+        for prefix, model_type in self.named.items():
+            inner = made
+            for step in prefix.split(".")[:-1]:
+                inner = inner.get(step) or {}
+            if inner:
+                inner.setdefault("model_type", model_type)
         return made
 
     def build(self, point: Mapping[str, Value]) -> Seen:
@@ -229,10 +364,14 @@ class Reference:
             torch.arange = _arange
         read = set()
         for owner, keys in log.values():
-            # Some models copy a configuration and read the copy: its reads count for every one of its class.
-            prefixes = {owners[id(owner)]} if id(owner) in owners else by_class.get(type(owner), set())
+            # Some models copy a configuration, or make one of a class under it, and read that: its reads count for every one of the class.
+            # Others put it into another class: these reads count for the configuration that has most of the keys.
+            same = next((by_class[one] for one in type(owner).__mro__ if one in by_class), set())
+            prefixes = {owners[id(owner)]} if id(owner) in owners else same
             aliases = _plain(owner, "attribute_map")
-            read |= {prefix + aliases.get(key, key) for prefix in prefixes for key in keys}
+            own = {aliases.get(key, key) for key in keys}
+            prefixes = prefixes or {max(owners.values(), key=lambda prefix: len({prefix + key for key in own} & values.keys()))}
+            read |= {prefix + key for prefix in prefixes for key in own}
         return Seen(dict(point), values, frozenset(read), stored(model))
 
 
@@ -256,27 +395,6 @@ def _owners_by_class(config: PreTrainedConfig, prefix: str = "") -> Iterator[tup
             yield from _owners_by_class(value, f"{prefix}{key}.")
 
 
-def stored(model: Any) -> dict[str, tuple[str, Any]]:
-    """Return every tensor of a model's state dict, and the parameters that are in none of its files."""
-    found: dict[str, tuple[str, Any]] = {}
-    first: dict[int, str] = {}
-    for prefix, module in model.named_modules(remove_duplicate=False):
-        dot = f"{prefix}." if prefix else ""
-        for name, parameter in module._parameters.items():
-            if parameter is None:
-                continue
-            whole = dot + name
-            known = first.setdefault(id(parameter), whole)
-            if known != whole:
-                found[whole] = ("tie", known)
-            else:
-                found[whole] = ("parameter" if parameter.requires_grad else "frozen", tuple(parameter.shape))
-        for name, buffer in module._buffers.items():
-            if buffer is not None and name not in module._non_persistent_buffers_set:
-                found[dot + name] = ("buffer", tuple(buffer.shape))
-    return found
-
-
 def flat(config: Any, prefix: str = "") -> Iterator[tuple[str, Value]]:
     """Yield what a configuration resolved to, flat, those of configurations inside after their own key."""
     for key, value in vars(config).items():
@@ -287,17 +405,23 @@ def flat(config: Any, prefix: str = "") -> Iterator[tuple[str, Value]]:
             yield prefix + key, frozen_value(value)
 
 
-def private(config_class: type[PreTrainedConfig], start: Mapping[str, Any]) -> Iterator[tuple[str, Value]]:
-    """Yield the saved keys of inner configurations that begin with an underscore, with their defaults."""
+def unresolved(config_class: type[PreTrainedConfig], start: Mapping[str, Any]) -> Iterator[tuple[str, Value]]:
+    """Yield keys that only the saved form has, with their defaults: those inside others, numbers or null after an underscore."""
+    config = config_class(**start)
+    resolved = dict(flat(config))
 
     def inside(saved: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Value]]:
         for key, value in saved.items():
             if isinstance(value, dict) and "model_type" in value:
                 yield from inside(value, f"{prefix}{key}.")
-            elif prefix and key[0] == "_" and (value is None or isinstance(value, bool | int | str)):
-                yield prefix + key, value
+            elif (
+                prefix and key not in PROPERTIES and (key[0] == "_" or prefix + key not in resolved) and not isinstance(value, dict | float)
+            ):
+                yield prefix + key, frozen_value(value)
+            elif not prefix and key[0] == "_" and (value is None or type(value) is int):
+                yield key, value
 
-    yield from inside(config_class(**start).to_dict(), "")
+    yield from inside(config.to_dict(), "")
 
 
 def _thawed(value: Value) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from atlas_builder.fitting import Fitter, NoFitError, decided
@@ -15,6 +16,8 @@ from paramsym.atlas.indices import indices
 from paramsym.atlas.predicting import NUMBER, Row
 
 _MOST_LITERAL = 12
+_MOST_KINDS = 15  # the first blocks and the others of EfficientNet's seven stages
+_MOST_PARTITIONS = 4
 
 Place = tuple[int, ...]
 Fact = tuple[Any, ...]
@@ -91,7 +94,8 @@ class Rows:
                 if known is None:
                     known = families[key] = _Family(template, [{} for _ in self.stored])
                 known.per[i][at] = fact
-        literal = [one for family in families.values() for one in _made_literal(family)]
+        steady = self._steady()
+        literal = [one for family in families.values() for one in _made_literal(family, steady)]
         for family in literal:
             self._note_bounds(family)
         ledger = Ledger()
@@ -104,6 +108,21 @@ class Rows:
                 ledger.rows.extend(self._one_by_one(family, error, ledger))
         ledger.rows = self._in_order(ledger.rows)
         return ledger
+
+    def _steady(self) -> dict[str, frozenset[int]]:
+        """Return the first numbers after a prefix, if all samples have the same few: stages, of which single ones lack some tensors."""
+        found: dict[str, set[frozenset[int]]] = defaultdict(set)
+        for tensors in self.stored:
+            here: dict[str, set[int]] = defaultdict(set)
+            for name in tensors:
+                steps = name.split(".")
+                place = next((i for i, step in enumerate(steps) if step.isdigit()), None)
+                if place is not None:
+                    here[".".join([*steps[:place], NUMBER])].add(int(steps[place]))
+            for prefix, numbers in here.items():
+                found[prefix].add(frozenset(numbers))
+        sets = {prefix: next(iter(every)) for prefix, every in found.items() if len(every) == 1}
+        return {prefix: numbers for prefix, numbers in sets.items() if 1 < len(numbers) <= _MOST_LITERAL}
 
     def _note_bounds(self, family: _Family) -> None:
         for place in range(len(family.places)):
@@ -122,7 +141,7 @@ class Rows:
             single = family.literal(0, number)
             self._note_bounds(single)
             try:
-                yield from list(self._explained(single))
+                yield from self._explained(single)
             except NoFitError as inner:
                 yield from self._one_by_one(single, inner, ledger)
 
@@ -138,29 +157,29 @@ class Rows:
             raise NoFitError(message)
         return found
 
-    def _explained(self, family: _Family) -> Iterator[Row]:
-        parts = self._uniform(family)
-        for part in parts:
+    def _explained(self, family: _Family) -> list[Row]:
+        """Return the rows of a family: of the first partition whose parts all have laws."""
+        refusals: list[NoFitError] = []
+        for parts in islice(self._partitions(family), _MOST_PARTITIONS):
             try:
-                yield self._row(part)
+                return [self._row(part) for part in parts]
             except NoAxisError as error:
-                if len(parts) > 1:
-                    raise NoFitError(*error.args) from None
-                raise
+                refusals.append(NoFitError(*error.args) if len(parts) > 1 else error)
+            except NoFitError as error:
+                refusals.append(error)
+        raise refusals[0] if refusals else NoFitError("copies differ, and no law says which are alike")
 
-    def _uniform(self, family: _Family) -> list[_Family]:
-        """Divide tensors until those of one sample are all alike."""
+    def _partitions(self, family: _Family) -> Iterator[list[_Family]]:
+        """Yield ways to divide tensors so that those of one sample and one part are all alike."""
         facts = [{_kind(fact, at) for at, fact in one.items()} for one in family.per]
         if all(len(one) <= 1 for one in facts):
-            return [family]
+            yield [family]
+            return
         for place in range(len(family.places)):
-            bounds = self.bounds[family.prefix(place)]
-            for division in divisions(self.fitter, bounds):
+            for division in divisions(self.fitter, self.bounds[family.prefix(place)]):
                 found = self._divided(family, place, division)
                 if found is not None:
-                    return found
-        message = "copies differ, and no law says which are alike"
-        raise NoFitError(message)
+                    yield found
 
     def _divided(self, family: _Family, place: int, division: Any) -> list[_Family] | None:
         kinds: dict[Any, None] = {}
@@ -174,7 +193,7 @@ class Rows:
                         return None
         except (OutsideError, TypeError):
             return None
-        if not 1 < len(kinds) <= _MOST_LITERAL:
+        if not 1 < len(kinds) <= _MOST_KINDS:
             return None
         return [family.where(lambda i, at, kind=kind: division(i, at[place]) == kind) for kind in sorted(kinds, key=str)]
 
@@ -290,12 +309,12 @@ def _kind(fact: Fact, at: Place) -> tuple[str, Any]:
     return "tie", ".".join(steps)
 
 
-def _made_literal(family: _Family) -> Iterator[_Family]:
+def _made_literal(family: _Family, steady: Mapping[str, frozenset[int]]) -> Iterator[_Family]:
     """Yield the tensors with those numbers written out that are the same in every sample."""
     for place in range(len(family.places)):
         sets = {frozenset(at[place] for at in one) for one in family.per if one}
-        if len(sets) == 1:
-            for number in sorted(next(iter(sets))):
-                yield from _made_literal(family.literal(place, number))
+        if len(sets) == 1 or family.prefix(place) in steady:
+            for number in sorted(frozenset().union(*sets)):
+                yield from _made_literal(family.literal(place, number), steady)
             return
     yield family

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-from atlas_builder.fitting import Fitter, NoFitError
+from atlas_builder.fitting import Fitter, NoFitError, compares
 
 from paramsym.atlas.expression import OutsideError, evaluated
-from paramsym.atlas.indices import law
+from paramsym.atlas.indices import indices, law
 
 _MOST_REMAINDERS = 3
 _MOST_WORDS = 32
+_FEWEST = 3  # samples of a case
 
 Sets: TypeAlias = Mapping[int, frozenset[int]]
 """The indices that are there, by the position of the sample."""
@@ -26,7 +27,7 @@ def set_law(fitter: Fitter, sets: Sets, bounds: Mapping[int, int]) -> Any:
     """
     key = (*sets.items(), *bounds.items())
     if key not in fitter.sets:
-        fitter.sets[key] = _found(fitter, sets, bounds)
+        fitter.sets[key] = _found(fitter, sets, bounds) or _by_cases(fitter, sets, bounds)
     if fitter.sets[key] is None:
         odd = [(sorted(here), bounds[i]) for i, here in sets.items() if len(here) != bounds[i]][:3]
         message = f"no law says which copies there are, such as {odd}"
@@ -35,17 +36,46 @@ def set_law(fitter: Fitter, sets: Sets, bounds: Mapping[int, int]) -> Any:
 
 
 def _found(fitter: Fitter, sets: Sets, bounds: Mapping[int, int]) -> Any:
-    found = _plain(fitter, sets, bounds)
+    if all(len(here) == bounds[i] for i, here in sets.items()):
+        return ["all"]
+    found = _told(fitter, sets, bounds) or _plain(fitter, sets, bounds)
     if found is None:
         rest = {i: frozenset(range(bounds[i])) - here for i, here in sets.items()}
-        inverse = _plain(fitter, rest, bounds)
+        inverse = _plain(fitter, rest, bounds) if any(sets.values()) else ["all"]
         found = None if inverse is None else ["not", inverse]
     return found
 
 
+def _told(fitter: Fitter, sets: Sets, bounds: Mapping[int, int]) -> Any:
+    """Return a set that was told, or what it leaves out: tried before laws that agree by chance."""
+    for what in (one for told in fitter.told.sets for one in (told, ["not", told])):
+        with suppress(OutsideError):
+            if all(_members(fitter, what, i, bounds[i]) == here for i, here in sets.items()):
+                return what
+    return None
+
+
+def _by_cases(fitter: Fitter, sets: Sets, bounds: Mapping[int, int]) -> Any:
+    """Return a law for each answer of a test about a key that alone changes the sets; None without such a test."""
+    causes = {key for i, j, key in fitter.lines if i in sets and j in sets and bounds[i] == bounds[j] and sets[i] != sets[j]}
+    for test in (one for one in fitter.tests if one in fitter.answers and one[1] in causes and not compares(one)):
+        groups: dict[Any, dict[int, frozenset[int]]] = {}
+        for i, here in sets.items():
+            groups.setdefault(fitter.answers[test][i], {})[i] = here
+        if len(groups) < 2 or min(map(len, groups.values())) < _FEWEST:
+            continue
+        cases = []
+        for seen, group in groups.items():
+            law_of_group = _found(fitter, group, bounds)
+            if law_of_group is None:
+                break
+            cases.append([[seen], law_of_group])
+        else:
+            return ["?", [list(test)], cases]
+    return None
+
+
 def _plain(fitter: Fitter, sets: Sets, bounds: Mapping[int, int]) -> Any:
-    if all(len(here) == bounds[i] for i, here in sets.items()):
-        return ["all"]
     found = _range(fitter, sets)
     if found is not None:
         return found
@@ -77,8 +107,6 @@ def _plain(fitter: Fitter, sets: Sets, bounds: Mapping[int, int]) -> Any:
 
 
 def _members(fitter: Fitter, what: Any, i: int, bound: int) -> frozenset[int]:
-    from paramsym.atlas.indices import indices
-
     return frozenset(indices(fitter.samples[i], what, bound))
 
 
@@ -188,5 +216,26 @@ def _separates(fitter: Fitter, what: Any, sets: Sets, bounds: Mapping[int, int],
 
 def divisions(fitter: Fitter, bounds: Mapping[int, int]) -> Iterator[Callable[[int, int], Any]]:
     """Yield ways to divide copies into kinds: what a law gives each index of each sample."""
-    for what in [["ends"], ["last"], *index_laws(fitter)]:
+    yield partition(fitter, bounds)
+    for what in fitter.told.sets:
+        yield lambda i, index, what=what: index in indices(fitter.samples[i], what, bounds[i])
+    yield lambda _i, index: index == 0
+    for what in [["last"], ["ends"], *index_laws(fitter)]:  # two kinds before three
         yield lambda i, index, what=what: law(fitter.samples[i], what, index, bounds[i])
+    for key in fitter.columns:
+        if isinstance(key, str) and key not in fitter.floats and _small(fitter, key):
+            yield lambda i, index, column=fitter.columns[key]: index >= bounds[i] - column[i]
+            yield lambda i, index, column=fitter.columns[key]: index >= column[i]
+
+
+def partition(fitter: Fitter, bounds: Mapping[int, int]) -> Callable[[int, int], int]:
+    """Return the division of copies by the first of the told parts that holds them."""
+    held: dict[int, dict[int, int]] = {}
+
+    def kind(i: int, index: int) -> int:
+        if i not in held:
+            sets = [_members(fitter, what, i, bounds[i]) for what in fitter.told.parts]
+            held[i] = {one: next((place for place, here in enumerate(sets) if one in here), -1) for one in range(bounds[i])}
+        return held[i][index]
+
+    return kind
