@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paramsym.algebra.symbols import N
+from paramsym.atlas.diffusers import diffusers_type, is_of_diffusers
 from paramsym.atlas.record import record_of, recorded_types
+from paramsym.atlas.timm import WRAPPERS, timm_type
 from paramsym.errors import ConfigError, ParamsymError, ParamsymWarning
 from paramsym.models import family_of, model_types
 from paramsym.models.family import Family, in_letters, labels_of
@@ -33,12 +35,16 @@ WAYS_ON = (
 
 
 def from_config(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str | None = None, strict: bool = False) -> Layer:
-    """Return the model that a Hugging Face configuration describes, with its sizes put in.
+    """Return the model that a configuration of Hugging Face's transformers or diffusers, or of timm, describes, with its sizes put in.
 
     ``source`` is a dictionary, or the path of a ``config.json`` or of a directory that contains one. ``architecture`` is the reference's
     class name; by default the first of the configuration's ``architectures``, or else the family's base class. The class of one tower of
     CLIP or SigLIP reads the configuration of this tower. A missing key has the reference's default. The model knows its closed form
     (``.formula``) and its ``.sizes``; ``.params``, ``.count``, ``.shapes()`` and ``.tied`` are numbers and names.
+
+    A configuration of timm has an ``architecture`` in place of a ``model_type``, and the arguments of ``create_model`` in ``model_args``:
+    the classes, the channels and the sides of the image, and the pooling. Another argument is an error. A configuration of diffusers has a
+    ``_class_name``, such as ``"UNet2DConditionModel"``.
 
     A key that the family does not know could change the tensors: it gives a ``ParamsymWarning``, and with ``strict`` an error.
 
@@ -49,6 +55,8 @@ def from_config(source: str | os.PathLike[str] | Mapping[str, Any], architecture
     ...                      "intermediate_size": 4096})
     >>> model.count, model.formula
     (335141888, 2*F*H*L + F*L + 4*H**2*L + H**2 + 9*H*L + H*P + H*T + H*V + 3*H)
+    >>> from_config({"architecture": "vit_base_patch16_224", "num_classes": 10, "model_args": {"img_size": 384}}).count
+    86098186
     """
     config = read_config(source)
     if is_recorded(config):
@@ -92,13 +100,15 @@ def _arguments(config: Mapping[str, Any], architecture: str, reader: Family, siz
 
 
 def is_recorded(config: Mapping[str, Any]) -> bool:
-    """Return whether a configuration is read from the atlas: its model type has a record there, and no family.
+    """Return whether a configuration is read from the atlas: a type with a record and no family, or one of timm or diffusers.
 
-    >>> is_recorded({"model_type": "led"}), is_recorded({"model_type": "bert"})
-    (True, False)
+    >>> is_recorded({"model_type": "led"}), is_recorded({"model_type": "bert"}), is_recorded({"architecture": "resnet50"})
+    (True, False, True)
     """
+    if timm_type(config) is not None or is_of_diffusers(config):
+        return True
     model_type = config.get("model_type")
-    return isinstance(model_type, str) and model_type not in model_types() and model_type in recorded_types()
+    return isinstance(model_type, str) and model_type not in model_types() and (model_type in recorded_types() or model_type in WRAPPERS)
 
 
 def architectures_of(config: Mapping[str, Any], architecture: str | None = None) -> tuple[str, ...]:
@@ -107,8 +117,11 @@ def architectures_of(config: Mapping[str, Any], architecture: str | None = None)
     Raises:
         ConfigError: neither the model type nor a class names a known family.
     """
+    if config.get("model_type") in WRAPPERS:
+        return WRAPPERS[config["model_type"]]
     if is_recorded(config):
-        return tuple(record_of(config["model_type"])["classes"])
+        found = diffusers_type(config) if is_of_diffusers(config) else timm_type(config) or config["model_type"]
+        return tuple(record_of(found)["classes"])
     return tuple(reader_of(config, architecture).architectures)
 
 

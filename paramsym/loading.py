@@ -13,7 +13,8 @@ from typing import Any
 
 from sympy import Symbol
 
-from paramsym.atlas.record import recorded_types
+from paramsym.atlas.record import recorded_types, timm_index
+from paramsym.atlas.timm import timm_config
 from paramsym.config import WAYS_ON, from_config, is_recorded, read_config
 from paramsym.core.at import published_class, published_sizes
 from paramsym.core.layer import Layer
@@ -51,7 +52,8 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str |
     is recorded, the name means the family's base class. A configuration is read by ``from_config``. The name of a family, such as
     ``"bert"``, means its base class in letters, and so does a model type of the atlas, such as ``"led"``; its formula holds for the
     reference's default flags. Nothing is downloaded. If a file has the name of a model, the file is read. Keras and torchvision share names
-    that differ in spelling: ``"ResNet50"`` is Keras' network, ``"resnet50"`` torchvision's.
+    that differ in spelling: ``"ResNet50"`` is Keras' network, ``"resnet50"`` torchvision's. timm's names follow ``timm/``, with or without
+    the tag of the weights, which may have another number of classes.
 
     Raises:
         UnknownNameError: neither a file nor a known name; the message has the nearest names.
@@ -64,6 +66,8 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str |
     7504924672
     >>> load("ResNet50").count, load("keras.applications.ResNet50").count, load("resnet50").count  # Keras' convolutions have biases
     (25583592, 25583592, 25557032)
+    >>> load("timm/vit_base_patch16_224").count, load("timm/vit_base_patch16_224.augreg_in21k").count
+    (86567656, 102595923)
     """
     if not isinstance(source, str):
         return from_config(source, architecture, strict)
@@ -88,6 +92,9 @@ def find(text: str) -> Found:
     """
     if _holds_config(text):
         return Found(text, read_config(text))
+    of_timm = timm_config(text, prefixed=True)
+    if of_timm is not None:
+        return Found(text, of_timm)
     known = _application(text) or _family(text)
     if known is not None:
         return known
@@ -98,9 +105,12 @@ def find(text: str) -> Found:
         return Found(text, read_config(text))  # its error says what is missing
     if is_recorded({"model_type": text}):
         return Found(text, {"model_type": text}, symbolic=True)
+    of_timm = timm_config(text, prefixed=False)
+    if of_timm is not None:
+        return Found(text, of_timm)
     homes = (home.rpartition(".")[2] for home in FAMILIES)
     sizes = (name.removeprefix("keras.applications.") for name, _ in published(text))
-    names = [*model_types(), *recorded_types(), *homes, *sizes]
+    names = [*model_types(), *recorded_types(), *homes, *sizes, *timm_index()["modules"]]
     plain = text.rpartition("/")[2].removeprefix("keras.applications.")
     near = nearest(text, names, cutoff=_LIKE) or nearest(plain, names, cutoff=_LIKE)
     hint = f"did you mean {' or '.join(near)}? " if near else ""

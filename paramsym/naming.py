@@ -89,7 +89,7 @@ def short(value: object, limit: int = 120) -> str:
 
 
 def nearest(typed: str, names: Iterable[str], cutoff: float = 0.5, most: int = 3) -> list[str]:
-    """Return the names that contain the typed text, then those with a similar spelling.
+    """Return the names that are the typed text in other letters, begin with it or contain it, then those with a similar spelling.
 
     >>> nearest("bert-base", ["gpt2", "bert-large-uncased", "bert-base-uncased"])
     ['bert-base-uncased', 'bert-large-uncased']
@@ -99,6 +99,7 @@ def nearest(typed: str, names: Iterable[str], cutoff: float = 0.5, most: int = 3
     known = list(names)
     lower = typed.lower()
     longer = [name for name in known if len(typed) > 2 and lower in name.lower()]
+    longer.sort(key=lambda name: (name.lower() != lower, not name.lower().startswith(lower)))
     return list(dict.fromkeys([*longer, *get_close_matches(typed, known, n=most, cutoff=cutoff)]))[:most]
 
 

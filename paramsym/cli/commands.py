@@ -17,10 +17,12 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.algebra.size import shown
 from paramsym.algebra.symbols import W
+from paramsym.atlas.record import diffusers_index, read_types, timm_index
 from paramsym.cli import data, layout
 from paramsym.cli.options import COSTS, TAKES, given, spelled
 from paramsym.cli.source import find, is_source, load
 from paramsym.cli.streams import complain, on_a_terminal, painted, width
+from paramsym.config import architectures_of, is_recorded
 from paramsym.core.layer import Layer, class_name
 from paramsym.errors import ArgumentError, ParamsymWarning, SizeError, UnknownNameError
 from paramsym.loading import published
@@ -339,9 +341,13 @@ def _families(arguments: argparse.Namespace) -> Reply:
 def _every_family() -> Table:
     rows = [(model_type, _home(model_type)[0].replace(" ", ", "), "config.json") for model_type in model_types()]
     rows += [(cls, cls, "by name only") for classes, types in FAMILIES.values() if not types for cls in classes.split()]
-    return Table(
-        ("family", "model", "read from"), tuple(sorted(rows, key=lambda row: str(row[0]).lower())), caption=f"{len(rows)} families"
-    )
+    rows.sort(key=lambda row: row[0].lower())
+    only = sorted({*read_types()} - {*model_types()})
+    atlas = [(model_type, "tensors only: atlas", "config.json") for model_type in only]
+    atlas += [(name, "tensors only: atlas", "config.json of diffusers") for name in sorted(diffusers_index()["classes"])]
+    of_timm = f"timm/NAME for {len(timm_index()['modules'])} networks of timm"
+    caption = f"{len(rows)} families, {len(atlas)} more of the atlas (tensors, no forward passes), and {of_timm}"
+    return Table(("family", "model", "read from"), (*rows, *atlas), caption=caption)
 
 
 def _home(model_type: str) -> tuple[str, str]:
@@ -350,6 +356,8 @@ def _home(model_type: str) -> tuple[str, str]:
 
 def _one_family(name: str) -> Table:
     found = find(name)
+    if found.config is not None and is_recorded(found.config):
+        return Table(("kind", "name"), tuple(("class", one) for one in architectures_of(found.config)), caption=f"{name}: in the atlas")
     model_type = (found.config or {}).get("model_type")
     model = family_of(model_type).model if model_type in model_types() else found.model
     if model is None:

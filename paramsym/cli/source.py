@@ -12,6 +12,7 @@ from sympy import Symbol
 from paramsym import loading
 from paramsym.algebra import grammar
 from paramsym.algebra.size import Dim
+from paramsym.atlas.timm import timm_type
 from paramsym.config import LARGEST_FILE, from_config, is_recorded, parse_config, reader_of
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, ConfigError, UnknownNameError
@@ -105,6 +106,8 @@ def _recorded(found: Found, config: Mapping[str, Any], architecture: str | None,
     """Return a model of the atlas, whose letters are named as the keys of its configuration."""
     names = {symbol.name for symbol in from_config(config, architecture).origin[0].symbols} if found.symbolic else set[str]()
     changed = {name: _literal(name, value, config) for name, value in given.items() if name not in names}
+    if timm_type(config) and isinstance(config.get("model_args") or {}, Mapping):
+        changed = {"model_args": {**(config.get("model_args") or {}), **changed}}
     model = from_config({**config, **changed}, architecture)
     return _put_in(model.origin[0] if found.symbolic else model, {name: value for name, value in given.items() if name in names})
 
