@@ -17,6 +17,11 @@ def few(most: int) -> settings:
     return settings(max_examples=most if ALL else 2, deadline=None, suppress_health_check=list(HealthCheck))
 
 
+def tries(most: int) -> int:
+    """Return the number of random cases of one test: a fifth of them, or all."""
+    return most if ALL else most // 5
+
+
 def firsts(found: Iterable[T], kind: Callable[[T], Hashable]) -> list[T]:
     """Return the first row of each kind, or every row."""
     rows = list(found)

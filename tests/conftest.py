@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,14 @@ from paramsym.errors import ParamsymError, RefutedError
 
 settings.register_profile("paramsym", deadline=None)
 settings.load_profile("paramsym")
+
+gc.disable()  # what is collected stays until the end; to look for garbage in it takes almost half of the time of collecting
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage from now on, but not among the tests themselves."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True, scope="session")

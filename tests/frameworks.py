@@ -10,10 +10,19 @@ import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 from unittest.mock import patch
 
 import pytest
+
+
+def only_with(*names: str) -> None:
+    """Skip a module of tests as a whole without these frameworks; importing none of them, this costs nothing where they are installed."""
+    for name in names:
+        found = find_spec(name)
+        if found is None or found.origin is None:  # a folder of these tests can carry a framework's name
+            pytest.skip(f"{name} is not installed", allow_module_level=True)
 
 
 def imported(name: str) -> Any:

@@ -17,6 +17,7 @@ from amount import each
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import paramsym as ps
+from paramsym.atlas.record import record_of
 from paramsym.cli import layout, main
 from paramsym.cli.options import OPTIONS, TAKES, spelled
 from paramsym.cli.source import is_source, load
@@ -167,6 +168,15 @@ def test_families(run) -> None:  # noqa: ANN001
     assert "bert-large-cased" in one
     assert "resnet152" in run("families", "ResNet").out
     assert run("families", "gpt2").out.startswith("gpt2: Gpt2\n")
+
+
+def test_types_of_the_atlas_are_listed(run) -> None:  # noqa: ANN001
+    """After the families; a type with refused classes only is not listed."""
+    said = run("families").out
+    assert "\nled " in said
+    assert all(("\n" + model_type + " " in said) == bool(record_of(model_type)["classes"]) for model_type in ("led", "bit", "radio", "sam"))
+    assert "LEDForConditionalGeneration" in run("families", "led").out
+    assert run("families", "timm/resnet50").out.splitlines()[-1].split() == ["class", "ResNet"]
 
 
 @pytest.mark.parametrize("command", ONE_MODEL, ids=lambda command: command[0])

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from amount import tries
 from hypothesis import HealthCheck, given, settings, strategies as st
 from recorded import rows
 from sympy import floor
@@ -433,7 +434,7 @@ def outcome(source: Any) -> Layer | str:
     return words
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(400), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     base=st.sampled_from(BASES),
     changes=st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=6), JUNK, max_size=4),
@@ -448,7 +449,7 @@ def test_mutated(base: dict[str, Any], changes: dict[str, Any], removed: set[str
         assert not model.params.free_symbols
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(base=st.sampled_from(BASES), cut=st.integers(0, 400), junk=st.binary(max_size=6))
 def test_mutated_bytes(tmp_path: Path, base: dict[str, Any], cut: int, junk: bytes) -> None:
     """A file with foreign bytes in it gives a model or one error."""

@@ -67,13 +67,14 @@ def test_closed_forms_can_be_filtered(site: tuple[Path, str], tmp_path: Path) ->
 
 
 def test_the_atlas_can_be_filtered(site: tuple[Path, str], tmp_path: Path) -> None:
-    """Classes are found by their names and their types, not by the keys in their closed forms."""
+    """Classes are found by their names and their types, not by the keys in their closed forms; modules of timm by their architectures."""
     _, address = site
-    document, _ = loaded(f"{address}/reference/atlas.html?filter=ledfor", tmp_path)
-    rows = re.findall(r"<tr[^>]*>.*?</tr>", document.partition('id="what-the-atlas-contains"')[2], re.DOTALL)
-    shown = [row for row in rows if "<td" in row and "hidden" not in row.partition(">")[0]]
-    assert shown
-    assert all("LEDFor" in row for row in shown)
+    for typed, wanted in (("ledfor", "LEDFor"), ("resnet50d", "resnet50d"), ("fluxtransformer", "FluxTransformer2DModel")):
+        document, _ = loaded(f"{address}/reference/atlas.html?filter={typed}", tmp_path)
+        rows = re.findall(r"<tr[^>]*>.*?</tr>", document.partition('id="what-the-atlas-contains"')[2], re.DOTALL)
+        shown = [row for row in rows if "<td" in row and "hidden" not in row.partition(">")[0]]
+        assert shown
+        assert all(wanted in row for row in shown)
 
 
 def test_search_finds(site: tuple[Path, str], tmp_path: Path) -> None:

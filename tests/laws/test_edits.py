@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
 
+from amount import tries
 from frameworks import imported
 from hypothesis import given, settings, strategies as st
 
@@ -208,7 +209,7 @@ def check(layer: ps.Layer, said: Mapping[str, tuple[str, bool]]) -> None:
     assert list(layer.shapes()) == [name for name, (first, _) in said.items() if name == first]
 
 
-@settings(max_examples=60)
+@settings(max_examples=tries(60))
 @given(story=stories())
 def test_edits_of_tied_trees(story: tuple[ps.Layer, Node, list[tuple[str, Any]]]) -> None:
     """What is done to a tensor under one name is done to it under all, in whatever order it is tied, frozen and replaced."""
@@ -220,7 +221,7 @@ def test_edits_of_tied_trees(story: tuple[ps.Layer, Node, list[tuple[str, Any]]]
         check(layer.part(path), node.at(path).said())
 
 
-@settings(max_examples=40)
+@settings(max_examples=tries(40))
 @given(story=stories())
 def test_edits_of_tied_modules(story: tuple[ps.Layer, Node, list[tuple[str, Any]]]) -> None:
     """The same on torch's modules."""

@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from amount import tries
 from asked import answered, counted, drawn, varied
 from hypothesis import HealthCheck, given, settings, strategies as st
 from strategies import layers, model_classes, storing_subjects
@@ -17,7 +18,7 @@ from paramsym import per
 from paramsym.errors import ParamsymError
 from paramsym.testing.random_layers import layers as compositions
 
-few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=tries(25), deadline=None, suppress_health_check=list(HealthCheck))
 FREE = ps.dims("a b c d")
 
 
@@ -100,7 +101,7 @@ def expression(draw: random.Random, depth: int) -> Expr:
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=tries(40), deadline=None, suppress_health_check=list(HealthCheck))
 def test_sizes_of_every_function(seed: int) -> None:
     """Floors, ceilings, extremes, remainders, powers and exact quotients, as widths and as numbers of copies."""
     pytest.importorskip("numpy")

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from frameworks import imported
+from frameworks import imported, only_with
 from laws.test_shapes import inputs
 from strategies import layer_classes, plain
 from sympy import Expr, Integer
 
 import paramsym as ps
 from paramsym.errors import NotYetError, ParamsymError
+
+only_with("numpy")
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "vocabulary.md"
 ELSEWHERE = {

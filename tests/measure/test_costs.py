@@ -52,7 +52,7 @@ def test_opaque_parts_are_refused() -> None:
     for question in (ps.flops, ps.activations, ps.kv_cache):
         with pytest.raises(NotYetError, match=r"1\.\{0\.\.2\}\.last, a Silent, has no forward pass; write forward\(self, own, x\)"):
             question(model, (B, H))
-    with pytest.raises(NotYetError, match=r"^a\.b: Block states no output shape"):
+    with pytest.raises(NotYetError, match=r"^a\.b: Block has no forward pass"):
         ps.flops(ps.Sequential(a=ps.Sequential(b=ps.Block(c=ps.Dense(H, H)))), (B, H))
 
 

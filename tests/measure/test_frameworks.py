@@ -9,10 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from frameworks import imported, refused_empty
+from frameworks import imported, only_with, refused_empty
 
 import paramsym as ps
 from paramsym.errors import ParamsymError
+
+only_with("torch")
 
 TRIES = 60
 Case = tuple[str, tuple[Any, ...], dict[str, Any], tuple[int, ...]]

@@ -6,12 +6,14 @@ from collections import OrderedDict
 from typing import Any
 
 import pytest
-from frameworks import imported
+from frameworks import imported, only_with
 from oracles.test_forward_models import TOLERANCE, randomised
 
 import paramsym as ps
 from paramsym.models import DenseNet, LeNet5, ResNet
 from paramsym.testing.running import largest_difference
+
+only_with("numpy", "torch")
 
 
 def compared(model: ps.Layer, module: Any, size: tuple[int, ...]) -> None:

@@ -6,10 +6,12 @@ from random import Random
 from typing import Any
 
 import pytest
-from frameworks import imported
+from frameworks import imported, only_with
 from running import assert_runs_as_keras, draws
 
 import paramsym as ps
+
+only_with("keras", "numpy")
 
 
 def layer_arguments(name: str, random: Random, rank: int) -> tuple[tuple[Any, ...], dict[str, Any]]:

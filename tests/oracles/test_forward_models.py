@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from typing import Any
 
 import pytest
-from frameworks import imported, widened
+from frameworks import imported, only_with, widened
 from oracles.computing import configured
 from oracles.runnable import TOKENS
 from oracles.test_live_shapes import CLASSES, OUTPUTS, built, inputs, inputs_of
@@ -20,6 +20,8 @@ from paramsym.models.decoder import Decoder
 from paramsym.models.seq2seq import Seq2Seq
 from paramsym.program.graph import Opaque, Program, bodies
 from paramsym.testing.running import largest_difference
+
+only_with("numpy", "torch", "transformers")
 
 TOLERANCE = 1e-9
 """Relative to the largest entry of an output. Both sides compute in float64 throughout."""

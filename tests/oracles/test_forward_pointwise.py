@@ -8,12 +8,14 @@ from random import Random
 from typing import Any
 
 import pytest
-from frameworks import imported, widened, widened_keras
+from frameworks import imported, only_with, widened, widened_keras
 from running import assert_runs_as_flax, assert_runs_as_keras, assert_runs_as_torch, draws
 
 import paramsym as ps
 from paramsym.keras._activations import ACTIVATIONS as ACTIVATIONS_OF_KERAS
 from paramsym.models.activations import NAMES, Activation
+
+only_with("numpy")
 
 Drawn = tuple[tuple[Any, ...], dict[str, Any]]
 ACTIVATIONS: dict[str, Callable[[Random], Drawn]] = {

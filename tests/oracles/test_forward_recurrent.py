@@ -6,10 +6,12 @@ from random import Random
 from typing import Any
 
 import pytest
-from frameworks import imported
+from frameworks import imported, only_with
 from running import assert_runs_as_flax, assert_runs_as_keras, assert_runs_as_torch, draws
 
 import paramsym as ps
+
+only_with("numpy")
 
 
 @pytest.mark.parametrize("name", ["RNN", "LSTM", "GRU"])

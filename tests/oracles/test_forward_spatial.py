@@ -7,11 +7,13 @@ from random import Random
 from typing import Any
 
 import pytest
-from frameworks import imported
+from frameworks import imported, only_with
 from running import assert_runs_as_torch
 
 import paramsym as ps
 from paramsym.errors import NotYetError
+
+only_with("numpy", "torch")
 
 NOT_RUN = {
     "FractionalMaxPool2d": "torch draws the windows at random in evaluation mode too",

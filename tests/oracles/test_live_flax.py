@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from frameworks import imported
+from frameworks import imported, only_with
 from oracles.certified_flax import LINEN_LEFT, NNX_LEFT, Row, linen_rows, nnx_rows
 from oracles.instances import placed
 
@@ -16,6 +16,8 @@ import paramsym as ps
 from paramsym import C, F, H, K
 from paramsym.errors import RefutedError
 from paramsym.testing import certify
+
+only_with("flax", "jax")
 
 LINEN, NNX = linen_rows(), nnx_rows()
 

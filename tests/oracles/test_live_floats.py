@@ -7,13 +7,15 @@ from functools import partial
 from typing import Any
 
 import pytest
-from frameworks import imported, on_meta
+from frameworks import imported, on_meta, only_with
 from sympy import Integer
 
 import paramsym as ps
 from paramsym import H, W
 from paramsym.algebra.size import canonical, substitute
 from paramsym.errors import ShapeError
+
+only_with("torch", "transformers")
 
 FACTORS = (0.29, 0.57, 0.58, 1.15, 2.4, 1.1, 1 / 3, 2**0.5, 0.5)
 WITHOUT_FORMULA = {0.29, 0.57, 0.58, 1.15, 2**0.5}

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 from doors import Door, doors, numbered
-from frameworks import imported
+from frameworks import imported, only_with
 from oracles.instances import placed
 
 import paramsym as ps
 from paramsym import A, C, D, F, H, K, V, W
 from paramsym.testing import certify
+
+only_with("keras")
 
 ROWS: list[tuple[str, dict[str, Any], Any]] = [
     ("Dense", {"units": F}, (None, H)),

@@ -9,13 +9,15 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from frameworks import imported
+from frameworks import imported, only_with
 from oracles.runnable import TOKENS, config_of
 from sympy import Expr, Integer
 
 import paramsym as ps
 from paramsym.models import family_of, model_types
 from paramsym.program.inputs import each_input
+
+only_with("torch", "transformers")
 
 CLASSES = [(model_type, architecture) for model_type in model_types() for architecture in family_of(model_type).architectures]
 B, S, T = ps.dims("B S T")
@@ -69,7 +71,8 @@ def built(transformers: Any, model_type: str, architecture: str, config: dict[st
 
 
 def inputs(torch: Any, config: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> dict[str, Any]:
-    """Return random inputs of these shapes."""
+    """Return random inputs of these shapes, always the same ones."""
+    torch.manual_seed(0)
     words = config.get("vocab_size", config.get("text_config", {}).get("vocab_size", 3))
     given = {name: torch.randint(3, words, shape) if name.endswith("ids") else torch.randn(shape) for name, shape in shapes.items()}
     for name, ids in given.items():

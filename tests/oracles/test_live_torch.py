@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from frameworks import only_with
 from oracles.certified import ASKED, ELSEWHERE, NO_LAYERS, WANTED, Row, rows
 from oracles.instances import builder, label
 
@@ -15,6 +16,8 @@ import paramsym as ps
 from paramsym import A, F, H, L
 from paramsym.errors import RefutedError
 from paramsym.testing import certify
+
+only_with("torch")
 
 ROWS = rows()
 every_row = pytest.mark.parametrize("row", ROWS, ids=label)

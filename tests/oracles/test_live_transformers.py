@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from frameworks import imported
+from frameworks import imported, only_with
 
 import paramsym as ps
 from paramsym.errors import RefutedError
 from paramsym.testing import certify
+
+only_with("torch", "transformers")
 
 Spec = tuple[ps.Layer, str, str, dict[str, str], dict[str, Any]]
 """The layer, the reference's classes of model and configuration, its keys by symbol, and what is fixed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from amount import tries
 
 import paramsym as ps
 
@@ -15,7 +16,7 @@ from paramsym.testing.random_layers import _tied  # noqa: E402
 width = ps.dims("width")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(layers())
 def test_they_obey_the_first_laws(layer: ps.Layer) -> None:
     """A count, a ledger that adds up to it, and a repr."""

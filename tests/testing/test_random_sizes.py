@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from amount import tries
 
 import paramsym as ps
 from paramsym import A, C, E, F, G, H, K, L, per
@@ -42,7 +43,7 @@ def test_every_draw_is_accepted_and_within_its_bound(layer: ps.Layer) -> None:
     check()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(st.data())
 def test_sizes_fit_any_layer_or_composition(data: st.DataObject) -> None:
     """Random layers, random sizes, nothing refused."""

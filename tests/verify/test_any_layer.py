@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+from amount import tries
 
 import paramsym as ps
 
@@ -13,7 +14,7 @@ from hypothesis import HealthCheck, assume, given, settings, strategies as st  #
 
 from paramsym.testing import certify, layers, sizes  # noqa: E402
 
-some = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+some = settings(max_examples=tries(60), deadline=None, suppress_health_check=list(HealthCheck))
 Shapes = Mapping[str, tuple[int, ...]]
 
 
@@ -72,7 +73,7 @@ def test_one_tensor_less_is_found(data: st.DataObject) -> None:
     assert ps.match(sized, {other: shape for other, shape in shapes.items() if other != name}).missing == (name,)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=tries(15), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_a_layer_is_certified_against_itself(data: st.DataObject) -> None:
     """Wherever a proof is possible, every instance of the grid agrees."""
