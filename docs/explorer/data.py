@@ -58,7 +58,7 @@ class Program:
 
     def script(self) -> str:
         """Write the function with the names of its arguments."""
-        source = ps.export({str(place): one for place, one in enumerate(self.subjects)}, "javascript", name="count")
+        source = ps.export(self.subjects, "javascript", name="count")
         return f'{{"arguments": {json.dumps(source.arguments)}, "run": {source.code.partition(chr(10))[2]}}}'
 
     def degrees(self) -> dict[str, list[Any]]:

@@ -38,7 +38,7 @@ explorer.code = () => {
   const { state } = explorer;
   return state.models.map((model) => {
     const { variant } = model, [program, total] = explorer.asked(model, state) ?? [0, 0];
-    return `// ${variant.title}, as ps.export writes it; the total of this tab is count(...)['${total}']\n${variant.programs[program].run}`;
+    return `// ${variant.title}, as ps.export writes it; the total of this tab is count(...)[${total}]\n${variant.programs[program].run}`;
   }).join("\n\n");
 };
 
