@@ -237,4 +237,8 @@ def answer(values: Values, test: Any) -> Any:
         value = values.get(operands[0])
         held = value[operands[1]] if isinstance(value, tuple) and operands[1] < len(value) else None
         return held > operands[2] if isinstance(held, int) else None
+    if kind == "holds":  # a word in a list, or in one string that has "|" between words
+        value = values.get(operands[0])
+        words = value.split("|") if isinstance(value, str) else value if isinstance(value, tuple) else ()
+        return operands[1][0] in words
     return entry(values, *operands)  # "entry"

@@ -39,7 +39,7 @@ TIMM, DIFFUSERS = "timm/", "diffusers/"
 _MOST_ITEMS = 400_000
 _DEEPEST = 24
 _LAWS = {"last": 0, "ends": 0, "member": 1, "entry": 1, "mod": 2, "from": 2}
-_TESTS = {"is": 1, "none": 1, "positive": 1, "equal": 2, "beyond": 2, "over": 3, "entry": 2}
+_TESTS = {"is": 1, "none": 1, "positive": 1, "equal": 2, "beyond": 2, "over": 3, "entry": 2, "holds": 2}
 _KINDS = frozenset({"parameter", "frozen", "buffer", "tie"})
 
 
@@ -327,6 +327,7 @@ def _check_tests(tests: Any, cases: Any) -> None:
     for test in tests:
         _need(test[0] in _TESTS and len(test) == 1 + _TESTS[test[0]], "has an unknown test")
         _need(isinstance(test[1], str), "has a test without a key")
+        _need(test[0] != "holds" or isinstance(test[2], list), "has a test without a word")
     for seen, _ in cases:
         _need(len(seen) == len(tests), "has a case without answers")
 

@@ -34,7 +34,7 @@ def of_one_list(test: Any) -> bool:
 
 def plain(test: Any) -> bool:
     """Whether a test is about a flag, a word, null, zero or a small number."""
-    return test[0] in {"is", "none", "positive", "entry"} or (test[0] == "beyond" and test[2] <= SMALL)
+    return test[0] in {"is", "none", "positive", "entry", "holds"} or (test[0] == "beyond" and test[2] <= SMALL)
 
 
 def compared(test: Any) -> bool:

@@ -315,6 +315,8 @@ def test_answers() -> None:
         None,
     ]
     assert answer(values, ["entry", "list", 0]) == 3
+    words = {"list": ("c2p",), "string": "c2p|p2c", "none": None, "number": 3}
+    assert [answer(words, ["holds", key, ["p2c"]]) for key in words] == [False, True, False, False]
     with pytest.raises(OutsideError, match="never tested"):
         chosen({"x": True}, [["is", "x"]], [[[1], "wrong"]])
 
