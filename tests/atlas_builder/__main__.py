@@ -62,7 +62,7 @@ def blank(model_type: str) -> dict[str, Any]:
     }
 
 
-def rebuild(model_type: str, name: str, seconds: int, into: Path) -> str:
+def rebuild(model_type: str, name: str, seconds: int, into: Path, *, held: bool = False) -> str:
     """Derive one class in a separate process and put it into its record; return what came of it."""
     with suppress(Exception):  # what fails is refused below
         class_named(name, model_type)  # imported here, once for all classes of a type
@@ -74,12 +74,12 @@ def rebuild(model_type: str, name: str, seconds: int, into: Path) -> str:
     child = os.fork()
     if child == 0:
         os.close(reading)
-        limit = int(seconds * 2)
+        limit = int(seconds * 3)
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 2))
         signal.signal(signal.SIGXCPU, signal.SIG_DFL)
         gc.freeze()
         gc.set_threshold(50_000, 20, 20)
-        answer = _derived(model_type, name, seconds, list(record["classes"].values()))
+        answer = _derived(model_type, name, seconds, list(record["classes"].values()), held=held)
         with os.fdopen(writing, "w") as pipe:
             json.dump(answer, pipe)
         os._exit(0)
@@ -106,9 +106,9 @@ def _plain(file: Path) -> dict[str, Any]:
     return found
 
 
-def _derived(model_type: str, name: str, seconds: int, others: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _derived(model_type: str, name: str, seconds: int, others: Sequence[Mapping[str, Any]], *, held: bool) -> dict[str, Any]:
     try:
-        entry, inside = entry_of(model_type, class_named(name, model_type), seconds, others)
+        entry, inside = entry_of(model_type, class_named(name, model_type), seconds, others, held=held)
     except NotAdmittedError as error:
         return {"refused": str(error)}
     except Exception as error:  # noqa: BLE001 - the next class is tried all the same
@@ -122,6 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("types", nargs="+", metavar="TYPE[:CLASS]")
     parser.add_argument("--seconds", type=int, default=40, help="processor time for each class")
     parser.add_argument("--into", type=Path, default=_DATA, help="the directory of the records")
+    parser.add_argument("--held", action="store_true", help="record the default alone, for classes of which no laws are found")
     parser.add_argument("--new", action="store_true", help="leave out classes that the records have or refuse")
     chosen = parser.parse_args(arguments)
     chosen.into.mkdir(parents=True, exist_ok=True)
@@ -130,7 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if chosen.new and file.exists() and name in {**(record := _plain(file))["classes"], **record["refused"]}:
             continue
         begun = time.monotonic()
-        outcome = rebuild(model_type, name, chosen.seconds, chosen.into)
+        outcome = rebuild(model_type, name, chosen.seconds, chosen.into, held=chosen.held)
         print(f"{model_type}:{name} {time.monotonic() - begun:.1f} s {outcome}", flush=True)
 
 

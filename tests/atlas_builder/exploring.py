@@ -111,9 +111,9 @@ def _mutated(value: Value, rng: random.Random) -> Value:
 class Explorer:
     """Explores one class of the reference."""
 
-    def __init__(self, reference: Reference, seconds: float, seed: int = 0, told: Told = _NOTHING) -> None:
-        """Start at the defaults."""
-        self.reference, self.rng = reference, random.Random(seed)
+    def __init__(self, reference: Reference, seconds: float, seed: int = 0, told: Told = _NOTHING, *, held: bool = False) -> None:
+        """Start at the defaults; ``held`` fixes every key there that can change a tensor."""
+        self.reference, self.rng, self.held = reference, random.Random(seed), held
         self.ends = time.process_time() + seconds
         self.begun, self.seconds = time.process_time(), seconds
         self.fields: dict[str, Field] = {}
@@ -178,10 +178,11 @@ class Explorer:
         """
         default = self.reference.first()
         self.default = default
-        self.base = self.inner = self.reference.inner()
+        self.base = self.inner = {} if self.held else self.reference.inner()
         self.told = told_of(self.reference.config_class.model_type, default.values).plus(self.told)
-        self._shrink(default)
-        self.base = {**self.base, **dict(self.told.base)}
+        if not self.held:
+            self._shrink(default)
+            self.base = {**self.base, **dict(self.told.base)}
         self.base = {**self.reference.start, **self.base}
         self.origin = self.reference.build(self.base)
         self.resolved = {**default.values, **self.origin.values}  # without a given inner configuration, the reference resolves other keys
@@ -189,6 +190,9 @@ class Explorer:
         if self.base:
             self.add(default)
         self._influences()
+        if self.held:
+            self._hold()
+            return
         first = sorted(self.relevant(self.origin), key=lambda key: (key not in self.base, not _DEPTH.search(key)))
         self._probe(first, 0)  # a lowered depth that is not probed leaves the default without a law
         self._legacy()
@@ -197,6 +201,21 @@ class Explorer:
         self._equals()
         self._generic()
         self.draw_samples(40, 0.72)
+
+    def _hold(self) -> None:
+        """Fix every key that can change a tensor, except the numbers of tokens and of labels."""
+        values = self.origin.values
+        keys = {*self.relevant(self.origin), *self.relevant(self.default), *self.influencing, *self.unclear}
+        inert = [key for key in keys if isinstance(values.get(key), float) or key in self.told.inert or self._is_activation(key)]
+        varied = {key for key in keys if key.rpartition(".")[2] in {"vocab_size", "num_labels"}}
+        self.told = self.told.plus(Told(fixed=tuple(sorted(keys.difference(inert, varied)))))
+        self._probe(sorted(keys), 0)
+        for one in [one for one in self.fields.values() if (one.active or one.moves) and one.key not in varied]:
+            self.fix(one.key)
+        self.draw_samples(40, 0.9)
+
+    def _is_activation(self, key: str) -> bool:
+        return isinstance(self.origin.values.get(key), str) and bool(ACTIVATION.search(key.rpartition(".")[2]))
 
     def _shrink(self, default: Seen) -> None:
         """Lower depths while the same templates remain, if possible with the same shapes."""
@@ -296,7 +315,7 @@ class Explorer:
             },
             base,
         )
-        words = {key: activations() for key in mine if isinstance(values.get(key), str) and ACTIVATION.search(key.rpartition(".")[2])}
+        words = {key: activations() for key in mine if self._is_activation(key)}
         self._together({key: [word for word in known if word != values[key]] for key, known in words.items()}, base)
 
     def _together(self, others: Mapping[str, Sequence[Value]], base: int) -> None:
@@ -637,18 +656,17 @@ class Explorer:
         return seen if changed and (seen is None or self.keeps(seen)) else None
 
     def may_be_fixed(self, key: str) -> bool:
-        """Whether a key is a rate, a word, a list or a number that is neither width nor depth, and has its default in the base."""
+        """Whether a key has its default in the base."""
         value = self.origin.values.get(key)
-        if (key in self.origin.values) != (key in self.default.values) or self.default.values.get(key) != value:
-            return False
-        last = key.rpartition(".")[2]
-        return not is_whole(value) or bool(_PLACE.search(last)) or (not _DEPTH.search(last) and not _LARGE.search(last))
+        return (key in self.origin.values) == (key in self.default.values) and self.default.values.get(key) == value
 
     def cost(self, key: str) -> tuple[int, str]:
-        """Return the loss if a key is fixed: rates lose least, then lists and words, small numbers, numbers of heads and others most."""
-        value = self.origin.values.get(key)
+        """Return the loss if a key is fixed: rates lose least, then lists and words, small numbers, numbers of heads, widths and depths."""
+        value, last = self.origin.values.get(key), key.rpartition(".")[2]
         if is_whole(value):
-            return (2 if value <= _SMALL and not _HEADS.search(key.rpartition(".")[2]) else 3, key)
+            if not _PLACE.search(last) and (_DEPTH.search(last) or _LARGE.search(last)):
+                return (4, key)
+            return (2 if value <= _SMALL and not _HEADS.search(last) else 3, key)
         return (0 if isinstance(value, float) else 1, key)
 
     def fix(self, key: str) -> None:

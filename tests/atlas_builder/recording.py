@@ -17,7 +17,7 @@ from atlas_builder.fitting import Fitter, NoFitError, is_whole, listed, told_apa
 from atlas_builder.reference import PROPERTIES, Reference, RefusedError, Seen, config_class_of, unresolved
 from atlas_builder.rows import Ledger, Rows, template_of
 from atlas_builder.sets import set_law
-from atlas_builder.told import told_by
+from atlas_builder.told import Told, told_by
 
 from paramsym.atlas.domain import default
 from paramsym.atlas.expression import OutsideError
@@ -30,7 +30,7 @@ ADVERSARIAL = 200
 _FEWEST = 50
 _ROUNDS = 6
 _TRIES = 2  # rounds of more samples, before a key is fixed
-_MOST_FIXED = 6
+_MOST_FIXED = 24
 _ENOUGH = 8  # wrong answers, to look for a better law
 _MOST_PAIRS = 3000
 
@@ -293,7 +293,7 @@ class Entry:
         """Return the values of a key that its configuration replaces, for example because it computes the key from others."""
         one, reference = self.explorer.fields.get(key), self.reference
         base = self.explorer.origin.values.get(key)
-        tried = [*([] if one is None else one.pool[:8]), *([0, base + 1, 2 * base, base // 2] if is_whole(base) else _others(base, None))]
+        tried = [*([] if one is None or one.alphabet else one.pool[:8]), *([0, base + 1, 2 * base, base // 2] if is_whole(base) else _others(base, None))]
         found = []
         for value in tried:
             with suppress(RefusedError):
@@ -460,7 +460,7 @@ class Entry:
                     message = f"the defaults come out {found}"
                     raise NotAdmittedError(message)
                 wrong.append(seen)
-        for drawing in range(0 if wrong else 3 * ADVERSARIAL):
+        for drawing in range(0 if wrong else ADVERSARIAL if self.explorer.held else 3 * ADVERSARIAL):
             if drawing >= ADVERSARIAL and len(exact) >= _FEWEST:  # a class that refuses many is drawn for longer
                 break
             drawn = self._odd(rng)
@@ -477,7 +477,7 @@ class Entry:
                 wrong.append(drawn)
                 if len(wrong) >= _ENOUGH:
                     break
-        if not wrong and len(exact) < _FEWEST:
+        if not wrong and len(exact) < _FEWEST and not self.explorer.held:
             often = "".join(f", such as {reason}" for reason, _ in reasons.most_common(1))
             message = f"only {len(exact)} different ones of {ADVERSARIAL} configurations come out: {dict(outcome)}{often}"
             raise NotAdmittedError(message)
@@ -562,6 +562,7 @@ class Entry:
             "exact": outcome["exact"],
             "refused": outcome["refused"],
             "ordered": all(self._in_order(seen) is not False for seen in self.explorer.samples),
+            **({"held": True} if self.explorer.held else {}),
             **({"fixed": sorted(self.explorer.fixed)} if self.explorer.fixed else {}),
         }
         return entry
@@ -667,14 +668,17 @@ def _stated(row: Row, expressions: dict[str, int]) -> list[Any]:
 
 
 def entry_of(
-    model_type: str, model_class: Any, seconds: float, others: Sequence[Mapping[str, Any]] = ()
+    model_type: str, model_class: Any, seconds: float, others: Sequence[Mapping[str, Any]] = (), *, held: bool = False
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the entry of one class, and the keys that hold configurations; ``others`` are the entries of other classes of the type.
+
+    ``held`` records the default alone: every key that can change a tensor is fixed there.
 
     Raises:
         NotAdmittedError: with the reason.
     """
     reference = Reference(config_class_of(model_type), model_class)
-    found = Entry(model_type, Explorer(reference, seconds * 0.6, told=told_by(others)), seconds=seconds)
+    told = Told() if held else told_by(others)
+    found = Entry(model_type, Explorer(reference, seconds * 0.6, told=told, held=held), seconds=seconds)
     entry = found.derive()
     return entry, found._record(entry)["inside"]

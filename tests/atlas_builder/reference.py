@@ -147,6 +147,7 @@ STARTS: Mapping[str, Mapping[str, Value]] = {
     "diffusion_gemma": {f"text_config.{key}": value for key, value in _EXPERTS.items()},
     "diffusion_gemma_text": _EXPERTS,
     "dots1": {"n_routed_experts": 128, "n_shared_experts": 2, "num_experts_per_tok": 6},
+    "emu3": {"vocabulary_map": ("{}", ("<image>", 151851))},
     "esm": {"vocab_size": 33},
     "granite4_vision": {"deepstack_layer_map": ((0, 1),), "downsample_rate": "4/8"},
     "hunyuan_v1_dense": {"head_dim": 128},
@@ -250,8 +251,8 @@ class Reference:
     def whole(self, seen: Seen) -> dict[str, Value]:
         """Return the values of a model as its saved configuration has them, those behind the properties of backbones included."""
         found = {**seen.values, **{key: value for key, value in seen.point.items() if key not in seen.values}}
-        for prefix in self.named:
-            saved = self._saved(seen.point, prefix)
+        for _, prefix in _owners_by_class(self.config_class(**self.arguments(seen.point))):
+            saved = self._saved(seen.point, prefix) if prefix else {}
             found |= {prefix + key: frozen_value(saved[key]) for key in PROPERTIES if key in saved}
         return found
 

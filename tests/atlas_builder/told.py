@@ -208,6 +208,10 @@ TOLD: Mapping[str, Told] = {
     **dict.fromkeys(("vipllava", "molmo2_adapter"), Told(sizes=(["len", ".vision_feature_layer"],))),
     "convbert": Told(sizes=(_CONVBERT_HEADS, _CONVBERT_WIDTH)),
     "groupvit_vision_model": Told(fixed=(".assign_mlp_ratio", ".num_group_tokens", ".num_output_groups")),
+    "deberta": Told(
+        tests=tuple(("holds", ".pos_att_type", (word,)) for word in ("c2p", "p2c")),
+        base=((".relative_attention", True), (".pos_att_type", "c2p|p2c")),
+    ),
     "doge": Told(sizes=(["root", ".num_experts"],)),
     "ernie4_5_moe": Told(
         sets=(
