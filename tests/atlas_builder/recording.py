@@ -293,7 +293,8 @@ class Entry:
         """Return the values of a key that its configuration replaces, for example because it computes the key from others."""
         one, reference = self.explorer.fields.get(key), self.reference
         base = self.explorer.origin.values.get(key)
-        tried = [*([] if one is None or one.alphabet else one.pool[:8]), *([0, base + 1, 2 * base, base // 2] if is_whole(base) else _others(base, None))]
+        pool = [] if one is None or one.alphabet else one.pool[:8]
+        tried = [*pool, *([0, base + 1, 2 * base, base // 2] if is_whole(base) else _others(base, None))]
         found = []
         for value in tried:
             with suppress(RefusedError):
