@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paramsym.algebra.symbols import N
-from paramsym.atlas.diffusers import diffusers_type, is_of_diffusers
+from paramsym.atlas.diffusers import is_of_diffusers
 from paramsym.atlas.record import record_of, recorded_types
 from paramsym.atlas.timm import WRAPPERS, timm_type
 from paramsym.errors import ConfigError, ParamsymError, ParamsymWarning
@@ -120,8 +120,9 @@ def architectures_of(config: Mapping[str, Any], architecture: str | None = None)
     if config.get("model_type") in WRAPPERS:
         return WRAPPERS[config["model_type"]]
     if is_recorded(config):
-        found = diffusers_type(config) if is_of_diffusers(config) else timm_type(config) or config["model_type"]
-        return tuple(record_of(found)["classes"])
+        from paramsym.atlas.model import type_of
+
+        return tuple(record_of(type_of(config))["classes"])
     return tuple(reader_of(config, architecture).architectures)
 
 

@@ -171,13 +171,17 @@ def recorded(config: Mapping[str, Any], architecture: str | None) -> Layer:
         raise ConfigError(str(error)) from None
 
 
+def type_of(config: Mapping[str, Any], architecture: str | None = None) -> str:
+    """Return the type of the record for a configuration of diffusers, timm or transformers."""
+    found: str = diffusers_type(config, architecture) if is_of_diffusers(config) else timm_type(config) or config["model_type"]
+    return found
+
+
 def _lettered(config: Mapping[str, Any], architecture: str | None) -> tuple[Recorded, dict[Count, int]]:
     """Return a model in letters, and the number of each letter."""
-    if is_of_diffusers(config):
-        model_type = diffusers_type(config, architecture)
+    model_type = type_of(config, architecture)
+    if model_type.startswith(DIFFUSERS):
         architecture = model_type.split("/")[1]
-    else:
-        model_type = timm_type(config) or config["model_type"]
     record = timm_record(model_type) if model_type.startswith(TIMM) else record_of(model_type)
     name = _class(record, config, architecture)
     try:
