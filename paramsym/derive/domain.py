@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import combinations, islice, permutations
 from random import Random
 from typing import Any, Literal
 
@@ -289,9 +289,11 @@ def with_demands(domain: Domain, demands: Sequence[Demand]) -> Domain:
 
 
 def suspects(domain: Domain, chance: Random, constants: Sequence[int]) -> list[dict[str, int]]:
-    """Return points at which a law may have an exception: every two sizes equal, every size at and next to each constant of the code."""
+    """Return points at which a law may have an exception: two sizes or more equal, every size at and next to each constant of the code."""
     arguments = [variable.name for variable in domain.variables]
-    found = [_equal(domain, chance, one, other) for position, one in enumerate(arguments) for other in arguments[position + 1 :]]
+    found = [_equal(domain, chance, one, other) for one, other in combinations(arguments, 2)]
+    found.extend(_alike(domain, chance, names) for names in islice(combinations(arguments, 3), _MOST_CORNERS))
+    found.append(_alike(domain, chance, arguments))
     factors = sorted({2, 3, 4, *(constant for constant in constants if constant <= _LARGEST_FACTOR)})
     for one, other in permutations(arguments, 2):
         found.extend(_times(domain, chance, one, other, factor) for factor in factors)
@@ -352,6 +354,14 @@ def _equal(domain: Domain, chance: Random, one: str, other: str) -> dict[str, in
             if found is not None and found[one] == found[other]:
                 return found
     return None
+
+
+def _alike(domain: Domain, chance: Random, names: Sequence[str]) -> dict[str, int] | None:
+    """Return a point at which several arguments are equal; None if formulas or demands forbid that."""
+    point = domain.random(chance, 256)
+    for name in names[1:]:
+        point = None if point is None else _placed(domain, chance, name, point[names[0]], point)
+    return point if point is not None and len({point[name] for name in names}) == 1 else None
 
 
 def _times(domain: Domain, chance: Random, one: str, other: str, factor: int) -> dict[str, int] | None:

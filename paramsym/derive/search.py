@@ -32,6 +32,8 @@ _MOST_LATTICE = 420
 _FEWEST_TESTS = 40
 _MOST_COPIES = 24
 _MOST_SUSPECTS = 400
+_DEEP = (257, 1025)  # numbers of copies that only a few builds have
+_MOST_TENSORS, _MOST_SLOW_TENSORS = 8192, 1024  # of such a build
 _TRIAL = 3.0  # seconds for trying limits of the sizes
 _SLOW = 0.006  # median seconds of a slow build
 _SHARE = 0.8  # of the time, after which no more fresh points are built
@@ -445,7 +447,7 @@ class Search:
         ends = self.until - (1 - _SHARE) * self.time
         known = suspects(self.domain, self.chance, self.constants)[: 60 if self.slow else _MOST_SUSPECTS]
         wanted = max(self.tests, min(len(known), self.tests) + self.tests // 2)
-        points = chain(known, adversaries(self.domain, self.chance, most_count=most))
+        points = chain(self._deep(), known, adversaries(self.domain, self.chance, most_count=most))
         for number, numbers in enumerate(islice(points, wanted * 6)):
             if self._key_of_arguments(numbers) in self.samples:
                 continue
@@ -468,6 +470,25 @@ class Search:
             if wrong and len(self.tested) + len(wrong) > 60:
                 break
         return wrong
+
+    def _deep(self) -> Iterator[Numbers]:
+        """Yield points with many copies, those next to large constants of the code included, if the build has not too many tensors."""
+        most = _MOST_SLOW_TENSORS if self.slow else _MOST_TENSORS
+        constants = [constant for constant in self.constants if self.domain.most_placed < constant <= most]
+        depths = sorted({*_DEEP, *(constant + shift for constant in constants for shift in (-1, 0, 1, 2))})
+        for name in self.domain.coordinates:
+            for depth in depths if name in self.domain.counters else ():
+                base = self.domain.random(self.chance, 64, count=3)
+                numbers = None if base is None else self.domain.moved(base, **{name: depth})
+                if numbers is not None and self._tensors(numbers, most) < most:
+                    yield numbers
+
+    def _tensors(self, numbers: Numbers, most: int) -> int:
+        """Return the number of tensors at a point by the laws so far, or ``most`` if there are more or a size is too long to compute."""
+        try:
+            return sum(1 for _ in islice(self.laws.written(numbers), most))
+        except ParamsymError:
+            return most
 
     def _near(self, numbers: Numbers) -> None:
         """Build the neighbours of a counterexample, which show what changes there."""

@@ -35,6 +35,14 @@ def deep_ones_are_wide(w: int = 16, n: int = 4) -> Shapes:
     return {f"l.{i}.a": (w if n < 30 else 2 * w,) for i in range(n)}
 
 
+def far_layers_are_wide(w: int = 16, n: int = 4) -> Shapes:
+    return {f"l.{i}.a": (w if i < 200 else 2 * w,) for i in range(n)}
+
+
+def three_equal_sizes(w: int = 16, v: int = 20, u: int = 24) -> Shapes:
+    return {"w": (w, v, u + (w == v == u))}
+
+
 def at_one_ratio(w: int = 16, v: int = 20) -> Shapes:
     return {"a": (w, v), "b": (1 if w == 3 * v else 2,)}
 
@@ -64,8 +72,8 @@ def equal_sizes(w: int = 16, v: int = 8) -> Shapes:
 
 
 WRONG_IF_FOUND = (
-    rare_step, last_step, rounded_when_large, one_layer_differs, deep_ones_are_wide, at_one_ratio, one_residue, in_a_table,
-    large_product, float_ratio, half_to_even,
+    rare_step, last_step, rounded_when_large, one_layer_differs, deep_ones_are_wide, far_layers_are_wide, at_one_ratio, one_residue,
+    three_equal_sizes, in_a_table, large_product, float_ratio, half_to_even,
 )  # fmt: skip
 
 
