@@ -54,7 +54,7 @@ ROOMS = {"Check": ("testing",), "Show": ("plot",), "Write a layer": ("errors",)}
 """Modules with a separate page, below their task."""
 CONSISTED_OF = frozenset({"CausalConv1d", "HeadNorm", "HeadProjection", "PlainExpert", "Router", "StackedExperts"})
 """Classes that are parts of other classes; they are last on their page."""
-_METHODS = "applications arguments batch_axis by_hand computed_as conditions in_order parts per_token substituted tensors ties uses views"
+_METHODS = "arguments computed_as conditions in_order parts per_token positions_lead substituted tensors ties"
 CONTRACT = ", ".join(_METHODS.split())
 """Methods of every layer, described once at ``Layer``."""
 _ABBREVIATED = r"(?<!\bet al\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bcf\.)(?<!\bvs\.)(?<!\b[A-Z]\.)(?<!\.\.\.)"

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
-from paramsym.algebra.convolution import View
-from paramsym.algebra.size import Dim, Shape
+from paramsym.algebra.size import Shape
 from paramsym.core.layer import Layer, Part, Tensor
-from paramsym.program.inputs import Application
 
 
 def _as_inner(name: str) -> Any:
@@ -35,11 +33,10 @@ class Around(Holder):
     """A wrapper that computes the same as the layer inside."""
 
     layer: Layer
-    in_order = _as_inner("in_order")
     per_token = _as_inner("per_token")
     computed_as = _as_inner("computed_as")  # pyright: ignore[reportIncompatibleMethodOverride] - a property, too
     computes = _as_inner("computes")  # pyright: ignore[reportIncompatibleMethodOverride] - a property, too
-    by_hand = _as_inner("by_hand")  # pyright: ignore[reportIncompatibleMethodOverride] - a property, too
+    positions_lead = _as_inner("positions_lead")
 
     def tensors(self) -> Iterator[Tensor]:
         """The inner layer's own tensors."""
@@ -57,22 +54,5 @@ class Around(Holder):
         """The inner layer's forward pass, with the tensors and parts of this layer."""
         return self.layer.forward(own, *along)
 
-    def batch_axis(self, input_shape: Shape) -> int | None:
-        """As the inner layer."""
-        return self.layer.batch_axis(input_shape)
-
     def output_shape(self, input_shape: Shape) -> Shape:
-        """From the program, or, without one, from the inner layer."""
         return super().output_shape(input_shape) if self.computes else self.layer.output_shape(input_shape)
-
-    def applications(self, input_shape: Shape) -> Iterator[Application]:
-        """From the program, or, without one, from the inner layer."""
-        return super().applications(input_shape) if self.computes else iter(self.layer.applications(input_shape))
-
-    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
-        """From the program, or, without one, from the inner layer."""
-        return super().uses(input_shape) if self.computes else self.layer.uses(input_shape)
-
-    def views(self) -> tuple[View, ...]:
-        """From the program, or, without one, from the inner layer."""
-        return super().views() if self.computes else self.layer.views()

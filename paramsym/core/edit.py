@@ -23,7 +23,6 @@ from paramsym.core.paths import below, covers, number_in, prefixes
 from paramsym.core.split import Split, meant, split
 from paramsym.errors import ArgumentError, NotYetError, UnknownNameError
 from paramsym.naming import quoted
-from paramsym.program.inputs import Application
 
 
 @dataclass(frozen=True)
@@ -59,13 +58,6 @@ class Edited(Around):
         if self.new is None or self.computes:
             return super().output_shape(input_shape)
         message = f"{type(self.layer).__name__} states no output shape with {self.path!r} replaced; write forward(self, own, x)."
-        raise NotYetError(message)
-
-    def applications(self, input_shape: Shape) -> Iterator[Application]:
-        """Through the edited parts."""
-        if self.new is None or self.computes:
-            return super().applications(input_shape)
-        message = f"{type(self.layer).__name__} states no shapes of its parts with {self.path!r} replaced; write forward(self, own, x)."
         raise NotYetError(message)
 
     def ties(self) -> Mapping[str, str]:

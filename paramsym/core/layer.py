@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 from sympy import Expr, Integer, Symbol
 
-from paramsym.algebra.convolution import View
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, Shape, count, substitute, symbols_in, text
 from paramsym.core.at import (
@@ -38,7 +37,6 @@ from paramsym.core.paths import check_tied_shapes, frozen_under_any, resolve_tie
 from paramsym.core.tensor import Tensor, check_name
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError
 from paramsym.naming import described
-from paramsym.program.inputs import Application
 from paramsym.program.own import in_turn
 
 if TYPE_CHECKING:
@@ -160,6 +158,9 @@ class Layer:
     per_token: ClassVar[bool] = False
     """Whether every weight of ``active``, parts included, is used once per token."""
 
+    positions_lead: ClassVar[bool] = False
+    """Whether the parts get the positions first, although the layer itself gets the batch first."""
+
     # What a layer states ------------------------------------------------------------------------------------------------------
 
     def _in_order(self, own: Any, *along: Any) -> Any:
@@ -187,11 +188,6 @@ class Layer:
         """Whether the layer states its forward pass."""
         return self.in_order or type(self).forward is not Layer.forward
 
-    @property
-    def by_hand(self) -> bool:
-        """Whether the class overrides an answer that its inherited forward pass would give; its own answers are used then."""
-        return _by_hand(type(self))  # type: ignore[arg-type]
-
     def tensors(self) -> Iterable[Tensor]:
         """State the tensors that the layer stores itself, in storage order."""
         return ()
@@ -206,67 +202,16 @@ class Layer:
     def output_shape(self, input_shape: Shape) -> Shape:
         """Return the output shape for an input shape, batch first; ``paramsym.output_shape`` checks the input before.
 
+        It follows from the forward pass. A layer without one may state it, and is then opaque: shapes pass through it, and costs refuse it.
+
         Raises:
             ShapeError: an input shape that the layer cannot take.
-            NotYetError: a layer that does not state it.
+            NotYetError: a layer with neither.
         """
         if self.computes:
             from paramsym.measure import derived
 
             return derived.output_shape(self, input_shape)
-        raise unstated(self)
-
-    def batch_axis(self, input_shape: Shape) -> int | None:
-        """Return the axis of the examples in a batch; None if the shape is that of one example, which torch's convolutions also take."""
-        if self.computes and not self.by_hand:
-            from paramsym.measure import derived
-
-            return derived.batch_axis(self, input_shape)
-        return 0
-
-    @property
-    def positions_lead(self) -> bool:
-        """Whether the parts get the positions first, although the layer itself gets the batch first."""
-        return False
-
-    def applications(self, input_shape: Shape) -> Iterator[Application]:
-        """Return the input shape of each part; it is known if the parts are applied one after another.
-
-        Raises:
-            NotYetError: a layer with parts that does not state it.
-        """
-        if self.own_parts and self.computes:
-            from paramsym.measure import derived
-
-            return derived.applications(self, input_shape)
-        if self.own_parts:
-            raise unstated(self)
-        return iter(())
-
-    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
-        """Return how often one example uses each entry of the layer's own tensors: for a kernel, once per output position.
-
-        Raises:
-            NotYetError: a layer that stores tensors and does not state it.
-        """
-        if self.own_tensors and self.computes and not self.by_hand:
-            from paramsym.measure import derived
-
-            return derived.uses(self, input_shape)
-        if any(not tensor.buffer for tensor in self.own_tensors):
-            raise unstated(self)
-        return {}
-
-    def views(self) -> tuple[View, ...]:
-        """Return the receptive field of one output entry along each spatial axis; empty if it depends on one input position only.
-
-        Raises:
-            NotYetError: a layer that does not state it.
-        """
-        if self.computes:
-            from paramsym.measure import dependence
-
-            return dependence.views(self)
         raise unstated(self)
 
     def ties(self) -> Mapping[str, str]:
@@ -699,6 +644,7 @@ def class_name(layer: Layer) -> str:
 
 def unstated(layer: Layer, path: str = "") -> NotYetError:
     """Return the error for a layer without a forward pass, at its path in a model."""
+    layer = layer.computed_as
     name = class_name(layer)
     who = f"{path}, {'an' if name[0] in 'AEIOU' else 'a'} {name}," if path else name
     return NotYetError(f"{who} has no forward pass; {layer._unstated}.")
@@ -716,16 +662,6 @@ def symbols_left(symbols: Iterable[Symbol]) -> str:
 
 
 _CONTRACT = frozenset(name for name in vars(Layer) if not name.startswith("_")) - {"published"}
-
-
-@cache
-def _by_hand(kind: type[Layer]) -> bool:
-    for one in kind.__mro__:
-        if "forward" in one.__dict__:
-            return False
-        if not one.__dict__.keys().isdisjoint({"output_shape", "applications", "uses"}):
-            return True
-    return False
 
 
 def _all(kind: type[_Stated], layer: Layer, method: str) -> tuple[_Stated, ...]:

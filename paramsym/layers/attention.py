@@ -106,7 +106,7 @@ class MultiHeadAttention(Layer):
     need_weights: bool = False
 
     @property
-    def positions_lead(self) -> bool:
+    def positions_lead(self) -> bool:  # type: ignore[override]
         """Whether this is torch's own layer with the batch first: inside, it puts the positions first."""
         return self.dialect == "torch" and self.batch_first and self._storage != "separate"
 

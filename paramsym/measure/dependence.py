@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paramsym.algebra.convolution import View, effective_kernel, widest_view
 from paramsym.algebra.size import extent, product
+from paramsym.core.layer import Layer, unstated
 from paramsym.errors import NotYetError, RankError, ShapeError, StructureError
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import Named, Rearrange, groups
@@ -22,9 +23,6 @@ from paramsym.program.routing import Collect, Places, Weights
 from paramsym.program.slices import Copies, Flip, Join, Pad, Roll, Segments, Take
 from paramsym.program.types import ArrayType, Open
 from paramsym.program.windows import Convolve, ConvolveTransposed, Fold, Pool, PoolTo, Unfold
-
-if TYPE_CHECKING:
-    from paramsym.core.layer import Layer
 
 _OWN = View()
 _NOT_SPATIAL = {"batch", "one", "channels", "features"}
@@ -66,14 +64,16 @@ def views(layer: Layer) -> tuple[View, ...]:
     """Return the receptive field of an output entry along every spatial axis of the input; () if it depends on one position only.
 
     Raises:
-        NotYetError: outputs with different receptive fields, or with the whole input.
+        NotYetError: outputs with different receptive fields, or with the whole input; a layer without a forward pass.
         StructureError: a symbolic number of blocks with a stride.
     """
+    if not layer.computes:
+        raise unstated(layer)
     error: RankError | None = None
     for rank in (4, 3, 5, 2, 1):
         try:
             types = ArrayType(tuple(Open(f"extent{n}", integer=True, positive=True) for n in range(rank)))
-            program = trace_layer(layer, types, inherited=True)
+            program = trace_layer(layer, types)
         except RankError as found:
             error = error or found
         except ShapeError as found:
@@ -130,7 +130,10 @@ def _step(  # noqa: C901, PLR0912, PLR0915 - one case for each kind of operation
         case Loop():
             return _loop(operation, taken)
         case Opaque():
-            return [_opaque(operation.layer, taken[0], len(types[0].shape), len(one.shape)) for one in given]
+            if not taken[0].gathered or any(one is not None and one.spatial for one in taken[0].axes):
+                raise unstated(operation.layer)
+            # After a flattened map, outputs depend on the whole map.
+            return [Field((*taken[0].axes[:1], *(None,) * len(one.shape))[: len(one.shape)], taken[0].gathered) for one in given]
         case Route(body=body):
             return followed(body, taken[:1])
         case Scan(carry=carry, scanned=scanned, axis=axis):
@@ -241,17 +244,6 @@ def _scanned(taken: list[Field], axis: int, last: bool, rank: int, owner: str) -
     blurred = [None if one is None else replace(one, view=None, mixed=one.mixed or owner) for one in seen.axes[axis : axis + 1]]
     behind = seen.axes[:axis] if last else (*seen.axes[:axis], *blurred)
     return Field((*behind, *(None,) * rank)[:rank])
-
-
-def _opaque(layer: Layer, seen: Field, before: int, rank: int) -> Field:
-    """Return the field after a layer that states its own receptive field."""
-    if seen.gathered and not any(one is not None and one.spatial for one in seen.axes):
-        return Field((*seen.axes[:1], *(None,) * rank)[:rank], seen.gathered)  # after a flattened map, outputs depend on the whole map
-    slid = layer.views()
-    places = [n for n, one in enumerate(seen.axes) if one is not None and one.spatial]
-    if len(places) == len(slid) and rank == before:  # its spatial axes are those that were spatial before, in any position
-        return replace(seen, axes=tuple(_then(one, slid[places.index(n)]) if n in places else one for n, one in enumerate(seen.axes)))
-    return _slid(seen, slid, rank) if slid or rank != before else seen
 
 
 def _blurred(seen: Field, over: set[int], owner: str) -> Field:

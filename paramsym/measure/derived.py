@@ -1,30 +1,26 @@
-"""Shapes, uses and axes of a layer, derived from the program of its forward pass."""
+"""Shapes, uses and the batch axis of a layer, derived from the program of its forward pass."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING
 
 from sympy import Expr, Rational
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, Dim, Shape, canonical, product, shown
-from paramsym.errors import NotYetError, SizeError
+from paramsym.core.layer import Layer, unstated
+from paramsym.errors import SizeError
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import Named
-from paramsym.program.graph import MULTIPLY_ADD, Call, Loop, Operation, Program, Region, Route, Scan, bodies, label
-from paramsym.program.inputs import Application, each_input, together
+from paramsym.program.graph import MULTIPLY_ADD, Operation, Program, Region, Scan, bodies
+from paramsym.program.inputs import each_input, together
 from paramsym.program.lookups import Stored
 from paramsym.program.masks import sizes_of
 from paramsym.program.own import trace_layer
 from paramsym.program.reductions import Normalise
 from paramsym.program.slices import Join
 from paramsym.program.types import ArrayType, Open, flat
-
-if TYPE_CHECKING:
-    from paramsym.core.layer import Layer
 
 
 def types_of(input_shape: Shape) -> tuple[ArrayType, ...]:
@@ -58,23 +54,21 @@ class Closing:
 
 
 def output_shape(layer: Layer, input_shape: Shape) -> Shape:
-    """Return the output shape of the layer."""
+    """Return the output shape of the layer: from its forward pass, or, if it is opaque, as it states."""
+    if not layer.computes:
+        return layer.output_shape(input_shape)
     shapes_of = Closing(input_shape)
-    return shapes_of(trace_layer(layer, *shapes_of.types, inherited=True).output_types)
+    return shapes_of(trace_layer(layer, *shapes_of.types).output_types)
 
 
-def batch_axis(layer: Layer, input_shape: Shape) -> int | None:
-    """Return the batch axis: that of the first layer that names its axes, otherwise the first axis."""
-    names = named_axes(layer, input_shape) or ("batch",)
-    return names.index("batch") if "batch" in names else None
-
-
-def named_axes(layer: Layer, input_shape: Shape) -> tuple[str, ...]:
-    """Return the words for the axes, from the first layer that names its axes; none if no layer does."""
-    return next(_names(trace_layer(layer, *types_of(input_shape))), ())
+def batch_axis(layer: Layer, input_shape: Shape, otherwise: int | None = 0) -> int | None:
+    """Return the batch axis of the inputs, None without a batch: as the layer names its axes, ``otherwise`` if it does not."""
+    names = next(_names(trace_layer(layer, *types_of(input_shape))), ()) if layer.computes else ()
+    return (names.index("batch") if "batch" in names else None) if names else otherwise
 
 
 def _names(program: Program) -> Iterator[tuple[str, ...]]:
+    """Yield the words for the axes, from the first layer that names its axes on."""
     for step in program.steps:
         if isinstance(step.operation, Named):
             yield step.operation.words
@@ -82,54 +76,25 @@ def _names(program: Program) -> Iterator[tuple[str, ...]]:
             yield from _names(body)
 
 
-def applications(layer: Layer, input_shape: Shape) -> Iterator[Application]:
-    """Yield the applied parts with their input and output shapes; equal copies are one step."""
-    shapes_of = Closing(input_shape)
-    yield from _applied(trace_layer(layer, *shapes_of.types, inherited=True), shapes_of)
-
-
-def _applied(program: Program, shapes_of: Closing) -> Iterator[Application]:
-    met: set[str] = set()
-    for step in program.steps:
-        operation, taken, given = step.operation, program.taken(step), program.given(step)
-        match operation:
-            case Call(name=name, body=body) if body.layer is not None:
-                path = label(name)
-                yield Application(path, body.layer, shapes_of(taken), shapes_of(given), stored=0 if path in met else 1)
-                met.add(path)
-            case Region(body=body):
-                yield from _applied(body, shapes_of)
-            case Scan(body=body, length=length):
-                yield from (replace(one, used=canonical(one.used * length)) for one in _applied(body, shapes_of))
-            case Loop(bodies=bodies, shared=shared, left=left):
-                if left is not None and bodies[0][0].count != 1:
-                    message = f"{bodies[0][0]}: layers whose inputs grow from one to the next cannot be listed."
-                    raise NotYetError(message)
-                for numbers, body in bodies:
-                    if body.layer is not None:
-                        behind = shapes_of(body.output_types)
-                        name, stored = (label(numbers), numbers.count) if shared is None else (shared, 1)
-                        yield Application(name, body.layer, shapes_of(taken[: len(body.inputs)]), behind, numbers.count, stored)
-            case Route(numbers=numbers, body=body, used=used) if body.layer is not None:
-                yield Application(str(numbers), body.layer, shapes_of(taken[:1]), shapes_of(given), used, numbers.count)
-            case _:
-                continue
-
-
-def uses(layer: Layer, input_shape: Shape) -> Mapping[str, Dim]:
+def uses(layer: Layer, input_shape: Shape, batch: int | None = 0) -> Mapping[str, Dim]:
     """Return how often one example uses each entry of the layer's own tensors: the number of products and sums with data that contain it.
 
     Raises:
+        NotYetError: a layer that stores tensors and has no forward pass.
         SizeError: uses that depend on a size of None.
     """
-    batch = batch_axis(layer, input_shape)
+    stored = [tensor for tensor in layer.own_tensors if not tensor.buffer]
+    if not stored:
+        return {}
+    if not layer.computes:
+        raise unstated(layer)
     shapes = [tuple(1 if n == batch else size for n, size in enumerate(shape)) for shape in each_input(input_shape)]
     totals: dict[str, list[Polynomial]] = {}
     _collect(trace_layer(layer, *types_of(together(*shapes))), {}, (), totals)
     found: dict[str, Dim] = {}
-    for tensor in layer.own_tensors:
+    for tensor in stored:
         size = product(tensor.sizes)
-        if totals.get(tensor.name) and not tensor.buffer:
+        if totals.get(tensor.name):
             whole = Polynomial.total(totals[tensor.name]).as_expr()
             found[tensor.name] = canonical(whole * Rational(1, size) if isinstance(size, int) else whole / size) if size != 0 else 0
             if whole.atoms(Open):

@@ -7,12 +7,12 @@ from typing import Any
 
 from paramsym.algebra.convolution import average_use
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Count, Dim, Shape, canonical, product, shown
+from paramsym.algebra.size import Count, Dim, canonical, product, shown
 from paramsym.core.layer import Layer, check_layer, unstated
 from paramsym.errors import NotYetError, ShapeError
-from paramsym.measure.shapes import with_layer_name
+from paramsym.measure.derived import uses
+from paramsym.measure.shapes import layer_named
 from paramsym.measure.walk import Visit, inputs_asked, units, visits, within
-from paramsym.program.signature import only_input
 
 
 def neurons(layer: Layer, input_shape: Iterable[Count | None] | None = None, *, total: bool = False, **named: Any) -> Dim:
@@ -32,10 +32,9 @@ def neurons(layer: Layer, input_shape: Iterable[Count | None] | None = None, *, 
     """
     check_layer(layer)
     shape = inputs_asked(layer, input_shape, named)
-    batch_axis = _batch_axis(layer, shape)
-    if total:
-        return _sum(_known(visit.left, visit.batch_axis) * visit.used for visit in _visited(layer, shape) if _stores(visit.layer))
-    return _known(_checked(layer, shape), batch_axis)
+    with layer_named(layer, shape):
+        found = visits(layer, shape, None if total else 0)
+        return _sum(_known(visit) * visit.used for visit in found if not total or _stores(visit.layer))
 
 
 def connections(layer: Layer, input_shape: Iterable[Count | None] | None = None, **named: Any) -> Dim:
@@ -57,7 +56,9 @@ def connections(layer: Layer, input_shape: Iterable[Count | None] | None = None,
     """
     check_layer(layer)
     shape = inputs_asked(layer, input_shape, named)
-    return _sum(connections_of(visit) for visit in _visited(layer, shape))
+    with layer_named(layer, shape):
+        found = list(visits(layer, shape))
+    return _sum(map(connections_of, found))
 
 
 def kernels(layer: Layer) -> tuple[Dim, Dim]:
@@ -88,41 +89,21 @@ def connections_of(visit: Visit) -> Dim:
     """Return the connections of one visit with all its uses."""
     layer = visit.layer
     if layer.per_token and not visit.own:
-        return canonical(product(visit.batch_first[1:-1]) * layer.active * visit.used)
+        places = product(size for axis, size in enumerate(visit.arrived[:-1]) if axis != visit.batch)
+        return canonical(places * layer.active * visit.used)
     if layer.own_parts and not visit.own:
         inner = list(within(visit))
         if any(one.layer is layer and not one.own for one in inner):
             raise unstated(layer)
         return canonical(_sum(map(connections_of, inner)))
-    uses = layer.uses(visit.batch_first)
-    sizes = {tensor.name: product(tensor.sizes) for tensor in layer.own_tensors if not tensor.buffer}
-    return canonical(_sum(sizes[name] * times for name, times in uses.items() if name in sizes) * visit.used)
+    sizes = {tensor.name: product(tensor.sizes) for tensor in layer.own_tensors}
+    return canonical(_sum(sizes[name] * times for name, times in uses(layer, visit.arrived, visit.batch).items()) * visit.used)
 
 
-def _visited(layer: Layer, shape: Shape) -> list[Visit]:
-    try:
-        return list(visits(layer, shape))
-    except ShapeError as error:
-        raise with_layer_name(layer, shape, error) from None
-
-
-def _checked(layer: Layer, shape: Shape) -> Shape:
-    try:
-        only_input(layer, shape)
-        return layer.output_shape(shape)
-    except ShapeError as error:
-        raise with_layer_name(layer, shape, error) from None
-
-
-def _batch_axis(layer: Layer, shape: Shape) -> int | None:
-    _checked(layer, shape)
-    return layer.batch_axis(shape)
-
-
-def _known(shape: Shape, batch_axis: int | None) -> Dim:
-    found = units(shape, batch_axis)
+def _known(visit: Visit) -> Dim:
+    found = units(visit.left, visit.batch_axis)
     if found is None:
-        message = f"the units of {shown(shape)} cannot be counted; give a size or a symbol instead of None."
+        message = f"the units of {shown(visit.left)} cannot be counted; give a size or a symbol instead of None."
         raise ShapeError(message)
     return found
 

@@ -11,6 +11,7 @@ from paramsym.algebra.size import Count, Shape, canonical, shown
 from paramsym.core.layer import Layer, check_layer
 from paramsym.core.names import layer_at
 from paramsym.errors import ParamsymError, ShapeError
+from paramsym.measure.derived import output_shape
 from paramsym.measure.walk import checked_shape, rebuilt
 from paramsym.render.table import Printed
 
@@ -63,7 +64,7 @@ than the kernel, which spans 3 entries.
     check_layer(layer)
     shape = checked_shape(input_shape)
     try:
-        layer.output_shape(shape)
+        output_shape(layer, shape)
     except ShapeError as error:
         return _read(layer, shape, error)
     return ()
@@ -99,7 +100,7 @@ def _tried(layer: Layer, path: str, first: Layer, candidate: Shape, *, last: boo
     try:
         fitted = first if getattr(first, "in_channels", None) == channels else replace(first, in_channels=channels)  # type: ignore[type-var]
         whole = infer(rebuilt(layer, path, fitted), candidate)
-        return InputReading(candidate, meaning, whole, tuple(whole.output_shape(candidate)))
+        return InputReading(candidate, meaning, whole, tuple(output_shape(whole, candidate)))
     except ParamsymError as error:
         return InputReading(candidate, meaning, reason=str(error).removeprefix(f"{type(layer).__name__}: "))
 

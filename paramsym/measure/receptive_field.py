@@ -6,6 +6,7 @@ from paramsym.algebra.convolution import View
 from paramsym.algebra.size import Dim
 from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import NotYetError, ParamsymError
+from paramsym.measure.dependence import views
 
 
 def receptive_field(layer: Layer) -> tuple[Dim, ...]:
@@ -50,7 +51,7 @@ def effective_stride(layer: Layer) -> tuple[Dim, ...]:
 def _through(layer: Layer) -> tuple[View, ...]:
     check_layer(layer)
     try:
-        return layer.views()
+        return views(layer)
     except NotYetError as error:
         message = f"{type(layer).__name__} has no single receptive field: {error}{_of_part(layer)}"
         raise NotYetError(message) from None
@@ -60,7 +61,7 @@ def _of_part(layer: Layer) -> str:
     """Return the advice to ask for the first part, such as a classifier's features, if this part has a single receptive field."""
     first = next(iter(layer.own_parts), None)
     try:
-        found = first is not None and first.name and first.layer.own_parts and first.layer.views()
+        found = first is not None and first.name and first.layer.own_parts and views(first.layer)
     except ParamsymError:
         return ""
     return f" Its part {first.name!r} has one: receptive_field(model.part({first.name!r}))." if found and first else ""

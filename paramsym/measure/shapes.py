@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
 from paramsym.algebra.size import Count, Shape, canonical
 from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import ShapeError
 from paramsym.layers.lazy import LazyDense
+from paramsym.measure import derived
 from paramsym.measure.readings import with_readings
 from paramsym.measure.walk import inputs_asked, rebuilt, visits
-from paramsym.program.signature import only_input
 
 _NUMBERS = re.compile(r"\{(\d+)(?:,(\d+))?\.\.(\d+)\}")
 _SYMBOLS = re.compile(r"\{[^}]*\}")
@@ -39,11 +40,8 @@ def output_shape(layer: Layer, input_shape: Iterable[Count | None] | None = None
     """
     check_layer(layer)
     shape = inputs_asked(layer, input_shape, named)
-    try:
-        only_input(layer, shape)
-        return canonical_shape(layer.output_shape(shape))
-    except ShapeError as error:
-        raise with_layer_name(layer, shape, error) from None
+    with layer_named(layer, shape):
+        return canonical_shape(derived.output_shape(layer, shape))
 
 
 def infer(layer: Layer, input_shape: Iterable[Count | None] | None = None, **named: Any) -> Layer:
@@ -64,11 +62,9 @@ def infer(layer: Layer, input_shape: Iterable[Count | None] | None = None, **nam
     shape = inputs_asked(layer, input_shape, named)
     if isinstance(layer, LazyDense):
         return layer.built(layer.width(shape))
-    try:
+    with layer_named(layer, shape):
         lazy = [(visit.path, visit.layer, visit.arrived) for visit in visits(layer, shape) if isinstance(visit.layer, LazyDense)]
         found = {path: part.built(part.width(arrived)) for path, part, arrived in lazy}
-    except ShapeError as error:
-        raise with_layer_name(layer, shape, error) from None
     for template, built in found.items():
         for path in _copies(template):
             layer = rebuilt(layer, path, built)
@@ -87,12 +83,19 @@ def _copies(path: str) -> Iterator[str]:
         yield from _copies(f"{path[: found.start()]}{number}{path[found.end() :]}")
 
 
-def with_layer_name(layer: Layer, input_shape: Shape, error: ShapeError) -> ShapeError:
-    """Return the error with the layer's name, and with the readings if an axis is missing."""
-    words = str(error)
-    found = ShapeError(f"{type(layer).__name__}: {words}{with_readings(layer, input_shape, error)}")
-    found.__dict__.update(error.__dict__)
-    return found
+@contextmanager
+def layer_named(layer: Layer, input_shape: Shape) -> Generator[None]:
+    """Add the layer's name to errors about shapes, and the readings if an axis is missing.
+
+    Raises:
+        ShapeError: the same error with more details.
+    """
+    try:
+        yield
+    except ShapeError as error:
+        found = ShapeError(f"{type(layer).__name__}: {error}{with_readings(layer, input_shape, error)}")
+        found.__dict__.update(error.__dict__)
+        raise found from None
 
 
 def canonical_shape(shape: Shape) -> Shape:

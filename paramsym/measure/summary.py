@@ -10,9 +10,10 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, Dim, Shape, canonical, product, shown
 from paramsym.core.fields import check_flags
 from paramsym.core.layer import Layer, check_layer
-from paramsym.errors import NotYetError, ShapeError, SizeError
+from paramsym.errors import NotYetError, SizeError
+from paramsym.measure.derived import output_shape
 from paramsym.measure.neurons import connections_of
-from paramsym.measure.shapes import canonical_shape, with_layer_name
+from paramsym.measure.shapes import canonical_shape, layer_named
 from paramsym.measure.walk import Visit, inputs_asked, units, visits
 from paramsym.present.tabulate import PAPER, check_depth
 from paramsym.program.inputs import each_input
@@ -51,11 +52,9 @@ def summary(
     check_depth(depth)
     check_flags(stages=stages)
     shape = inputs_asked(layer, input_shape, named)
-    try:
+    with layer_named(layer, shape):
         found = list(visits(layer, shape, depth))
-        left = canonical_shape(layer.output_shape(shape))
-    except ShapeError as error:
-        raise with_layer_name(layer, shape, error) from None
+        left = canonical_shape(output_shape(layer, shape))
     entries = [_Entry(visit) for visit in found]
     total = canonical(layer.params)
     twice = (Polynomial.of(layer.params) - Polynomial.total(Polynomial.of(entry.parameters) for entry in entries)).as_expr()

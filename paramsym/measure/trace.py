@@ -51,7 +51,7 @@ def types_for(layer: Layer, shapes: tuple[Any, ...], named: Mapping[str, Any]) -
         NotYetError: a layer without a forward pass.
         ShapeError: something that is not a shape.
     """
-    if not layer.computes or layer.by_hand:
+    if not layer.computes:
         raise unstated(layer)
     if not shapes and not named:
         named = stated_inputs(layer)

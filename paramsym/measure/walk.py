@@ -7,24 +7,26 @@ from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from paramsym.algebra.size import Count, Dim, Shape, canonical, count, product
+from paramsym.algebra.size import Count, Dim, Shape, canonical, count, product, shown
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, unstated
 from paramsym.errors import NotYetError, ShapeError
-from paramsym.measure.derived import named_axes
+from paramsym.measure.derived import Closing, batch_axis, output_shape
 from paramsym.naming import quoted
+from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan, label
 from paramsym.program.inputs import checked_axes, each_input, together
-from paramsym.program.signature import arranged, only_input, stated_inputs
+from paramsym.program.own import trace_layer
+from paramsym.program.signature import accepted, arranged, stated_inputs
 
 _NUMBERED = re.compile(r"\{[^}]*\}")
 
 
 @dataclass(frozen=True)
 class Visit:
-    """One applied layer: its path, its shapes, the number of uses per example, and the number of stored copies.
+    """One application of a layer: its path, its shapes, the number of uses per example, and the number of stored copies.
 
-    ``own`` means its own tensors only, because its parts have separate visits. ``batch_axis`` is the axis of the batch that the outer
-    composite states.
+    Equal copies that keep the shape are one visit. ``own`` means the layer's own tensors only, because its parts have separate visits.
+    ``batch_axis`` is the axis of the batch in the outer composite.
     """
 
     path: str
@@ -37,20 +39,9 @@ class Visit:
     batch_axis: int | None = 0
 
     @property
-    def batch_first(self) -> Shape:
-        """The input shape with the batch first, for layers that do not know the axis of the batch."""
-        if self.batch_axis == 0 or self.layer.batch_axis(self.arrived) != 0:
-            return self.arrived
-        if self.batch_axis is None:
-            if "batch" in self._words:
-                return self.arrived  # the composite added a batch of size 1
-            return together(*((1, *shape) for shape in each_input(self.arrived)))
-        return together(*((shape[1], shape[0], *shape[2:]) for shape in each_input(self.arrived)))
-
-    @property
-    def _words(self) -> tuple[str, ...]:
-        """The words for the axes of the input, if the layer names them."""
-        return named_axes(self.layer, self.arrived) if self.layer.computes and not self.layer.by_hand else ()
+    def batch(self) -> int | None:
+        """The axis of the batch in the input: as the layer itself names its axes, otherwise that of the composite."""
+        return batch_axis(self.layer, self.arrived, self.batch_axis)
 
 
 def checked_shape(input_shape: Iterable[Count | None]) -> Shape:
@@ -78,14 +69,19 @@ def inputs_asked(layer: Layer, input_shape: Iterable[Count | None] | None, named
     Raises:
         ArgumentError: an unknown name; no shape for a layer that states none.
         NotYetError: names, or no shape, for a layer without a forward pass.
-        ShapeError: something that is not a shape.
+        ShapeError: something that is not a shape; several shapes for a layer that takes one input.
     """
-    if input_shape is not None and not named:
-        return checked_shape(input_shape)
-    if not layer.computes and not layer.by_hand:
-        raise unstated(layer)
-    given = () if input_shape is None else each_input(checked_shape(input_shape))
-    return checked_shape(together(*arranged(layer, given, named or stated_inputs(layer))))
+    if input_shape is None or named:
+        if not layer.computes:
+            raise unstated(layer)
+        given = () if input_shape is None else each_input(checked_shape(input_shape))
+        input_shape = together(*arranged(layer, given, named or stated_inputs(layer)))
+    shape = checked_shape(input_shape)
+    found = len(each_input(shape))
+    if found > 1 and accepted(layer) == 1:
+        message = f"{type(layer).__name__}: wanted one shape, for one input; found {found}, {shown(shape)}."
+        raise ShapeError(message)
+    return shape
 
 
 def _extents(given: Iterable[object], where: str) -> Shape:
@@ -93,41 +89,73 @@ def _extents(given: Iterable[object], where: str) -> Shape:
 
 
 def visits(layer: Layer, input_shape: Shape, depth: int | None = None) -> Iterator[Visit]:
-    """Yield the applied layers in order: those without parts, or the parts down to a depth.
-
-    A layer that does not state the inputs of its parts is not split.
-    """
-    only_input(layer, input_shape)
-    left, batch_axis = layer.output_shape(input_shape), layer.batch_axis(input_shape)
-    return _inside(Visit("", layer, input_shape, left, batch_axis=batch_axis), depth)
+    """Yield the applied layers in order: those without parts, or the parts down to a depth. An opaque layer is not split."""
+    left = output_shape(layer, input_shape)
+    return within(Visit("", layer, input_shape, left, batch_axis=batch_axis(layer, input_shape)), depth)
 
 
-def within(visit: Visit) -> Iterator[Visit]:
+def within(visit: Visit, depth: int | None = None) -> Iterator[Visit]:
     """Yield the layers inside one visit, like ``visits``, multiplied by the uses of that visit."""
-    return _inside(visit, None)
-
-
-def _inside(visit: Visit, depth: int | None) -> Iterator[Visit]:
     layer = visit.layer
     if depth == 0 or not layer.own_parts or layer.per_token:
         yield visit
         return
     try:
-        steps = list(layer.applications(visit.arrived))
+        steps = list(applied(layer, visit.arrived))
     except NotYetError:
         yield visit
         return
-    if depth is not None and any(_levels(step.name) > depth for step in steps):
+    if depth is not None and any(_levels(step.path) > depth for step in steps):
         yield visit
         return
     if any(not tensor.buffer for tensor in layer.own_tensors):
         yield replace(visit, own=True)
-    batch_axis = 1 if layer.positions_lead and visit.batch_axis == 0 else visit.batch_axis
+    axis = 1 if layer.positions_lead and visit.batch_axis == 0 else visit.batch_axis
     for step in steps:
-        path = ".".join(name for name in (visit.path, step.name) if name)
+        path = ".".join(name for name in (visit.path, step.path) if name)
         used, stored = canonical(visit.used * step.used), canonical(visit.stored * step.stored)
-        deeper = None if depth is None else depth - _levels(step.name)
-        yield from _inside(Visit(path, step.layer, step.arrived, step.left, used, stored, batch_axis=batch_axis), deeper)
+        deeper = None if depth is None else depth - _levels(step.path)
+        yield from within(replace(step, path=path, used=used, stored=stored, batch_axis=axis), deeper)
+
+
+def applied(layer: Layer, input_shape: Shape) -> Iterator[Visit]:
+    """Yield the parts that a layer applies, in order; ``stored`` is 0 if the part was applied before.
+
+    Raises:
+        NotYetError: a layer without a forward pass, or copies whose inputs grow from one to the next.
+    """
+    if not layer.computes:
+        raise unstated(layer)
+    shapes_of = Closing(input_shape)
+    yield from _applied(trace_layer(layer, *shapes_of.types), shapes_of)
+
+
+def _applied(program: Program, shapes_of: Closing) -> Iterator[Visit]:
+    met: set[str] = set()
+    for step in program.steps:
+        operation, taken, given = step.operation, program.taken(step), program.given(step)
+        match operation:
+            case Call(name=name, body=body) if body.layer is not None:
+                path = label(name)
+                yield Visit(path, body.layer, shapes_of(taken), shapes_of(given), stored=0 if path in met else 1)
+                met.add(path)
+            case Region(body=body):
+                yield from _applied(body, shapes_of)
+            case Scan(body=body, length=length):
+                yield from (replace(one, used=canonical(one.used * length)) for one in _applied(body, shapes_of))
+            case Loop(bodies=bodies, shared=shared, left=left):
+                if left is not None and bodies[0][0].count != 1:
+                    message = f"{bodies[0][0]}: layers whose inputs grow from one to the next cannot be listed."
+                    raise NotYetError(message)
+                for numbers, body in bodies:
+                    if body.layer is not None:
+                        behind = shapes_of(body.output_types)
+                        name, stored = (label(numbers), numbers.count) if shared is None else (shared, 1)
+                        yield Visit(name, body.layer, shapes_of(taken[: len(body.inputs)]), behind, numbers.count, stored)
+            case Route(numbers=numbers, body=body, used=used) if body.layer is not None:
+                yield Visit(str(numbers), body.layer, shapes_of(taken[:1]), shapes_of(given), used, numbers.count)
+            case _:
+                continue
 
 
 def _levels(name: str) -> int:

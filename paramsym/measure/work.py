@@ -102,6 +102,7 @@ def macs(
 def _cost(layer: Layer, inputs: tuple[Any, ...], named: Mapping[str, Any], question: Question) -> Cost:
     counting = CONVENTIONS[question.convention]
     program = trace(layer, *inputs, past=question.past, **named)
+    check_stated(program)
     shapes = tuple(one.sizes for one in program.input_types)
     lines: list[Line] = []
     if question.way != "backward":

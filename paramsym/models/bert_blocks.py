@@ -153,8 +153,8 @@ class BertLayer(Holder):
 class Pooler(Layer):
     """One vector for each text: an activated projection of the first position, under a ``name`` or without a prefix.
 
-    >>> from paramsym import B, H, S
-    >>> Pooler(H).params, Pooler(H).output_shape((B, S, H))
+    >>> from paramsym import B, H, S, output_shape
+    >>> Pooler(H).params, output_shape(Pooler(H), (B, S, H))
     (H**2 + H, (B, H))
     """
 

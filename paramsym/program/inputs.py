@@ -1,13 +1,12 @@
-"""Shapes of one input or of several, a layer applied to them, and errors that name the part."""
+"""Shapes of one input or of several, and errors that name the part."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
 from operator import index
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from paramsym.algebra.size import Count, shown
+from paramsym.algebra.size import shown
 from paramsym.errors import ParamsymError, ShapeError
 from paramsym.naming import quoted
 
@@ -19,22 +18,6 @@ if TYPE_CHECKING:
 
 Entry = TypeVar("Entry")
 _MOST_AXES = 64
-
-
-@dataclass(frozen=True)
-class Application:
-    """One application of a layer: its name, input shape, output shape and number of times.
-
-    Equal copies that keep the shape are one step; ``used`` is the number of copies that one example passes, ``stored`` the number of stored
-    copies.
-    """
-
-    name: str
-    layer: Layer
-    arrived: Shape
-    left: Shape
-    used: Count = 1
-    stored: Count = 1
 
 
 def measured(value: Any, what: str, error: type[ParamsymError]) -> tuple[int, ...]:

@@ -126,10 +126,8 @@ def own_of(layer: Layer) -> Own:
     return layer.__dict__.setdefault("_own", Own(layer)) if found is None else found
 
 
-def trace_layer(layer: Layer, *types: ArrayType, inherited: bool = False) -> Program:
+def trace_layer(layer: Layer, *types: ArrayType) -> Program:
     """Return the program of a layer for inputs of these types; every layer caches its programs.
-
-    ``inherited`` uses the forward pass of a base class although the class states shapes by hand.
 
     Raises:
         NotYetError: a layer with neither a forward pass nor an output shape.
@@ -137,13 +135,12 @@ def trace_layer(layer: Layer, *types: ArrayType, inherited: bool = False) -> Pro
         StructureError: a forward pass with something other than the operations of the vocabulary.
     """
     known: dict[Any, Program] = layer.__dict__.get("_programs") or layer.__dict__.setdefault("_programs", {})
-    key = (types, past(), inherited)
+    key = (types, past())
     program = known.get(key)
     if program is not None:
         return program
     check_number(layer, len(types))
-    stated = layer.computes and (inherited or not layer.by_hand)
-    body = partial(layer.forward, own_of(layer)) if stated else partial(through_opaque, layer)
+    body = partial(layer.forward, own_of(layer)) if layer.computes else partial(through_opaque, layer)
     try:
         program, captured = traced(layer, body, types)
     except (AttributeError, TypeError) as error:

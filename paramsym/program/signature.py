@@ -7,12 +7,9 @@ from functools import cache
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
-from paramsym.algebra.size import shown
 from paramsym.errors import ArgumentError, ShapeError
-from paramsym.program.inputs import each_input
 
 if TYPE_CHECKING:
-    from paramsym.algebra.size import Shape
     from paramsym.core.layer import Layer
 
 _ROUTED = 3
@@ -65,7 +62,7 @@ def least(layer: Layer) -> int:
 def accepted(layer: Layer) -> int | None:
     """Return the largest number of inputs; None for any number.
 
-    A layer that passes inputs ``along`` takes as many as its parts. A layer that states shapes by hand takes one.
+    A layer that passes inputs ``along`` takes as many as its parts. An opaque layer takes one.
     """
     if not layer.computes:
         return 1
@@ -81,19 +78,11 @@ def accepted(layer: Layer) -> int | None:
 def check_number(layer: Layer, given: int) -> None:
     """Raise ``ShapeError`` for fewer inputs than a layer needs, or more than it takes."""
     names, needed, rest = _of(layer)
-    if needed <= given <= len(names) or (given == 1 and rest == "along") or not layer.computes or layer.by_hand:
+    if needed <= given <= len(names) or (given == 1 and rest == "along") or not layer.computes:
         return
     fewest, most = least(layer), accepted(layer)
     if given < fewest or (most is not None and given > most):
         message = f"{_wanted(layer, fewest, most)}; found {given}."
-        raise ShapeError(message)
-
-
-def only_input(layer: Layer, shape: Shape) -> None:
-    """Raise ``ShapeError`` for several inputs to a layer that takes one."""
-    found = each_input(shape)
-    if len(found) > 1 and accepted(layer) == 1:
-        message = f"wanted one shape, for one input; found {len(found)}, {shown(shape)}."
         raise ShapeError(message)
 
 

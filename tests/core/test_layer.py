@@ -13,6 +13,7 @@ from sympy import Integer, Symbol
 import paramsym as ps
 from paramsym import A, Dim, F, H, L, Layer, Part, Tensor, V, per
 from paramsym.errors import ArgumentError, DivisibilityError, NotYetError, ParamsymError, SizeError, StructureError, UnknownNameError
+from paramsym.measure.derived import uses
 
 
 @dataclass(frozen=True)
@@ -516,7 +517,7 @@ def test_numbers_inside_names() -> None:
 def test_what_does_not_say_its_use_is_named() -> None:
     """A layer of one's own that stores tensors and does not say how often they are used cannot be asked for connections."""
     with pytest.raises(NotYetError, match="Scale has no forward pass"):
-        Scale(4).uses((1, 4))
+        uses(Scale(4), (1, 4))
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from hypothesis import given, settings, strategies as st
 import paramsym as ps
 from paramsym import C, H, S
 from paramsym.errors import ArgumentError, DivisibilityError, ShapeError, SizeError
+from paramsym.measure.derived import uses
 
 g = ps.dims("g")
 SHAPES = st.integers(1, 30) | st.lists(st.integers(1, 9), max_size=4)
@@ -124,6 +125,6 @@ def test_channels_are_checked_where_torch_checks_them() -> None:
         ps.GroupNorm(2, 4).output_shape((4,))
     with pytest.raises(ShapeError):
         ps.SyncBatchNorm(4).output_shape((7, 3, 5))
-    assert ps.SyncBatchNorm(4).uses((7, 4, 5)) == {"weight": 5, "bias": 5}
+    assert uses(ps.SyncBatchNorm(4), (7, 4, 5)) == {"weight": 5, "bias": 5}
     for layer, places in ((ps.GroupNorm(2, 4), 5), (ps.InstanceNorm1d(4, affine=True), 5), (ps.BatchNorm1d(4), 5)):
-        assert set(layer.uses((7, 4, 5)).values()) == {places}
+        assert set(uses(layer, (7, 4, 5)).values()) == {places}

@@ -11,6 +11,8 @@ from frameworks import entries, imported, keras_weights, on_meta
 import paramsym as ps
 from paramsym import C, F, H, K
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
+from paramsym.measure.dependence import views
+from paramsym.measure.derived import batch_axis
 from paramsym.testing import certify
 
 LAYERS = [
@@ -96,7 +98,7 @@ def test_symbols() -> None:
     assert eval(repr(layer), {"SpectralNorm": ps.SpectralNorm, "Conv2d": ps.Conv2d, "C": C, "F": F, "K": K}) == layer
     assert pickle.loads(pickle.dumps(layer)) == layer
     assert ps.output_shape(layer, (2, C, 9, 9)) == ps.output_shape(convolution, (2, C, 9, 9))
-    assert (layer.views(), layer.batch_axis((C, 9, 9))) == (convolution.views(), None)
+    assert (views(layer), batch_axis(layer, (C, 9, 9))) == (views(convolution), None)
 
 
 @pytest.mark.parametrize(

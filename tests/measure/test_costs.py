@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
@@ -49,11 +50,28 @@ def test_states_of_a_recurrence() -> None:
 def test_opaque_parts_are_refused() -> None:
     """A part without a forward pass has no cost; the message says what to write."""
     model = ps.Sequential(ps.Dense(H, H), ps.Repeat(ps.Sequential(last=Silent()), 3))
-    for question in (ps.flops, ps.activations, ps.kv_cache):
+    for question in (ps.flops, partial(ps.flops, way="backward"), ps.activations, ps.kv_cache):
         with pytest.raises(NotYetError, match=r"1\.\{0\.\.2\}\.last, a Silent, has no forward pass; write forward\(self, own, x\)"):
             question(model, (B, H))
     with pytest.raises(NotYetError, match=r"^a\.b: Block has no forward pass"):
         ps.flops(ps.Sequential(a=ps.Sequential(b=ps.Block(c=ps.Dense(H, H)))), (B, H))
+
+
+def test_a_forward_pass_answers_before_a_stated_shape() -> None:
+    """A layer that computes is never opaque; its shapes and costs are those of its forward pass."""
+
+    @dataclass(frozen=True)
+    class Wrong(ps.Dense):
+        """A layer that states a shape which its inherited forward pass does not give."""
+
+        def output_shape(self, input_shape: Any) -> Any:
+            """The same."""
+            return input_shape
+
+    for question in (ps.output_shape, ps.neurons, ps.connections, ps.macs):
+        given, expected = (question(layer, (B, H)) for layer in (Wrong(H, L), ps.Dense(H, L)))
+        assert getattr(given, "total", given) == getattr(expected, "total", expected)
+    assert ps.output_shape(ps.Sequential(Wrong(H, L), Silent()), (B, H)) == (B, L)
 
 
 def test_inputs_of_a_model() -> None:

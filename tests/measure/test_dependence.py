@@ -13,6 +13,7 @@ import paramsym as ps
 from paramsym import Conv2d, Sequential
 from paramsym.algebra.convolution import View
 from paramsym.errors import NotYetError
+from paramsym.measure.dependence import views
 
 
 def drawn(random: Random, channels: int) -> tuple[str, tuple[Any, ...], dict[str, Any], int]:
@@ -47,7 +48,7 @@ def test_stacks() -> None:
             for parameter in module.parameters():
                 torch.nn.init.ones_(parameter)
         net, ours = torch.nn.Sequential(*modules), Sequential(*layers)
-        views = ours.views() or (View(),) * 2
+        fields = views(ours) or (View(),) * 2
         image = torch.rand(1, 1, 96, 96, dtype=torch.float64, requires_grad=True)
         try:
             left = net(image)
@@ -56,7 +57,7 @@ def test_stacks() -> None:
         checked += 1
         rows, columns = (extent // 2 for extent in left.shape[-2:])
         reached = [spans(torch, left[0, :, row, column].sum(), image) for row, column in ((rows, columns), (rows + 1, columns + 1))]
-        for axis, view in enumerate(views):
+        for axis, view in enumerate(fields):
             (first, last), (later, _) = reached[0][axis], reached[1][axis]
             assert (view.size, view.stride) == (last - first + 1, later - first), ours
 

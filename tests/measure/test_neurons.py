@@ -15,6 +15,7 @@ import paramsym as ps
 from paramsym import A, B, C, Conv1d, Conv2d, Dense, E, F, H, K, L, LocallyConnected2d, MaxPool2d, P, S, Sequential, T, V, W
 from paramsym.algebra.size import Shape
 from paramsym.errors import NotYetError, ShapeError, StructureError
+from paramsym.measure.walk import applied
 
 M = ps.dims("M")
 
@@ -97,7 +98,7 @@ def test_recorded_shapes() -> None:
     assert list(Conv2d(8, 16, 7, dialect="keras").shapes()["kernel"]) == SEEDS["S4-42"] == [7, 7, 8, 16]
     assert list(Conv2d(3, 32, 3).shapes()["weight"]) == SEEDS["Q-13"]
     oneill = ps.models.LeNet5("oneill")
-    assert [step.left[2] for step in list(oneill.applications((1, 1, 29, 29)))[:2]] == SEEDS["S4-36"]
+    assert [step.left[2] for step in list(applied(oneill, (1, 1, 29, 29)))[:2]] == SEEDS["S4-36"]
     encoder = Sequential(Conv2d(3, 32, 3, stride=2, padding=1), Conv2d(32, 32, 3, stride=2, padding=1))
     _, channels, frames, bins = ps.output_shape(encoder, (1, 3, 128, 80))
     assert [frames, bins, channels] == SEEDS["S4-22"]
@@ -198,6 +199,8 @@ class TestAttention:
             assert question(second, ((5, 2, 8), (7, 2, 8))) == question(second, ((5, 8), (7, 8))) == expected
             assert question(whole, (5, 2, 8)) == question(whole, (5, 8))
         assert ps.connections(whole, (5, 2, 8)) == 5 * whole.params
+        attention = ps.MultiHeadAttention(8, 2, batch_first=True)
+        assert ps.connections(attention.freeze("out_proj"), (5, 2, 8)) == ps.connections(attention, (5, 2, 8)) == 2 * attention.params
         assert ps.summary(second, ((5, 2, 8), (7, 2, 8))).footer[4:] == ps.summary(first, ((2, 5, 8), (2, 7, 8))).footer[4:]
         with pytest.raises(ShapeError, match=r"multihead_attn.* has 2 entries in one factor and 3 in the other"):
             ps.output_shape(second, ((5, 2, 8), (7, 3, 8)))

@@ -15,6 +15,7 @@ from sympy import Integer, Rational, expand
 import paramsym as ps
 from paramsym import N
 from paramsym.algebra.size import product
+from paramsym.measure.walk import applied
 from paramsym.models import KerasResNet, LeNet5, ResNet
 
 ENTRIES: dict[str, dict[str, Any]] = {entry["id"]: entry for entry in document("formulas")}
@@ -42,8 +43,8 @@ def test_vgg_activations() -> None:
     """The rows of the course's table are the input, and what convolutions, poolings and matrices give: 15.2 million, and not 24."""
     (value,) = ENTRIES["conv-net-activations-vgg"]["values"]
     network, image = ps.load("vgg16"), (1, 3, value["config"]["R"], value["config"]["R"])
-    given = [one.left for one in network.part("features").applications(image) if not isinstance(one.layer, ps.ReLU)]
-    given += [one.left for one in network.part("classifier").applications((1, 512 * 49)) if isinstance(one.layer, ps.Dense)]
+    given = [one.left for one in applied(network.part("features"), image) if not isinstance(one.layer, ps.ReLU)]
+    given += [one.left for one in applied(network.part("classifier"), (1, 512 * 49)) if isinstance(one.layer, ps.Dense)]
     entries = sum(int(product(shape)) for shape in (image, *given))
     disputed = ENTRIES["disputed-cs231n-vgg-memory"]
     assert [entries] == disputed["correct"] == [value["computed"]]

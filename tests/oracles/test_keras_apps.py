@@ -12,6 +12,7 @@ from frameworks import entries, imported
 from recorded import rows
 
 import paramsym as ps
+from paramsym.measure.walk import applied
 from paramsym.models import FAMILIES
 from paramsym.models.published import KERAS
 from paramsym.testing.running import largest_difference
@@ -38,8 +39,8 @@ def test_recorded_shapes(row: dict[str, Any]) -> None:
     """Every layer gives the shape that Keras' layer of this name gives."""
     (_, _, (_, *image)), *recorded = row["layer_output_shapes"]
     found = {}
-    for step in ps.load(row["model"]).applications((None, *image)):
-        found[step.name.rpartition(".")[2]] = list(step.left)
+    for step in applied(ps.load(row["model"]), (None, *image)):
+        found[step.path.rpartition(".")[2]] = list(step.left)
     assert found == {name: shape for name, _, shape in recorded}
 
 

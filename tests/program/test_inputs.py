@@ -10,7 +10,7 @@ import pytest
 import paramsym as ps
 from paramsym import B, Dense, H, L, MaxPool2d, dims
 from paramsym.errors import ShapeError, SizeError, UnknownNameError
-from paramsym.program.inputs import Application
+from paramsym.measure.walk import Visit, applied
 
 i = dims("i")
 
@@ -18,27 +18,27 @@ i = dims("i")
 def test_equal_copies_are_one_step() -> None:
     """However many, as long as they keep the shape."""
     for depth in (1, 12, 10**6, L):
-        (step,) = ps.Repeat(Dense(H, H), depth).applications((B, H))
+        (step,) = applied(ps.Repeat(Dense(H, H), depth), (B, H))
         assert (step.used, step.stored) == (depth, depth)
 
 
 def test_copies_that_change_the_shape_are_steps_of_their_own() -> None:
     """Each has its name; of a shared block the first is stored."""
-    repeated = list(ps.Repeat(MaxPool2d(2), 2).applications((1, 1, 8, 8)))
+    repeated = list(applied(ps.Repeat(MaxPool2d(2), 2), (1, 1, 8, 8)))
     assert repeated == [
-        Application("0", MaxPool2d(2), (1, 1, 8, 8), (1, 1, 4, 4)),
-        Application("1", MaxPool2d(2), (1, 1, 4, 4), (1, 1, 2, 2)),
+        Visit("0", MaxPool2d(2), (1, 1, 8, 8), (1, 1, 4, 4)),
+        Visit("1", MaxPool2d(2), (1, 1, 4, 4), (1, 1, 2, 2)),
     ]
-    shared = list(ps.Shared(MaxPool2d(2), 2).applications((1, 1, 8, 8)))
+    shared = list(applied(ps.Shared(MaxPool2d(2), 2), (1, 1, 8, 8)))
     assert [step.stored for step in shared] == [1, 0]
 
 
 def test_copies_by_number() -> None:
     """Blocks that depend on their number, alternate, or come in runs follow one another in order."""
     growing = ps.Repeat(Dense(i + 1, i + 2), 3, index=i)
-    assert [step.left for step in growing.applications((B, 1))] == [(B, 2), (B, 3), (B, 4)]
+    assert [step.left for step in applied(growing, (B, 1))] == [(B, 2), (B, 3), (B, 4)]
     alternating = ps.Repeat((Dense(2, 3), Dense(3, 2)), 4)
-    assert [step.name for step in alternating.applications((B, 2))] == ["0", "1", "2", "3"]
+    assert [step.path for step in applied(alternating, (B, 2))] == ["0", "1", "2", "3"]
     runs = ps.Runs((Dense(2, 2), 3), (Dense(2, 3), 1))
     assert ps.output_shape(runs, (B, 2)) == (B, 3)
     first = ps.Repeat(Dense(3, 3), L, first=Dense(2, 3))
