@@ -108,11 +108,9 @@ class Apply(Operation):
     inplace: bool = False
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
-        """One evaluation per entry."""
         return (Work(self.name, flat(taken[0].shape)),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all needs
-        """Return the input, or the output if the derivative follows from it."""
         if self.name in _KEEPS_NOTHING:
             return ()
         like = Kept("own", factors=flat(taken[0].shape))
@@ -126,7 +124,6 @@ class Apply(Operation):
         return (like if self.inplace else Kept("taken"), *own)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Evaluate the function in the precision of the input."""
         return _FUNCTIONS[self.name](xp, arrays[0], *self.settings).astype(arrays[0].dtype)
 
     def __str__(self) -> str:
@@ -137,23 +134,18 @@ class Apply(Operation):
 class Gate(Operation):
     """The first half of an axis times the sigmoid of the second half, in one kernel."""
 
+    kept = (Kept("taken"),)
+
     axis: int
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return half the axis."""
         (x,) = taken
         return (x.with_axis(self.axis, exactly(x.sizes[self.axis], 2, "the entries to halve")),)
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
-        """A sigmoid and a product per entry of the result."""
         return Work("sigmoid", flat(given[0].shape)), Work("multiply", flat(given[0].shape))
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
-        """Return the input."""
-        return (Kept("taken"),)
-
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Multiply one half by the sigmoid of the other."""
         one, gate = xp.split(arrays[0], 2, axis=self.axis)
         return one * _sigmoid(xp, gate)
 
@@ -166,11 +158,6 @@ class Unknown(Apply):
     """A function known only by its name: it keeps the shape, is evaluated once per entry, and cannot be run."""
 
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing can be computed
-        """Refuse to run.
-
-        Raises:
-            NotYetError: always.
-        """
         message = f"{self.name!r} is known only by its name and cannot be run; write a layer whose forward pass computes it."
         raise NotYetError(message)
 

@@ -10,7 +10,7 @@ from sympy import Expr
 from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Axis, shown
 from paramsym.errors import ShapeError
-from paramsym.program.graph import Kept, Operation, Work
+from paramsym.program.graph import Kept, Operation, Work, other_factors
 from paramsym.program.types import ArrayType, flat
 
 Name: TypeAlias = Literal["add", "subtract", "multiply", "divide", "maximum", "power"]
@@ -23,23 +23,18 @@ class Combine(Operation):
     name: Name
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the common shape."""
         one, other = taken
         return (one,) if one.sizes == other.sizes else (ArrayType(broadcast(one, other)),)
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
-        """One operation per entry of the result."""
         return (Work(self.name, flat(given[0].shape)),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
-        """Return nothing for a sum, the other factor for a product, divisor and dividend for a quotient."""
         if self.name in {"add", "subtract"}:
             return ()
-        other = self.name == "divide" and any(needs)
-        return (*((Kept("taken", 1),) if needs[0] or other else ()), *((Kept("taken", 0),) if needs[1] else ()))
+        return other_factors((needs[0] or (self.name == "divide" and any(needs)), needs[1]))
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Apply NumPy's function of that name."""
         return getattr(xp, self.name)(*arrays)
 
     def __str__(self) -> str:
@@ -55,17 +50,14 @@ class WithNumber(Operation):
     reflected: bool = False
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
-        """One operation per entry."""
         return (Work(self.name, flat(given[0].shape)),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
-        """Return the base of a power; sums and products with a number keep nothing."""
         if self.reflected and self.name == "divide":
             return (Kept("given"),)
         return (Kept("given" if self.reflected else "taken"),) if self.name in {"power", "maximum"} else ()
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Apply NumPy's function of that name."""
         number = self.number if isinstance(self.number, int) else float(self.number)
         return getattr(xp, self.name)(number, *arrays) if self.reflected else getattr(xp, self.name)(*arrays, number)
 

@@ -12,11 +12,10 @@ from paramsym.algebra.convolution import differ, negative, up_over
 from paramsym.algebra.size import Dim, canonical, per
 from paramsym.errors import ShapeError
 from paramsym.program.activations import apply
-from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import rearrange
 from paramsym.program.conditions import where
 from paramsym.program.constants import constant
-from paramsym.program.graph import Operation, Work
+from paramsym.program.graph import Operation
 from paramsym.program.lookups import drop
 from paramsym.program.masks import ALL, Mask
 from paramsym.program.products import contract
@@ -25,21 +24,17 @@ from paramsym.program.rotary import Rope
 from paramsym.program.slices import compact, copies, join, segments, take
 from paramsym.program.state import past
 from paramsym.program.tracing import Value, record, region
-from paramsym.program.types import ArrayType, flat
 
 
 @dataclass(frozen=True, slots=True)
 class Hide(Operation):
     """Scores of hidden pairs become minus infinity; the last two axes are queries and keys."""
 
+    unit = "add"
+
     mask: Mask
 
-    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
-        """One addition per entry."""
-        return (Work(Combine("add").name, flat(taken[0].shape)),)
-
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Put minus infinity where the mask hides a pair."""
         (scores,) = arrays
         return xp.where(self.mask.visible(xp, *scores.shape[-2:]), scores, -inf).astype(scores.dtype)
 

@@ -11,10 +11,8 @@ from typing import Any, TypeAlias
 from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Axis, Dim, canonical, extent, factors_of, per, product, shown
 from paramsym.errors import RankError, ShapeError, StructureError
-from paramsym.program.graph import Operation
-from paramsym.program.slices import (
-    take,
-)
+from paramsym.program.graph import Operation, Unchanged
+from paramsym.program.slices import take
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, Open
 
@@ -31,7 +29,6 @@ class Rearrange(Operation):
     sizes: tuple[tuple[str, Axis], ...] = ()
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the axes of the right side."""
         (x,) = taken
         moved = _moved(self.pattern, len(x.shape))
         if moved is not None:
@@ -41,7 +38,6 @@ class Rearrange(Operation):
         return (ArrayType(tuple([found[group[0]] if len(group) == 1 else _merged(group, found) for group in right]), x.kind),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Reshape, transpose, reshape."""
         (x,) = arrays
         left, right = groups(self.pattern)
         known = {word: int(extent(size)) for word, size in self.sizes}
@@ -58,23 +54,19 @@ class Rearrange(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class Named(Operation):
+class Named(Unchanged):
     """The words for the axes of an array; they say which axis is the batch and which axes are spatial."""
 
     view = True
 
     words: tuple[str, ...]
 
-    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing is computed
-        """Return the array unchanged."""
-        return arrays[0]
-
     def __str__(self) -> str:
         return f"axes {' '.join(self.words)}"
 
 
 @dataclass(frozen=True, slots=True)
-class Known(Operation):
+class Known(Unchanged):
     """An array with sizes stated in another form: open sizes, or quotients that a layer's conditions make exact."""
 
     view = True
@@ -82,15 +74,7 @@ class Known(Operation):
     type: ArrayType
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:  # noqa: ARG002 - the type is stated
-        """Return the stated type."""
         return (self.type,)
-
-    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing is computed
-        """Return the array unchanged."""
-        return arrays[0]
-
-    def __str__(self) -> str:
-        return "known"
 
 
 def rearrange(x: Value, pattern: str, /, **sizes: Dim) -> Value:

@@ -8,10 +8,10 @@ from typing import Any, Literal, TypeAlias, get_args
 from sympy import Expr
 
 from paramsym.program.arithmetic import broadcast
-from paramsym.program.graph import Kept, Operation, Work
+from paramsym.program.graph import Kept, Operation
 from paramsym.program.mistakes import check_word
 from paramsym.program.tracing import Value, record
-from paramsym.program.types import ArrayType, flat
+from paramsym.program.types import ArrayType
 
 Comparison: TypeAlias = Literal["equal", "less", "greater", "greater_equal"]
 
@@ -20,19 +20,15 @@ Comparison: TypeAlias = Literal["equal", "less", "greater", "greater_equal"]
 class Compare(Operation):
     """Whether every entry is equal to, less than, greater than, or not less than a number."""
 
+    unit = "compare"
+
     name: Comparison
     number: float | Expr
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the shape with Boolean entries."""
         return (ArrayType(taken[0].shape, "truth"),)
 
-    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
-        """One comparison per entry."""
-        return (Work("compare", flat(given[0].shape)),)
-
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Apply NumPy's function of that name."""
         return getattr(xp, self.name)(arrays[0], float(self.number))
 
     def __str__(self) -> str:
@@ -43,25 +39,18 @@ class Compare(Operation):
 class Where(Operation):
     """The entries of one array where a condition is true, and of another array, or a number, where it is false."""
 
+    unit = "where"
+    kept = (Kept("taken"),)
+
     number: float | None = None
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the common shape, with entries of the kind of the chosen arrays."""
         shape = taken[0].shape
         for other in taken[1:]:
             shape = broadcast(ArrayType(shape), other)
         return (ArrayType(shape, taken[1].kind),)
 
-    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
-        """One choice per entry of the result."""
-        return (Work("where", flat(given[0].shape)),)
-
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
-        """Return the condition."""
-        return (Kept("taken"),)
-
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Choose entry by entry."""
         condition, one, *other = arrays
         return xp.where(condition, one, xp.asarray(self.number, dtype=one.dtype) if self.number is not None else other[0])
 

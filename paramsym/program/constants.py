@@ -25,11 +25,10 @@ class Constant(Operation):
     held: bool = False
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:  # noqa: ARG002 - takes nothing
-        """Return the stated shape."""
         return (ArrayType(self.shape, self.kind),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - takes nothing
-        """Compute the entries in float64; the array that they are combined with decides the precision of the result."""
+        # In float64: the array that they are combined with decides the precision of the result.
         return _CONSTANTS[self.name](xp, tuple(map(int, self.shape)), *self.settings)
 
     def __str__(self) -> str:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from paramsym.algebra.size import shown
+from paramsym.program.types import ArrayType, flat
 
 if TYPE_CHECKING:
     from paramsym.algebra.numbering import Numbers
     from paramsym.algebra.size import Count, Dim
     from paramsym.core.layer import Layer
-    from paramsym.program.types import ArrayType
 
 MULTIPLY_ADD = "multiply-add"
 """The unit of products and convolutions; the unit of every other operation is its own name."""
@@ -51,10 +51,13 @@ class Kept:
 class Operation:
     """One operation of the vocabulary. The defaults are those of a change of shape: no work, nothing kept, the type unchanged.
 
-    ``view`` says whether the output shares the storage of the first input.
+    ``view`` says whether the output shares the storage of the first input, ``unit`` is the work for every entry of the result, ``kept`` are
+    the arrays that the backward pass always needs.
     """
 
     view: ClassVar[bool] = False
+    unit: ClassVar[str] = ""
+    kept: ClassVar[tuple[Kept, ...]] = ()
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         """Return the types of the results.
@@ -64,13 +67,13 @@ class Operation:
         """
         return taken
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - the default is nothing
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - the default is always the same
         """Return the arrays that torch's eager kernels keep for the backward pass if at least one input ``needs`` a gradient."""
-        return ()
+        return self.kept
 
-    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - the default is none
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - the default depends on the result
         """Return the work of one forward evaluation."""
-        return ()
+        return (Work(self.unit, flat(given[0].shape)),) if self.unit else ()
 
     def backward(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Work, ...]:
         """Return the work of the backward pass: once the forward work for every input that ``needs`` a gradient."""
@@ -79,6 +82,21 @@ class Operation:
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Compute the results from arrays of the namespace ``xp`` (NumPy); several results are a tuple."""
         raise NotImplementedError
+
+    def __str__(self) -> str:
+        return type(self).__name__.lower()
+
+
+class Unchanged(Operation):
+    """An operation that changes what is known about an array, and none of its entries."""
+
+    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing is computed
+        return arrays[0]
+
+
+def other_factors(needs: tuple[bool, ...]) -> tuple[Kept, ...]:
+    """Return what a product keeps: the other factor of each factor that needs a gradient."""
+    return tuple(Kept("taken", 1 - number) for number, need in enumerate(needs) if need)
 
 
 class Step(NamedTuple):
@@ -106,7 +124,7 @@ class Program:
     output_types: tuple[ArrayType, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Store the types of the outputs, because every application needs them."""
+        # Every application needs the types of the outputs.
         object.__setattr__(self, "output_types", tuple([self.types[number] for number in self.outputs]))
 
     @property
@@ -123,7 +141,7 @@ class Program:
         return tuple(self.types[number] for number in step.gives)
 
     def __str__(self) -> str:
-        """Write a listing: one line per operation with the shapes of its results, the programs of parts indented."""
+        # One line per operation with the shapes of its results, the programs of parts indented.
         kind = "" if self.layer is None else kind_of(self.layer)
         inputs = ", ".join(f"%{number} {self.types[number]}" for number in self.inputs)
         outputs = ", ".join(f"%{number} {self.types[number]}" for number in self.outputs)
@@ -156,7 +174,6 @@ class Call:
     frozen: bool = False
 
     def gives(self, *_: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the types of the part's results."""
         return self.body.output_types
 
     def __str__(self) -> str:
@@ -176,7 +193,6 @@ class Region:
     keeps: tuple[Kept, ...] | None = None
 
     def gives(self, *_: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the types of the section's results."""
         return self.body.output_types
 
     def __str__(self) -> str:
@@ -197,9 +213,8 @@ class Loop:
     left: tuple[ArrayType, ...] | None = None
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the types of the carried values, which stay the same unless they grow, and of the stacked results."""
         (numbers, body), *_ = self.bodies
-        stacked = (type(one)((numbers.count, *one.shape), one.kind) for one in body.output_types[self.carry :])
+        stacked = (ArrayType((numbers.count, *one.shape), one.kind) for one in body.output_types[self.carry :])
         return (*(taken[: self.carry] if self.left is None else self.left), *stacked)
 
     def __str__(self) -> str:
@@ -222,9 +237,8 @@ class Scan:
     reverse: bool = False
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the types of the states and of the stacked outputs."""
         stacked = self.body.output_types[self.carry :]
-        along = (type(one)((*one.shape[: self.axis], self.length, *one.shape[self.axis :]), one.kind) for one in stacked)
+        along = (ArrayType((*one.shape[: self.axis], self.length, *one.shape[self.axis :]), one.kind) for one in stacked)
         return (*taken[: self.carry], *along)
 
     def __str__(self) -> str:
@@ -243,8 +257,7 @@ class Route:
     used: Count
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the type of the weighted sum."""
-        return (type(taken[0])((*taken[0].shape[:-1], self.body.output_types[0].shape[-1])),)
+        return (ArrayType((*taken[0].shape[:-1], self.body.output_types[0].shape[-1])),)
 
     def __str__(self) -> str:
         return f"route {shown(self.used)} of {self.numbers} [{kind_of(self.body.layer)}]"
@@ -258,7 +271,6 @@ class Opaque:
     types: tuple[ArrayType, ...]
 
     def gives(self, *_: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the types that the part states."""
         return self.types
 
     def __str__(self) -> str:

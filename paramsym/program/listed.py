@@ -18,15 +18,12 @@ class Listed(Operation):
     entries: tuple[int, ...]
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the axis with one entry per number of the list."""
         return (taken[0].with_axis(self.axis, len(self.entries)),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - always the same
-        """Return the list."""
         return (Kept("own", factors=(len(self.entries),), kind="index"),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Select the entries."""
         return xp.take(arrays[0], self.entries, axis=self.axis)
 
     def __str__(self) -> str:
@@ -38,20 +35,14 @@ class Each(Operation):
     """One position of every example; a second array holds the positions."""
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the examples without the axis of positions."""
         return (taken[0].with_axis(1),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - always the same
-        """Return the numbers of the examples and those of the positions."""
         return Kept("own", factors=taken[1].sizes, kind="index"), Kept("taken", 1)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Select the positions."""
         x, index = arrays
         return x[xp.arange(len(x)), index]
-
-    def __str__(self) -> str:
-        return "each"
 
 
 def listed(x: Value, axis: int, *entries: int) -> Value:
@@ -73,7 +64,6 @@ class Turn(Operation):
     axis: int
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Roll the axis."""
         return xp.roll(arrays[0], -1, axis=self.axis)
 
     def __str__(self) -> str:

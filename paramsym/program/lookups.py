@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from paramsym.algebra.size import Dim, shown
 from paramsym.errors import ArgumentError
-from paramsym.program.graph import Kept, Operation, Work
+from paramsym.program.graph import Kept, Operation, Unchanged, Work
 from paramsym.program.masks import Rows
 from paramsym.program.tracing import Value, record, record_all
 from paramsym.program.types import ArrayType, flat
@@ -23,11 +23,9 @@ class Stored(Operation):
     type: ArrayType = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Store the type with the stated shape, factors included."""
         object.__setattr__(self, "type", ArrayType(self.tensor.shape))
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:  # noqa: ARG002 - takes nothing
-        """Return the stated shape."""
         return (self.type,)
 
     def __str__(self) -> str:
@@ -38,31 +36,19 @@ class Stored(Operation):
 class Lookup(Operation):
     """The rows of a table that an array of indices selects."""
 
+    kept = (Kept("taken", 1),)
+
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the indices' shape, with one row for every index."""
         table, index = taken
         return (ArrayType((*index.shape, *table.shape[1:])),)
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:
-        """One look-up per entry of the result."""
         return (Work("lookup", (*flat(given[0].shape), Rows(taken[0].sizes[0]))),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
-        """Return the indices."""
-        return (Kept("taken", 1),)
-
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Select the rows.
-
-        Raises:
-            ArgumentError: indices that are not row numbers.
-        """
         table, index = arrays
         check_positions(index, len(table))
         return xp.take(table, index, axis=0)
-
-    def __str__(self) -> str:
-        return "lookup"
 
 
 def check_positions(index: Any, size: int) -> None:
@@ -80,61 +66,41 @@ class Choose(Operation):
     view: ClassVar[bool] = True
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the indices' shape, with one slice for every index."""
         weights, index = taken
         return (ArrayType((*index.shape, *weights.shape[1:])),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Select the slices."""
         weights, index = arrays
         return xp.take(weights, index, axis=0)
-
-    def __str__(self) -> str:
-        return "choose"
 
 
 @dataclass(frozen=True, slots=True)
 class Pick(Operation):
     """The entries of the last axis at the positions in a second array."""
 
+    kept = (Kept("taken"), Kept("taken", 1))  # torch reads only the shape of the array
+
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return one entry for every index; the indices may lack leading axes."""
         x, index = taken
         return (ArrayType((*x.shape[:-1], index.shape[-1]), x.kind),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
-        """Return the array, of which torch reads the shape, and the positions."""
-        return Kept("taken"), Kept("taken", 1)
-
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Gather the entries."""
         x, index = arrays
         return xp.take_along_axis(x, xp.broadcast_to(index, (*x.shape[:-1], index.shape[-1])), -1)
-
-    def __str__(self) -> str:
-        return "pick"
 
 
 @dataclass(frozen=True, slots=True)
 class Put(Operation):
     """The inverse of ``Pick``: entries put at the positions in a second array, in a last axis of ``size`` zeros."""
 
+    kept = (Kept("taken", 1),)
+
     size: Dim
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the last axis with the new size."""
         return (taken[0].with_axis(-1, self.size),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
-        """Return the positions."""
-        return (Kept("taken", 1),)
-
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Scatter the entries.
-
-        Raises:
-            ArgumentError: positions that are not whole numbers below ``size``.
-        """
         x, index = arrays
         size = int(self.size)
         check_positions(index, size)
@@ -150,23 +116,18 @@ class Put(Operation):
 class Best(Operation):
     """The k largest entries of the last axis in descending order, and their positions."""
 
+    kept = (Kept("given", 1),)
+
     k: Dim
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the entries and the positions."""
         shape = (*taken[0].shape[:-1], self.k)
         return ArrayType(shape), ArrayType(shape, "index")
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
-        """One comparison per entry."""
         return (Work("compare", flat(taken[0].shape)),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
-        """Return the positions."""
-        return (Kept("given", 1),)
-
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Sort the entries."""
         (x,) = arrays
         index = xp.argsort(-x, axis=-1, kind="stable")[..., : int(self.k)]
         return xp.take_along_axis(x, index, -1), index
@@ -176,51 +137,33 @@ class Best(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class Drop(Operation):
+class Drop(Unchanged):
     """Dropout: nothing in evaluation mode; in training a mask of the input's shape, and one product per entry.
 
     With ``over``, the mask has one entry for each position along these axes. ``kind`` is "float" if the mask is noise to multiply by, and
     None for added noise, which is not kept.
     """
 
+    unit = "dropout"
+
     rate: float
     over: tuple[int, ...] | None = None
     kind: Literal["mask", "float"] | None = "mask"
 
-    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
-        """One dropout per entry."""
-        return (Work("dropout", flat(taken[0].shape)),)
-
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - depends on the input
-        """Return the mask."""
         shape = taken[0].shape
         kept = shape if self.over is None else tuple(shape[axis] for axis in self.over)
         return () if self.kind is None else (Kept("own", factors=flat(kept), kind=self.kind),)
-
-    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing is computed in evaluation mode
-        """Return the array as it came."""
-        return arrays[0]
 
     def __str__(self) -> str:
         return f"drop {self.rate}"
 
 
 @dataclass(frozen=True, slots=True)
-class Still(Operation):
+class Still(Unchanged):
     """The array itself; no gradient passes back through it."""
 
     view: ClassVar[bool] = True
-
-    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the type unchanged."""
-        return taken
-
-    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing is computed
-        """Return the array as it came."""
-        return arrays[0]
-
-    def __str__(self) -> str:
-        return "still"
 
 
 def lookup(table: Value, index: Value) -> Value:

@@ -36,7 +36,6 @@ class Own:
     __slots__ = ("_inlined", "_layer", "_parts", "_tensors")
 
     def __init__(self, layer: Layer) -> None:
-        """Collect what the layer states."""
         self._layer = layer
         self._tensors = {tensor.name: Stored(tensor) for tensor in layer.own_tensors}
         single = [part for part in layer.own_parts if part.numbers is None]
@@ -77,7 +76,6 @@ class Lent(Own):
     __slots__ = ("_values",)
 
     def __init__(self, layer: Layer, values: Mapping[str, Value]) -> None:
-        """Take the computed tensors by name."""
         super().__init__(layer)
         self._values = values
 
@@ -91,7 +89,6 @@ class Applied:
     __slots__ = ("part",)
 
     def __init__(self, part: Part) -> None:
-        """Apply this part."""
         self.part = part
 
     def __call__(self, *values: Value) -> Any:

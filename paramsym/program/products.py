@@ -47,13 +47,11 @@ class Contract(Operation):
         return found
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the axes that the specification names after the arrow."""
         found = self.named_axes(*taken)
         _, output = spelled(self.spec, tuple(len(one.shape) for one in taken))
         return (ArrayType(tuple(found[word] for word in output)),)
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the factors
-        """One multiply-add for every combination of all axes."""
         found = self.named_axes(*taken)
         if self.within is None:
             return (Work(MULTIPLY_ADD, flat(tuple(found.values()))),)
@@ -62,12 +60,11 @@ class Contract(Operation):
         return (Work(MULTIPLY_ADD, (*flat(tuple(found.values())), pairs)),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
-        """Return the other factor of each factor that needs a gradient, as the matrix or stack of matrices that torch makes of it."""
+        # torch makes a matrix, or a stack of matrices, of each factor.
         merged = _merged(self.spec, tuple(len(one.shape) for one in taken))
         return tuple(Kept("taken", n, merged=merged[n]) for n in (1, 0) if needs[1 - n])
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Compute the Einstein sum."""
         terms, output = spelled(self.spec, tuple(array.ndim for array in arrays))
         letters: dict[str, str] = {}
         for word in (*(word for term in terms for word in term), *output):

@@ -25,23 +25,19 @@ class Reduce(Operation):
     keep: bool = False
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the remaining axes."""
         (x,) = taken
         gone = {x.axis(axis) for axis in self.over}
         return (ArrayType(tuple(1 if n in gone else axis for n, axis in enumerate(x.shape) if self.keep or n not in gone)),)
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
-        """One operation per entry of the input."""
         return (Work(self.name, flat(taken[0].shape)),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all needs
-        """Return nothing for a sum or a mean; the input and the output of a product, the index of a maximum."""
         if self.name == "max":
             return (Kept("own", factors=given[0].sizes, kind="index"),)
         return (Kept("taken"), Kept("given")) if self.name == "prod" else ()
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Apply NumPy's function of that name."""
         return getattr(xp, self.name)(arrays[0], axis=self.over, keepdims=self.keep)
 
     def __str__(self) -> str:
@@ -52,14 +48,11 @@ class Reduce(Operation):
 class Cumulate(Operation):
     """The sum of all entries up to each position along an axis."""
 
+    unit = "add"
+
     axis: int = -1
 
-    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
-        """One addition per entry."""
-        return (Work("add", flat(taken[0].shape)),)
-
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Add up the entries."""
         return xp.cumsum(arrays[0], axis=self.axis)
 
     def __str__(self) -> str:
@@ -70,23 +63,20 @@ class Cumulate(Operation):
 class Softmax(Operation):
     """Exponentials divided by their sum over one axis; ``wide`` if the reference computes them in float32."""
 
+    unit = "softmax"
+
     axis: int = -1
     log: bool = False
     wide: bool = False
 
-    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
-        """One softmax per entry; conventions weigh it."""
-        return (Work("softmax", flat(taken[0].shape)),)
-
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - always the same
-        """Return the output."""
         return (Kept("given", wide=self.wide),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Compute it relative to the maximum, so that nothing overflows; a row with all entries hidden gives NaN, as in torch."""
         (x,) = arrays
         if x.size == 0:
             return x
+        # Relative to the maximum nothing overflows; a row with all entries hidden gives NaN, as in torch.
         shifted = x - x.max(self.axis, keepdims=True)
         total = xp.exp(shifted).sum(self.axis, keepdims=True)
         return shifted - xp.log(total) if self.log else xp.exp(shifted) / total
@@ -115,19 +105,16 @@ class Normalise(Operation):
     steps: bool = False
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the type of the first input."""
         return taken[:1]
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
-        """One normalisation per entry; conventions weigh it by its kind and whether it is scaled."""
         return (Work(f"normalise {self.kind}" + ", scaled" * self.scaled, flat(taken[0].shape)),)
 
     def backward(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Work, ...]:
-        """The forward work once more if an input needs a gradient; one kernel gives all gradients."""
-        return self.work(taken, given) if any(needs) else ()
+        return self.work(taken, given) if any(needs) else ()  # one kernel gives all gradients
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - depends on the input
-        """Return the input, two statistics per position, and the scale; with ``steps`` also the scaled array and the differences."""
+        # The input, two statistics per position, and the scale; with steps also the scaled array and the differences.
         x = taken[0]
         over = {x.axis(axis) for axis in self.over}
         places = tuple(size for n, size in enumerate(x.sizes) if n not in over)
@@ -146,7 +133,6 @@ class Normalise(Operation):
         return (*centred, statistic, *scale, *normalised) if needs[0] else normalised
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Compute the statistics, or take the given ones."""
         x, *others = arrays
         scale = others.pop(0) if self.scaled else None
         shift = others.pop(0) if self.shifted else None

@@ -50,16 +50,13 @@ class Resample(Operation):
     aligned: bool = False
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the input with the stated lengths."""
         return (ArrayType((*taken[0].shape[: -len(self.lengths)], *self.lengths)),)
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
-        """One operation per input entry of every output entry."""
         taps, _ = _KERNELS.get(self.mode, (1, None))
         return (Work(self.mode, (*flat(given[0].shape), *(taps,) * len(self.lengths))),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Multiply every axis with its matrix of weights."""
         (x,) = arrays
         for position, (length, factor) in enumerate(zip(self.lengths, self.factors, strict=True), x.ndim - len(self.lengths)):
             weights = self._weights(xp, x.shape[position], int(length), None if factor is None else float(factor))

@@ -15,33 +15,24 @@ class Places(Operation):
     """The source of every row: the number of the position, and the rank of the expert among those chosen for it."""
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return two whole numbers per row."""
         return (ArrayType((*taken[0].shape, 2), "index"),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Compute the two numbers."""
         shape = arrays[0].shape
         rows = xp.arange(xp.prod(shape[:-1], dtype=int)).reshape(*shape[:-1], 1)
         return xp.stack([xp.broadcast_to(rows, shape), xp.broadcast_to(xp.arange(shape[-1]), shape)], -1)
-
-    def __str__(self) -> str:
-        return "places"
 
 
 @dataclass(frozen=True, slots=True)
 class Weights(Operation):
     """The weights (..., k) of some rows."""
 
+    kept = (Kept("taken", 1),)
+
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return one number per row."""
         return taken[:1]
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - always the same
-        """Return the two numbers."""
-        return (Kept("taken", 1),)
-
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - a selection
-        """Select the weights."""
         weights, places = arrays
         return weights.reshape(-1, weights.shape[-1])[places[..., 0], places[..., 1]]
 
@@ -54,12 +45,10 @@ class Rows(Weights):
     """The positions (..., features) of some rows: (..., k, features)."""
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return one row per chosen expert."""
         x, places = taken
         return (ArrayType((*places.shape[:-1], x.shape[-1])),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - a selection
-        """Select the rows."""
         x, places = arrays
         return x.reshape(-1, x.shape[-1])[places[..., 0]]
 
@@ -68,25 +57,17 @@ class Rows(Weights):
 class Collect(Operation):
     """The sum of the rows of every position."""
 
+    kept = (Kept("taken"),)  # torch.Tensor.index_add_ keeps its addends
+
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return (..., features)."""
         shape = taken[0].shape
         return (ArrayType((*shape[:-2], shape[-1])),)
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
-        """One addition per entry."""
         return (Work("sum", flat(taken[0].shape)),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - always the same
-        """Return the rows: ``torch.Tensor.index_add_`` keeps its addends."""
-        return (Kept("taken"),)
-
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - a method of the array
-        """Add up the rows."""
         return arrays[0].sum(-2)
-
-    def __str__(self) -> str:
-        return "collect"
 
 
 def dispatch(x: Value, weights: Value, chosen: Value) -> tuple[Value, Value]:

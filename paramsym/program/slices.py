@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from paramsym.algebra.convolution import differ, negative
 from paramsym.algebra.size import Axis, Count, Dim, canonical, cat, extent, factors_of, same, shown, within
 from paramsym.errors import ShapeError, StructureError
-from paramsym.program.graph import Operation
+from paramsym.program.graph import Operation, Unchanged
 from paramsym.program.lengths import along_each
 from paramsym.program.tracing import Value, record, record_all
 from paramsym.program.types import ArrayType
@@ -26,11 +26,6 @@ class Segments(Operation):
     apart: bool = False
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return one array per piece.
-
-        Raises:
-            ShapeError: pieces that do not add up to the axis, or one that is negative.
-        """
         (x,) = taken
         sizes = [extent(piece) for piece in self.pieces]
         if any(map(negative, sizes)):
@@ -43,7 +38,6 @@ class Segments(Operation):
         return tuple(x.with_axis(self.axis, piece) for piece in self.pieces)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Split the array."""
         ends = [int(extent(piece)) for piece in self.pieces]
         return tuple(xp.split(arrays[0], [sum(ends[: n + 1]) for n in range(len(ends) - 1)], axis=self.axis))
 
@@ -63,12 +57,10 @@ class Take(Operation):
     step: Dim = 1
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the axis with ``count`` entries, or without it."""
         (x,) = taken
         return (x.with_axis(self.axis, *(() if self.count is None else (self.count,))),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Slice the array."""
         (x,) = arrays
         start = int(self.start)
         if self.count is None:
@@ -88,11 +80,6 @@ class Join(Operation):
     axis: int
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the sum of the axes.
-
-        Raises:
-            ShapeError: arrays whose other axes differ.
-        """
         first = taken[0]
         position = first.axis(self.axis)
         for other in taken[1:]:
@@ -104,7 +91,6 @@ class Join(Operation):
         return (first.with_axis(position, total),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Concatenate the arrays."""
         return xp.concatenate(arrays, axis=self.axis)
 
     def __str__(self) -> str:
@@ -120,14 +106,12 @@ class Copies(Operation):
     tiled: bool = False
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the longer axis; its factors show the copies."""
         (x,) = taken
         old = factors_of(x.shape[self.axis])
         new: Axis = self.times if old == (1,) else (self.times, *old) if self.tiled else (*old, self.times)
         return (x.with_axis(self.axis, new),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Repeat the entries."""
         if self.tiled:
             return xp.concatenate([arrays[0]] * int(self.times), axis=self.axis)
         return xp.repeat(arrays[0], int(self.times), axis=self.axis)
@@ -137,15 +121,8 @@ class Copies(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class Compact(Operation):
+class Compact(Unchanged):
     """The array in new storage with its axes in order, as ``torch.Tensor.contiguous`` makes it from a view."""
-
-    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing is computed
-        """Return the array unchanged."""
-        return arrays[0]
-
-    def __str__(self) -> str:
-        return "compact"
 
 
 PadMode: TypeAlias = Literal["constant", "reflect", "replicate", "circular"]
@@ -160,11 +137,6 @@ class Pad(Operation):
     value: float = 0.0
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the longer axes.
-
-        Raises:
-            ShapeError: margins that cut off more entries than there are.
-        """
         (x,) = taken
         lead = len(x.shape) - len(self.margins)
         padded = along_each(_padded if self.mode == "constant" else _longer, x.sizes[lead:], self.margins)
@@ -172,16 +144,11 @@ class Pad(Operation):
         return (ArrayType((*x.shape[:lead], *(axis if margin == (0, 0) else size for axis, margin, size in kept)), x.kind),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Pad, then cut; for circular padding cut first.
-
-        Raises:
-            ShapeError: circular padding by more entries than the cut leaves; torch leaves such entries undefined.
-        """
         (x,) = arrays
         margins = [(0, 0)] * (x.ndim - len(self.margins)) + [(int(a), int(b)) for a, b in self.margins]
         outside = [(max(a, 0), max(b, 0)) for a, b in margins]
         if self.mode == "circular":
-            kept = _cut(x, margins)
+            kept = _cut(x, margins)  # cut first; torch leaves entries undefined if the padding repeats more than is left
             for length, sides in zip(kept.shape, margins, strict=True):
                 if min(sides) < 0 and max(sides) > length:
                     message = f"margins of {sides} leave {length} entries, fewer than the circular padding repeats."
@@ -203,7 +170,6 @@ class Roll(Operation):
     over: tuple[int, ...]
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Roll the array."""
         return xp.roll(arrays[0], tuple(map(int, self.shifts)), self.over)
 
     def __str__(self) -> str:
@@ -217,7 +183,6 @@ class Flip(Operation):
     axis: int
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Flip the array."""
         return xp.flip(arrays[0], self.axis)
 
     def __str__(self) -> str:

@@ -6,12 +6,11 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
 
 from sympy import Min
 
 from paramsym.algebra.size import Count, Dim, canonical, count
-from paramsym.program.graph import Operation
+from paramsym.program.graph import Unchanged
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType
 
@@ -19,7 +18,7 @@ _past: ContextVar[Count] = ContextVar("_past", default=0)
 
 
 @dataclass(frozen=True, slots=True)
-class Remember(Operation):
+class Remember(Unchanged):
     """A value kept for the next step.
 
     With an ``axis`` the result begins with the entries of ``before`` earlier positions; at most ``at_most`` entries are kept for the next
@@ -37,7 +36,6 @@ class Remember(Operation):
         return self.axis is None or self.before == 0
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the earlier positions and the new ones."""
         (x,) = taken
         if self.axis is None or self.before == 0:
             return taken
@@ -52,10 +50,6 @@ class Remember(Operation):
     def _limited(self, positions: Count) -> Count:
         """Return the number of kept positions."""
         return positions if self.at_most is None else canonical(Min(positions, self.at_most))
-
-    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - a run starts without a past
-        """Return the array unchanged: a run has no earlier positions."""
-        return arrays[0]
 
     def __str__(self) -> str:
         return f"remember {self.name}"

@@ -29,7 +29,6 @@ class Value:
     __slots__ = ("number", "tracer", "type")
 
     def __init__(self, tracer: Tracer, number: int, type_: ArrayType) -> None:
-        """Create the value of a tracer with a number."""
         self.tracer, self.number, self.type = tracer, number, type_
 
     @property
@@ -117,7 +116,6 @@ class Tracer:
     """The recorder of one program."""
 
     def __init__(self) -> None:
-        """Start without steps."""
         self.steps: list[Step] = []
         self.types: list[ArrayType] = []
         self.captured: dict[Value, int] = {}

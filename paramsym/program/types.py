@@ -37,7 +37,6 @@ class ArrayType:
     sizes: tuple[Dim, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Compute the sizes once, because every operation needs them."""
         sizes: tuple[Any, ...] = self.shape
         for axis in sizes:
             if not isinstance(axis, _SIMPLE):

@@ -14,14 +14,8 @@ from typing import Any, Literal, TypeAlias
 
 from paramsym.algebra.size import Axis, Count, Dim, canonical, shown
 from paramsym.errors import NotYetError
-from paramsym.program.graph import MULTIPLY_ADD, Kept, Operation, Work
-from paramsym.program.lengths import (
-    Margins,
-    folded,
-    greatest,
-    lengths,
-    windows_of,
-)
+from paramsym.program.graph import MULTIPLY_ADD, Kept, Operation, Work, other_factors
+from paramsym.program.lengths import Margins, folded, greatest, lengths, windows_of
 from paramsym.program.tracing import Value, record, record_all
 from paramsym.program.types import ArrayType, flat
 
@@ -38,21 +32,17 @@ class Convolve(Operation):
     groups: Dim = 1
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return (batch, out, *output positions)."""
         x, kernel = taken
         spatial = lengths(x.sizes[2:], kernel.sizes[2:], self.stride, self.padding, self.dilation)
         return (ArrayType((x.shape[0], kernel.shape[0], *spatial)),)
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:
-        """One multiply-add for every entry of the kernel at every output position, padding included."""
         return (Work(MULTIPLY_ADD, (*flat((taken[0].shape[0], *taken[1].shape)), *given[0].sizes[2:])),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
-        """Return the other factor of each factor that needs a gradient."""
-        return (*((Kept("taken", 1),) if needs[0] else ()), *((Kept("taken", 0),) if needs[1] else ()))
+        return other_factors(needs)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Multiply the windows with the kernel."""
         x, kernel = arrays
         groups, rank = int(self.groups), kernel.ndim - 2
         seen = windows_of(xp, x, kernel.shape[2:], self.stride, self.padding, self.dilation)
@@ -61,9 +51,6 @@ class Convolve(Operation):
         positions, extents = "uvw"[:rank], "xyz"[:rank]
         y = xp.einsum(f"bgc{positions}{extents},goc{extents}->bgo{positions}", seen, kernel, optimize=True)
         return y.reshape(x.shape[0], -1, *y.shape[3:])
-
-    def __str__(self) -> str:
-        return "convolve"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,22 +67,18 @@ class ConvolveTransposed(Operation):
     groups: Dim = 1
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return (batch, out, *lengths)."""
         x, kernel = taken
         channels: Axis = kernel.shape[1] if self.groups == 1 else canonical(kernel.sizes[1] * self.groups)
         return (ArrayType((x.shape[0], channels, *self.lengths)),)
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - input positions count
-        """One multiply-add for every entry of the kernel at every input position."""
         x, kernel = taken
         return (Work(MULTIPLY_ADD, (*flat((x.shape[0], *kernel.shape)), *x.sizes[2:])),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
-        """Return the other factor of each factor that needs a gradient."""
-        return (*((Kept("taken", 1),) if needs[0] else ()), *((Kept("taken", 0),) if needs[1] else ()))
+        return other_factors(needs)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Add the scaled copies of the kernel at their positions."""
         x, kernel = arrays
         groups, rank = int(self.groups), kernel.ndim - 2
         grouped = x.reshape(x.shape[0], groups, x.shape[1] // groups, *x.shape[2:])
@@ -109,8 +92,20 @@ class ConvolveTransposed(Operation):
         return "convolve transposed"
 
 
+class _Pooling(Operation):
+    name: Pooling
+    indices: bool
+
+    def _results(self, *shape: Axis) -> tuple[ArrayType, ...]:
+        return (ArrayType(shape), ArrayType(shape, "index")) if self.indices else (ArrayType(shape),)
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all needs
+        index = Kept("given", 1) if self.indices else Kept("own", factors=given[0].sizes, kind="index")
+        return (Kept("taken"), index) if self.name == "max" else (Kept("taken"),)
+
+
 @dataclass(frozen=True, slots=True)
-class Pool(Operation):
+class Pool(_Pooling):
     """The maximum or the mean of every window over the last axes.
 
     ``ceil`` also takes a last, partial window; then the padding is the same on both sides. ``whole`` divides a mean by the size of the
@@ -129,24 +124,15 @@ class Pool(Operation):
     indices: bool = False
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the input with one entry per window along the spatial axes."""
         (x,) = taken
         lead = len(x.shape) - len(self.kernel)
         spatial = lengths(x.sizes[lead:], self.kernel, self.stride, self.padding, self.dilation, ceil=self.ceil)
-        shape = (*x.shape[:lead], *spatial)
-        return (ArrayType(shape), ArrayType(shape, "index")) if self.indices else (ArrayType(shape),)
+        return self._results(*x.shape[:lead], *spatial)
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
-        """One operation per entry of every window."""
         return (Work(f"{self.name} pool", (*flat(given[0].shape), *self.kernel)),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all needs
-        """Return the input, and for a maximum its positions."""
-        index = Kept("given", 1) if self.indices else Kept("own", factors=given[0].sizes, kind="index")
-        return (Kept("taken"), index) if self.name == "max" else (Kept("taken"),)
-
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Reduce every window."""
         (x,) = arrays
         return self._maxima(xp, x) if self.name == "max" else self._means(xp, x)
 
@@ -182,7 +168,7 @@ class Pool(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class PoolTo(Operation):
+class PoolTo(_Pooling):
     """The maximum or the mean of ``lengths`` windows over the last axes.
 
     Window i of o covers the entries from floor(i*n/o) to ceil((i+1)*n/o). With ``kernel`` the windows have that size and tile the input in
@@ -195,26 +181,14 @@ class PoolTo(Operation):
     indices: bool = False
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the input with the wanted spatial axes."""
-        shape = (*taken[0].shape[: -len(self.lengths)], *self.lengths)
-        return (ArrayType(shape), ArrayType(shape, "index")) if self.indices else (ArrayType(shape),)
+        return self._results(*taken[0].shape[: -len(self.lengths)], *self.lengths)
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:
-        """One operation per entry of the input; an entry in two windows counts once."""
+        # An entry in two windows counts once.
         factors = flat(taken[0].shape) if self.kernel is None else (*flat(given[0].shape), *self.kernel)
         return (Work(f"{self.name} pool to a size", factors),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all needs
-        """Return the input, and for a maximum its positions."""
-        index = Kept("given", 1) if self.indices else Kept("own", factors=given[0].sizes, kind="index")
-        return (Kept("taken"), index) if self.name == "max" else (Kept("taken"),)
-
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Reduce every window.
-
-        Raises:
-            NotYetError: windows in random steps.
-        """
         if self.kernel is not None:
             message = "fractional pooling draws its windows at random, so no two runs agree; its shape and its work are known."
             raise NotYetError(message)
@@ -245,7 +219,6 @@ class Unfold(Operation):
     dilation: tuple[Dim, ...]
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return one axis of positions and one of the window for every spatial axis."""
         (x,) = taken
         lead = len(x.shape) - len(self.kernel)
         return (
@@ -253,11 +226,7 @@ class Unfold(Operation):
         )
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Return the windows."""
         return windows_of(xp, arrays[0], self.kernel, self.stride, self.padding, self.dilation)
-
-    def __str__(self) -> str:
-        return "unfold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,19 +239,13 @@ class Fold(Operation):
     lengths: tuple[Count, ...]
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the stated lengths instead of positions and windows."""
         return (ArrayType((*taken[0].shape[: -2 * len(self.lengths)], *self.lengths)),)
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
-        """One addition per entry of every window."""
         return (Work("add", flat(taken[0].shape)),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Add up the windows."""
         return folded(xp, arrays[0], self.stride, self.before, self.dilation, self.lengths)
-
-    def __str__(self) -> str:
-        return "fold"
 
 
 def convolve(
