@@ -13,7 +13,7 @@ from paramsym.algebra.size import Dim, canonical, size
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError, NotYetError
-from paramsym.measure.cost import Cost, check_word
+from paramsym.measure.cost import Cost, check_word, cost_of
 from paramsym.measure.keeping import Attention, Way
 from paramsym.measure.kept import keeping, of_outputs
 from paramsym.measure.state import BYTES
@@ -178,16 +178,10 @@ def activations(
     }
     attention: Attention = "recomputed" if recompute == "selective" else memory.attention
     way = Way(attention, recompute == "full", memory.copies and width < 4, cpu=memory.cpu)
-    lines = tuple(_counted(_kept(program, way, shares, input_gradients=input_gradients), widths, shares))
-
-    chosen: dict[str, Any] = {"convention": convention, "dtype": dtype or memory.dtype, "recompute": recompute, **asdict(shares)}
-
-    def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
-        return activations(layer, *shapes, input_gradients=input_gradients, **(chosen | changed))
-
-    shapes = tuple(one.sizes for one in program.input_types)
+    lines = _counted(_kept(program, way, shares, input_gradients=input_gradients), widths, shares)
     counted = convention if recompute == "none" else f"{convention}, {recompute} recomputation"
-    return Cost(layer, shapes, "bytes", counted, Ledger(lines), ask, chosen)
+    chosen = {"convention": convention, "dtype": dtype or memory.dtype, "recompute": recompute, "input_gradients": input_gradients}
+    return cost_of(activations, layer, program, "bytes", counted, lines, {**chosen, **asdict(shares)})
 
 
 def _kept(program: Program, way: Way, shares: Shares, *, input_gradients: bool) -> Iterator[Line]:

@@ -10,8 +10,8 @@ from sympy import Expr, Integer
 
 from paramsym.algebra.size import size
 from paramsym.core.layer import Layer
-from paramsym.core.ledger import Ledger, Line
-from paramsym.measure.cost import Cost, check_word
+from paramsym.core.ledger import Line
+from paramsym.measure.cost import Cost, check_word, cost_of
 from paramsym.measure.state import BYTES
 from paramsym.measure.trace import trace
 from paramsym.measure.work import walked
@@ -83,18 +83,12 @@ def communication(layer: Layer, *inputs: Any, sharing: str = "data", devices: An
     program = trace(layer, *inputs, **named)
     shared = SHARINGS[sharing]
     share = () if shared.travels == "boundary" else (1 - 1 / (number if isinstance(number, Expr) else Integer(number)),)
-    lines = tuple(
+    lines = (
         line.but(factors=(times * BYTES[dtype], *line.factors, *share), shape=(), label="")
         for line, times in _travelling(layer, program, shared)
     )
-
-    chosen: dict[str, Any] = {"sharing": sharing, "devices": number, "dtype": dtype}
-
-    def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
-        return communication(layer, *shapes, **(chosen | changed))
-
-    shapes = tuple(one.sizes for one in program.input_types)
-    return Cost(layer, shapes, "bytes", f"sent by each of {number}, {sharing}: {shared.words}", Ledger(lines), ask, chosen)
+    words = f"sent by each of {number}, {sharing}: {shared.words}"
+    return cost_of(communication, layer, program, "bytes", words, lines, {"sharing": sharing, "devices": number, "dtype": dtype})
 
 
 def _travelling(layer: Layer, program: Program, shared: Sharing) -> Iterator[tuple[Line, int]]:

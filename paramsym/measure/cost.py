@@ -20,6 +20,7 @@ from paramsym.errors import ArgumentError, ParamsymError, SizeError
 from paramsym.naming import described
 from paramsym.present.tabulate import check_depth
 from paramsym.present.typeset import Form, to_latex
+from paramsym.program.graph import Program
 from paramsym.render.table import Cell, Printed, Table, percent
 
 
@@ -27,8 +28,7 @@ from paramsym.render.table import Cell, Printed, Table, percent
 class Cost(Printed):
     """The cost of a layer for inputs of certain shapes: lines of products, in a unit, counted by a convention.
 
-    ``ask(layer, *shapes, **chosen)`` computes the same cost for another layer, other inputs or other options; ``chosen`` are the options of
-    this one.
+    ``function`` computed it with the options ``chosen``.
 
     >>> from paramsym import A, B, H, MultiHeadAttention, S, flops
     >>> cost = flops(MultiHeadAttention(H, A, batch_first=True), (B, S, H))
@@ -43,11 +43,11 @@ class Cost(Printed):
     unit: str
     convention: str
     ledger: Ledger
-    ask: Callable[..., Cost] = field(compare=False)
+    function: Callable[..., Cost] = field(compare=False)
     chosen: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
-        """A cost counts uses: a stored copy that is not used costs nothing."""
+        # A cost counts uses: a stored copy that is not used costs nothing.
         if any(line.stored != line.used for line in self.ledger):
             object.__setattr__(self, "ledger", Ledger(tuple(line.but(stored=line.used) for line in self.ledger)))
 
@@ -159,6 +159,10 @@ class Cost(Printed):
         changed = {name: substitute(value, values) for name, value in self.chosen.items() if symbols_in((value,))}
         return self.ask(self.layer.substituted(values), *substitute(self.inputs, values), **changed)
 
+    def ask(self, layer: Layer, *shapes: Any, **changed: Any) -> Cost:
+        """Return the same cost of another layer, for other inputs, or with other options."""
+        return self.function(layer, *shapes, **{**self.chosen, **changed})
+
     def of(self, layer: Layer) -> Cost:
         """Return the same cost of another layer."""
         return self.ask(layer, *self.inputs)
@@ -215,6 +219,19 @@ class Cost(Printed):
 
     def _repr_html_(self) -> str:
         return self.table(1).to_html()
+
+
+def cost_of(
+    function: Callable[..., Cost],
+    layer: Layer,
+    program: Program,
+    unit: str,
+    convention: str,
+    lines: Iterable[Line],
+    chosen: Mapping[str, Any],
+) -> Cost:
+    """Return the cost of a layer for the inputs of its program."""
+    return Cost(layer, tuple(one.sizes for one in program.input_types), unit, convention, Ledger(tuple(lines)), function, chosen)
 
 
 def check_word(what: str, value: object, known: Iterable[str], more: str = "") -> None:

@@ -127,13 +127,10 @@ def memory(
             *_of("recomputed block", again),
         ]
 
-    def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
-        return memory(layer, *shapes, **{**settings, **changed})
-
     words = [dtype if weights is None else weights] if use == "inference" else [dtype, optimizer, convention]
     words += [f"{recompute} recomputation"] if recompute != "none" and use == "training" else []
     words += [f"ZeRO {zero}"] if zero and use == "training" else []
-    return Cost(layer, flows.inputs, "bytes", f"{use}: {', '.join(words)}", Ledger(tuple(lines)), ask, settings)
+    return Cost(layer, flows.inputs, "bytes", f"{use}: {', '.join(words)}", Ledger(tuple(lines)), memory, settings)
 
 
 _SETTINGS = frozenset(memory.__kwdefaults__ or ())

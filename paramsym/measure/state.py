@@ -9,8 +9,8 @@ from sympy import Rational
 
 from paramsym.algebra.size import Count, Dim
 from paramsym.core.layer import Layer
-from paramsym.core.ledger import Ledger, Line
-from paramsym.measure.cost import Cost, check_word
+from paramsym.core.ledger import Line
+from paramsym.measure.cost import Cost, check_word, cost_of
 from paramsym.measure.trace import trace
 from paramsym.measure.work import walked
 from paramsym.program.graph import Program
@@ -50,23 +50,9 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count =
     if dtype is not None:
         check_word("dtype", dtype, BYTES, ", and None for elements")
     program = trace(layer, *inputs, past=past, **named)
-    lines = tuple(states(program)) if dtype is None else tuple(in_bytes(line, BYTES[dtype]) for line in states(program))
-
-    chosen: dict[str, Any] = {"dtype": dtype, "past": past}
-
-    def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
-        return kv_cache(layer, *shapes, **(chosen | changed))
-
-    shapes = tuple(one.sizes for one in program.input_types)
-    return Cost(
-        layer,
-        shapes,
-        "elements" if dtype is None else "bytes",
-        "kept for the next step",
-        Ledger(lines),
-        ask,
-        chosen,
-    )
+    lines = states(program) if dtype is None else (in_bytes(line, BYTES[dtype]) for line in states(program))
+    unit = "elements" if dtype is None else "bytes"
+    return cost_of(kv_cache, layer, program, unit, "kept for the next step", lines, {"dtype": dtype, "past": past})
 
 
 def states(program: Program) -> Iterator[Line]:

@@ -11,9 +11,9 @@ from sympy import Expr, Integer, Rational, cancel
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, shown
 from paramsym.core.layer import Layer
-from paramsym.core.ledger import Ledger, Line
+from paramsym.core.ledger import Line
 from paramsym.errors import SizeError
-from paramsym.measure.cost import Cost, check_word
+from paramsym.measure.cost import Cost, check_word, cost_of
 from paramsym.measure.machines import Speed, machine_of, quotient
 from paramsym.measure.state import BYTES, in_bytes
 from paramsym.measure.trace import ask_for_copies, trace
@@ -52,14 +52,8 @@ def traffic(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 0,
                 width = _WIDTHS.get(one.kind, BYTES[dtype])
                 yield in_bytes(Line((first_word(operation), word), flat(one.shape)), width)
 
-    chosen: dict[str, Any] = {"dtype": dtype, "past": past}
-
-    def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
-        return traffic(layer, *shapes, **(chosen | changed))
-
-    lines = tuple(walked(program, ("traffic", dtype), moved, whole=(Region,)))
-    shapes = tuple(one.sizes for one in program.input_types)
-    return Cost(layer, shapes, "bytes", f"moved, {dtype}", Ledger(lines), ask, chosen)
+    lines = walked(program, ("traffic", dtype), moved, whole=(Region,))
+    return cost_of(traffic, layer, program, "bytes", f"moved, {dtype}", lines, {"dtype": dtype, "past": past})
 
 
 def _multiplies(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> bool:

@@ -117,16 +117,13 @@ def training(
         "convention": convention,
     }
 
-    def ask(layer: Layer, *shapes: Any, **changed: Any) -> Training:
-        return training(layer, *shapes, **(chosen | changed))
-
     return Training(
         layer,
         per_token.inputs,
         per_token.unit,
         f"{convention}, training on {number} tokens",
         Ledger(tuple(line.but(factors=(number, *line.factors)) for line in per_token.ledger)),
-        ask,
+        training,
         chosen,
         per_token=per_token,
         tokens=number,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -12,9 +12,9 @@ from sympy import Expr, Integer, Rational
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, canonical
 from paramsym.core.layer import Layer, class_name, unstated
-from paramsym.core.ledger import Ledger, Line
+from paramsym.core.ledger import Line
 from paramsym.errors import ArgumentError
-from paramsym.measure.cost import Cost, check_word
+from paramsym.measure.cost import Cost, check_word, cost_of
 from paramsym.measure.counting import CONVENTIONS, LOOKUP, Counting, is_position, names_positions
 from paramsym.measure.gradients import gradients, later_gradients
 from paramsym.measure.once import once
@@ -28,23 +28,6 @@ Way: TypeAlias = Literal["forward", "backward", "both"]
 Share: TypeAlias = Literal["batch", "sequence", "token"]
 PAIRS = "pairs"
 """The role of a line that multiplies every query with every key."""
-
-
-@dataclass(frozen=True)
-class Question:
-    """The options of a work count, apart from the layer and its inputs."""
-
-    convention: str = "matmul"
-    way: Way = "forward"
-    per: Share = "batch"
-    past: Count = 0
-    input_gradients: bool = False
-
-    def __post_init__(self) -> None:
-        """Check the words."""
-        check_word("convention", self.convention, CONVENTIONS)
-        check_word("way", self.way, get_args(Way))
-        check_word("per", self.per, get_args(Share))
 
 
 def flops(
@@ -75,7 +58,26 @@ def flops(
     >>> flops(Dense(H, F), (B, S, H), way="backward").total  # the weight's gradient; the input needs no gradient
     2*B*F*H*S
     """
-    return _cost(layer, inputs, named, Question(convention, way, per, past, input_gradients))
+    check_word("convention", convention, CONVENTIONS)
+    check_word("way", way, get_args(Way))
+    check_word("per", per, get_args(Share))
+    counting = CONVENTIONS[convention]
+    program = trace(layer, *inputs, past=past, **named)
+    check_stated(program)
+    shapes = tuple(one.sizes for one in program.input_types)
+    lines: list[Line] = []
+    if way != "backward":
+        lines += _counted(layer, forward(program), counting, shapes)
+    if way != "forward" and counting.backward == "derived":
+        needs = tuple(input_gradients and one.kind == "float" for one in program.input_types)
+        lines += _counted(layer, backward(program, needs), counting, shapes)
+    elif way != "forward":
+        one = _counted(layer, forward(program), counting, shapes)
+        lines += [*one, *one, *(inside(one) if counting.recomputed else ())]
+    described = ", ".join([counting.name, *(() if per == "batch" else (f"per {per}",))])
+    divisor = _divisor(layer, shapes, per)
+    chosen = {"convention": convention, "way": way, "per": per, "past": past, "input_gradients": input_gradients}
+    return cost_of(flops, layer, program, counting.unit, described, (_shared(line, divisor) for line in lines), chosen)
 
 
 def macs(
@@ -96,32 +98,7 @@ def macs(
     >>> macs(Conv2d(3, 64, 7, stride=2, padding=3), (1, 3, 224, 224)).total
     118013952
     """
-    return _cost(layer, inputs, named, Question("multiply-adds", way, per, past, input_gradients))
-
-
-def _cost(layer: Layer, inputs: tuple[Any, ...], named: Mapping[str, Any], question: Question) -> Cost:
-    counting = CONVENTIONS[question.convention]
-    program = trace(layer, *inputs, past=question.past, **named)
-    check_stated(program)
-    shapes = tuple(one.sizes for one in program.input_types)
-    lines: list[Line] = []
-    if question.way != "backward":
-        lines += _counted(layer, forward(program), counting, shapes)
-    if question.way != "forward" and counting.backward == "derived":
-        needs = tuple(question.input_gradients and one.kind == "float" for one in program.input_types)
-        lines += _counted(layer, backward(program, needs), counting, shapes)
-    elif question.way != "forward":
-        one = list(_counted(layer, forward(program), counting, shapes))
-        lines += [*one, *one, *(inside(one) if counting.recomputed else ())]
-
-    def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
-        return _cost(layer, shapes, {}, replace(question, **changed))
-
-    described = ", ".join([counting.name, *(() if question.per == "batch" else (f"per {question.per}",))])
-    divisor = _divisor(layer, shapes, question.per)
-    shared = tuple(_shared(line, divisor) for line in lines)
-    chosen = {"convention": question.convention, "way": question.way, "per": question.per, "past": question.past}
-    return Cost(layer, shapes, counting.unit, described, Ledger(shared), ask, chosen)
+    return flops(layer, *inputs, way=way, convention="multiply-adds", per=per, past=past, input_gradients=input_gradients, **named)
 
 
 def _counted(layer: Layer, lines: Iterable[Line], counting: Counting, inputs: tuple[tuple[Dim, ...], ...]) -> list[Line]:
