@@ -39,19 +39,15 @@ class Around(Holder):
     positions_lead = _as_inner("positions_lead")
 
     def tensors(self) -> Iterator[Tensor]:
-        """The inner layer's own tensors."""
         yield from self.layer.own_tensors
 
     def parts(self) -> Iterator[Part]:
-        """The inner layer's own parts."""
         yield from self.layer.own_parts
 
     def ties(self) -> Mapping[str, str]:
-        """The inner ties."""
         return self.layer.ties()
 
     def forward(self, own: Any, *along: Any) -> Any:
-        """The inner layer's forward pass, with the tensors and parts of this layer."""
         return self.layer.forward(own, *along)
 
     def output_shape(self, input_shape: Shape) -> Shape:

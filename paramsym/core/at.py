@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 from sympy import Expr, Integer, Symbol
 
@@ -16,20 +16,6 @@ from paramsym.errors import ArgumentError, ParamsymError, SizeError, StructureEr
 from paramsym.naming import meant, nearest, quoted
 
 _SHOWN = 200  # characters of a constructor call that an error shows
-
-
-class Counted(Protocol):
-    """A published count: ``counts`` is the reference's class that has it, if it is the count of one class."""
-
-    @property
-    def name(self) -> str:
-        """The published name."""
-        ...
-
-    @property
-    def counts(self) -> str:
-        """The reference's class, or a description."""
-        ...
 
 
 def pairs_of(where: str, sizes: object) -> list[tuple[Any, Any]]:
@@ -157,7 +143,7 @@ def published_class(model: type[Any], name: str) -> str:
     """
     kind: Any = model
     default: str = getattr(model, "architecture", "")
-    claims: Iterable[Counted] = getattr(model, "claims", ())
+    claims: Iterable[Any] = getattr(model, "claims", ())
     for claim in claims if default else ():
         if claim.name == name and claim.counts.isidentifier() and _symbols(kind, claim.counts) <= _symbols(kind, default):
             return claim.counts
@@ -166,7 +152,6 @@ def published_class(model: type[Any], name: str) -> str:
 
 @lru_cache(maxsize=1 << 10)
 def _symbols(model: Any, architecture: str) -> frozenset[Symbol]:
-    """Return the letters of a class of the reference."""
     symbols: frozenset[Symbol] = model(architecture=architecture).symbols
     return symbols
 

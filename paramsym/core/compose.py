@@ -43,16 +43,13 @@ class _Container(Layer):
     items: tuple[tuple[str, Layer], ...]
 
     def parts(self) -> Iterator[Part]:
-        """One part per layer."""
         for name, layer in self.items:
             yield Part(name, layer)
 
     def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
-        """Put sizes into every layer."""
         return type(self)({name: substitute(layer, mapping) for name, layer in self.items})
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the layers: by position if the names are 0, 1, ..., otherwise as one mapping."""
         if all(name == str(position) for position, (name, _) in enumerate(self.items)):
             return tuple(layer for _, layer in self.items), {}
         return (dict(self.items),), {}
@@ -76,7 +73,6 @@ class Sequential(_Container):
     items: tuple[tuple[str, Layer], ...]
 
     def __init__(self, *layers: Layer | Mapping[str, Layer], **named: Layer) -> None:
-        """Take layers in order, or one mapping from names to layers, or layers by keyword."""
         if layers and named:
             message = f"Sequential: layers by position and by keyword ({', '.join(named)}) have no common order; pass one mapping."
             raise ArgumentError(message)
@@ -97,7 +93,6 @@ class Block(_Container):
     items: tuple[tuple[str, Layer], ...]
 
     def __init__(self, layers: Mapping[str, Layer] | None = None, /, **named: Layer) -> None:
-        """Take layers by keyword, or a mapping if a name is not an identifier."""
         if not isinstance(layers, Mapping | None):
             message = f"Block: {text(layers)} ({type(layers).__name__}) has no name; write Block(name=layer), or Block({{'name': layer}})."  # type: ignore[unreachable]
             raise ArgumentError(message)
@@ -109,7 +104,6 @@ class Block(_Container):
         self.__post_init__()
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the layers by keyword if the names allow it."""
         if all(name.isidentifier() for name, _ in self.items):
             return (), dict(self.items)
         return (dict(self.items),), {}
@@ -141,13 +135,11 @@ class Residual(Layer):
     shortcut_name: str = "shortcut"
 
     def parts(self) -> Iterator[Part]:
-        """The body, then the shortcut."""
         yield Part(self.name, self.body)
         if self.shortcut is not None:
             yield Part(self.shortcut_name, self.shortcut)
 
     def forward(self, own: Own, x: Value, *along: Value) -> Value:
-        """The body's result plus the input, or plus the shortcut's result."""
         added = x if self.shortcut is None else own[self.shortcut_name](x)
         result = own[self.name](*(x, *along)[: accepted(self.body)])
         if result.rank != added.rank or any(differ(one, other) for one, other in zip(result.sizes, added.sizes, strict=True)):
@@ -192,7 +184,6 @@ class Repeat(Layer):
     name: str = "{}"
 
     def conditions(self) -> None:
-        """A pattern has one {} for the number, or is empty; a token uses at most all copies."""
         if self.name and self.name.count("{}") != 1:
             message = f"the name {self.name!r} of the copies needs one {{}} for their number, as in 'layer{{}}'."
             raise ArgumentError(message)
@@ -232,7 +223,6 @@ class Repeat(Layer):
         return self.block if isinstance(self.block, tuple) else (self.block,)
 
     def parts(self) -> Iterator[Part]:
-        """The first copy, if it differs, then the copies of each alternating block."""
         period = len(self.blocks)
         if self.first is not None:
             yield Part("", self.first, Numbers(1, self.start, 1, self.name))
@@ -246,7 +236,6 @@ class Repeat(Layer):
             yield Part("", block, Numbers(here, start, period, self.name, self.index), used=self.used)
 
     def forward(self, own: Own, x: Any, *along: Value) -> Any:
-        """Apply copy after copy; if a position uses only some copies, take their weights and numbers as well."""
         return in_turn(own, x, *along) if self.used is None else routed(own, x, *along)
 
     def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
@@ -307,21 +296,18 @@ class Runs(Layer):
     name: str
 
     def __init__(self, *runs: tuple[Layer, Count], start: Count = 0, name: str = "{}") -> None:
-        """Take ``(block, count)`` pairs in order."""
         object.__setattr__(self, "runs", runs)
         object.__setattr__(self, "start", start)
         object.__setattr__(self, "name", name)
         self.__post_init__()
 
     def parts(self) -> Iterator[Part]:
-        """One repeat per run, each numbered from the end of the one before."""
         start = self.start
         for block, copies in self.runs:
             yield Part("", block, Numbers(count(copies, "count"), canonical(start), 1, self.name))
             start = start + copies
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the runs by position."""
         named = {"start": self.start} if self.start != 0 else {}
         return self.runs, named | ({"name": self.name} if self.name != "{}" else {})
 
@@ -341,5 +327,4 @@ class Shared(Layer):
     times: Dim
 
     def parts(self) -> Iterator[Part]:
-        """The block, without a prefix."""
         yield Part("", self.block, used=self.times)

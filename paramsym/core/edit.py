@@ -40,13 +40,11 @@ class Edited(Around):
     new: Layer | None = None
 
     def tensors(self) -> Iterator[Tensor]:
-        """The inner layer's own tensors, frozen if the path means them."""
         for tensor in self.layer.own_tensors:
             meant = self.new is None and self.path in {"", tensor.name}
             yield replace(tensor, trainable=False) if meant or tensor.name in self._kept_frozen else tensor
 
     def parts(self) -> Iterator[Part]:
-        """The inner layer's parts, the one on the path edited."""
         for part in self._before.own_parts:
             edited_part = _edited(part, self.path, self.new)
             for name in self._kept_frozen:
@@ -94,7 +92,6 @@ class Edited(Around):
         return cast("Self", rebuilt)
 
     def __repr__(self) -> str:
-        """Write the call that makes this layer."""
         if self.new is None:
             return f"{self.layer!r}.freeze({self.path!r})" if self.path else f"{self.layer!r}.freeze()"
         return f"{self.layer!r}.replace({self.path!r}, {self.new!r})"

@@ -63,7 +63,6 @@ class Part:
     frozen: bool = False
 
     def __post_init__(self) -> None:
-        """Check the layer and the numbers."""
         if not isinstance(self.layer, Layer):
             message = f"part {self.name!r} is {self.layer!r}, not a layer."  # type: ignore[unreachable]
             raise StructureError(message)
@@ -556,18 +555,15 @@ class Layer:
         return _restored, (type(self), *self.arguments(), None if origin[0] is self else origin)
 
     def __add__(self, other: object) -> Layer:
-        """``a + b`` is ``Sequential(a, b)``."""
         from paramsym.core.compose import chain
 
         check_layer(other, "It is added to another layer.")
         return chain(self, cast("Layer", other))
 
     def __radd__(self, other: object) -> Layer:
-        """``sum(layers)`` starts at 0."""
         return self if other == 0 else NotImplemented
 
     def __rmul__(self, other: object) -> Layer:
-        """``12 * block`` and ``L * block`` repeat."""
         from paramsym.core.compose import Repeat
 
         return Repeat(self, count(other, "a repeat's number of copies"))

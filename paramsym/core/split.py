@@ -22,7 +22,6 @@ class Split(Around):
     paths: tuple[str, ...]
 
     def parts(self) -> Iterator[Part]:
-        """The parts, in which each copy on the paths is a separate part."""
         return _split_parts(self.layer, self.paths)
 
     def __repr__(self) -> str:
@@ -47,7 +46,6 @@ def split(layer: Layer, paths: Iterable[str], ties: Mapping[str, str] | None = N
 
 
 def _split_parts(layer: Layer, paths: Iterable[str]) -> Iterator[Part]:
-    """Yield the layer's parts, those on the paths split."""
     paths = [path for path in paths if path]
     inside: dict[str, list[str]] = {}
     for path in paths:

@@ -35,7 +35,6 @@ class Tensor:
     persistent: bool = True
 
     def __post_init__(self) -> None:
-        """Check every axis."""
         if not self.name:
             message = f"a tensor needs a name, got {self.name!r}."
             raise StructureError(message)

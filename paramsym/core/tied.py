@@ -39,7 +39,6 @@ class Tied(Holder):
     pairs: tuple[tuple[str, str], ...]
 
     def __init__(self, layer: Layer, pairs: Mapping[str, str] | tuple[tuple[str, str], ...]) -> None:
-        """Take the ties as a mapping from alias to tensor."""
         object.__setattr__(self, "layer", layer)
         try:
             paths = tuple(dict(pairs).items())
@@ -52,7 +51,6 @@ class Tied(Holder):
         self.__post_init__()
 
     def conditions(self) -> None:
-        """A tensor is not tied to itself."""
         for alias, first in self.pairs:
             if alias == first:
                 message = f"{alias!r} is tied to itself; wanted two names."
@@ -63,15 +61,12 @@ class Tied(Holder):
         yield Part("", split(self.layer, (path for pair in self.pairs for path in pair), self.ties()))
 
     def ties(self) -> Mapping[str, str]:
-        """The pairs as a mapping."""
         return dict(self.pairs)
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the layer and the pairs."""
         return (self.layer, dict(self.pairs)), {}
 
     def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
-        """Put sizes into the layer."""
         return type(self)(substitute(self.layer, mapping), self.pairs)
 
 

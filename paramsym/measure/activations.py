@@ -100,7 +100,6 @@ class Shares:
     interleaved: Dim = 1
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
         for name in ("tensor", "context", "pipeline", "interleaved"):
             size(getattr(self, name), name)
         if self.interleaved != 1 and self.pipeline == 1:
@@ -185,7 +184,6 @@ def activations(
 
 
 def _kept(program: Program, way: Way, shares: Shares, *, input_gradients: bool) -> Iterator[Line]:
-    """Yield a line for every array that is kept."""
     kept = keeping(program, tuple(input_gradients and one.kind == "float" for one in program.input_types), way)
     if kept.mixed and shares.tensor != 1:
         message = (

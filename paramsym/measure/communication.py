@@ -119,7 +119,6 @@ def _stream(ranks: frozenset[int]) -> Any:
 
 
 def _keys(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> Iterator[Line]:  # noqa: ARG001 - what is read
-    """Yield keys and values of an attention."""
     if isinstance(operation, Region) and operation.name == "attention":
         for word, one in zip(("keys", "values"), taken[1:3], strict=True):
             yield Line((word,), flat(one.shape))

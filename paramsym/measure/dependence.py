@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from paramsym.algebra.convolution import View, effective_kernel, widest_view
-from paramsym.algebra.size import extent, product
+from paramsym.algebra.size import Dim, extent, product
 from paramsym.core.layer import Layer, unstated
 from paramsym.errors import NotYetError, RankError, ShapeError, StructureError
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import Named, Rearrange, groups
 from paramsym.program.conditions import Where
 from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan
-from paramsym.program.lookups import Best, Choose, Lookup, Pick, Put
+from paramsym.program.lookups import Choose, Lookup, Pick, Put
 from paramsym.program.own import trace_layer
 from paramsym.program.products import Contract, spelled
 from paramsym.program.reductions import Normalise, Reduce, Softmax
 from paramsym.program.resampling import Resample
 from paramsym.program.routing import Collect, Places, Weights
-from paramsym.program.slices import Copies, Flip, Join, Pad, Roll, Segments, Take
+from paramsym.program.slices import Copies, Flip, Join, Roll, Take
 from paramsym.program.types import ArrayType, Open
 from paramsym.program.windows import Convolve, ConvolveTransposed, Fold, Pool, PoolTo, Unfold
 
@@ -119,7 +119,7 @@ def _mixed(seen: Field, owner: str) -> Field:
     )
 
 
-def _step(  # noqa: C901, PLR0912, PLR0915 - one case for each kind of operation
+def _step(  # noqa: C901, PLR0912 - one case for each kind of operation
     operation: Any, taken: list[Field], types: tuple[ArrayType, ...], given: tuple[ArrayType, ...], owner: str
 ) -> list[Field]:
     match operation:
@@ -139,16 +139,14 @@ def _step(  # noqa: C901, PLR0912, PLR0915 - one case for each kind of operation
         case Scan(carry=carry, scanned=scanned, axis=axis):
             return [_scanned(taken[: carry + scanned], axis, n < carry, len(one.shape), owner) for n, one in enumerate(given)]
         case Convolve():
-            kernel = types[1].sizes[2:]
-            slid = [View(effective_kernel(k, d), s) for k, d, s in zip(kernel, operation.dilation, operation.stride, strict=True)]
+            slid = _windows(types[1].sizes[2:], operation)
             if any(one is None and view != View() for one, view in zip(taken[0].axes[2:], slid, strict=True)):
                 message = "a kernel slides along channels, or along an axis whose entries depend on the whole axis."
                 raise NotYetError(message)
             return [_slid(taken[0], slid, len(given[0].shape))]
         case Pool() | Unfold():
-            slid = [View(effective_kernel(k, d), s) for k, d, s in zip(operation.kernel, operation.dilation, operation.stride, strict=True)]
             more = (None,) * (len(given[0].shape) - len(types[0].shape))
-            one = _slid(taken[0], slid, len(types[0].shape))
+            one = _slid(taken[0], _windows(operation.kernel, operation), len(types[0].shape))
             return [replace(one, axes=(*one.axes, *more))] * len(given)
         case ConvolveTransposed() | Fold() | PoolTo() | Put() | Resample():
             kind, _, _ = str(operation).partition(" to ")  # this place does not know the lengths of the outputs
@@ -156,7 +154,8 @@ def _step(  # noqa: C901, PLR0912, PLR0915 - one case for each kind of operation
             raise NotYetError(message)
         case Named(words=words):
             named = zip(words, taken[0].axes, strict=True)
-            return [replace(taken[0], axes=tuple(_named(word, one) for word, one in named))]
+            axes = (one and replace(one, spatial=word not in _NOT_SPATIAL) for word, one in named)
+            return [replace(taken[0], axes=tuple(axes))]
         case Contract(spec=spec):
             return [_contracted(spec, taken, types, owner)]
         case Rearrange(pattern=pattern):
@@ -165,9 +164,9 @@ def _step(  # noqa: C901, PLR0912, PLR0915 - one case for each kind of operation
             gone = {types[0].axis(axis) for axis in over}
             axes = [None if n in gone else one for n, one in enumerate(taken[0].axes) if keep or n not in gone]
             return [taken[0].gather((one for n, one in enumerate(taken[0].axes) if n in gone), axes)]
-        case Normalise(over=over):
+        case Normalise(over=over) | Roll(over=over):
             return [_blurred(taken[0], {types[0].axis(axis) for axis in over}, owner)]
-        case Softmax(axis=axis):
+        case Softmax(axis=axis) | Flip(axis=axis):
             return [_blurred(taken[0], {types[0].axis(axis)}, owner)]
         case Take(axis=axis, count=count, step=step):
             position = types[0].axis(axis)
@@ -182,10 +181,6 @@ def _step(  # noqa: C901, PLR0912, PLR0915 - one case for each kind of operation
             return [taken[0].gather([taken[0].axes[-2]], [*taken[0].axes[:-2], taken[0].axes[-1]])]
         case Lookup() | Choose():
             return [replace(taken[1], axes=(*taken[1].axes, *(None,) * (len(given[0].shape) - len(types[1].shape))))]
-        case Flip(axis=axis):
-            return [_blurred(taken[0], {types[0].axis(axis)}, owner)]
-        case Roll(over=over):
-            return [_blurred(taken[0], {types[0].axis(axis) for axis in over}, owner)]
         case Copies(axis=axis):
             message = f"copies along an axis: outputs of {operation} have different receptive fields."
             position = types[0].axis(axis)
@@ -196,13 +191,10 @@ def _step(  # noqa: C901, PLR0912, PLR0915 - one case for each kind of operation
             raise _everything(owner)  # a mean over all positions is combined with the positions, as in squeeze-and-excitation
         case Combine() | Where() | Join() | Pick():
             return [_merged(taken, len(given[0].shape))]
-        case Segments() | Pad() | Best():
-            return [taken[0]] * len(given)
+        case _ if not taken:
+            return [Field((None,) * len(one.shape)) for one in given]
         case _:
-            pass
-    if not taken:
-        return [Field((None,) * len(one.shape)) for one in given]
-    return [taken[0]] * len(given)
+            return [taken[0]] * len(given)
 
 
 def _everything(owner: str) -> NotYetError:
@@ -214,8 +206,8 @@ def _places(seen: Field) -> set[int]:
     return {one.source for one in seen.axes if one is not None and one.spatial}
 
 
-def _named(word: str, one: Dependence | None) -> Dependence | None:
-    return None if one is None else replace(one, spatial=word not in _NOT_SPATIAL)
+def _windows(kernel: Sequence[Dim], operation: Convolve | Pool | Unfold) -> list[View]:
+    return [View(effective_kernel(k, d), s) for k, d, s in zip(kernel, operation.dilation, operation.stride, strict=True)]
 
 
 def _then(one: Dependence | None, view: View) -> Dependence | None:
@@ -228,9 +220,8 @@ def _at_axis(seen: Field, position: int, view: View) -> Field:
     return replace(seen, axes=tuple(_then(one, view) if n == position and view != View() else one for n, one in enumerate(seen.axes)))
 
 
-def _slid(seen: Field, slid: Iterable[View], rank: int) -> Field:
+def _slid(seen: Field, windows: Sequence[View], rank: int) -> Field:
     """Return the field after windows over the last axes; channels are mixed and come from no axis of the input."""
-    windows = list(slid)
     if not windows:
         return replace(seen, axes=(*seen.axes, *(None,) * rank)[:rank])
     lead = len(seen.axes) - len(windows)

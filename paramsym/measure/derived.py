@@ -39,7 +39,6 @@ class Closing:
     """Sizes of None as symbols, and the way back."""
 
     def __init__(self, input_shape: Shape) -> None:
-        """Replace sizes of None by symbols."""
         self.types = types_of(input_shape)
         pairs = zip(self.types, each_input(input_shape), strict=True)
         self.opened = {size for type_, shape in pairs for size, given in zip(type_.sizes, shape, strict=True) if given is None}

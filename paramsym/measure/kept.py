@@ -43,20 +43,18 @@ def keeping(
     Raises:
         NotYetError: a part without a forward pass.
     """
-    layouts = tuple(map(plain, program.input_types)) if layouts is None else layouts
-    question = ("kept", needs, way, frozen, stored, layouts, split)
-    return once(program, question, _Keeper(program, needs, way, frozen=frozen, stored=stored, layouts=layouts, split=split).found)
+    given = (needs, way, frozen, stored, tuple(map(plain, program.input_types)) if layouts is None else layouts, split)
+    return once(program, ("kept", *given), lambda: _Keeper(program, *given).found())
 
 
 class _Keeper:
-    """One program with the gradients, storages and layouts of its values."""
+    """One program with the gradients, storages and layouts of its values; the flags and layouts are those of ``keeping``."""
 
     def __init__(
         self,
         program: Program,
         needs: tuple[bool, ...],
         way: Way,
-        *,
         frozen: bool,
         stored: tuple[bool, ...],
         layouts: tuple[Layout, ...],
@@ -75,7 +73,6 @@ class _Keeper:
         self.labels: dict[int, tuple[Any, ...]] = {}
 
     def found(self) -> Keeping:
-        """Collect the kept arrays of every step, sorted into inputs, outputs and others."""
         for step in self.program.steps:
             for number in step.gives:
                 self.labels[number] = (word(step.operation),)
@@ -107,6 +104,8 @@ class _Keeper:
     def _step(self, step: Step) -> None:
         operation = step.operation
         needs = tuple(self.flags[number] for number in step.takes)
+        for number in step.gives:
+            self.layout[number] = plain(self.program.types[number])  # unless the result turns out to be a view
         match operation:
             case Call(name=name, body=body, frozen=within):
                 kept = self._kept(step, body, needs, frozen=within)
@@ -117,13 +116,10 @@ class _Keeper:
                 if any(self.flags[number] for number in step.gives):
                     self._listed(step, operation.keeps or (), needs)
             case Loop():
-                self._new(step)
                 self._loop(step, operation, later_gradients(operation, needs, frozen=self.frozen))
             case Scan():
-                self._new(step)
                 self._scan(step, operation, later_gradients(operation, needs, frozen=self.frozen))
             case Route():
-                self._new(step)
                 self._route(step, operation, needs)
             case _:
                 self._lay(step)
@@ -143,15 +139,9 @@ class _Keeper:
             return Keeping(results=kept.results, mixed=kept.mixed)
         return _given(body, kept, needs) if attends and way.attention == "recomputed" else kept
 
-    def _new(self, step: Step) -> None:
-        """Give the results the layout of new arrays."""
-        for number in step.gives:
-            self.layout[number] = plain(self.program.types[number])
-
     def _lay(self, step: Step) -> None:
         """Find the storages of an operation's results, and which are split."""
         operation, taken, given = step.operation, self.program.taken(step), self.program.given(step)
-        self._new(step)
         self._share(step, taken)
         if isinstance(operation, Stored) or (isinstance(operation, Constant) and operation.held):
             self.stored.update(step.gives)

@@ -36,7 +36,6 @@ class Machine:
     wrong: str = "makers state peak speeds; products and copies reach less"
 
     def __post_init__(self) -> None:
-        """Refuse an impossible speed."""
         for what, speed in (("flops", self.flops), ("bandwidth", self.bandwidth)):
             if type(speed) is not int or speed < 1:
                 message = f"{what} is {described(speed)}; wanted a whole number per second, such as 989 * 10**12."

@@ -148,7 +148,6 @@ def _held(line: Line, shares: Shares) -> Line:
 
 
 def _stored(lines: list[Line], dtype: str, weights: str | None) -> Iterator[Line]:
-    """Yield stored tensors in bytes."""
     form = None if weights is None else FORMATS.get(weights)
     if form is None:
         yield from (in_bytes(line, BYTES[dtype if weights is None else weights]) for line in lines)

@@ -69,7 +69,6 @@ def _held(kind: ArrayType, widths: Mapping[str, Dim]) -> Polynomial:
 
 
 def _inside(operation: Any, widths: Mapping[str, Dim], *, fused: bool) -> list[Polynomial]:
-    """Return the moments inside an operation."""
     if fused and isinstance(operation, Region) and operation.name == "attention":
         return []
     if isinstance(operation, Call | Region | Scan | Route):

@@ -18,6 +18,7 @@ from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, S
 from paramsym.program.lookups import Stored
 from paramsym.program.own import trace_layer
 from paramsym.program.signature import arranged, names_of
+from paramsym.program.tracing import results_of
 from paramsym.program.types import ArrayType, Kind
 
 
@@ -48,11 +49,10 @@ def run(layer: Layer, tensors: Mapping[str, Any], *arrays: Any, **named: Any) ->
     inputs = tuple(_array(xp, given, name) for given, name in zip(ordered, names, strict=False))
     with telling(layer, [array.shape for array in inputs]):
         program = trace_layer(layer, *(ArrayType(array.shape, _kind(array)) for array in inputs))
-    return _returned(program, _Runner(xp, _checked(xp, layer, tensors)).program(program, "", inputs))
+    return results_of(program, _Runner(xp, _checked(xp, layer, tensors)).program(program, "", inputs))
 
 
 def _array(xp: Any, given: Any, name: str) -> Any:
-    """Return an array of numbers or Booleans."""
     try:
         array = xp.asarray(given)
     except (TypeError, ValueError, MemoryError) as error:
@@ -75,10 +75,6 @@ def _met(layer: Layer) -> set[Symbol] | frozenset[Symbol]:
 
 def _kind(array: Any) -> Kind:
     return {"i": "index", "u": "index", "b": "truth"}.get(array.dtype.kind, "float")  # type: ignore[return-value]
-
-
-def _returned(program: Program, results: tuple[Any, ...]) -> Any:
-    return results if program.several else results[0]
 
 
 def _checked(xp: Any, layer: Layer, tensors: Mapping[str, Any]) -> Callable[[str], Any]:
@@ -145,7 +141,6 @@ class _Runner:
         return tuple(at[given] for given in program.outputs)
 
     def step(self, operation: Any, above: str, arrays: tuple[Any, ...], number: int | None) -> tuple[Any, ...]:
-        """Return the results of one step."""
         match operation:
             case Stored():
                 name = operation.tensor.name
@@ -174,13 +169,11 @@ class _Runner:
         return results if isinstance(results, tuple) else (results,)
 
     def copy(self, numbers: Numbers, number: int, body: Program, above: str, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the results of one numbered copy."""
         if numbers.pattern:
             return self.program(body, f"{above}{numbers.name(number)}.", arrays)
         return self.program(body, above, arrays, number)
 
     def loop(self, loop: Loop, above: str, arrays: tuple[Any, ...], number: int | None) -> tuple[Any, ...]:
-        """Pass the carried arrays through all copies in the order of their numbers."""
         carried, along = arrays[: loop.carry], arrays[loop.carry :]
         others: list[tuple[Any, ...]] = []
         for copy, numbers, body in _in_order(loop):
@@ -194,7 +187,6 @@ class _Runner:
         return (*carried, *(self.xp.stack(stacked) for stacked in zip(*others, strict=True)))
 
     def scan(self, scan: Scan, above: str, arrays: tuple[Any, ...], number: int | None) -> tuple[Any, ...]:
-        """Apply the body at every position."""
         carried, over = arrays[: scan.carry], arrays[scan.carry : scan.carry + scan.scanned]
         seen = arrays[scan.carry + scan.scanned :]
         outputs: list[tuple[Any, ...]] = []
@@ -209,7 +201,6 @@ class _Runner:
         return (*carried, *(self.xp.stack(stacked, axis=scan.axis) for stacked in zip(*outputs, strict=True)))
 
     def route(self, route: Route, above: str, x: Any, weights: Any, chosen: Any) -> tuple[Any, ...]:
-        """Apply every copy to all positions and add the weighted results of the chosen ones."""
         total: Any = 0
         for number in route.numbers.values or ():
             (y,) = self.copy(route.numbers, number, route.body, above, (x,))

@@ -190,7 +190,6 @@ class _Entry:
 
     @property
     def kind(self) -> str:
-        """The layer's class."""
         return type(self.visit.layer).__name__.lstrip("_")
 
     @property
@@ -199,7 +198,6 @@ class _Entry:
         return self.parameters != 0 or "Pool" in self.kind
 
     def row(self) -> tuple[Cell, ...]:
-        """Return the cells; layers without weights have no neurons."""
         visit, kind = self.visit, self.kind
         shapes = (_shape(canonical_shape(visit.arrived)), _shape(canonical_shape(visit.left)))
         return (visit.path or kind, kind, *shapes, self.parameters, self.neurons or None, self.connections)

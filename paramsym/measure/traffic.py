@@ -77,7 +77,6 @@ class Intensity(Tabular):
     unit: ClassVar[str] = "FLOPs per byte"
 
     def __post_init__(self) -> None:
-        """Refuse a pass that moves no bytes: it has no ratio."""
         if self.bytes.total == 0:
             message = f"{self.bytes.subject} moves no bytes, so it has no FLOPs per byte; give inputs with entries."
             raise SizeError(message)

@@ -130,7 +130,6 @@ def inside(lines: list[Line]) -> list[Line]:
 
 
 def _positions(layer: Layer, inputs: tuple[tuple[Dim, ...], ...]) -> tuple[Dim, Dim]:
-    """Return the batch and the number of positions of the first input."""
     first = inputs[0]
     if len(first) not in {2, 3}:
         message = f"{class_name(layer)} for {first} has no tokens to count by; wanted a first input of (batch, positions)."

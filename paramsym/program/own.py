@@ -60,7 +60,6 @@ class Own:
         return self._find(name) is not None
 
     def _find(self, name: str) -> Any:
-        """Return the tensor, or the part ready to be applied; None if the layer has neither."""
         found = self._tensors.get(name) or self._parts.get(name)
         if found is not None:
             return found
@@ -174,7 +173,6 @@ def in_turn(own: Own, x: Any, *along: Value) -> Any:
 
 
 def _as_many(given: tuple[Value, ...], layer: Layer) -> tuple[Value, ...]:
-    """Return as many values as a layer takes."""
     return given if len(given) == 1 else given[: accepted(layer)]
 
 

@@ -48,7 +48,6 @@ class Remember(Unchanged):
         return x.with_axis(self.axis, self._limited(canonical(x.sizes[self.axis] + self.before)))
 
     def _limited(self, positions: Count) -> Count:
-        """Return the number of kept positions."""
         return positions if self.at_most is None else canonical(Min(positions, self.at_most))
 
     def __str__(self) -> str:

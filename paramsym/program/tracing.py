@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NoReturn, get_args
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sympy import Expr
 
@@ -20,7 +20,20 @@ if TYPE_CHECKING:
     from paramsym.core.layer import Layer
 
 _SEVERAL = (tuple, list)  # a tuple, because a union would be made again at every call
-_COMBINED = {name: Combine(name) for name in get_args(Name)}
+
+
+def _combined(name: Name, *, reflected: bool = False) -> Callable[[Value, object], Value]:
+    """Return the method of an operator, which takes another array or a number."""
+    combine = Combine(name)
+
+    def combined(x: Value, other: object) -> Value:
+        if isinstance(other, Value):
+            return record(combine, x, other)
+        if isinstance(other, int | float | Expr):
+            return record(WithNumber(name, other, reflected), x)
+        return NotImplemented
+
+    return combined
 
 
 class Value:
@@ -46,37 +59,11 @@ class Value:
         """The number of axes."""
         return len(self.type.shape)
 
-    def _combined(self, name: Name, other: object, *, reflected: bool = False) -> Value:
-        if isinstance(other, Value):
-            return record(_COMBINED[name], self, other)
-        if isinstance(other, int | float | Expr):
-            return record(WithNumber(name, other, reflected), self)
-        return NotImplemented
-
-    def __add__(self, other: object) -> Value:
-        return self._combined("add", other)
-
-    __radd__ = __add__
-
-    def __mul__(self, other: object) -> Value:
-        return self._combined("multiply", other)
-
-    __rmul__ = __mul__
-
-    def __sub__(self, other: object) -> Value:
-        return self._combined("subtract", other)
-
-    def __rsub__(self, other: object) -> Value:
-        return self._combined("subtract", other, reflected=True)
-
-    def __truediv__(self, other: object) -> Value:
-        return self._combined("divide", other)
-
-    def __rtruediv__(self, other: object) -> Value:
-        return self._combined("divide", other, reflected=True)
-
-    def __pow__(self, other: object) -> Value:
-        return self._combined("power", other)
+    __add__ = __radd__ = _combined("add")
+    __mul__ = __rmul__ = _combined("multiply")
+    __sub__, __rsub__ = _combined("subtract"), _combined("subtract", reflected=True)
+    __truediv__, __rtruediv__ = _combined("divide"), _combined("divide", reflected=True)
+    __pow__ = _combined("power")
 
     def __neg__(self) -> Value:
         return self * -1
@@ -203,7 +190,7 @@ def traced(layer: Layer | None, body: Callable[..., Any], types: tuple[ArrayType
     return Program(layer, numbers, tuple(tracer.steps), tuple(outputs), tuple(tracer.types), several), tuple(tracer.captured)
 
 
-def results_of(program: Program, values: tuple[Value, ...]) -> Any:
+def results_of(program: Program, values: tuple[Any, ...]) -> Any:
     """Return the results of a program in the form of its forward pass: one value or a tuple."""
     return values if program.several else values[0]
 
