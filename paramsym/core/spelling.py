@@ -10,7 +10,7 @@ tensor. Shapes are always compared afterwards.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 _SHOWN = 2  # names that a note gives as examples
@@ -162,20 +162,24 @@ def _read_so(read: Callable[[str], str], names: Mapping[str, str], wanted: Colle
 
 def _prefix(names: Mapping[str, str], wanted: Collection[str]) -> tuple[dict[str, str], str]:
     """Strip or add the first step with which the most names fit."""
-    best: dict[str, str] = {}
-    note = ""
-    for first in _first_steps(names.values()):
-        found = _moved({stored: name.removeprefix(f"{first}.") for stored, name in names.items()}, names, wanted)
-        if len(found) > len(best):
-            best, note = found, f"{len(found)} names have the prefix {first!r} in the file, as in a model with a head, but not in the layer"
-    for first in _first_steps(wanted):
-        found = _moved({stored: f"{first}.{name}" for stored, name in names.items()}, names, wanted)
-        if len(found) > len(best):
-            best, note = (
-                found,
-                f"{len(found)} names have the prefix {first!r} in the layer, but not in the file, as in a model without a head",
-            )
-    return best, note
+    without = [
+        ({stored: name.removeprefix(f"{first}.") for stored, name in names.items()}, first) for first in _first_steps(names.values())
+    ]
+    longer = [({stored: f"{first}.{name}" for stored, name in names.items()}, first) for first in _first_steps(wanted)]
+    places = (
+        "in the file, as in a model with a head, but not in the layer",
+        "in the layer, but not in the file, as in a model without a head",
+    )
+    found, words = _most(
+        (_moved(moved, names, wanted), f"the prefix {first!r} {place}")
+        for tried, place in zip((without, longer), places, strict=True)
+        for moved, first in tried
+    )
+    return found, f"{len(found)} names have {words}"
+
+
+def _most(found: Iterable[tuple[dict[str, str], str]]) -> tuple[dict[str, str], str]:
+    return max(found, key=lambda pair: len(pair[0]), default=({}, ""))
 
 
 def _moved(moved: Mapping[str, str], names: Mapping[str, str], wanted: Collection[str]) -> dict[str, str]:
@@ -193,14 +197,9 @@ def _first_steps(names: Collection[str]) -> list[str]:
 
 
 def _spelling(names: Mapping[str, str], wanted: Collection[str]) -> tuple[dict[str, str], str]:
-    best: dict[str, str] = {}
-    note = ""
-    for spelling in SPELLINGS:
-        found = _read_so(spelling.read, names, wanted)
-        if len(found) > len(best):
-            examples = ", ".join(f"{stored} is {name}" for stored, name in list(found.items())[:_SHOWN])
-            best, note = found, f"{len(found)} names are spelt otherwise in the file ({examples}): {spelling.words}"
-    return best, note
+    found, words = _most((_read_so(spelling.read, names, wanted), spelling.words) for spelling in SPELLINGS)
+    examples = ", ".join(f"{stored} is {name}" for stored, name in list(found.items())[:_SHOWN])
+    return found, f"{len(found)} names are spelt otherwise in the file ({examples}): {words}"
 
 
 def halves_of(name: str) -> Iterator[tuple[str, str]]:

@@ -147,17 +147,19 @@ class Cost(Printed):
         plain = {symbol: int(value) if isinstance(value, Integer) else value for symbol, value in mapping.items()}
         after |= {symbol: value for symbol, value in plain.items() if symbol in root.symbols}
         inside = {symbol: value for symbol, value in after.items() if symbol in root.layer.symbols}
-        placed = _placed(after)
-        changed = {name: substitute(value, placed) for name, value in root.chosen.items() if symbols_in((value,))}
-        found = root.ask(root.layer.at(inside) if inside else root.layer, *substitute(root.inputs, placed), **changed)
+        found = root._put(root.layer.at(inside) if inside else root.layer, _placed(after))
         found.__dict__["origin"] = (root, after)
         return found
 
     def substituted(self, mapping: Mapping[Symbol, Any]) -> Cost:
         """Return the cost of the layer built again with values for symbols, so that every size is checked again."""
         values = _placed(mapping)
+        return self._put(self.layer.substituted(values), values)
+
+    def _put(self, layer: Layer, values: Mapping[Symbol, Expr]) -> Cost:
+        """Return the cost of a layer with values put into the inputs and the options."""
         changed = {name: substitute(value, values) for name, value in self.chosen.items() if symbols_in((value,))}
-        return self.ask(self.layer.substituted(values), *substitute(self.inputs, values), **changed)
+        return self.ask(layer, *substitute(self.inputs, values), **changed)
 
     def ask(self, layer: Layer, *shapes: Any, **changed: Any) -> Cost:
         """Return the same cost of another layer, for other inputs, or with other options."""
@@ -170,16 +172,20 @@ class Cost(Printed):
     def table(self, depth: int | None = None, *, letters: Lettering = None) -> Table:
         """Return a table of the cost of every operation, or of every part down to a depth."""
         check_depth(depth)
-        sums: dict[str, list[Polynomial]] = {}
-        for line in self.ledger:
-            sums.setdefault(_name(line, depth), []).append(line.polynomial("used"))
-        rows = [(name, _cell(Polynomial.total(amounts).as_expr())) for name, amounts in sums.items()]
+        rows = [(name, _cell(amount)) for name, amount in self.sums(lambda path: path if depth is None else path[:-1][:depth]).items()]
         total, symbols = _cell(self.total), self.symbols
         form = (self._caption, lettering(letters, symbols), (f"{self.subject}:", total, self.unit))
         if not isinstance(total, int) or total == 0:
             return Table(("part", self.unit), tuple(rows), ("total", total), *form)
         shares = tuple((name, amount, percent(amount, total) if isinstance(amount, int) else "") for name, amount in rows)
         return Table(("part", self.unit, "share"), shares, ("total", total, None), *form)
+
+    def sums(self, part: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> dict[str, Expr]:
+        """Return the sum of the lines of each part; ``part`` shortens the path of a line to that of its part."""
+        found: dict[str, list[Polynomial]] = {}
+        for line in self.ledger:
+            found.setdefault(".".join(map(str, part(line.path))) or "(itself)", []).append(line.polynomial("used"))
+        return {name: Polynomial.total(amounts).as_expr() for name, amounts in found.items()}
 
     def to_latex(
         self,
@@ -279,12 +285,6 @@ def _only(letters: list[Symbol], extent: Dim) -> Dim:
         message = f"{extent} is the size of {', '.join(letter.name for letter in letters)}."
         raise ArgumentError(message)
     return letters[0]
-
-
-def _name(line: Line, depth: int | None) -> str:
-    """Return the part of a line, at most ``depth`` levels down; without a depth the operation itself."""
-    path = line.path if depth is None else line.path[:-1][:depth]
-    return ".".join(map(str, path)) or "(itself)"
 
 
 def _cell(value: Expr) -> Cell:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 from sympy import Expr, Integer, Rational, cancel
 
-from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, shown
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
@@ -111,7 +110,8 @@ class Intensity(Tabular):
 
     def table(self) -> Table:
         """Return FLOPs, bytes and their ratio, part by part."""
-        work, moved = _parts(self.flops, 1), _parts(self.bytes, 2)
+        # The last steps of a path name the operation.
+        work, moved = self.flops.sums(lambda path: path[:-1]), self.bytes.sums(lambda path: path[:-2])
         none = Integer(0)
         rows = tuple(
             (part, work.get(part, none), amount, cancel(work.get(part, none) / amount)) for part, amount in moved.items() if amount != 0
@@ -166,11 +166,3 @@ def intensity(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 
         flops(layer, *inputs, past=past, **named),
         traffic(layer, *inputs, dtype=dtype, past=past, **named),
     )
-
-
-def _parts(cost: Cost, operation: int) -> dict[str, Expr]:
-    """Return the cost of each part, without the last steps of a path, which name the operation."""
-    sums: dict[str, list[Polynomial]] = {}
-    for line in cost.ledger:
-        sums.setdefault(".".join(map(str, line.path[:-operation])) or "(itself)", []).append(line.polynomial("used"))
-    return {part: Polynomial.total(amounts).as_expr() for part, amounts in sums.items()}

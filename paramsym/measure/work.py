@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
-from sympy import Expr, Integer, Rational
+from sympy import Expr, Rational
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, canonical
@@ -300,23 +300,16 @@ def counted(lines: Iterable[Line], counting: Counting) -> Iterator[Line]:
     """Yield the lines that a convention counts, weighted."""
     for line in lines:
         weight: Dim = counting.units.get(line.role, 0)
+        multiplied = line.role == LOOKUP
+        if not weight or (multiplied and names_positions(line)):
+            continue
         paired = any(isinstance(one, Pairs) for one in line.factors)
-        if weight and paired and counting.pairs != "all":
-            half = Rational(weight, 2)
-            weight = int(half) if isinstance(half, Integer) else half
-        if weight and not (line.role == LOOKUP and names_positions(line)):
-            multiplied = line.role == LOOKUP
-            seen = counting.pairs == "seen"
-            factors = [
-                factor
-                for one in line.factors
-                for factor in (
-                    (one.rows,)
-                    if multiplied and isinstance(one, Rows)
-                    else one.twice_seen
-                    if seen and isinstance(one, Pairs)
-                    else sizes_of(one)
-                )
-            ]
-            role = PAIRS if paired else line.role
-            yield line.but(factors=(*(() if weight == 1 else (weight,)), *factors), role=role)
+        if paired and counting.pairs != "all":
+            weight = canonical(Rational(weight, 2))
+        factors: list[Dim] = [] if weight == 1 else [weight]
+        for one in line.factors:
+            if multiplied and isinstance(one, Rows):
+                factors.append(one.rows)
+            else:
+                factors += one.twice_seen if counting.pairs == "seen" and isinstance(one, Pairs) else sizes_of(one)
+        yield line.but(factors=tuple(factors), role=PAIRS if paired else line.role)
