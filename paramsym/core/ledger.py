@@ -88,7 +88,7 @@ class Line:
         """The stored number, as an expanded expression."""
         return self.polynomial().as_expr()
 
-    def within(self, step: str | Numbers, used: Count | None, *, frozen: bool) -> Line:
+    def within(self, step: str | Numbers, used: Count | None = None, *, frozen: bool = False) -> Line:
         """Return the parent's line: the path is one step longer, and the number is multiplied by the copies."""
         changes: dict[str, object] = {"path": _joined(step, self.path)}
         if isinstance(step, Numbers):

@@ -21,7 +21,8 @@ from paramsym.naming import described
 from paramsym.present.tabulate import check_depth
 from paramsym.present.typeset import Form, to_latex
 from paramsym.program.graph import Program
-from paramsym.render.table import Cell, Printed, Table, percent
+from paramsym.program.signature import stated
+from paramsym.render.table import Printed, Table, percent
 
 
 @dataclass(frozen=True, repr=False)
@@ -144,8 +145,7 @@ class Cost(Printed):
         given = [*pairs_of(where, self.layer.at(sizes).sizes if isinstance(sizes, str) else sizes), *named.items()]
         mapping = mapping_from(where, given, self.symbols | before.keys(), lambda _: "")
         after = {symbol: substitute(value, mapping) for symbol, value in before.items() if symbol not in mapping}
-        plain = {symbol: int(value) if isinstance(value, Integer) else value for symbol, value in mapping.items()}
-        after |= {symbol: value for symbol, value in plain.items() if symbol in root.symbols}
+        after |= {symbol: _cell(value) for symbol, value in mapping.items() if symbol in root.symbols}
         inside = {symbol: value for symbol, value in after.items() if symbol in root.layer.symbols}
         found = root._put(root.layer.at(inside) if inside else root.layer, _placed(after))
         found.__dict__["origin"] = (root, after)
@@ -256,8 +256,7 @@ def check_word(what: str, value: object, known: Iterable[str], more: str = "") -
 
 def _in_letters(root: Layer, sizes: Mapping[Symbol, Dim], inputs: tuple[tuple[Dim, ...], ...]) -> tuple[tuple[Dim, ...], ...]:
     """Replace the numbers of inputs by the letters that the model states for them, or by the layer's only letter of that size."""
-    stated: Any = getattr(root.computed_as, "inputs", None)
-    shapes = tuple(tuple(shape) for shape in stated.values())[: len(inputs)] if isinstance(stated, Mapping) else ()
+    shapes = tuple(tuple(shape) for shape in stated(root).values())[: len(inputs)]
     if tuple(map(len, shapes)) == tuple(map(len, inputs)):
         pairs = zip(chain(*shapes), chain(*inputs), strict=True)
         found = {letter: extent for letter, extent in pairs if isinstance(letter, Symbol) and isinstance(extent, int)}
@@ -287,5 +286,5 @@ def _only(letters: list[Symbol], extent: Dim) -> Dim:
     return letters[0]
 
 
-def _cell(value: Expr) -> Cell:
+def _cell(value: Expr) -> Dim:
     return int(value) if isinstance(value, Integer) else value

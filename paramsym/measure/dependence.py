@@ -154,8 +154,7 @@ def _step(  # noqa: C901, PLR0912 - one case for each kind of operation
             raise NotYetError(message)
         case Named(words=words):
             named = zip(words, taken[0].axes, strict=True)
-            axes = (one and replace(one, spatial=word not in _NOT_SPATIAL) for word, one in named)
-            return [replace(taken[0], axes=tuple(axes))]
+            return [replace(taken[0], axes=tuple(one and replace(one, spatial=word not in _NOT_SPATIAL) for word, one in named))]
         case Contract(spec=spec):
             return [_contracted(spec, taken, types, owner)]
         case Rearrange(pattern=pattern):
@@ -313,6 +312,7 @@ def _gathered(taken: list[Field]) -> dict[int, Dependence]:
 def _loop(loop: Loop, taken: list[Field]) -> list[Field]:
     """Return the field through equal copies: one copy's growth, times the number of copies."""
     carried, along = taken[: loop.carry], taken[loop.carry :]
+    behind: list[Field] = []
     for numbers, body in loop.bodies:
         fresh = [Field(tuple(None if one is None else replace(one, view=View()) for one in each.axes), each.gathered) for each in carried]
         behind = followed(body, [*fresh, *along][: len(body.inputs)])
@@ -321,9 +321,9 @@ def _loop(loop: Loop, taken: list[Field]) -> list[Field]:
                 tuple(_repeated(old, new, numbers.count) for old, new in zip(before.axes, after.axes, strict=True)),
                 {**after.gathered, **before.gathered},
             )
-            for before, after in zip(carried, behind, strict=True)
+            for before, after in zip(carried, behind, strict=False)
         ]
-    return carried
+    return [*carried, *(Field((None, *one.axes), one.gathered) for one in behind[loop.carry :])]  # the others are stacked
 
 
 def _repeated(old: Dependence | None, new: Dependence | None, times: Any) -> Dependence | None:

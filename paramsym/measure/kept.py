@@ -216,7 +216,7 @@ class _Keeper:
             self.keep(step.takes[number])
         for number in kept.outputs:
             self.keep(step.gives[number])
-        self.lines += [line.within(shown(name), None, frozen=False) if name else line for line in kept.lines]
+        self.lines += [line.within(shown(name)) if name else line for line in kept.lines]
 
     def _loop(self, step: Step, loop: Loop, needs: tuple[bool, ...]) -> None:
         """All copies: an array carried from one to the next is kept once."""
@@ -259,7 +259,7 @@ class _Keeper:
         lines += [Line(("weights",), flat(weights.shape), role="float")] if weighed else []
         label = self.labels[step.gives[0]][0]
         self.lines += [line.but(path=(label, *line.path)) for line in lines]
-        self.lines += [line.within(route.numbers, route.used, frozen=False) for line in kept.lines]
+        self.lines += [line.within(route.numbers, route.used) for line in kept.lines]
 
     def _ends(self, step: Step, kept: Keeping) -> None:
         """Keep the inputs of the first round and the outputs of the last one."""

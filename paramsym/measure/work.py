@@ -197,7 +197,7 @@ def _with_copies(operation: Call | Region | Loop | Scan | Route, inside: Callabl
     """Yield the lines ``inside`` the programs of an operation, with their paths and multiplied by their number of uses."""
     match operation:
         case Call(name=name, body=body):
-            yield from [line.within(shown(name), None, frozen=False) for line in inside(body)]
+            yield from [line.within(shown(name)) for line in inside(body)]
         case Region(body=body):
             yield from inside(body)
         case Loop(bodies=copies, shared=shared):
@@ -206,7 +206,7 @@ def _with_copies(operation: Call | Region | Loop | Scan | Route, inside: Callabl
         case Scan(body=body, length=length):
             yield from [times(line, length) for line in inside(body)]
         case Route(numbers=numbers, body=body, used=used):
-            yield from [line.within(numbers, used, frozen=False) for line in inside(body)]
+            yield from [line.within(numbers, used) for line in inside(body)]
 
 
 def check_stated(program: Program, above: str = "") -> None:
@@ -234,7 +234,7 @@ def _backward(program: Program, needs: tuple[bool, ...], *, frozen: bool) -> Ite
         operation, taken = step.operation, tuple(flags[number] for number in step.takes)
         match operation:
             case Call(name=name, body=body, frozen=within):
-                yield from (line.within(shown(name), None, frozen=False) for line in backward(body, taken, frozen=frozen or within))
+                yield from (line.within(shown(name)) for line in backward(body, taken, frozen=frozen or within))
             case Region(body=body):
                 yield from backward(body, taken, frozen=frozen)
             case Loop():
@@ -246,7 +246,7 @@ def _backward(program: Program, needs: tuple[bool, ...], *, frozen: bool) -> Ite
                     length = canonical(length - 1)
                 yield from (times(line, length) for line in backward(body, later, frozen=frozen))
             case Route(numbers=numbers, body=body, used=used):
-                yield from (line.within(numbers, used, frozen=False) for line in backward(body, taken[:1], frozen=frozen))
+                yield from (line.within(numbers, used) for line in backward(body, taken[:1], frozen=frozen))
             case Stored():
                 continue
             case _:
@@ -283,7 +283,7 @@ def _word(operation: Any) -> str:
 
 def looped(line: Line, numbers: Numbers, shared: str | None) -> Line:
     """Return the line of one copy as the line of all copies: numbered, or uses of a shared one."""
-    return line.within(shown(numbers), None, frozen=False) if shared is None else line.within(shared, numbers.count, frozen=False)
+    return line.within(shown(numbers)) if shared is None else line.within(shared, numbers.count)
 
 
 def shown(name: str | Numbers) -> str | Numbers:

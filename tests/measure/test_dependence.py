@@ -93,6 +93,14 @@ def test_what_does_not_see_equally_much(layer: ps.Layer) -> None:
             ps.receptive_field(net)
 
 
+@pytest.mark.parametrize("depth", [1, 2, ps.L])
+def test_recurrences_depend_on_every_position(depth: Any) -> None:
+    """Also stacked ones, whose levels give their states beside the output."""
+    for layer in (ps.LSTM(3, 8, depth), Sequential(ps.Dense(3, 3), ps.GRU(3, 8, depth))):
+        with pytest.raises(NotYetError, match="depends on a whole axis"):
+            ps.receptive_field(layer)
+
+
 def test_what_ends_a_map() -> None:
     """Pooling over everything and flattening end a map; it is an entry of that map that is asked about."""
     for end in (
