@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
-from paramsym.algebra.size import Axis, Dim
+from paramsym.algebra.size import Axis, Dim, cat
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.layers.dense import Dense
@@ -15,7 +15,6 @@ from paramsym.layers.gates import (
     check_functions,
     check_reset_after,
     functions,
-    gru_gates,
     gru_state,
     lstm_gates,
     lstm_state,
@@ -24,8 +23,15 @@ from paramsym.layers.gates import (
 from paramsym.program import Own, Value, apply, axes, constant, contract, segments, take
 
 
-class _Cell(Layer):
+class Cell(Layer):
     """The common base of the cells: the storage of the gates in each framework."""
+
+    states: ClassVar[int] = 1
+    """The number of states."""
+    linen: ClassVar[str | tuple[str, ...]] = ()
+    """The letters of linen's gates, in its order."""
+    linen_bias: ClassVar[tuple[bool, bool]] = (True, False)
+    """Whether Flax' dense layers of the input and of the state have a bias."""
 
     input_size: Dim
     hidden_size: Dim
@@ -35,54 +41,15 @@ class _Cell(Layer):
     recurrent_activation: Layer | None = None
 
     def conditions(self) -> None:
-        """Flax' cells have no flag for the bias, and only Keras takes other activations."""
         check_functions(self.dialect, activation=self.activation, recurrent_activation=self.recurrent_activation)
         if self.dialect in {"flax", "nnx"} and not self.bias:
             message = "bias is False; Flax' recurrent cells always have one."
             raise ArgumentError(message)
 
-    def forward(self, own: Own, x: Value, *states: Value) -> Any:
-        """One step; missing states are zero. Return the new states, the hidden state first."""
-        if len(states) > self.states:
-            message = f"wanted at most {1 + self.states} shapes, of the input and of its states; found {1 + len(states)}."
-            raise ShapeError(message)
-        x, restored = axes(x, "[batch] features" if self.dialect == "torch" else "batch features", features=self.input_size)
-        zero = constant("zeros", (x.sizes[0], self.hidden_size))
-        known = [state if state.rank == 2 else axes(state, "[batch] features")[0] for state in states]
-        new = self.step(own, x, *known, *(zero,) * (self.states - len(known)))
-        return restored(new[0]) if self.states == 1 else tuple(map(restored, new))
-
-    states: ClassVar[int] = 1
-    """The number of states."""
-
-    def step(self, own: Own, x: Value, *states: Value) -> tuple[Value, ...]:
-        """One step from the input (batch, features) and the states (batch, hidden)."""
-        hidden = states[0]
-        if self.dialect == "nnx":
-            return self.gated(own, own.dense_i(x), own.dense_h(hidden), *states)
-        torch = self.dialect == "torch"
-        fed = contract("... i, o i -> ... o", x, own.weight_ih) if torch else contract("... i, i o -> ... o", x, own.kernel)
-        kept = contract("... i, o i -> ... o", hidden, own.weight_hh) if torch else self.recurrent(own, hidden)
-        if self.bias and torch:
-            fed, kept = fed + own.bias_ih, kept + own.bias_hh
-        elif self.bias and own.bias.rank == 1:
-            fed = fed + own.bias
-        elif self.bias:
-            fed, kept = fed + take(own.bias, 0, 0), kept + take(own.bias, 0, 1)
-        return self.gated(own, fed, kept, *states)
-
-    def recurrent(self, own: Own, hidden: Value) -> Value:
-        """The product of the hidden state with Keras' matrix."""
-        return contract("... i, i o -> ... o", hidden, own.recurrent_kernel)
-
-    def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:
-        """The new states from the contributions of the input and the hidden state to the gates."""
-        raise NotImplementedError
-
-    linen: ClassVar[str | tuple[str, ...]] = ()
-    """The letters of linen's gates, in its order."""
-    linen_bias: ClassVar[tuple[bool, bool]] = (True, False)
-    """Whether Flax' dense layers of the input and of the state have a bias."""
+    @property
+    def _two_biases(self) -> bool:
+        """Whether Keras' bias is one of the input and one of the state."""
+        return getattr(self, "reset_after", False)
 
     @property
     def gates(self) -> Axis:
@@ -100,7 +67,7 @@ class _Cell(Layer):
             yield Tensor("kernel", (self.input_size, self.gates))
             yield Tensor("recurrent_kernel", (self.hidden_size, self.gates))
             if self.bias:
-                yield Tensor("bias", (2, self.gates) if getattr(self, "reset_after", False) else (self.gates,), role="bias")
+                yield Tensor("bias", (2, self.gates) if self._two_biases else (self.gates,), role="bias")
 
     def parts(self) -> Iterator[Part]:
         """Flax' dense layers: linen has two for every gate, NNX two for all gates together."""
@@ -114,9 +81,41 @@ class _Cell(Layer):
             yield Part("dense_i", Dense(self.input_size, self.gates, fed, dialect="flax"))
             yield Part("dense_h", Dense(self.hidden_size, self.gates, kept, dialect="flax"))
 
+    def forward(self, own: Own, x: Value, *states: Value) -> Any:
+        """One step; missing states are zero. Return the new states, the hidden state first."""
+        if len(states) > self.states:
+            message = f"wanted at most {1 + self.states} shapes, of the input and of its states; found {1 + len(states)}."
+            raise ShapeError(message)
+        x, restored = axes(x, "[batch] features" if self.dialect == "torch" else "batch features", features=self.input_size)
+        zero = constant("zeros", (x.sizes[0], self.hidden_size))
+        known = [state if state.rank == 2 else axes(state, "[batch] features")[0] for state in states]
+        new = self.step(own, x, *known, *(zero,) * (self.states - len(known)))
+        return restored(new[0]) if self.states == 1 else tuple(map(restored, new))
+
+    def step(self, own: Own, x: Value, *states: Value) -> tuple[Value, ...]:
+        """One step from the input (batch, features) and the states (batch, hidden)."""
+        return self.gated(own, self.product(own, "i", x), self.product(own, "h", states[0]), *states)
+
+    def product(self, own: Own, source: Literal["i", "h"], x: Value) -> Value:
+        """The contribution of the input or of the hidden state to the gates."""
+        if self.dialect in {"flax", "nnx"}:
+            product: Value = own[f"dense_{source}" if self.dialect == "nnx" else source](x)
+            return product
+        if self.dialect == "torch":
+            y = contract("... i, o i -> ... o", x, own[f"weight_{source}h"])
+            return y + own[f"bias_{source}h"] if self.bias else y
+        y = contract("... i, i o -> ... o", x, own.kernel if source == "i" else own.recurrent_kernel)
+        if self.bias and self._two_biases:
+            return y + take(own.bias, 0, "ih".index(source))
+        return y + own.bias if self.bias and source == "i" else y
+
+    def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:
+        """The new states from the contributions of the input and the hidden state to the joined gates."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True)
-class RNNCell(_Cell):
+class RNNCell(Cell):
     r"""One step of an Elman network, :math:`h' = \tanh(W_{ih} x + b_{ih} + W_{hh} h + b_{hh})`.
 
     With ``dialect="torch"``: ``weight_ih`` (hidden, input), ``weight_hh`` (hidden, hidden), ``bias_ih`` and ``bias_hh`` (hidden,).
@@ -144,35 +143,14 @@ class RNNCell(_Cell):
 
     @property
     def gates(self) -> Axis:
-        """Nothing: the network has no gates."""
         return self.hidden_size
 
-    def step(self, own: Own, x: Value, *states: Value) -> tuple[Value, ...]:
-        """Linen adds two dense layers."""
-        return self.gated(own, own.i(x), own.h(states[0]), *states) if self.dialect == "flax" else super().step(own, x, *states)
-
     def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:  # noqa: ARG002 - the state is in ``kept``
-        """The sum, through the nonlinearity."""
         return (apply(self.nonlinearity, fed + kept) if self.activation is None else self.activation.forward(own, fed + kept),)
 
 
 @dataclass(frozen=True)
-class _LSTMCell(_Cell):
-    """The arguments of an LSTM's cells; two states go from step to step."""
-
-    input_size: Dim
-    hidden_size: Dim
-    bias: bool = True
-    dialect: Dialect = "torch"
-    _: KW_ONLY
-    activation: Layer | None = None
-    recurrent_activation: Layer | None = None
-
-    states: ClassVar[int] = 2
-
-
-@dataclass(frozen=True)
-class LSTMCell(_LSTMCell):
+class LSTMCell(Cell):
     r"""One step of a long short-term memory: input, forget, cell and output gate.
 
     With ``dialect="torch"``: ``weight_ih`` (4*hidden, input), ``weight_hh`` (4*hidden, hidden), ``bias_ih`` and ``bias_hh`` (4*hidden,).
@@ -191,22 +169,29 @@ class LSTMCell(_LSTMCell):
     (4*H**2 + 4*H*i + 8*H, 4*H**2 + 4*H*i + 4*H)
     """
 
+    states = 2
     linen = "ifgo"
     linen_bias = (False, True)
 
+    input_size: Dim
+    hidden_size: Dim
+    bias: bool = True
+    dialect: Dialect = "torch"
+    _: KW_ONLY
+    activation: Layer | None = None
+    recurrent_activation: Layer | None = None
+
     def step(self, own: Own, x: Value, *states: Value) -> tuple[Value, ...]:
-        """Linen adds two dense layers for every gate."""
         if self.dialect != "flax":
             return super().step(own, x, *states)
-        return lstm_state([own[f"i{gate}"](x) + own[f"h{gate}"](states[0]) for gate in "ifgo"], states[1])
+        return lstm_state([own[f"i{gate}"](x) + own[f"h{gate}"](states[0]) for gate in self.linen], states[1])
 
     def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:
-        """The joined gates."""
         return lstm_state(segments(fed + kept), states[1], functions=functions(own, self))
 
 
 @dataclass(frozen=True)
-class GRUCell(_Cell):
+class GRUCell(Cell):
     r"""One step of a gated recurrent unit: reset, update and new gate.
 
     With ``dialect="torch"``: ``weight_ih`` (3*hidden, input), ``weight_hh`` (3*hidden, hidden), ``bias_ih`` and ``bias_hh`` (3*hidden,).
@@ -243,21 +228,21 @@ class GRUCell(_Cell):
     @property
     def gates(self) -> Axis:
         """The joined gates; Keras has the update gate first."""
-        return gru_gates(self.hidden_size, self.dialect)
+        names = ("update", "reset", "new") if self.dialect == "keras" else ("reset", "update", "new")
+        return cat(**dict.fromkeys(names, self.hidden_size))
 
     def conditions(self) -> None:
         super().conditions()
         check_reset_after(self.dialect, reset_after=self.reset_after)
 
     def step(self, own: Own, x: Value, *states: Value) -> tuple[Value, ...]:
-        """Linen has two dense layers for every gate; without ``reset_after`` the reset state is multiplied."""
+        """Without ``reset_after`` the reset state is multiplied."""
         (hidden,) = states
         if self.dialect == "flax":
-            return (gru_state([own[f"i{gate}"](x) for gate in "rzn"], [own[f"h{gate}"](hidden) for gate in "rzn"], hidden),)
+            return (gru_state([own[f"i{gate}"](x) for gate in self.linen], [own[f"h{gate}"](hidden) for gate in self.linen], hidden),)
         if self.reset_after:
             return super().step(own, x, *states)
-        fed = contract("... i, i o -> ... o", x, own.kernel)
-        update, reset, new = segments(fed + own.bias if self.bias else fed)
+        update, reset, new = segments(self.product(own, "i", x))
         for_update, for_reset, for_new = segments(own.recurrent_kernel)
         squash, gate = functions(own, self)
         update = gate(update + contract("... i, i o -> ... o", hidden, for_update))
@@ -266,7 +251,6 @@ class GRUCell(_Cell):
         return (update * hidden + (1 - update) * new,)
 
     def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:
-        """The joined gates; Keras has the update gate first."""
         if self.dialect == "torch":
             return (torch_gru_state(fed, kept, *states),)
         order = (1, 0, 2) if self.dialect == "keras" else (0, 1, 2)
@@ -275,7 +259,7 @@ class GRUCell(_Cell):
 
 
 @dataclass(frozen=True)
-class MGUCell(_Cell):
+class MGUCell(Cell):
     r"""One step of a minimal gated unit: one gate that forgets and, by default, resets.
 
     Dense layers ``if`` and ``in`` of the input, with a bias, ``hf`` and ``hn`` of the state; of these ``hn`` has a bias with
@@ -306,7 +290,6 @@ class MGUCell(_Cell):
             raise ArgumentError(message)
 
     def step(self, own: Own, x: Value, *states: Value) -> tuple[Value, ...]:
-        """One step with the single gate."""
         (hidden,) = states
         forget = apply("sigmoid", own["if"](x) + own.hf(hidden))
         kept = own.hn(hidden)

@@ -17,7 +17,6 @@ Dialect: TypeAlias = Literal["torch", "keras", "flax", "nnx"]
 
 Functions: TypeAlias = tuple[Callable[[Value], Value], Callable[[Value], Value]]
 
-
 USUAL: Functions = (partial(apply, "tanh"), partial(apply, "sigmoid"))
 """The activation of a state, and that of a gate."""
 
@@ -42,25 +41,8 @@ def check_functions(dialect: str, **given: object) -> None:
 
 
 def lstm_gates(width: Dim) -> cat:
-    """Return the four gates of an LSTM in the order of torch and Keras.
-
-    >>> from paramsym import H
-    >>> lstm_gates(H).size
-    4*H
-    """
+    """Return the four gates of an LSTM in the order of torch and Keras."""
     return cat(input=width, forget=width, cell=width, output=width)
-
-
-def gru_gates(width: Dim, dialect: str = "torch") -> cat:
-    """Return the three gates of a GRU: reset, update, new in torch; update, reset, new in Keras.
-
-    >>> from paramsym import H
-    >>> gru_gates(H), gru_gates(H, "keras")
-    (cat(reset=H, update=H, new=H), cat(update=H, reset=H, new=H))
-    """
-    if dialect == "keras":
-        return cat(update=width, reset=width, new=width)
-    return cat(reset=width, update=width, new=width)
 
 
 def check_reset_after(dialect: str, *, reset_after: bool) -> None:
@@ -106,20 +88,3 @@ def torch_gru_state(fed: Value, kept: Value, hidden: Value) -> Value:
 
     one = Kept("own", factors=hidden.sizes)
     return region("gru", kernel, fed, kept, hidden, keeps=(Kept("own", factors=kept.sizes), one, one, one))
-
-
-def check_peepholes(dialect: Dialect) -> None:
-    """Raise ``ArgumentError`` for a framework that never had peepholes."""
-    if dialect in {"flax", "nnx"}:
-        message = f"dialect is {dialect!r}, which has no LSTM with peepholes; wanted 'torch' or 'keras'."
-        raise ArgumentError(message)
-
-
-def peepholes(width: Dim) -> cat:
-    """Return the peepholes of the three gates that read the cell state.
-
-    >>> from paramsym import H
-    >>> peepholes(H).size
-    3*H
-    """
-    return cat(input=width, forget=width, output=width)

@@ -5,22 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from paramsym.algebra.size import Count
-from paramsym.core.layer import Layer, Tensor
-from paramsym.layers.cells import _LSTMCell
-from paramsym.layers.gates import check_peepholes, functions, lstm_state, peepholes
-from paramsym.layers.recurrent import _Gated
+from paramsym.algebra.size import cat
+from paramsym.core.layer import Tensor
+from paramsym.errors import ArgumentError
+from paramsym.layers.cells import LSTMCell
+from paramsym.layers.gates import functions, lstm_state
+from paramsym.layers.recurrent import LSTM
 from paramsym.program import Own, Value, segments
+
+_GATES = ("input", "forget", "output")
+"""The gates that read the cell state."""
+
+
+def _check(dialect: str) -> None:
+    """Refuse the framework that never had peepholes."""
+    if dialect in {"flax", "nnx"}:
+        message = f"dialect is {dialect!r}, which has no LSTM with peepholes; wanted 'torch' or 'keras'."
+        raise ArgumentError(message)
 
 
 @dataclass(frozen=True)
-class PeepholeLSTMCell(_LSTMCell):
+class PeepholeLSTMCell(LSTMCell):
     r"""One step of an LSTM whose gates also read the cell state, each through a diagonal matrix.
 
-    An LSTM cell plus three vectors of weights, one for each of input, forget and output gate: 3*h parameters more. With
-    ``dialect="torch"``, which has no such cell, the storage is that of ``torch.nn.LSTMCell`` followed by ``weight_ch`` (3*hidden,). With
-    ``"keras"``: ``kernel``, ``recurrent_kernel``, ``bias``, then ``input_gate_peephole_weights``, ``forget_gate_peephole_weights``,
-    ``output_gate_peephole_weights``, (hidden,) each, as ``tf.keras.experimental.PeepholeLSTMCell`` had them.
+    An ``LSTMCell`` plus three vectors of weights, of input, forget and output gate: 3*h parameters more. torch has no such cell;
+    ``dialect="torch"`` adds ``weight_ch`` (3*hidden,) to ``torch.nn.LSTMCell``. ``"keras"`` adds ``input_gate_peephole_weights``,
+    ``forget_gate_peephole_weights`` and ``output_gate_peephole_weights``, (hidden,) each, as ``tf.keras.experimental.PeepholeLSTMCell``.
 
     Source: Gers and Schmidhuber 2000, "Recurrent nets that time and count", section 2.
 
@@ -32,26 +42,25 @@ class PeepholeLSTMCell(_LSTMCell):
     """
 
     def conditions(self) -> None:
-        check_peepholes(self.dialect)
+        _check(self.dialect)
         super().conditions()
 
     def tensors(self) -> Iterator[Tensor]:
         yield from super().tensors()
         if self.dialect == "torch":
-            yield Tensor("weight_ch", (peepholes(self.hidden_size),))
+            yield Tensor("weight_ch", (cat(**dict.fromkeys(_GATES, self.hidden_size)),))
             return
-        for gate in ("input", "forget", "output"):
+        for gate in _GATES:
             yield Tensor(f"{gate}_gate_peephole_weights", (self.hidden_size,))
 
     def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:
-        """The joined gates, with the peepholes."""
         torch = self.dialect == "torch"
-        holes = segments(own.weight_ch) if torch else [own[f"{gate}_gate_peephole_weights"] for gate in ("input", "forget", "output")]
+        holes = segments(own.weight_ch) if torch else [own[f"{gate}_gate_peephole_weights"] for gate in _GATES]
         return lstm_state(segments(fed + kept), states[1], holes, functions(own, self))
 
 
 @dataclass(frozen=True)
-class PeepholeLSTM(_Gated):
+class PeepholeLSTM(LSTM):
     r"""A stack of LSTMs whose gates also read the cell state, each through a diagonal matrix: 3*h parameters more per layer and direction.
 
     Stored like ``LSTM``, with ``weight_ch_l0`` (3*hidden,) after the biases. torch has no such layer; ``dialect="keras"`` is a recurrent
@@ -68,15 +77,9 @@ class PeepholeLSTM(_Gated):
     3*H
     """
 
-    peephole = True
+    kind = PeepholeLSTMCell
     cell_name = "peephole_lstm_cell"
 
-    proj_size: Count = 0
-
     def conditions(self) -> None:
-        check_peepholes(self.dialect)
+        _check(self.dialect)
         super().conditions()
-
-    @property
-    def _cell(self) -> Layer:
-        return PeepholeLSTMCell(self.input_size, self.hidden_size, self.bias, **self._functions)

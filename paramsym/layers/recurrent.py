@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, Literal
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Axis, Count, Dim, Width, text, within
+from paramsym.core.fields import field_names
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ShapeError, SizeError
-from paramsym.layers.cells import GRUCell, LSTMCell, RNNCell
-from paramsym.layers.gates import (
-    Dialect,
-    check_functions,
-    check_reset_after,
-    gru_gates,
-    lstm_gates,
-    lstm_state,
-    peepholes,
-    torch_gru_state,
-)
+from paramsym.layers.cells import Cell, GRUCell, LSTMCell, RNNCell
+from paramsym.layers.gates import Dialect, check_functions, check_reset_after
 from paramsym.program import (
     Own,
     Value,
-    apply,
     axes,
     collected,
     constant,
@@ -36,87 +27,79 @@ from paramsym.program import (
     join,
     rearrange,
     scan,
-    segments,
     take,
 )
 
 _PLAIN = str.maketrans("", "", "[]")
 
 
+class _Numbered(Own):
+    """The tensors of a cell under their names in a level."""
+
+    __slots__ = ("_ending", "_level")
+
+    def __init__(self, cell: Cell, level: Own, ending: str) -> None:
+        super().__init__(cell)
+        self._level, self._ending = level, ending
+
+    def __getitem__(self, name: str) -> Any:
+        return self._level[f"{name}{self._ending}"]
+
+
 @dataclass(frozen=True)
 class _Level(Layer):
-    """One layer of a stack in torch's storage, forwards and optionally backwards."""
+    """One layer of a stack in torch's storage: a cell for each direction, whose tensors are numbered by the layer, ``{}``."""
 
+    cell: Cell
     inputs: Width
-    gates: Width
-    hidden: Dim
     state: Dim
     projected: bool
-    bias: bool
     bidirectional: bool
-    kind: str
     dropout: float
-    peephole: bool = False
+
+    @property
+    def _endings(self) -> tuple[str, ...]:
+        return ("_l{}", "_l{}_reverse") if self.bidirectional else ("_l{}",)
 
     def tensors(self) -> Iterator[Tensor]:
-        """The tensors of each direction; ``{}`` is the number of the layer."""
-        for direction in ("", "_reverse") if self.bidirectional else ("",):
-            yield Tensor(f"weight_ih_l{{}}{direction}", (self.gates, self.inputs))
-            yield Tensor(f"weight_hh_l{{}}{direction}", (self.gates, self.state))
-            if self.bias:
-                yield Tensor(f"bias_ih_l{{}}{direction}", (self.gates,), role="bias")
-                yield Tensor(f"bias_hh_l{{}}{direction}", (self.gates,), role="bias")
-            if self.peephole:
-                yield Tensor(f"weight_ch_l{{}}{direction}", (peepholes(self.hidden),))
+        shapes = {"weight_ih": (self.cell.gates, self.inputs), "weight_hh": (self.cell.gates, self.state)}
+        for ending in self._endings:
+            for tensor in self.cell.own_tensors:
+                yield replace(tensor, name=f"{tensor.name}{ending}", shape=shapes.get(tensor.name, tensor.shape))
             if self.projected:
-                yield Tensor(f"weight_hr_l{{}}{direction}", (self.state, self.hidden))
+                yield Tensor(f"weight_hr{ending}", (self.state, self.cell.hidden_size))
 
     def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
         """Return the hidden states of all steps, both directions joined, then the last states (directions, batch, width)."""
         x, _ = axes(x, "steps batch features")
-        x = drop(x, self.dropout)
-        found = [self._direction(own, x, direction) for direction in ("", "_reverse")[: 2 if self.bidirectional else 1]]
-        last, *outputs = zip(*((states, output) for *states, output in found), strict=True)
-        return (
-            join(*outputs[0]),
-            *(join(*(rearrange(one, "b h -> () b h") for one in state), axis=0) for state in zip(*last, strict=True)),
-        )
+        x = features(drop(x, self.dropout), self.inputs)
+        *states, outputs = zip(*(self._direction(own, x, ending) for ending in self._endings), strict=True)
+        return (join(*outputs), *(join(*(rearrange(one, "b h -> () b h") for one in state), axis=0) for state in states))
 
-    def _direction(self, own: Own, x: Value, direction: str) -> tuple[Value, ...]:
+    def _direction(self, own: Own, x: Value, ending: str) -> tuple[Value, ...]:
         """Return the last states of one direction, and the hidden states of all steps."""
-        fed = contract("... i, o i -> ... o", features(x, self.inputs), own[f"weight_ih_l{{}}{direction}"])
-        fed = fed + own[f"bias_ih_l{{}}{direction}"] if self.bias else fed
+        lent = _Numbered(self.cell, own, ending)
+        fed = self.cell.product(lent, "i", x)
 
         def step(hidden: Value, *rest: Value) -> tuple[Value, ...]:
-            *cell, fed = rest
-            kept = contract("b i, o i -> b o", hidden, own[f"weight_hh_l{{}}{direction}"])
-            kept = kept + own[f"bias_hh_l{{}}{direction}"] if self.bias else kept
-            holes = segments(own[f"weight_ch_l{{}}{direction}"]) if self.peephole else None
-            hidden, *cell = new_states(self.kind, fed, kept, (hidden, *cell), holes)
-            hidden = contract("b i, o i -> b o", hidden, own[f"weight_hr_l{{}}{direction}"]) if self.projected else hidden
-            return (hidden, *cell, hidden)
+            *others, fed = rest
+            hidden, *others = self.cell.gated(lent, fed, self.cell.product(lent, "h", hidden), hidden, *others)
+            hidden = contract("b i, o i -> b o", hidden, own[f"weight_hr{ending}"]) if self.projected else hidden
+            return (hidden, *others, hidden)
 
-        widths = (self.state, self.hidden) if self.kind == "lstm" else (self.state,)
+        widths = (self.state, self.cell.hidden_size)[: self.cell.states]
         zeros = tuple(constant("zeros", (x.sizes[1], width)) for width in widths)
-        return scan(step, zeros, fed, axis=0, reverse=bool(direction))
-
-
-def new_states(kind: str, fed: Value, kept: Value, states: tuple[Value, ...], holes: Sequence[Value] | None) -> tuple[Value, ...]:
-    """Return the states of one step of torch's kinds: "lstm", "gru", "tanh" or "relu"."""
-    if kind == "lstm":
-        return lstm_state(segments(fed + kept), states[1], holes)
-    return (torch_gru_state(fed, kept, states[0]) if kind == "gru" else apply(kind, fed + kept),)
+        return scan(step, zeros, fed, axis=0, reverse=ending.endswith("reverse"))
 
 
 class _Recurrent(Layer):
     """The common base of recurrent layers: torch's arguments and storage; Keras and Flax wrap one cell."""
 
-    peephole = False
-    cell_name = ""
-    _kind = "lstm"
-    activation: Layer | None
+    kind: ClassVar[type[Cell]]
+    cell_name: ClassVar[str]
+    """Keras' name of the cell."""
+    proj_size: Count = 0
     recurrent_activation: Layer | None = None
-    go_backwards: bool
 
     input_size: Dim
     hidden_size: Dim
@@ -128,28 +111,21 @@ class _Recurrent(Layer):
     dialect: Dialect
     return_sequences: bool | None
     return_state: bool
+    activation: Layer | None
+    go_backwards: bool
 
     @property
-    def _gates(self) -> Axis:
-        raise NotImplementedError
-
-    @property
-    def _cell(self) -> Layer:
-        raise NotImplementedError
-
-    @property
-    def _projection(self) -> Count:
-        return 0
+    def _cell(self) -> Cell:
+        return self.kind(**{name: getattr(self, name) for name in field_names(self.kind)})
 
     def conditions(self) -> None:
-        """Refuse arguments that torch refuses, and arguments that a single layer of Keras or Flax does not have."""
         if not 0 <= self.dropout <= 1:
             message = f"dropout is {self.dropout}; it is a probability, from 0 to 1."
             raise ArgumentError(message)
         check_functions(
             self.dialect, activation=self.activation, recurrent_activation=self.recurrent_activation, go_backwards=self.go_backwards
         )
-        narrow, wide = self._projection, self.hidden_size
+        narrow, wide = self.proj_size, self.hidden_size
         if narrow != 0 and not within(narrow + 1, wide):
             message = f"proj_size {narrow} is not smaller than hidden_size {wide}; a projection narrows the state."
             raise SizeError(message)
@@ -162,12 +138,11 @@ class _Recurrent(Layer):
         if self.bidirectional:
             message = f"bidirectional is True; in {self.dialect} that is a wrapper: write Bidirectional({name}(...))."
             raise ArgumentError(message)
-        if self._projection != 0:
-            message = f"proj_size is {self._projection}; {self.dialect} has no projected {name}."
+        if self.proj_size != 0:
+            message = f"proj_size is {self.proj_size}; {self.dialect} has no projected {name}."
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
-        """The first layer, which reads the input, then the others, which read the layer below; or the cell."""
         if self.dialect != "torch":
             yield Part(self.cell_name if self.dialect == "keras" else "cell", self._cell)
             return
@@ -222,21 +197,10 @@ class _Recurrent(Layer):
 
     @property
     def _state(self) -> Dim:
-        return self.hidden_size if self._projection == 0 else self._projection
+        return self.hidden_size if self.proj_size == 0 else self.proj_size
 
     def _level(self, inputs: Axis, dropout: float = 0.0) -> Layer:
-        return _Level(
-            inputs,
-            self._gates,
-            self.hidden_size,
-            self._state,
-            projected=self._projection != 0,
-            bias=self.bias,
-            bidirectional=self.bidirectional,
-            kind=self._kind,
-            dropout=dropout,
-            peephole=self.peephole,
-        )
+        return _Level(self._cell, inputs, self._state, self.proj_size != 0, self.bidirectional, dropout)
 
 
 @dataclass(frozen=True)
@@ -257,6 +221,7 @@ class RNN(_Recurrent):
     2*H**2*L - H**2 + 2*H*L + H*i
     """
 
+    kind = RNNCell
     cell_name = "simple_rnn_cell"
 
     input_size: Dim
@@ -273,18 +238,6 @@ class RNN(_Recurrent):
     return_state: bool = False
     activation: Layer | None = None
     go_backwards: bool = False
-
-    @property
-    def _kind(self) -> str:  # type: ignore[override]
-        return self.nonlinearity
-
-    @property
-    def _gates(self) -> Axis:
-        return self.hidden_size
-
-    @property
-    def _cell(self) -> Layer:
-        return RNNCell(self.input_size, self.hidden_size, self.bias, self.nonlinearity, self.dialect, activation=self.activation)
 
 
 @dataclass(frozen=True)
@@ -305,18 +258,6 @@ class _Gated(_Recurrent):
     activation: Layer | None = None
     recurrent_activation: Layer | None = None
     go_backwards: bool = False
-
-    @property
-    def _gates(self) -> Axis:
-        return lstm_gates(self.hidden_size)
-
-    @property
-    def _projection(self) -> Count:
-        return getattr(self, "proj_size", 0)
-
-    @property
-    def _functions(self) -> dict[str, Any]:
-        return {"dialect": self.dialect, "activation": self.activation, "recurrent_activation": self.recurrent_activation}
 
 
 @dataclass(frozen=True)
@@ -345,13 +286,10 @@ class LSTM(_Gated):
     5*H*R + 4*H*i
     """
 
+    kind = LSTMCell
     cell_name = "lstm_cell"
 
     proj_size: Count = 0
-
-    @property
-    def _cell(self) -> Layer:
-        return LSTMCell(self.input_size, self.hidden_size, self.bias, **self._functions)
 
 
 @dataclass(frozen=True)
@@ -377,19 +315,11 @@ class GRU(_Gated):
     6*H**2*L - 3*H**2 + 6*H*L + 3*H*i
     """
 
+    kind = GRUCell
     cell_name = "gru_cell"
-    _kind = "gru"
 
     reset_after: bool = True
 
     def conditions(self) -> None:
         super().conditions()
         check_reset_after(self.dialect, reset_after=self.reset_after)
-
-    @property
-    def _gates(self) -> Axis:
-        return gru_gates(self.hidden_size)
-
-    @property
-    def _cell(self) -> Layer:
-        return GRUCell(self.input_size, self.hidden_size, self.bias, self.reset_after, **self._functions)
