@@ -6,14 +6,10 @@ neither the stored tensors nor the computation in evaluation (initialisers, regu
 
 from __future__ import annotations
 
-from paramsym.keras import attention, convolution, dense, normalization, plain, recurrent, sequence, wrappers
-from paramsym.keras._door import Door
+from paramsym.keras import attention, convolution, dense, normalization, plain, recurrent, wrappers  # noqa: F401 - they fill DOORS
+from paramsym.keras._door import DOORS, Door
 from paramsym.keras.sequence import Input as Input
 from paramsym.naming import nearest
-
-_ROOMS = (attention, convolution, dense, normalization, plain, recurrent, sequence, wrappers)
-DOORS: dict[str, Door] = {name: door for room in _ROOMS for name, door in room.DOORS.items()}
-"""The functions of all layers, by Keras' name."""
 
 globals().update(DOORS)
 __test__ = {name: str(door.__doc__) for name, door in DOORS.items()}

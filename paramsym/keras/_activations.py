@@ -15,11 +15,10 @@ from paramsym.program import Own, Value
 
 _NAMELESS = ("exponential", "sparse_plus", "sparse_sigmoid", "sparsemax", "squareplus", "threshold")
 
+_LOWERED = (plain.CELU, plain.ELU, plain.GELU, plain.GLU, plain.Mish, plain.ReLU, plain.ReLU6, plain.SELU)
+_LOWERED += (plain.Sigmoid, plain.SiLU, plain.Softplus, plain.Softsign, plain.Tanh)
+
 ACTIVATIONS: dict[str, Layer] = {
-    "celu": plain.CELU(),
-    "elu": plain.ELU(),
-    "gelu": plain.GELU(),
-    "glu": plain.GLU(),
     "hard_shrink": plain.Hardshrink(),
     "hard_sigmoid": plain.Hardsigmoid(),
     "hard_silu": plain.Hardswish(),
@@ -29,19 +28,11 @@ ACTIVATIONS: dict[str, Layer] = {
     "linear": Identity(),
     "log_sigmoid": plain.LogSigmoid(),
     "log_softmax": plain.LogSoftmax(-1),
-    "mish": plain.Mish(),
-    "relu": plain.ReLU(),
-    "relu6": plain.ReLU6(),
-    "selu": plain.SELU(),
-    "sigmoid": plain.Sigmoid(),
-    "silu": plain.SiLU(),
     "soft_shrink": plain.Softshrink(),
     "softmax": plain.Softmax(-1),
-    "softplus": plain.Softplus(),
-    "softsign": plain.Softsign(),
     "swish": plain.SiLU(),
-    "tanh": plain.Tanh(),
     "tanh_shrink": plain.Tanhshrink(),
+    **{kind.__name__.lower(): kind() for kind in _LOWERED},
     **{name: plain.Activation(name) for name in _NAMELESS},
 }
 """The names that ``keras.activations.get`` knows (Keras 3.15); torch has no layer for the last ones."""
@@ -55,11 +46,9 @@ class Activated(Around):
 
     @property
     def computed_as(self) -> Layer:
-        """This layer: the activation belongs to its forward pass."""
-        return self
+        return self  # the activation belongs to its forward pass
 
     def forward(self, own: Own, x: Value) -> Value:  # pyright: ignore[reportIncompatibleMethodOverride] - the function inside takes one
-        """The activation of the layer's output."""
         return cast("Value", self.activation.forward(own, self.layer.forward(own, x)))
 
 

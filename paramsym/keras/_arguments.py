@@ -66,6 +66,11 @@ def weights(*names: str, activity: bool = False, more: Mapping[str, Any] | None 
     }
 
 
+def wrong(value: object, name: str, wanted: str) -> ArgumentError:
+    """Return the error for the value of an argument."""
+    return ArgumentError(f"{name} is {quoted(value)}; wanted {wanted}.")
+
+
 _MOST = 1000  # more entries than an argument has; a range may have any number
 
 
@@ -80,8 +85,7 @@ def one_of(*options: str) -> Reader:
     def read(value: Any, name: str) -> str:
         lowered = value.lower() if isinstance(value, str) else value
         if lowered not in options:
-            message = f"{name} is {quoted(value)}; wanted one of {', '.join(map(repr, options))}."
-            raise ArgumentError(message)
+            raise wrong(value, name, f"one of {', '.join(map(repr, options))}")
         return str(lowered)
 
     return read
@@ -91,8 +95,7 @@ def entries(value: Any, rank: int, name: str) -> Any:
     """Return an argument of one entry per spatial axis as a tuple, or a single number unchanged."""
     found = tupled(value, name)
     if isinstance(found, tuple) and len(found) != rank:
-        message = f"{name} is {quoted(value)}; wanted one number or {rank} of them."
-        raise ArgumentError(message)
+        raise wrong(value, name, f"one number or {rank} of them")
     return found
 
 
@@ -101,8 +104,7 @@ def tupled(value: Any, name: str) -> Any:
     if isinstance(value, str) or not isinstance(value, Sequence):
         return value
     if isinstance(value, range) and value[_MOST:]:
-        message = f"{name} is {quoted(value)}; wanted at most {_MOST} entries."
-        raise ArgumentError(message)
+        raise wrong(value, name, f"at most {_MOST} entries")
     return tuple(value)
 
 
@@ -110,8 +112,7 @@ def listed(value: Any, name: str) -> tuple[Any, ...]:
     """Return a list as a tuple; refuse anything else."""
     found = tupled(value, name)
     if not isinstance(found, tuple):
-        message = f"{name} is {quoted(value)}; wanted a tuple."
-        raise ArgumentError(message)
+        raise wrong(value, name, "a tuple")
     return found
 
 
@@ -120,30 +121,26 @@ def axes_of(value: Any, name: str) -> tuple[int, ...]:
     found = tupled(value, name)
     axes: tuple[Any, ...] = found if isinstance(found, tuple) else (found,)
     if any(not isinstance(axis, int) or isinstance(axis, bool) for axis in axes):
-        message = f"{name} is {quoted(value)}; wanted a whole number, or several."
-        raise ArgumentError(message)
+        raise wrong(value, name, "a whole number, or several")
     return tuple(sorted(axes))
 
 
 def number(value: Any, name: str) -> float:
     """Return a number that is not negative."""
     if not isinstance(value, int | float) or value < 0:
-        message = f"{name} is {quoted(value)}; wanted a number that is not negative."
-        raise ArgumentError(message)
+        raise wrong(value, name, "a number that is not negative")
     return value
 
 
 def _cudnn(value: Any, name: str) -> Any:
     if not isinstance(value, str | int) or value not in {"auto", True, False}:
-        message = f"{name} is {quoted(value)}; wanted 'auto', True or False."
-        raise ArgumentError(message)
+        raise wrong(value, name, "'auto', True or False")
     return value
 
 
 def _wanted(value: Any, name: str) -> Any:
     if value is None:
-        message = f"{name} is None; wanted a size, or one per spatial axis."
-        raise ArgumentError(message)
+        raise wrong(None, name, "a size, or one per spatial axis")
     return value
 
 

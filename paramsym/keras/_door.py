@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from inspect import Parameter, Signature
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from sympy import Basic
 
@@ -14,11 +14,13 @@ from paramsym.algebra.size import Dim, size
 from paramsym.core.fields import field_names
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError
-from paramsym.keras._arguments import CALLED, PER_AXIS, READ, Reader, entries
+from paramsym.keras._arguments import CALLED, PER_AXIS, READ, Reader, entries, wrong
 from paramsym.naming import quoted
 
 Shape: TypeAlias = tuple[Dim | None, ...]
 _EVERY_LAYER = frozenset({"activity_regularizer", "autocast", "dtype", "name", "trainable"})
+DOORS: dict[str, Door] = {}
+"""The functions of all layers, by Keras' name."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Given:
 
     def named(self, kind: type[Layer]) -> dict[str, Any]:
         """Return the arguments that the layer has, under its names; all others change neither storage nor computation."""
-        known = field_names(cast("Any", kind))
+        known = field_names(kind)
         ours = {name: [called for called in CALLED.get(name, (name,)) if called in known] for name in self.values}
         return {called[0]: self.values[name] for name, called in ours.items() if called}
 
@@ -55,9 +57,8 @@ class Door:
         says: str = "",
         rank: int = 0,
         reads: Mapping[str, Reader] | None = None,
-        complete: Callable[[Given], bool] = lambda _: False,
+        complete: Callable[[Given], object] = lambda _: False,
     ) -> None:
-        """Make the signature of the callable."""
         self.__name__ = self.__qualname__ = name or opens.__name__
         self.__doc__ = says or opens.__doc__
         self.__module__ = "paramsym.keras"
@@ -66,6 +67,7 @@ class Door:
         named = [Parameter(one, Parameter.KEYWORD_ONLY, default=default) for one, default in more.items()]
         self.__signature__ = Signature([*asked, *named, Parameter("base", Parameter.VAR_KEYWORD)])
         self._opens, self._complete, self._rank, self._reads = opens, complete, rank, {**READ, **(reads or {})}
+        DOORS[self.__name__] = self
 
     def __repr__(self) -> str:
         return f"<keras.{self.__name__}>"
@@ -108,18 +110,13 @@ class Door:
 def door(
     takes: Mapping[str, Any], keywords: Mapping[str, Any] | None = None, **more: Any
 ) -> Callable[[Callable[[Given, Any], Layer]], Door]:
-    """Make a door from a function that builds the layer."""
+    """Make a door of a function that builds the layer."""
     return lambda opens: Door(opens, takes, keywords, **more)
 
 
 def anywhere(_: Given) -> bool:
     """Return True: the layer needs no input shape."""
     return True
-
-
-def listed(*doors: Door) -> dict[str, Door]:
-    """Return doors by name."""
-    return {one.__name__: one for one in doors}
 
 
 @contextmanager
@@ -181,15 +178,13 @@ def _trainable(base: Mapping[str, Any], *, quantised: bool) -> bool:
 
 def _check_flag(name: str, value: object) -> None:
     if not isinstance(value, bool):
-        message = f"{name} is {quoted(value)}; wanted True or False."
-        raise ArgumentError(message)
+        raise wrong(value, name, "True or False")
 
 
 def shape_of(input_shape: object, rank: int | None = None, name: str = "input_shape") -> Shape:
     """Return an input shape as a checked tuple; unknown extents are None."""
     if isinstance(input_shape, str | Mapping) or not isinstance(input_shape, Sequence):
-        message = f"{name} is {quoted(input_shape)}; wanted a tuple such as (None, 10, 16), batch first."
-        raise ArgumentError(message)
+        raise wrong(input_shape, name, "a tuple such as (None, 10, 16), batch first")
     checked = tuple(None if extent is None else size(extent, f"{name}[{i}]") for i, extent in enumerate(input_shape))
     if rank is not None and len(checked) != rank:
         message = f"{name} {checked} has {len(checked)} axes; wanted {rank}, batch first."

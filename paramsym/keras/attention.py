@@ -12,29 +12,24 @@ from typing import Any
 from paramsym.algebra.size import divides
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, SizeError
-from paramsym.keras._arguments import takes, weights
-from paramsym.keras._door import Given, Shape, axis_size, door, listed, shape_of
+from paramsym.keras._arguments import takes, weights, wrong
+from paramsym.keras._door import Given, Shape, axis_size, door, shape_of
 from paramsym.layers import attention, scored_attention
-from paramsym.naming import quoted
 
 _ROLES = ("query", "value", "key")
-
-
 _DROPPED = {"dropout": 0.0, "use_bias": True}
 _LAST = {**weights("kernel", "bias", activity=True), "use_gate": False, "seed": None}
 _WINDOW = {"sliding_window": None, "flash_attention": None}
 
 
-def _check_heads(given: Given) -> bool:
+def _check_heads(given: Given) -> None:
     if "num_query_heads" in given.values:
         divides(given.num_key_value_heads, given.num_query_heads, "num_key_value_heads", "num_query_heads")
     if not isinstance(given.dropout, int | float):
-        message = f"dropout is {quoted(given.dropout)}; wanted a number."
-        raise ArgumentError(message)
+        raise wrong(given.dropout, "dropout", "a number")
     if given.flash_attention is True and given.dropout > 0:
         message = f"dropout is {given.dropout}, which flash_attention does not support; give dropout=0, or flash_attention=False."
         raise ArgumentError(message)
-    return False
 
 
 @door(
@@ -83,7 +78,6 @@ def AdditiveAttention(given: Given, shapes: Any) -> Layer:
 
 
 def _heads(given: Given, shapes: Any, rank: int | None = None) -> Layer:
-    """Return multi-head attention; ``rank`` is the required rank of every input, if there is one."""
     _, value, key = found = _shapes(shapes, rank)
     if rank is None and value[1:-1] != key[1:-1]:
         message = f"value {value} and key {key} may differ in their last axis only."
@@ -100,18 +94,14 @@ def _shapes(shapes: Any, rank: int | None = None) -> tuple[Shape, ...]:
         unknown = sorted(set(shapes) - set(_ROLES))
         missing = [role for role in _ROLES[:2] if shapes.get(role) is None]
         if unknown or missing:
-            wrong = f"has {unknown[0]!r}" if unknown else f"has no {missing[0]!r}"
-            message = f"input_shape {wrong}; wanted query, value and, if it differs, key."
+            fault = f"has {unknown[0]!r}" if unknown else f"has no {missing[0]!r}"
+            message = f"input_shape {fault}; wanted query, value and, if it differs, key."
             raise ArgumentError(message)
         found = {role: shape for role, shape in shapes.items() if shape is not None}
     else:
         several: Sequence[Any] = shapes if isinstance(shapes, list | tuple) else ()
         if len(several) not in {2, 3} or not all(isinstance(shape, list | tuple) for shape in several):
-            message = f"input_shape is {quoted(shapes)}; wanted {{'query': ..., 'value': ..., 'key': ...}} or [query, value, key]."
-            raise ArgumentError(message)
+            raise wrong(shapes, "input_shape", "{'query': ..., 'value': ..., 'key': ...} or [query, value, key]")
         found = dict(zip(_ROLES, several, strict=False))
     found.setdefault("key", found["value"])
     return tuple(shape_of(found[role], rank, role) for role in _ROLES)
-
-
-DOORS = listed(MultiHeadAttention, GroupQueryAttention, Attention, AdditiveAttention)

@@ -9,7 +9,7 @@ from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError
 from paramsym.keras._activations import activated
 from paramsym.keras._arguments import takes, weights
-from paramsym.keras._door import Given, anywhere, axis_size, door, listed, shape_of
+from paramsym.keras._door import Given, anywhere, axis_size, door, shape_of
 from paramsym.layers import activation, dense, embedding
 from paramsym.layers.lora import LoRA
 from paramsym.naming import quoted
@@ -115,6 +115,3 @@ def PReLU(given: Given, shape: Any) -> Layer:
             raise ArgumentError(message)
         slopes[axis - 1] = 1  # as in Keras, where -1 is the last axis but one
     return activation.PReLU(tuple(axis_size(tuple(slopes), axis) for axis in range(len(slopes))), dialect="keras")
-
-
-DOORS = listed(Dense, EinsumDense, Embedding, ReversibleEmbedding, PReLU)

@@ -12,15 +12,13 @@ from typing import Any
 from paramsym.algebra.size import Dim
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError
-from paramsym.keras._arguments import axes_of, takes, weights
-from paramsym.keras._door import Given, axis_size, door, listed, shape_of
+from paramsym.keras._arguments import axes_of, takes, weights, wrong
+from paramsym.keras._door import Given, axis_size, door, shape_of
 from paramsym.layers import normalization
 from paramsym.layers.batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d
 from paramsym.naming import quoted
 
 _BY_RANK = {4: BatchNorm2d, 5: BatchNorm3d}
-
-
 _AFFINE = takes(center=True, scale=True) | weights("beta", "gamma")
 
 
@@ -59,12 +57,10 @@ def GroupNormalization(given: Given, shape: Any) -> Layer:
     return normalization.GroupNorm(channels if given.groups == -1 else given.groups, channels, **named)
 
 
-def _check_clipping(given: Given) -> bool:
+def _check_clipping(given: Given) -> None:
     clipping = given.renorm_clipping
     if given.renorm and clipping is not None and not (isinstance(clipping, Mapping) and clipping.keys() <= {"rmax", "rmin", "dmax"}):
-        message = f"renorm_clipping is {quoted(clipping)}; wanted a dict with the keys rmax, rmin or dmax."
-        raise ArgumentError(message)
-    return False
+        raise wrong(clipping, "renorm_clipping", "a dict with the keys rmax, rmin or dmax")
 
 
 @door(
@@ -86,12 +82,11 @@ def BatchNormalization(given: Given, shape: Any) -> Layer:
     return _BY_RANK.get(len(shape), BatchNorm1d)(channels, momentum=given.momentum, renorm=given.renorm, **named)
 
 
-def _check_statistics(given: Given) -> bool:
+def _check_statistics(given: Given) -> None:
     if (given.mean is None) != (given.variance is None):
         missing = "mean" if given.mean is None else "variance"
         message = f"mean and variance are given together or not at all; {missing} is None."
         raise ArgumentError(message)
-    return False
 
 
 @door(
@@ -118,8 +113,7 @@ def Normalization(given: Given, shape: Any) -> Layer:
 def _channels(shape: Any, given: Given) -> tuple[Dim, dict[str, Any]]:
     """Return the extent of the single normalised axis, and the settings of its norm."""
     if len(given.axis) != 1:
-        message = f"axis is {given.axis}; wanted one axis."
-        raise ArgumentError(message)
+        raise wrong(given.axis, "axis", "one axis")
     (axis,) = given.axis
     named = {"eps": given.epsilon, "bias": given.center, "scale": given.scale, "dialect": "keras", "axis": None if axis == -1 else axis}
     return axis_size(shape_of(shape), axis), named
@@ -133,6 +127,3 @@ def _over(shape: Any, given: Given) -> tuple[tuple[Dim, ...], tuple[int, ...] | 
 
 def _elsewhere(axes: tuple[int, ...], rank: int) -> tuple[int, ...] | None:
     return None if tuple(axis % rank for axis in axes) == tuple(range(rank - len(axes), rank)) else axes
-
-
-DOORS = listed(LayerNormalization, RMSNormalization, GroupNormalization, BatchNormalization, Normalization)

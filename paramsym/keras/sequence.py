@@ -9,11 +9,11 @@ from typing import Any
 from paramsym.core import compose
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, StructureError
-from paramsym.keras._arguments import takes
-from paramsym.keras._door import Given, Shape, Unbuilt, door, listed, shape_of
+from paramsym.keras._arguments import takes, wrong
+from paramsym.keras._door import Given, Shape, Unbuilt, door, shape_of
 from paramsym.layers.wrappers import keras_name
 from paramsym.measure.shapes import output_shape
-from paramsym.naming import described, quoted
+from paramsym.naming import described
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,7 @@ def Sequential(given: Given, shape: Any) -> Layer:
 
 def _listed(layers: Any) -> list[Any]:
     if not isinstance(layers, list | tuple) or not layers:
-        message = f"layers is {quoted(layers)}; wanted a list such as [keras.Input((4,)), keras.Dense(3)]."
-        raise ArgumentError(message)
+        raise wrong(layers, "layers", "a list such as [keras.Input((4,)), keras.Dense(3)]")
     for position, layer in enumerate(layers):
         if not isinstance(layer, Layer | Unbuilt | InputShape) or (position and isinstance(layer, InputShape)):
             wanted = "a layer such as keras.Dense(3)" if position else "keras.Input(shape) or a layer such as keras.Dense(3)"
@@ -100,6 +99,3 @@ def _name(layer: Layer | Unbuilt, seen: Counter[str]) -> str:
     number = seen[name]
     seen[name] += 1
     return f"{name}_{number}" if number else name
-
-
-DOORS = listed(Sequential)

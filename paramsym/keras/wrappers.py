@@ -13,15 +13,13 @@ from paramsym.algebra.size import size
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, ShapeError, UnknownNameError
 from paramsym.keras._arguments import takes
-from paramsym.keras._door import Door, Given, Unbuilt, door, listed, shape_of
+from paramsym.keras._door import DOORS, Door, Given, Unbuilt, door, shape_of
 from paramsym.layers import wrappers
 from paramsym.layers.reparametrized import SpectralNorm
 from paramsym.layers.wrappers import keras_name
 from paramsym.naming import described
 
 _RECURRENT = frozenset({"GRU", "LSTM", "SimpleRNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"})
-
-
 _INNER = {"layer_kwargs": None}
 
 
@@ -104,8 +102,6 @@ def _directions(given: Given) -> tuple[Layer | Unbuilt, Layer | Unbuilt | None]:
 
 def _wrapped(layer: object, arguments: object) -> Layer | Unbuilt:
     """Return the layer to wrap, built by its name if that is given."""
-    from paramsym.keras import DOORS  # imported here, because the package imports this module
-
     if not isinstance(arguments, Mapping | None):
         message = f"layer_kwargs is {described(arguments)}; wanted a dictionary of arguments."
         raise ArgumentError(message)
@@ -147,6 +143,3 @@ def _name(layer: Layer | Unbuilt) -> str:
     if isinstance(layer, Layer):
         return keras_name(layer)
     return layer.options.get("name") or keras_name(layer.name)
-
-
-DOORS = listed(Bidirectional, SpectralNormalization, TimeDistributed)
