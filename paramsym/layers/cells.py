@@ -150,7 +150,22 @@ class RNNCell(Cell):
 
 
 @dataclass(frozen=True)
-class LSTMCell(Cell):
+class _LSTMCell(Cell):
+    """The arguments of an LSTM's cells; two states go from step to step."""
+
+    states = 2
+
+    input_size: Dim
+    hidden_size: Dim
+    bias: bool = True
+    dialect: Dialect = "torch"
+    _: KW_ONLY
+    activation: Layer | None = None
+    recurrent_activation: Layer | None = None
+
+
+@dataclass(frozen=True)
+class LSTMCell(_LSTMCell):
     r"""One step of a long short-term memory: input, forget, cell and output gate.
 
     With ``dialect="torch"``: ``weight_ih`` (4*hidden, input), ``weight_hh`` (4*hidden, hidden), ``bias_ih`` and ``bias_hh`` (4*hidden,).
@@ -169,17 +184,8 @@ class LSTMCell(Cell):
     (4*H**2 + 4*H*i + 8*H, 4*H**2 + 4*H*i + 4*H)
     """
 
-    states = 2
     linen = "ifgo"
     linen_bias = (False, True)
-
-    input_size: Dim
-    hidden_size: Dim
-    bias: bool = True
-    dialect: Dialect = "torch"
-    _: KW_ONLY
-    activation: Layer | None = None
-    recurrent_activation: Layer | None = None
 
     def step(self, own: Own, x: Value, *states: Value) -> tuple[Value, ...]:
         if self.dialect != "flax":

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from paramsym.algebra.size import cat
+from paramsym.algebra.size import Count, cat
 from paramsym.core.layer import Tensor
 from paramsym.errors import ArgumentError
-from paramsym.layers.cells import LSTMCell
+from paramsym.layers.cells import _LSTMCell
 from paramsym.layers.gates import functions, lstm_state
-from paramsym.layers.recurrent import LSTM
+from paramsym.layers.recurrent import _Gated
 from paramsym.program import Own, Value, segments
 
 _GATES = ("input", "forget", "output")
@@ -25,7 +25,7 @@ def _check(dialect: str) -> None:
 
 
 @dataclass(frozen=True)
-class PeepholeLSTMCell(LSTMCell):
+class PeepholeLSTMCell(_LSTMCell):
     r"""One step of an LSTM whose gates also read the cell state, each through a diagonal matrix.
 
     An ``LSTMCell`` plus three vectors of weights, of input, forget and output gate: 3*h parameters more. torch has no such cell;
@@ -60,7 +60,7 @@ class PeepholeLSTMCell(LSTMCell):
 
 
 @dataclass(frozen=True)
-class PeepholeLSTM(LSTM):
+class PeepholeLSTM(_Gated):
     r"""A stack of LSTMs whose gates also read the cell state, each through a diagonal matrix: 3*h parameters more per layer and direction.
 
     Stored like ``LSTM``, with ``weight_ch_l0`` (3*hidden,) after the biases. torch has no such layer; ``dialect="keras"`` is a recurrent
@@ -79,6 +79,8 @@ class PeepholeLSTM(LSTM):
 
     kind = PeepholeLSTMCell
     cell_name = "peephole_lstm_cell"
+
+    proj_size: Count = 0
 
     def conditions(self) -> None:
         _check(self.dialect)
