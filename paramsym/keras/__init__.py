@@ -16,7 +16,6 @@ __test__ = {name: str(door.__doc__) for name, door in DOORS.items()}
 
 
 def __getattr__(name: str) -> Door:
-    """Raise the error for an unknown name, with the nearest ones."""
     near = nearest(name, __dir__())
     meant = f"; did you mean {' or '.join(near)}?" if near else "."
     message = (
@@ -26,5 +25,4 @@ def __getattr__(name: str) -> Door:
 
 
 def __dir__() -> list[str]:
-    """List the layers."""
     return sorted([*DOORS, "Input"])

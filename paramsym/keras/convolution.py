@@ -52,7 +52,6 @@ def _door(name: str, opens: Any, kind: Any, arguments: dict[str, Any], says: str
 
 
 def _doors(rank: int) -> None:
-    """Make the doors for a number of spatial axes."""
     ones = 1 if rank == 1 else (1,) * rank
     k, places = "k, " * rank, 3**rank
     image = f"{'10, ' * rank}3)"

@@ -34,7 +34,6 @@ _LAST = {"data_format": "channels_last"}
 
 
 def _same_axes(value: Any, name: str) -> Any:
-    """Return one axis unchanged, several as a tuple."""
     found = axes_of(value, name)
     return value if isinstance(value, int) else found
 
@@ -105,8 +104,6 @@ _MODES = one_of("nearest", "bilinear", "bicubic", "lanczos3", "lanczos5")
 
 
 def _spatial(rank: int) -> None:
-    """Make the doors for a number of spatial axes."""
-
     def here(module: Any, name: str) -> Any:
         return getattr(module, f"{name}{rank}d")
 

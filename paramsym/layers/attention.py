@@ -111,7 +111,6 @@ class MultiHeadAttention(Layer):
         return self.dialect == "torch" and self.batch_first and self._storage != "separate"
 
     def conditions(self) -> None:
-        """Heads divide widths, key/value heads divide heads, and no two arguments contradict each other."""
         if self.head_dim is not None and self.qkv_features is not None:
             message = "head_dim and qkv_features both say how wide a head is; give one of them."
             raise ArgumentError(message)
@@ -155,7 +154,6 @@ class MultiHeadAttention(Layer):
             raise ArgumentError(message)
 
     def tensors(self) -> Iterator[Tensor]:
-        """The tensors that torch keeps on the layer itself: the input projections and the extra key and value."""
         if self.dialect != "torch":
             return
         query, key, value = self._axes()
@@ -175,7 +173,6 @@ class MultiHeadAttention(Layer):
             yield Tensor("bias_v", (1, 1, value), role="bias")
 
     def parts(self) -> Iterator[Part]:
-        """The projections that are separate layers, then the norms, then the gate."""
         yield from self._torch_parts() if self.dialect == "torch" else self._kernel_parts()
 
     def forward(self, own: Own, query: Value, key: Value | None = None, value: Value | None = None) -> Value:
@@ -244,7 +241,6 @@ class MultiHeadAttention(Layer):
         return [both(inputs[0], first, one), *segments(both(inputs[1], second, other), apart=True)]
 
     def _normed(self, own: Own, name: str, x: Value) -> Value:
-        """Separate heads, normalised before or after the split."""
         if self.qk_norm is None:
             return heads(x)
         return heads(own[name](x)) if self.qk_norm_scope == "full" else own[name](heads(x))

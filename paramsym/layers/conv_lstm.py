@@ -82,7 +82,6 @@ class _Gates(Layer):
             yield Tensor("bias", (gates,), role="bias")
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Convolve (batch, channels, *spatial)."""
         rank = len(self.sliding.kernel)
         y = self.sliding.convolve(x, kernel_first(own.kernel, rank))
         return y + per_channel(own.bias, rank) if self.bias else y
@@ -131,7 +130,6 @@ class _ConvLSTM(Sibling):
     go_backwards: bool = False
 
     def forward(self, own: Own, x: Value) -> Any:
-        """Return the states of all steps, or of the last one, Keras' default; with ``return_state`` the last states after it."""
         names = " ".join(("depth", "height", "width")[-self.rank :]) if self.rank > 1 else "length"
         first, last = f"batch steps channels {names}", f"batch steps {names} channels"
         here = first if self.data_format == "channels_first" else last
@@ -153,7 +151,6 @@ class _ConvLSTM(Sibling):
         return scanned(step, every_step(x, own["cell.ih"]), self.out_channels)
 
     def conditions(self) -> None:
-        """Tuples have one entry per axis; stride and dilation exclude each other."""
         per_axis(self.kernel_size, self.rank, "kernel_size")
         stride, dilation = per_axis(self.stride, self.rank, "stride"), per_axis(self.dilation, self.rank, "dilation")
         exclude(stride, dilation)
@@ -165,7 +162,6 @@ class _ConvLSTM(Sibling):
         )
 
     def parts(self) -> Iterator[Part]:
-        """The cell: one part in Keras, two convolutions in Flax."""
         sliding = Sliding.of(self.rank, self.kernel_size, self.stride, self.dilation, self.padding, dialect=self.dialect)
         if self.dialect == "keras":
             seen = (self.data_format != "channels_first", self.activation, self.recurrent_activation)

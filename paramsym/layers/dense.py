@@ -47,7 +47,6 @@ class Dense(Layer):
             yield Tensor("bias", (self.out_features,), role="bias")
 
     def forward(self, own: Own, x: Value) -> Value:
-        """A product with the matrix, and the bias."""
         spec = "... i, o i -> ... o" if self.dialect == "torch" else "... i, i o -> ... o"
         y = contract(spec, features(x, self.in_features), own.weight if self.dialect == "torch" else own.kernel)
         return y + own.bias if self.bias else y
@@ -75,7 +74,6 @@ class TransposedDense(Layer):
             yield Tensor("bias", (self.out_features,), role="bias")
 
     def forward(self, own: Own, x: Value) -> Value:
-        """A product with the matrix, and the bias."""
         y = contract("... i, i o -> ... o", features(x, self.in_features), own.weight)
         return y + own.bias if self.bias else y
 
@@ -160,7 +158,6 @@ class EinsumDense(Layer):
             yield Tensor("bias", self._bias_shape(outputs, produced, after), role="bias")
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The Einstein sum, and the bias."""
         if x.rank != len(self.input_shape):
             message = f"wanted {len(self.input_shape)} axes, as in {self.input_shape}; found {x.rank}, {text(x.sizes)}."
             raise ShapeError(message)

@@ -67,7 +67,6 @@ class Embedding(Layer):
         _check_padding_index(self.padding_idx, self.num_embeddings)
 
     def forward(self, own: Own, index: Value) -> Value:
-        """A row for every index."""
         table = own[self.own_tensors[0].name]
         if self.max_norm is None:
             return lookup(table, index)

@@ -109,7 +109,6 @@ class MixtureOfExperts(Layer):
     groups_per_token: Dim = 1
 
     def conditions(self) -> None:
-        """A token uses at most all experts; options of a stack need a stack, options of shared experts need shared experts."""
         at_most(self.experts_per_token, self.num_experts, "experts_per_token", "num_experts")
         if self.transposed and self.storage != "stacked":
             message = "transposed is the layout of a stack of experts; it needs storage='stacked'."
@@ -121,7 +120,6 @@ class MixtureOfExperts(Layer):
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
-        """Router and experts in either order, then the shared experts."""
         router = Part(self.router, Router(self.d_model, self.num_experts, self.router_bias, self.correction_bias, **self._choice))
         experts = Part("experts", self._experts())
         yield from (experts, router) if self.experts_first else (router, experts)
@@ -131,7 +129,6 @@ class MixtureOfExperts(Layer):
                 yield Part(f"{self.shared}_gate", Dense(self.d_model, 1, bias=False))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The weighted sum of the chosen experts, plus the shared experts."""
         _, weights, chosen = own[self.router](x)
         y = own.experts(x, weights, chosen)
         if self.shared_dim is None:
@@ -141,7 +138,6 @@ class MixtureOfExperts(Layer):
 
     @property
     def _choice(self) -> dict[str, Any]:
-        """The choice of the router."""
         names = ("experts_per_token", "scores", "normalised", "weights_scale", "groups", "groups_per_token")
         return {name: getattr(self, name) for name in names}
 
@@ -184,7 +180,6 @@ class StackedExperts(Layer):
         at_most(self.experts_per_token, self.num_experts, "experts_per_token", "num_experts")
 
     def tensors(self) -> Iterator[Tensor]:
-        """The way up, then the way down, each followed by its bias."""
         width: Axis = cat(gate=self.dim_feedforward, up=self.dim_feedforward) if self.gated else self.dim_feedforward
         yield from self._projection("gate_up_proj" if self.gated else "up_proj", self.d_model, width)
         yield from self._projection("down_proj", self.dim_feedforward, self.d_model)
@@ -252,7 +247,6 @@ class Router(Layer):
     groups_per_token: Dim = 1
 
     def tensors(self) -> Iterator[Tensor]:
-        """Weight, bias, buffer."""
         yield Tensor("weight", (self.num_experts, self.d_model))
         if self.bias:
             yield Tensor("bias", (self.num_experts,), role="bias")
@@ -302,7 +296,6 @@ class PlainExpert(Layer):
     activation: str = "silu"
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The projection up, the activation, the projection down."""
         return own.down_proj(apply(self.activation, own.up_proj(x)))
 
     def parts(self) -> Iterator[Part]:

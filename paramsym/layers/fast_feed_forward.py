@@ -55,7 +55,6 @@ class FastFeedForward(Layer):
     track_usage: bool = False
 
     def conditions(self) -> None:
-        """The tree has a possible size, and the arguments describe one of the two references."""
         if not within(self.depth, _DEEPEST):
             message = f"depth is {self.depth}; a tree of depth {_DEEPEST} already has 2**{_DEEPEST + 1} nodes."
             raise SizeError(message)
@@ -72,7 +71,6 @@ class FastFeedForward(Layer):
             raise ArgumentError(message)
 
     def tensors(self) -> Iterator[Tensor]:
-        """Nodes and leaves, if the leaves are networks."""
         if self.leaf_width is None:
             return
         all_leaves = canonical(2**self.depth)
@@ -89,7 +87,6 @@ class FastFeedForward(Layer):
             yield Tensor("leaf_usage", (leaves,), role="statistic", trainable=False)
 
     def parts(self) -> Iterator[Part]:
-        """The input and output weights of the neurons, if every node is a neuron."""
         if self.leaf_width is not None:
             return
         nodes = (self.parallel_size, stack(canonical(2 ** (self.depth + 1) - 1), used=canonical(self.depth + 1)))
@@ -120,7 +117,6 @@ class FastFeedForward(Layer):
         return scan(tree, (constant("zeros", (*batch, self.output_width)),), weight, bias, out)[0]
 
     def _leaf(self, own: Own, x: Value) -> Value:
-        """Walk down to a leaf, and apply its network."""
         weights, biases = own.node_weights, rearrange(own.node_biases, "n one -> (n one)")
 
         def step(node: Value, _: Value) -> tuple[Value, ...]:

@@ -35,7 +35,6 @@ class FeedForward(Layer):
         yield Part("linear2", Dense(self.dim_feedforward, self.d_model, self.bias))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Up, the activation, down."""
         return own.linear2(drop(apply(self.activation, own.linear1(x)), self.dropout))
 
 
@@ -69,6 +68,5 @@ class GatedFeedForward(Layer):
         yield Part("down_proj", Dense(self.dim_feedforward, self.d_model, self.bias if self.down_bias is None else self.down_bias))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The activated gate times the up projection, then the projection down."""
         gate, up = segments(own.gate_up_proj(x)) if self.fused else (own.gate_proj(x), own.up_proj(x))
         return own.down_proj(apply(self.activation, gate) * up)

@@ -39,7 +39,6 @@ class HeadProjection(Layer):
             yield Tensor("bias", self.outputs, role="bias")
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The product over the input axes, and the bias."""
         taken, given = (" ".join(f"{word}{n}" for n in range(len(axes))) for word, axes in (("i", self.inputs), ("o", self.outputs)))
         y = contract(f"... {taken}, {taken} {given} -> ... {given}", features(x, *self.inputs), own.kernel)
         return y + own.bias if self.bias else y
@@ -60,7 +59,6 @@ class ByHead(Layer):
     layer: Layer
 
     def parts(self) -> Iterator[Part]:
-        """The layer, without a prefix."""
         yield Part("", self.layer)
 
 
@@ -83,7 +81,6 @@ class HeadNorm(Layer):
         yield from affine_tensors(self.shape, self.dialect, scale=True, shift=self.bias)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Every head divided by its root mean square, or its difference from the mean divided by the deviation."""
         scale = own.weight if self.dialect == "torch" else own.scale
         shift = own.bias if self.bias else None
         return normalise(features(x, *self.shape), self.kind, -1, eps=self.eps, scale=scale, shift=shift, steps=self.kind == "layer")

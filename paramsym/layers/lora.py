@@ -105,7 +105,6 @@ class LoRA(Layer):
 
     @property
     def computed_as(self) -> Layer:
-        """The base, which defines the inputs."""
         return self.base.computed_as
 
     def forward(self, own: Own, x: Value, *more: Value) -> Any:
@@ -124,11 +123,9 @@ class LoRA(Layer):
 
     @property
     def _scale(self) -> float | Expr:
-        """The factor of the product."""
         return 1.0 if self.lora_alpha is None else self.lora_alpha / (sqrt(self.r) if self.use_rslora else self.r)
 
     def _beside(self, own: Own, x: Value) -> Value:
-        """The input through both factors."""
         if isinstance(self.base, Embedding):
             rows = lookup(rearrange(own[f"lora_embedding_A.{self.adapter}"], "r v -> v r"), x)
             return contract("... r, h r -> ... h", rows, own[f"lora_embedding_B.{self.adapter}"])
@@ -162,7 +159,6 @@ class LoRA(Layer):
         return (base - bias) * stretch + bias + beside * stretch
 
     def parts(self) -> Iterator[Part]:
-        """The base, then the factors, then the magnitudes."""
         if self._in_keras:
             yield from self._keras_parts()
             return

@@ -91,7 +91,6 @@ class Mamba(Layer):
         return own.out_proj((y + x * own.D) * apply("silu", gate))
 
     def tensors(self) -> Iterator[Tensor]:
-        """The matrices of the state."""
         yield Tensor("A_log", (self._inner, self.state_size))
         yield Tensor("D", (self._inner,))
 
@@ -217,7 +216,6 @@ class Mamba2(Layer):
         return inside + before * rearrange(apply("exp", total), "b a c l -> b c l a ()")
 
     def conditions(self) -> None:
-        """The heads divide the inner width."""
         self._inner()
         if self.head_dim is not None:
             heads, inner = canonical(self.num_heads * self.head_dim), canonical(self.expand * self.hidden_size)
@@ -226,7 +224,6 @@ class Mamba2(Layer):
                 raise SizeError(message)
 
     def tensors(self) -> Iterator[Tensor]:
-        """Three vectors with one number per head."""
         yield Tensor("dt_bias", (self.num_heads,), role="bias")
         yield Tensor("A_log", (self.num_heads,))
         yield Tensor("D", (self.num_heads,))
@@ -294,7 +291,6 @@ class GatedGroupNorm(Layer):
         yield Tensor("weight", (self.features,), role="scale")
 
     def forward(self, own: Own, x: Value, gate: Value | None = None) -> Value:
-        """Return the features, multiplied by the SiLU of the gate if there is one, normalised in every group, and scaled."""
         x = x if gate is None else x * apply("silu", gate)
         x = rearrange(features(x, self.features), "... (g d) -> ... g d", g=self.groups)
         return rearrange(normalise(x, "rms", -1, eps=self.eps), "... g d -> ... (g d)") * own.weight

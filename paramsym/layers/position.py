@@ -119,7 +119,6 @@ class LearnedPositions(_Positions):
         yield Tensor("weight", (canonical(self.num_positions + self.offset), self.embedding_dim), role="table")
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The row of every position."""
         return x + lookup(own.weight, self.index(x))
 
 
@@ -147,7 +146,6 @@ class SinusoidalPositions(_Positions):
     name: str = "weight"
 
     def tensors(self) -> Iterator[Tensor]:
-        """The table, if it is stored."""
         shape = (canonical(self.num_positions + self.offset), self.embedding_dim)
         if self.stored == "frozen":
             yield Tensor(self.name, shape, role="table", trainable=False)
@@ -183,7 +181,6 @@ class RotaryPositions(Layer):
     stored: Literal["buffer", "persistent", "computed"] = "buffer"
 
     def tensors(self) -> Iterator[Tensor]:
-        """The frequencies, if they are stored."""
         if self.stored != "computed":
             persistent = self.stored == "persistent"
             yield Tensor("inv_freq", (divides(2, self.dim, "2", "dim"),), role="table", buffer=True, persistent=persistent)
@@ -288,5 +285,4 @@ class Distances(Layer):
         yield Tensor("weight", (self.num_embeddings, self.embedding_dim), role="table")
 
     def forward(self, own: Own, index: Value) -> Value:
-        """A row for every bucket."""
         return lookup(own.weight, index)

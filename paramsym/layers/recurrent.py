@@ -77,7 +77,6 @@ class _Level(Layer):
         return (join(*outputs), *(join(*(rearrange(one, "b h -> () b h") for one in state), axis=0) for state in states))
 
     def _direction(self, own: Own, x: Value, ending: str) -> tuple[Value, ...]:
-        """Return the last states of one direction, and the hidden states of all steps."""
         lent = _Numbered(self.cell, own, ending)
         fed = self.cell.product(lent, "i", x)
 
@@ -179,7 +178,6 @@ class _Recurrent(Layer):
         return (output, *(rearrange(state, "l d b h -> (l d) b h") for state in states))
 
     def _scanned(self, own: Own, x: Value) -> tuple[Value, ...]:
-        """Return the hidden states of all steps, and the last states."""
         cell = own[self.own_parts[0].name]
 
         def step(*given: Value) -> tuple[Value, ...]:

@@ -58,7 +58,6 @@ class AdditiveAttention(Layer):
             raise ArgumentError(message)
 
     def tensors(self) -> Iterator[Tensor]:
-        """Keras' scale."""
         if self.dialect == "keras" and self.use_scale:
             yield Tensor("scale", (self.query_dim,), role="scale")
 

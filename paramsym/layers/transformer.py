@@ -67,7 +67,6 @@ class TransformerEncoderLayer(_Layer):
         yield from _rest(self, norms=2)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Self-attention and the feed-forward network, with the norms before the sub-layers or after the residual additions."""
         for norm, body in (("norm1", lambda x: drop(own.self_attn(x), self.dropout)), ("norm2", self._inner(own))):
             x = x + body(own[norm](x)) if self.norm_first else own[norm](x + body(x))
         return x

@@ -102,7 +102,6 @@ def _options(hint: Any) -> Iterator[Any]:
 
 
 def _composed(inner: SearchStrategy[Layer]) -> SearchStrategy[Layer]:
-    """Return a strategy for compositions of layers from ``inner``."""
     st = hypothesis().strategies
     depth = dims("depth")
     kinds = (

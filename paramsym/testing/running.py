@@ -188,7 +188,6 @@ def _wanted(xp: Any, sized: Layer, build: Callable[[], Any], tensors: Mapping[st
 
 
 def _reference(xp: Any, reference: Any, tensors: Mapping[str, Any], arrays: list[Any]) -> Any:
-    """Return what the reference computes, as arrays."""
     if hasattr(reference, "load_state_dict"):
         torch = available("torch")
         reference = reference.double().eval()
