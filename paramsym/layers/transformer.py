@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import cast
+from typing import ClassVar, cast
 
 from paramsym.algebra.size import Count, Dim
 from paramsym.core.compose import Repeat
@@ -17,9 +17,42 @@ from paramsym.naming import quoted
 from paramsym.program import Own, Value, apply, drop, is_known, unknown
 
 
+class _Torch(Layer):
+    """The common base of the layers and of the whole: torch's arguments."""
+
+    d_model: Dim
+    dropout: float
+    activation: object
+    layer_norm_eps: float
+    bias: bool
+
+    def conditions(self) -> None:
+        if not 0 <= self.dropout <= 1:
+            message = f"dropout is {self.dropout}; wanted a probability between 0 and 1."
+            raise ArgumentError(message)
+        given = self.activation
+        if isinstance(given, Layer) or (isinstance(given, str) and given in {"relu", "gelu"}):
+            return
+        if isinstance(given, type):
+            message = f"activation is the class {given.__name__}; give an instance, such as {given.__name__}(), or 'relu' or 'gelu'."
+            raise ArgumentError(message)
+        if not callable(given):
+            message = f"activation is {quoted(given)}; wanted 'relu', 'gelu', a function or a layer."
+            raise ArgumentError(message)
+        parameters = getattr(given, "parameters", None)
+        if callable(parameters) and any(True for _ in cast("Iterable[object]", parameters())):
+            message = f"activation {quoted(given)} has parameters; give the layer that states them, such as PReLU()."
+            raise ArgumentError(message)
+
+    def _norm(self) -> LayerNorm:
+        return LayerNorm(self.d_model, self.layer_norm_eps, bias=self.bias)
+
+
 @dataclass(frozen=True)
-class _Layer(Layer):
-    """The common base of the two layers: torch's arguments, and a feed-forward network."""
+class _Layer(_Torch):
+    """The common base of the two layers: attentions and a feed-forward network, each with a norm."""
+
+    attentions: ClassVar[tuple[str, ...]]
 
     d_model: Dim
     nhead: Dim
@@ -31,19 +64,34 @@ class _Layer(Layer):
     norm_first: bool = False
     bias: bool = True
 
-    def conditions(self) -> None:
-        _check(self.dropout, self.activation)
+    def parts(self) -> Iterator[Part]:
+        """The attentions, the feed-forward network, the norms; an activation that is a layer comes last, as in torch."""
+        for name in self.attentions:
+            yield Part(name, MultiHeadAttention(self.d_model, self.nhead, self.dropout, self.bias, batch_first=self.batch_first))
+        yield Part("", FeedForward(self.d_model, self.dim_feedforward, self.bias))
+        for number in range(len(self.attentions) + 1):
+            yield Part(f"norm{number + 1}", self._norm())
+        if isinstance(self.activation, Layer):
+            yield Part("activation", self.activation)
 
-    def _inner(self, own: Own) -> Callable[[Value], Value]:
-        """Return the feed-forward network with its dropouts; an activation with parameters is a part."""
+    def _blocks(self, own: Own, x: Value, *memory: Value) -> Value:
+        """Every block, with the norms before the blocks or after the residual additions."""
+        blocks: list[Callable[[Value], Value]] = [own.self_attn]
+        if memory:
+            blocks.append(lambda x: own.multihead_attn(x, *memory))
+        blocks.append(lambda x: own.linear2(drop(self._activated(own, own.linear1(x)), self.dropout)))
+        for number, block in enumerate(blocks, 1):
+            norm = own[f"norm{number}"]
+            x = x + drop(block(norm(x)), self.dropout) if self.norm_first else norm(x + drop(block(x), self.dropout))
+        return x
 
-        def activated(x: Value) -> Value:
-            if isinstance(self.activation, Layer):
-                return own.activation(x)
-            name = str(self.activation if isinstance(self.activation, str) else getattr(self.activation, "__name__", self.activation))
-            return apply(name, x) if is_known(name) else unknown(name, x)
-
-        return lambda x: drop(own.linear2(drop(activated(own.linear1(x)), self.dropout)), self.dropout)
+    def _activated(self, own: Own, x: Value) -> Value:
+        given = self.activation
+        if isinstance(given, Layer):
+            activated: Value = own.activation(x)
+            return activated
+        name = str(given if isinstance(given, str) else getattr(given, "__name__", given))
+        return apply(name, x) if is_known(name) else unknown(name, x)
 
 
 @dataclass(frozen=True)
@@ -62,14 +110,10 @@ class TransformerEncoderLayer(_Layer):
     2*F*H + F + 4*H**2 + 9*H
     """
 
-    def parts(self) -> Iterator[Part]:
-        yield Part("self_attn", _attention(self))
-        yield from _rest(self, norms=2)
+    attentions = ("self_attn",)
 
     def forward(self, own: Own, x: Value) -> Value:
-        for norm, body in (("norm1", lambda x: drop(own.self_attn(x), self.dropout)), ("norm2", self._inner(own))):
-            x = x + body(own[norm](x)) if self.norm_first else own[norm](x + body(x))
-        return x
+        return self._blocks(own, x)
 
 
 @dataclass(frozen=True)
@@ -87,24 +131,11 @@ class TransformerDecoderLayer(_Layer):
     2*F*H + F + 8*H**2 + 15*H
     """
 
-    def parts(self) -> Iterator[Part]:
-        yield Part("self_attn", _attention(self))
-        yield Part("multihead_attn", _attention(self))
-        yield from _rest(self, norms=3)
+    attentions = ("self_attn", "multihead_attn")
 
     def forward(self, own: Own, x: Value, memory: Value | None = None) -> Value:
-        """Self-attention, attention to the memory and the feed-forward network; without a memory, attention is to the target."""
-        memory = x if memory is None else memory
-
-        def within(x: Value) -> Value:
-            return drop(own.self_attn(x), self.dropout)
-
-        def across(x: Value) -> Value:
-            return drop(own.multihead_attn(x, memory), self.dropout)
-
-        for norm, body in (("norm1", within), ("norm2", across), ("norm3", self._inner(own))):
-            x = x + body(own[norm](x)) if self.norm_first else own[norm](x + body(x))
-        return x
+        """Without a memory, attention is to the target."""
+        return self._blocks(own, x, x if memory is None else memory)
 
 
 @dataclass(frozen=True)
@@ -156,7 +187,7 @@ class TransformerDecoder(Layer):
 
 
 @dataclass(frozen=True)
-class Transformer(Layer):
+class Transformer(_Torch):
     """An encoder and a decoder stack with a LayerNorm at the end of each; embeddings are not part of it.
 
     ``encoder.layers.0`` ... ``encoder.norm``, ``decoder.layers.0`` ... ``decoder.norm``. ``custom_encoder`` and ``custom_decoder`` are
@@ -183,56 +214,16 @@ class Transformer(Layer):
     norm_first: bool = False
     bias: bool = True
 
-    def conditions(self) -> None:
-        _check(self.dropout, self.activation)
-
     def parts(self) -> Iterator[Part]:
         arguments = (self.d_model, self.nhead, self.dim_feedforward, self.dropout, self.activation)
         options = (self.layer_norm_eps, self.batch_first, self.norm_first, self.bias)
-        encoder = self.custom_encoder
+        encoder, decoder = self.custom_encoder, self.custom_decoder
         if encoder is None:
-            encoder = TransformerEncoder(TransformerEncoderLayer(*arguments, *options), self.num_encoder_layers, _norm(self))
-        yield Part("encoder", encoder)
-        decoder = self.custom_decoder
+            encoder = TransformerEncoder(TransformerEncoderLayer(*arguments, *options), self.num_encoder_layers, self._norm())
         if decoder is None:
-            decoder = TransformerDecoder(TransformerDecoderLayer(*arguments, *options), self.num_decoder_layers, _norm(self))
-        yield Part("decoder", decoder)
+            decoder = TransformerDecoder(TransformerDecoderLayer(*arguments, *options), self.num_decoder_layers, self._norm())
+        yield from (Part("encoder", encoder), Part("decoder", decoder))
 
     def forward(self, own: Own, source: Value, target: Value | None = None) -> Value:
         """The decoded target, which attends to the encoded source; a single input is used for both."""
         return own.decoder(source if target is None else target, own.encoder(source))
-
-
-def _attention(layer: TransformerEncoderLayer | TransformerDecoderLayer) -> MultiHeadAttention:
-    return MultiHeadAttention(layer.d_model, layer.nhead, layer.dropout, layer.bias, batch_first=layer.batch_first)
-
-
-def _norm(layer: TransformerEncoderLayer | TransformerDecoderLayer | Transformer) -> LayerNorm:
-    return LayerNorm(layer.d_model, layer.layer_norm_eps, bias=layer.bias)
-
-
-def _rest(layer: TransformerEncoderLayer | TransformerDecoderLayer, norms: int) -> Iterator[Part]:
-    """Yield the parts after the attentions; an activation that is a layer comes last, as in torch."""
-    yield Part("", FeedForward(layer.d_model, layer.dim_feedforward, layer.bias))
-    for number in range(1, norms + 1):
-        yield Part(f"norm{number}", _norm(layer))
-    if isinstance(layer.activation, Layer):
-        yield Part("activation", layer.activation)
-
-
-def _check(dropout: float, activation: object) -> None:
-    if not 0 <= dropout <= 1:
-        message = f"dropout is {dropout}; wanted a probability between 0 and 1."
-        raise ArgumentError(message)
-    if isinstance(activation, Layer) or (isinstance(activation, str) and activation in {"relu", "gelu"}):
-        return
-    if isinstance(activation, type):
-        message = f"activation is the class {activation.__name__}; give an instance, such as {activation.__name__}(), or 'relu' or 'gelu'."
-        raise ArgumentError(message)
-    if not callable(activation):
-        message = f"activation is {quoted(activation)}; wanted 'relu', 'gelu', a function or a layer."
-        raise ArgumentError(message)
-    parameters = getattr(activation, "parameters", None)
-    if callable(parameters) and any(True for _ in cast("Iterable[object]", parameters())):
-        message = f"activation {quoted(activation)} has parameters; give the layer that states them, such as PReLU()."
-        raise ArgumentError(message)
