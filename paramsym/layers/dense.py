@@ -2,19 +2,49 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 
 from paramsym.algebra.convolution import differ
-from paramsym.algebra.size import Dim, Shape, Width, text
+from paramsym.algebra.size import Dim, Width, text
 from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError, ShapeError, SizeError
 from paramsym.layers.dialects import Dialect
 from paramsym.program import Kept, Own, Value, contract, features, region
 
+_EQUATION = (
+    r"(?P<lead>\.{3})?(?P<inputs>[A-Za-z]+)(?P<behind>\.{3})?,(?P<kernel>[A-Za-z]+)"
+    r"->(?(lead)\.{3})(?P<outputs>[A-Za-z]+)(?(behind)\.{3})"
+)
+
+
+class _Linear(Layer):
+    """The common base of layers with one matrix."""
+
+    in_features: Width
+    out_features: Width
+    bias: bool
+
+    @property
+    def _stored(self) -> tuple[str, str]:
+        """The name of the matrix, and its axes."""
+        return "weight", "i o"
+
+    def tensors(self) -> Iterator[Tensor]:
+        name, order = self._stored
+        yield Tensor(name, (self.in_features, self.out_features) if order == "i o" else (self.out_features, self.in_features))
+        if self.bias:
+            yield Tensor("bias", (self.out_features,), role="bias")
+
+    def forward(self, own: Own, x: Value) -> Value:
+        name, order = self._stored
+        y = contract(f"... i, {order} -> ... o", features(x, self.in_features), own[name])
+        return y + own.bias if self.bias else y
+
 
 @dataclass(frozen=True)
-class Dense(Layer):
+class Dense(_Linear):
     r"""A fully connected layer, :math:`y = W x + b`.
 
     ``weight`` is (out_features, in_features); ``bias``, if present, is (out_features,). With ``dialect="keras"`` and ``"flax"`` the
@@ -38,22 +68,13 @@ class Dense(Layer):
     _: KW_ONLY
     dialect: Dialect = "torch"
 
-    def tensors(self) -> Iterator[Tensor]:
-        if self.dialect == "torch":
-            yield Tensor("weight", (self.out_features, self.in_features))
-        else:
-            yield Tensor("kernel", (self.in_features, self.out_features))
-        if self.bias:
-            yield Tensor("bias", (self.out_features,), role="bias")
-
-    def forward(self, own: Own, x: Value) -> Value:
-        spec = "... i, o i -> ... o" if self.dialect == "torch" else "... i, i o -> ... o"
-        y = contract(spec, features(x, self.in_features), own.weight if self.dialect == "torch" else own.kernel)
-        return y + own.bias if self.bias else y
+    @property
+    def _stored(self) -> tuple[str, str]:
+        return ("weight", "o i") if self.dialect == "torch" else ("kernel", "i o")
 
 
 @dataclass(frozen=True)
-class TransposedDense(Layer):
+class TransposedDense(_Linear):
     """A fully connected layer that stores the transposed matrix: ``weight`` is (in_features, out_features).
 
     Parameters: in*out + out. Reference: ``transformers.pytorch_utils.Conv1D`` of GPT-2 (Radford et al. 2019), whose constructor takes the
@@ -67,15 +88,6 @@ class TransposedDense(Layer):
     in_features: Width
     out_features: Width
     bias: bool = True
-
-    def tensors(self) -> Iterator[Tensor]:
-        yield Tensor("weight", (self.in_features, self.out_features))
-        if self.bias:
-            yield Tensor("bias", (self.out_features,), role="bias")
-
-    def forward(self, own: Own, x: Value) -> Value:
-        y = contract("... i, i o -> ... o", features(x, self.in_features), own.weight)
-        return y + own.bias if self.bias else y
 
 
 @dataclass(frozen=True)
@@ -144,11 +156,13 @@ class EinsumDense(Layer):
     def tensors(self) -> Iterator[Tensor]:
         inputs, kernel, outputs = self._terms()
         before, after = self._ellipsis(inputs)
-        output_shape = self._output_shape(inputs, outputs)
         extents = dict(zip(inputs, self.input_shape[before:], strict=False))
-        produced = dict(zip(outputs, output_shape[before:], strict=False))
-        for letter in inputs:
-            self._check_shared(letter, extents, produced)
+        produced = dict(zip(outputs, self._output_shape(outputs, before, after)[before:], strict=False))
+        for letter, one in extents.items():
+            other = produced.get(letter)
+            if isinstance(one, int) and isinstance(other, int) and one != other:
+                message = f"equation {self.equation!r}: {letter!r} is {one} in the input shape and {other} in the output shape."
+                raise SizeError(message)
         for letter in outputs:
             if letter not in inputs and letter not in kernel:
                 message = f"equation {self.equation!r}: output letter {letter!r} is neither in the input nor in the kernel."
@@ -161,10 +175,9 @@ class EinsumDense(Layer):
         if x.rank != len(self.input_shape):
             message = f"wanted {len(self.input_shape)} axes, as in {self.input_shape}; found {x.rank}, {text(x.sizes)}."
             raise ShapeError(message)
-        for found, built in zip(x.sizes, self.input_shape, strict=True):
-            if differ(found, built):
-                message = f"the layer was built for {self.input_shape}; found {text(x.sizes)}."
-                raise ShapeError(message)
+        if any(differ(found, built) for found, built in zip(x.sizes, self.input_shape, strict=True)):
+            message = f"the layer was built for {self.input_shape}; found {text(x.sizes)}."
+            raise ShapeError(message)
         inputs, kernel, outputs = self._terms()
         before, after = self._ellipsis(inputs)
         lead, behind = "... " * bool(before), " ..." * bool(after)
@@ -173,30 +186,15 @@ class EinsumDense(Layer):
 
     def _terms(self) -> tuple[str, str, str]:
         """Split the equation into the letters of input, kernel and output, without ellipses."""
-        left, arrow, outputs = self.equation.partition("->")
-        inputs, comma, kernel = left.partition(",")
-        dotted = [(term.startswith("..."), term.endswith("...")) for term in (inputs, outputs)]
-        letters = (inputs.strip("."), kernel, outputs.strip("."))
-        rebuilt = [
-            ("..." if start else "") + term + ("..." if end else "")
-            for (start, end), term in zip(dotted, (letters[0], letters[2]), strict=True)
-        ]
-        sound = (
-            bool(arrow and comma)
-            and dotted[0] == dotted[1]
-            and dotted[0] != (True, True)
-            and rebuilt == [inputs, outputs]
-            and all(term.isascii() and term.isalpha() for term in letters)
-            and (not dotted[0][1] or len(letters[0]) > 1)
-        )
-        if not sound:
+        found = re.fullmatch(_EQUATION, self.equation)
+        if not found or (found["lead"] and found["behind"]) or (found["behind"] and len(found["inputs"]) == 1):
             message = f"equation is {self.equation!r}; write 'ab,bc->ac', '...b,bc->...c' or 'ab...,bc->ac...'."
             raise ArgumentError(message)
-        for term in letters:
+        for term in found.group("inputs", "kernel", "outputs"):
             if len(set(term)) != len(term):
                 message = f"equation {self.equation!r}: a letter occurs twice in {term!r}."
                 raise ArgumentError(message)
-        return letters
+        return found["inputs"], found["kernel"], found["outputs"]
 
     def _ellipsis(self, inputs: str) -> tuple[int, int]:
         """Return the numbers of axes of the ellipsis, before and after the letters; one of them is zero."""
@@ -208,22 +206,14 @@ class EinsumDense(Layer):
             raise ArgumentError(message)
         return (elided, 0) if self.equation.startswith("...") else (0, elided)
 
-    def _output_shape(self, inputs: str, outputs: str, input_shape: Shape | None = None) -> tuple[Dim | None, ...]:
+    def _output_shape(self, outputs: str, before: int, after: int) -> tuple[Dim | None, ...]:
         """Complete the output shape with the batch axis and the axes of the ellipsis."""
-        before, after = self._ellipsis(inputs)
         given = self.partial_output_shape if isinstance(self.partial_output_shape, tuple) else (self.partial_output_shape,)
         wanted = len(outputs) - (0 if before else 1)
         if len(given) != wanted:
             message = f"the output shape {given} has {len(given)} axes; {self.equation!r} wants {wanted}, without the batch axis."
             raise ArgumentError(message)
-        around = self.input_shape if input_shape is None else input_shape
-        return around[: max(1, before)] + given + around[len(around) - after :]
-
-    def _check_shared(self, letter: str, extents: dict[str, Dim | None], produced: dict[str, Dim | None]) -> None:
-        one, other = extents.get(letter), produced.get(letter)
-        if isinstance(one, int) and isinstance(other, int) and one != other:
-            message = f"equation {self.equation!r}: {letter!r} is {one} in the input shape and {other} in the output shape."
-            raise SizeError(message)
+        return self.input_shape[: max(1, before)] + given + self.input_shape[len(self.input_shape) - after :]
 
     def _extent(self, letter: str, extents: dict[str, Dim | None]) -> Dim:
         if letter not in extents:
@@ -237,8 +227,7 @@ class EinsumDense(Layer):
 
     def _bias_shape(self, outputs: str, produced: dict[str, Dim | None], after: int) -> tuple[Dim, ...]:
         axes = self.bias_axes or ""
-        unknown = [letter for letter in axes if letter not in outputs]
-        if unknown or not axes:
+        if not axes or not set(axes) <= set(outputs):
             message = f"bias_axes is {axes!r}; wanted letters of the output {outputs!r}, or None for no bias."
             raise ArgumentError(message)
         first = min(outputs.index(letter) for letter in axes)
