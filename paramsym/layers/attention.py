@@ -126,51 +126,44 @@ class MultiHeadAttention(Layer):
         if self.dialect != "keras" and (self.attention_axes is not None or self.window is not None):
             message = "attention_axes and window are Keras' (dialect='keras')."
             raise ArgumentError(message)
-        if self.dialect == "torch":
-            if isinstance(self.output_dim, tuple):
-                message = f"output_dim is {self.output_dim}; several output axes exist in dialect='keras' only."
-                raise ArgumentError(message)
-            return
-        self._dialect_conditions()
-
-    def _dialect_conditions(self) -> None:
-        has = {
+        if self.dialect == "torch" and isinstance(self.output_dim, tuple):
+            message = f"output_dim is {self.output_dim}; several output axes exist in dialect='keras' only."
+            raise ArgumentError(message)
+        foreign = {
             "add_bias_kv": self.add_bias_kv,
             "storage": self.storage == "fused",
             "query_bias, key_bias, value_bias and output_bias": len({self._bias(which) for which in _PROJECTIONS}) > 1,
         }
         if self.dialect == "keras":
-            has["qk_norm"] = self.qk_norm is not None
+            foreign["qk_norm"] = self.qk_norm is not None
         else:
-            has["value_head_dim"] = self.value_head_dim is not None
-            has["gate"] = self.gate
-            has["qk_norm other than an unbiased shared 'layer'"] = self.qk_norm is not None and (
+            foreign["value_head_dim"] = self.value_head_dim is not None
+            foreign["gate"] = self.gate
+            foreign["qk_norm other than an unbiased shared 'layer'"] = self.qk_norm is not None and (
                 self.qk_norm == "rms" or self.qk_norm_scope != "shared" or bool(self.qk_norm_bias)
             )
-            has["several output axes"] = isinstance(self.output_dim, tuple)
-        wrong = [name for name, given in has.items() if given]
-        if wrong:
-            message = f"dialect={self.dialect!r} has no {wrong[0]}; the torch dialect with storage='separate' takes it."
+            foreign["several output axes"] = isinstance(self.output_dim, tuple)
+        found = next((name for name, given in foreign.items() if given), "")
+        if found and self.dialect != "torch":
+            message = f"dialect={self.dialect!r} has no {found}; the torch dialect with storage='separate' takes it."
             raise ArgumentError(message)
 
     def tensors(self) -> Iterator[Tensor]:
         if self.dialect != "torch":
             return
-        query, key, value = self._axes()
-        storage = self._storage
+        storage, outputs = self._storage, self._axes()
         if storage == "fused":
-            yield Tensor("in_proj_weight", (cat(query=query, key=key, value=value), self.embed_dim))
+            yield Tensor("in_proj_weight", (cat(**outputs), self.embed_dim))
         elif storage == "split":
-            yield Tensor("q_proj_weight", (query, self.embed_dim))
-            yield Tensor("k_proj_weight", (key, self._key_input))
-            yield Tensor("v_proj_weight", (value, self._value_input))
+            for name, axis, width in zip("qkv", outputs.values(), self._inputs, strict=True):
+                yield Tensor(f"{name}_proj_weight", (axis, width))
         if storage != "separate":
-            segments = {which: axis for which, axis in zip(_PROJECTIONS, (query, key, value), strict=False) if self._bias(which)}
-            if segments:
-                yield Tensor("in_proj_bias", (cat(**segments),), role="bias")
+            biased = {which: axis for which, axis in outputs.items() if self._bias(which)}
+            if biased:
+                yield Tensor("in_proj_bias", (cat(**biased),), role="bias")
         if self.add_bias_kv:
-            yield Tensor("bias_k", (1, 1, key), role="bias")
-            yield Tensor("bias_v", (1, 1, value), role="bias")
+            yield Tensor("bias_k", (1, 1, outputs["key"]), role="bias")
+            yield Tensor("bias_v", (1, 1, outputs["value"]), role="bias")
 
     def parts(self) -> Iterator[Part]:
         yield from self._torch_parts() if self.dialect == "torch" else self._kernel_parts()
@@ -186,7 +179,7 @@ class MultiHeadAttention(Layer):
     def _torch(self, own: Own, *inputs: Value) -> Value:
         """Projections, attention with the batch first, the layout of the inputs; torch's own layer projects with the positions first."""
         words = "[batch] positions features" if self.batch_first else "positions [batch] features"
-        widths = (self.embed_dim, self._key_input, self._value_input)
+        widths = self._inputs
         if any(one.rank != inputs[0].rank for one in inputs):
             message = f"queries, keys and values are {', '.join(text(one.sizes) for one in inputs)}; wanted all or none with a batch."
             raise ShapeError(message)
@@ -218,11 +211,11 @@ class MultiHeadAttention(Layer):
     def _projected(self, own: Own, *inputs: Value) -> list[Value]:
         """Queries, keys and values, for each way to store their matrices; those that come from the same array are one product."""
         if self._storage == "separate":
-            return [own[name](x) for name, x in zip(("q_proj", "k_proj", "v_proj"), inputs, strict=True)]
+            return [own[f"{name}_proj"](x) for name, x in zip("qkv", inputs, strict=True)]
         biased = [which for which in _PROJECTIONS[:3] if self._bias(which)]
         if self._storage == "split" or inputs[1] is not inputs[2] or len(biased) in {1, 2}:
-            split = ("q_proj_weight", "k_proj_weight", "v_proj_weight")
-            weights = segments(own.in_proj_weight, axis=0) if self._storage == "fused" else [own[name] for name in split]
+            fused = self._storage == "fused"
+            weights = segments(own.in_proj_weight, axis=0) if fused else [own[f"{name}_proj_weight"] for name in "qkv"]
             found = tuple(contract("... i, o i -> ... o", x, weight) for x, weight in zip(inputs, weights, strict=True))
             biases = dict(zip(biased, segments(own.in_proj_bias), strict=True)) if biased else {}
             return [y + biases[which] if which in biases else y for which, y in zip(_PROJECTIONS, found, strict=False)]
@@ -234,7 +227,7 @@ class MultiHeadAttention(Layer):
         bias = own.in_proj_bias if biased else None
         if inputs[0] is inputs[1]:
             return list(segments(both(inputs[0], own.in_proj_weight, bias), apart=True))
-        query, key, value = self._axes()
+        query, key, value = self._axes().values()
         pieces = (query, cat(key=key, value=value))
         first, second = segments(own.in_proj_weight, *pieces, axis=0)
         one, other = (None, None) if bias is None else segments(bias, *pieces, axis=0)
@@ -258,15 +251,12 @@ class MultiHeadAttention(Layer):
         return own["attention_output" if self.dialect == "keras" else "out"](y)
 
     def _torch_parts(self) -> Iterator[Part]:
-        query, key, value = self._axes()
+        separate = self._storage == "separate"
+        if separate:
+            for which, axis, width in zip(_PROJECTIONS, self._axes().values(), self._inputs, strict=False):
+                yield Part(f"{which[0]}_proj", Dense(width, axis, self._bias(which)))
         output = Dense((self.num_heads, self._value_width), self._outputs[0], self._bias("output"))
-        if self._storage == "separate":
-            yield Part("q_proj", Dense(self.embed_dim, query, self._bias("query")))
-            yield Part("k_proj", Dense(self._key_input, key, self._bias("key")))
-            yield Part("v_proj", Dense(self._value_input, value, self._bias("value")))
-            yield Part("o_proj", output)
-        else:
-            yield Part("out_proj", output)
+        yield Part("o_proj" if separate else "out_proj", output)
         if self.qk_norm is not None:
             biased = self.qk_norm == "layer" if self.qk_norm_bias is None else self.qk_norm_bias
             yield Part("q_norm", HeadNorm(self._norm_shape(self.num_heads), biased, kind=self.qk_norm))
@@ -275,22 +265,27 @@ class MultiHeadAttention(Layer):
             yield Part("gate_proj", Dense(self.embed_dim, (self.num_heads, self._value_width), self.bias))
 
     def _kernel_parts(self) -> Iterator[Part]:
-        heads, groups, width, value_width = self.num_heads, self._kv_heads, self._query_width(), self._value_width
-        yield Part("query", HeadProjection((self.embed_dim,), (heads, width), self._bias("query")))
-        yield Part("key", HeadProjection((self._key_input,), (groups, width), self._bias("key")))
-        if self.gate:
-            yield Part("gate", HeadProjection((self.embed_dim,), (heads, value_width), self.bias))
-        yield Part("value", HeadProjection((self._value_input,), (groups, value_width), self._bias("value")))
+        output = (self.num_heads, self._value_width)
+        for which, axis, width in zip(_PROJECTIONS, self._axes().values(), self._inputs, strict=False):
+            if self.gate and which == "value":
+                yield Part("gate", HeadProjection((self.embed_dim,), output, self.bias))
+            yield Part(which, HeadProjection((width,), axis, self._bias(which)))
         if self.qk_norm is not None:
-            yield Part("query_ln", HeadNorm((width,), dialect="flax", kind="layer"))
-            yield Part("key_ln", HeadNorm((width,), dialect="flax", kind="layer"))
+            for name in ("query_ln", "key_ln"):
+                yield Part(name, HeadNorm((self._query_width(),), dialect="flax", kind="layer"))
         name = "attention_output" if self.dialect == "keras" else "out"
-        yield Part(name, HeadProjection((heads, value_width), self._outputs, self._bias("output")))
+        yield Part(name, HeadProjection(output, self._outputs, self._bias("output")))
 
-    def _axes(self) -> tuple[tuple[Dim, Dim], tuple[Dim, Dim], tuple[Dim, Dim]]:
+    def _axes(self) -> dict[str, tuple[Dim, Dim]]:
         """The output axes of the query, key and value projections, as heads times width."""
         width, groups = self._query_width(), self._kv_heads
-        return (self.num_heads, width), (groups, width), (groups, self._value_width)
+        return {"query": (self.num_heads, width), "key": (groups, width), "value": (groups, self._value_width)}
+
+    @property
+    def _inputs(self) -> tuple[Dim, Dim, Dim]:
+        """The widths of queries, keys and values."""
+        width = self.embed_dim
+        return width, width if self.kdim is None else self.kdim, width if self.vdim is None else self.vdim
 
     def _query_width(self) -> Dim:
         if self.head_dim is not None:
@@ -316,14 +311,6 @@ class MultiHeadAttention(Layer):
         return self.num_heads if self.kv_heads is None else self.kv_heads
 
     @property
-    def _key_input(self) -> Dim:
-        return self.embed_dim if self.kdim is None else self.kdim
-
-    @property
-    def _value_input(self) -> Dim:
-        return self.embed_dim if self.vdim is None else self.vdim
-
-    @property
     def _outputs(self) -> tuple[Dim, ...]:
         if isinstance(self.output_dim, tuple):
             return self.output_dim
@@ -331,7 +318,7 @@ class MultiHeadAttention(Layer):
 
     @property
     def _one_input_width(self) -> bool:
-        return same(self.embed_dim, self._key_input) and same(self.embed_dim, self._value_input)
+        return all(same(self.embed_dim, width) for width in self._inputs[1:])
 
     @property
     def _storage(self) -> Literal["fused", "split", "separate"]:
