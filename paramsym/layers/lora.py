@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from sympy import Expr, sqrt
 
-from paramsym.algebra.size import Dim, divides
+from paramsym.algebra.size import Dim, Width, divides
 from paramsym.core.compose import Block
 from paramsym.core.edit import thawed
 from paramsym.core.layer import Layer, Part
@@ -18,8 +18,6 @@ from paramsym.layers.dense import Dense, EinsumDense, TransposedDense
 from paramsym.layers.embedding import Embedding, ReversibleEmbedding
 from paramsym.layers.parameter import Parameter
 from paramsym.program import Lent, Own, Value, apply, contract, drop, lookup, rearrange, reduce
-
-_Convolution: TypeAlias = Conv1d | Conv2d | Conv3d
 
 
 @dataclass(frozen=True)
@@ -86,11 +84,11 @@ class LoRA(Layer):
                 " in a larger layer write layer.replace(path, LoRA(layer.part(path), r))."
             )
             raise ArgumentError(message)
-        elsewhere = "Keras'" if self._in_keras else "Flax'" if self._in_flax else ""
+        elsewhere = {"keras": "Keras'", "flax": "Flax'"}.get(self._dialect)
         if elsewhere and (self.bias != "none" or self.use_dora or self.lora_bias or self.adapter != "default"):
             message = f"bias, use_dora, lora_bias and adapter are options of PEFT, but the base is in {elsewhere} dialect."
             raise ArgumentError(message)
-        if self._in_flax and not isinstance(self.base, Dense):
+        if self._dialect == "flax" and not isinstance(self.base, Dense):
             message = f"base is a {type(self.base).__name__} in Flax' dialect, where only a dense layer is adapted (nnx.LoRALinear)."
             raise ArgumentError(message)
         if isinstance(self.base, ReversibleEmbedding) and not self.base.tie_weights:
@@ -109,13 +107,12 @@ class LoRA(Layer):
 
     def forward(self, own: Own, x: Value, *more: Value) -> Any:
         """The base plus the product of the two factors; Keras adds the product to the kernel."""
-        if self._in_keras:
+        if self._dialect == "keras":
             name = self.base.own_tensors[0].name
-            factor = "lora_embeddings" if isinstance(self.base, Embedding | ReversibleEmbedding) else "lora_kernel"
-            added = contract("... r, r o -> ... o", own[f"{factor}_a"], own[f"{factor}_b"]) * self._scale
+            added = contract("... r, r o -> ... o", own[f"lora_{name}_a"], own[f"lora_{name}_b"]) * self._scale
             values = {tensor.name: own[tensor.name] for tensor in self.base.own_tensors}
             return self.base.forward(Lent(self.base, {**values, name: values[name] + added}), x, *more)
-        if self._in_flax:
+        if self._dialect == "flax":
             beside = contract("... r, r o -> ... o", contract("... i, i r -> ... r", x, own["lora.lora_a"]), own["lora.lora_b"])
             return own[""](x) + beside
         base, beside = own.base_layer(x), self._beside(own, x) * self._scale
@@ -159,52 +156,41 @@ class LoRA(Layer):
         return (base - bias) * stretch + bias + beside * stretch
 
     def parts(self) -> Iterator[Part]:
-        if self._in_keras:
-            yield from self._keras_parts()
+        base, rank = self.base, self.r
+        if self._dialect == "keras":  # only the kernel is frozen, and factored between its last axis and all others
+            kernel = base.own_tensors[0]
+            yield Part("", base.freeze(kernel.name))
+            yield Part("", Parameter((*kernel.shape[:-1], rank), f"lora_{kernel.name}_a"))
+            yield Part("", Parameter((rank, kernel.shape[-1]), f"lora_{kernel.name}_b"))
             return
-        if self._in_flax and isinstance(self.base, Dense):
-            yield Part("", self.base, frozen=True)
-            yield Part("", Parameter((self.base.in_features, self.r), "lora.lora_a"))
-            yield Part("", Parameter((self.r, self.base.out_features), "lora.lora_b"))
+        if self._dialect == "flax" and isinstance(base, Dense):
+            yield Part("", base, frozen=True)
+            yield Part("", Parameter((base.in_features, rank), "lora.lora_a"))
+            yield Part("", Parameter((rank, base.out_features), "lora.lora_b"))
             return
         trains_bias = self.bias != "none"
-        yield Part("base_layer", self.base.freeze("weight") if trains_bias else self.base, frozen=not trains_bias)
-        if isinstance(self.base, Embedding):
-            yield self._named("lora_embedding_A", Parameter((self.r, self.base.num_embeddings), self.adapter), bare=True)
-            yield self._named("lora_embedding_B", Parameter((self.base.embedding_dim, self.r), self.adapter), bare=True)
-            magnitude = Parameter((self.base.embedding_dim,), role="scale")
-        elif isinstance(self.base, Dense | TransposedDense):
-            yield self._named("lora_A", Dense(self.base.in_features, self.r, bias=False))
-            yield self._named("lora_B", Dense(self.r, self.base.out_features, bias=self.lora_bias))
-            magnitude = Parameter((self.base.out_features,), role="scale")
-        else:
-            assert isinstance(self.base, Conv1d | Conv2d | Conv3d)  # noqa: S101 - for the type checker; conditions() refused the rest
-            yield from self._factors_of_convolution(self.base)
-            magnitude = Parameter((1, self.base.out_channels, *(1,) * self.base.rank), role="scale")
+        yield Part("base_layer", base.freeze("weight") if trains_bias else base, frozen=not trains_bias)
+        magnitude: tuple[Width, ...]
+        if isinstance(base, Embedding):  # bare tensors, which have the adapter's name themselves
+            yield Part("lora_embedding_A", Parameter((rank, base.num_embeddings), self.adapter))
+            yield Part("lora_embedding_B", Parameter((base.embedding_dim, rank), self.adapter))
+            magnitude = (base.embedding_dim,)
+        elif isinstance(base, Dense | TransposedDense):
+            yield self._named("lora_A", Dense(base.in_features, rank, bias=False))
+            yield self._named("lora_B", Dense(rank, base.out_features, bias=self.lora_bias))
+            magnitude = (base.out_features,)
+        else:  # the first factor spans the whole window and all groups; the second mixes channels within groups
+            assert isinstance(base, Conv1d | Conv2d | Conv3d)  # noqa: S101 - for the type checker; conditions() refused the rest
+            yield self._named("lora_A", replace(base, out_channels=rank, dilation=1, groups=1, bias=False, padding_mode="zeros"))
+            yield self._named("lora_B", type(base)(rank, base.out_channels, 1, groups=base.groups, bias=self.lora_bias))
+            magnitude = (1, base.out_channels, *(1,) * base.rank)
         if self.use_dora:
-            yield self._named("lora_magnitude_vector", magnitude)
+            yield self._named("lora_magnitude_vector", Parameter(magnitude, role="scale"))
 
     @property
-    def _in_keras(self) -> bool:
-        return isinstance(self.base, EinsumDense | ReversibleEmbedding) or getattr(self.base, "dialect", "torch") == "keras"
+    def _dialect(self) -> str:
+        return "keras" if isinstance(self.base, EinsumDense | ReversibleEmbedding) else getattr(self.base, "dialect", "torch")
 
-    @property
-    def _in_flax(self) -> bool:
-        return getattr(self.base, "dialect", "torch") == "flax"
-
-    def _named(self, name: str, layer: Layer, *, bare: bool = False) -> Part:
-        """Put a factor under its adapter's name; a bare tensor has this name itself."""
-        return Part(name, layer if bare else Block({self.adapter: layer}))
-
-    def _factors_of_convolution(self, base: _Convolution) -> Iterator[Part]:
-        """The first factor spans the whole window and all groups; the second mixes channels within groups."""
-        yield self._named("lora_A", replace(base, out_channels=self.r, dilation=1, groups=1, bias=False, padding_mode="zeros"))
-        yield self._named("lora_B", type(base)(self.r, base.out_channels, 1, groups=base.groups, bias=self.lora_bias))
-
-    def _keras_parts(self) -> Iterator[Part]:
-        """Keras freezes only the kernel, and factors it between its last axis and all others."""
-        kernel = self.base.own_tensors[0]
-        factor = "lora_embeddings" if isinstance(self.base, Embedding | ReversibleEmbedding) else "lora_kernel"
-        yield Part("", self.base.freeze(kernel.name))
-        yield Part("", Parameter((*kernel.shape[:-1], self.r), f"{factor}_a"))
-        yield Part("", Parameter((self.r, kernel.shape[-1]), f"{factor}_b"))
+    def _named(self, name: str, layer: Layer) -> Part:
+        """Put a factor under its adapter's name."""
+        return Part(name, Block({self.adapter: layer}))
