@@ -41,7 +41,7 @@ class Cell(Layer):
     recurrent_activation: Layer | None = None
 
     def conditions(self) -> None:
-        check_functions(self.dialect, activation=self.activation, recurrent_activation=self.recurrent_activation)
+        check_functions(self)
         if self.dialect in {"flax", "nnx"} and not self.bias:
             message = "bias is False; Flax' recurrent cells always have one."
             raise ArgumentError(message)

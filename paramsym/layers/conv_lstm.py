@@ -11,7 +11,7 @@ from sympy import Max
 from paramsym.algebra.size import Dim, canonical, cat, within
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
-from paramsym.layers.axes import DataFormat, per_channel
+from paramsym.layers.axes import DataFormat, in_front, per_channel
 from paramsym.layers.gates import Functions, check_functions, functions, lstm_gates, lstm_state
 from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import Extents, exclude, per_axis
@@ -21,7 +21,7 @@ from paramsym.program import Own, Value, axes, constant, flip, rearrange, scan, 
 
 @dataclass(frozen=True)
 class _Cell(Layer):
-    """One step in Keras' storage: a kernel for the input, one for the state, one bias."""
+    """A cell in Keras' storage."""
 
     in_channels: Dim
     out_channels: Dim
@@ -42,11 +42,11 @@ class _Cell(Layer):
         """Return the hidden states of all steps and the last states from (batch, steps, channels, *spatial)."""
         rank = len(self.sliding.kernel)
         resting = Sliding.of(rank, self.sliding.kernel, 1, 1, "same")
-        fed = every_step(x, lambda image: self.sliding.convolve(image, kernel_first(own.kernel, rank)))
+        fed = every_step(x, lambda image: self.sliding.convolve(image, in_front(own.kernel, rank, "i o -> o i")))
         fed = fed + per_channel(own.bias, rank) if self.bias else fed
 
         def step(hidden: Value, cell: Value, fed: Value) -> tuple[Value, ...]:
-            kept = resting.convolve(hidden, kernel_first(own.recurrent_kernel, rank))
+            kept = resting.convolve(hidden, in_front(own.recurrent_kernel, rank, "i o -> o i"))
             hidden, cell = lstm_state(segments(fed + kept, axis=1), cell, functions=self._functions(own))
             return hidden, cell, hidden
 
@@ -83,14 +83,8 @@ class _Gates(Layer):
 
     def forward(self, own: Own, x: Value) -> Value:
         rank = len(self.sliding.kernel)
-        y = self.sliding.convolve(x, kernel_first(own.kernel, rank))
+        y = self.sliding.convolve(x, in_front(own.kernel, rank, "i o -> o i"))
         return y + per_channel(own.bias, rank) if self.bias else y
-
-
-def kernel_first(kernel: Value, rank: int) -> Value:
-    """Return a kernel (*extents, in, out) as (out, in, *extents)."""
-    extents = " ".join("xyz"[:rank])
-    return rearrange(kernel, f"{extents} i o -> o i {extents}")
 
 
 def every_step(x: Value, convolve: Callable[[Value], Value]) -> Value:
@@ -136,8 +130,7 @@ class _ConvLSTM(Sibling):
         x, _ = axes(x, here, channels=self.in_channels)
         x = rearrange(flip(x, 1) if self.go_backwards else x, f"{here} -> {first}")
         outputs, *states = own.conv_lstm_cell(x) if self.dialect == "keras" else self._flax(own, x)
-        plain = " ".join(word for word in here.split() if word != "steps")
-        states = [rearrange(state, f"{first.replace('steps ', '')} -> {plain}") for state in states]
+        states = [rearrange(state, f"{first} -> {here}".replace("steps ", "")) for state in states]
         every = self.dialect == "flax" if self.return_sequences is None else self.return_sequences
         output = rearrange(outputs, f"{first} -> {here}") if every else states[0]
         return (output, *states) if self.return_state else output
@@ -157,9 +150,7 @@ class _ConvLSTM(Sibling):
         if self.dialect == "flax" and not within(canonical(Max(*dilation)), 1):
             message = f"dilation is {self.dilation}; Flax' cell has none."
             raise ArgumentError(message)
-        check_functions(
-            self.dialect, activation=self.activation, recurrent_activation=self.recurrent_activation, go_backwards=self.go_backwards
-        )
+        check_functions(self)
 
     def parts(self) -> Iterator[Part]:
         sliding = Sliding.of(self.rank, self.kernel_size, self.stride, self.dilation, self.padding, dialect=self.dialect)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from math import inf
-from typing import Any, Literal
+from typing import Literal
 
 from paramsym.algebra.size import Axis, Dim, at_most, canonical, cat, divides, stack
 from paramsym.core.compose import Repeat
@@ -120,11 +120,13 @@ class MixtureOfExperts(Layer):
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
-        router = Part(self.router, Router(self.d_model, self.num_experts, self.router_bias, self.correction_bias, **self._choice))
+        choice = ("experts_per_token", "scores", "normalised", "weights_scale", "groups", "groups_per_token")
+        given = {name: getattr(self, name) for name in choice}
+        router = Part(self.router, Router(self.d_model, self.num_experts, self.router_bias, self.correction_bias, **given))
         experts = Part("experts", self._experts())
         yield from (experts, router) if self.experts_first else (router, experts)
         if self.shared_dim is not None:
-            yield Part(self.shared, _expert(self, self.shared_dim))
+            yield Part(self.shared, self._expert(self.shared_dim))
             if self.shared_gate:
                 yield Part(f"{self.shared}_gate", Dense(self.d_model, 1, bias=False))
 
@@ -136,15 +138,12 @@ class MixtureOfExperts(Layer):
         shared = own[self.shared](x)
         return y + (shared * apply("sigmoid", own[f"{self.shared}_gate"](x)) if self.shared_gate else shared)
 
-    @property
-    def _choice(self) -> dict[str, Any]:
-        names = ("experts_per_token", "scores", "normalised", "weights_scale", "groups", "groups_per_token")
-        return {name: getattr(self, name) for name in names}
+    def _expert(self, width: Dim) -> Layer:
+        return (GatedFeedForward if self.gated else PlainExpert)(self.d_model, width, self.expert_bias, self.activation)
 
     def _experts(self) -> Layer:
         if self.storage == "separate":
-            expert = _expert(self, self.dim_feedforward)
-            return Repeat(expert, self.num_experts, used=self.experts_per_token)
+            return Repeat(self._expert(self.dim_feedforward), self.num_experts, used=self.experts_per_token)
         return StackedExperts(
             *(self.d_model, self.dim_feedforward, self.num_experts, self.experts_per_token),
             gated=self.gated,
@@ -301,8 +300,3 @@ class PlainExpert(Layer):
     def parts(self) -> Iterator[Part]:
         yield Part("up_proj", Dense(self.d_model, self.dim_feedforward, self.bias))
         yield Part("down_proj", Dense(self.dim_feedforward, self.d_model, self.bias))
-
-
-def _expert(mixture: MixtureOfExperts, width: Dim) -> Layer:
-    kind = GatedFeedForward if mixture.gated else PlainExpert
-    return kind(mixture.d_model, width, mixture.expert_bias, mixture.activation)

@@ -29,11 +29,12 @@ def functions(own: Own, layer: Any) -> Functions:
     )
 
 
-def check_functions(dialect: str, **given: object) -> None:
+def check_functions(layer: Any) -> None:
     """Raise ``ArgumentError`` for Keras' arguments in torch or Flax: other activations, reading from the end."""
-    for name, value in given.items():
-        if dialect != "keras" and value not in {None, False}:
-            message = f"{name} is {value!r}, which needs dialect='keras'; found dialect={dialect!r}."
+    for name in ("activation", "recurrent_activation", "go_backwards"):
+        value = getattr(layer, name, None)
+        if layer.dialect != "keras" and value not in {None, False}:
+            message = f"{name} is {value!r}, which needs dialect='keras'; found dialect={layer.dialect!r}."
             raise ArgumentError(message)
         if isinstance(value, Layer) and value.lines:
             message = f"{name} is {value!r}, which stores tensors; wanted a function such as ReLU()."

@@ -121,9 +121,7 @@ class _Recurrent(Layer):
         if not 0 <= self.dropout <= 1:
             message = f"dropout is {self.dropout}; it is a probability, from 0 to 1."
             raise ArgumentError(message)
-        check_functions(
-            self.dialect, activation=self.activation, recurrent_activation=self.recurrent_activation, go_backwards=self.go_backwards
-        )
+        check_functions(self)
         narrow, wide = self.proj_size, self.hidden_size
         if narrow != 0 and not within(narrow + 1, wide):
             message = f"proj_size {narrow} is not smaller than hidden_size {wide}; a projection narrows the state."
@@ -205,9 +203,9 @@ class _Recurrent(Layer):
 class RNN(_Recurrent):
     r"""A stack of Elman networks, :math:`h_t = \tanh(W_{ih} x_t + b_{ih} + W_{hh} h_{t-1} + b_{hh})`.
 
-    ``weight_ih_l0`` (hidden, input), ``weight_hh_l0`` (hidden, hidden), ``bias_ih_l0`` and ``bias_hh_l0`` (hidden,); further layers
-    ``_l1``, ... read (directions*hidden); the backward direction's names end in ``_reverse``. Parameters of one layer: h*(i + h + 2). With
-    ``dialect="keras"`` (``simple_rnn_cell``), ``"flax"`` and ``"nnx"`` (``cell``) the layer is one ``RNNCell`` of that dialect.
+    ``weight_ih_l0`` (hidden, input), ``weight_hh_l0`` (hidden, hidden), ``bias_ih_l0`` and ``bias_hh_l0`` (hidden,); further layers and
+    directions as in ``LSTM``. Parameters of one layer: h*(i + h + 2). With ``dialect="keras"`` (``simple_rnn_cell``), ``"flax"`` and
+    ``"nnx"`` (``cell``) the layer is one ``RNNCell`` of that dialect.
 
     Raises:
         ArgumentError: dropout outside 0 to 1; several layers or both directions in Keras' or Flax' dialect.
@@ -295,13 +293,11 @@ class GRU(_Gated):
     r"""A stack of gated recurrent units: reset, update and new gate, joined in this order in every tensor.
 
     ``weight_ih_l0`` (3*hidden, input), ``weight_hh_l0`` (3*hidden, hidden), ``bias_ih_l0`` and ``bias_hh_l0`` (3*hidden,); further layers
-    ``_l1``, ... read (directions*hidden); the backward direction's names end in ``_reverse``. Parameters of one layer: 3*h*(i + h + 2).
-    With ``dialect="keras"`` (``gru_cell``), ``"flax"`` and ``"nnx"`` (``cell``) the layer is one ``GRUCell`` of that dialect;
-    ``reset_after=False`` is Keras' variant with one bias instead of two.
+    and directions as in ``LSTM``. Parameters of one layer: 3*h*(i + h + 2). With ``dialect="keras"`` (``gru_cell``), ``"flax"`` and
+    ``"nnx"`` (``cell``) the layer is one ``GRUCell`` of that dialect; ``reset_after=False`` is Keras' variant with one bias.
 
     Raises:
-        ArgumentError: dropout outside 0 to 1; several layers or both directions in Keras' or Flax' dialect; ``reset_after=False`` outside
-            of Keras.
+        ArgumentError: as ``RNN``; ``reset_after=False`` outside of Keras.
 
     Reference: ``torch.nn.GRU``; Keras: ``GRU``; Flax: ``linen.RNN(linen.GRUCell(...))``. Cho et al. 2014, section 2.3.
 
