@@ -15,8 +15,6 @@ from paramsym.program import Own, Value
 
 _NAMELESS = ("exponential", "sparse_plus", "sparse_sigmoid", "sparsemax", "squareplus", "threshold")
 
-_LOWERED = (plain.CELU, plain.ELU, plain.GELU, plain.GLU, plain.Mish, plain.ReLU, plain.ReLU6, plain.SELU)
-_LOWERED += (plain.Sigmoid, plain.SiLU, plain.Softplus, plain.Softsign, plain.Tanh)
 
 ACTIVATIONS: dict[str, Layer] = {
     "hard_shrink": plain.Hardshrink(),
@@ -32,7 +30,8 @@ ACTIVATIONS: dict[str, Layer] = {
     "softmax": plain.Softmax(-1),
     "swish": plain.SiLU(),
     "tanh_shrink": plain.Tanhshrink(),
-    **{kind.__name__.lower(): kind() for kind in _LOWERED},
+    **{kind.__name__.lower(): kind() for kind in (plain.CELU, plain.ELU, plain.GELU, plain.GLU, plain.Mish, plain.ReLU, plain.ReLU6)},
+    **{kind.__name__.lower(): kind() for kind in (plain.SELU, plain.Sigmoid, plain.SiLU, plain.Softplus, plain.Softsign, plain.Tanh)},
     **{name: plain.Activation(name) for name in _NAMELESS},
 }
 """The names that ``keras.activations.get`` knows (Keras 3.15); torch has no layer for the last ones."""

@@ -32,7 +32,7 @@ class Given:
     def __getattr__(self, name: str) -> Any:
         return self.values[name]
 
-    def named(self, kind: type[Layer]) -> dict[str, Any]:
+    def named(self, kind: Any) -> dict[str, Any]:
         """Return the arguments that the layer has, under its names; all others change neither storage nor computation."""
         known = field_names(kind)
         ours = {name: [called for called in CALLED.get(name, (name,)) if called in known] for name in self.values}

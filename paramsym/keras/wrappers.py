@@ -13,7 +13,7 @@ from paramsym.algebra.size import size
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, ShapeError, UnknownNameError
 from paramsym.keras._arguments import takes
-from paramsym.keras._door import DOORS, Door, Given, Unbuilt, door, shape_of
+from paramsym.keras._door import DOORS, Given, Unbuilt, door, shape_of
 from paramsym.layers import wrappers
 from paramsym.layers.reparametrized import SpectralNorm
 from paramsym.layers.wrappers import keras_name
@@ -114,7 +114,13 @@ def _wrapped(layer: object, arguments: object) -> Layer | Unbuilt:
         if layer not in DOORS:
             message = f"there is no layer {layer!r}; wanted one of {', '.join(sorted(DOORS))}."
             raise UnknownNameError(message)
-        opened: Layer | Unbuilt = _opened(DOORS[layer], named)
+        opens = DOORS[layer]
+        try:
+            signature(opens).bind(**named)
+        except TypeError as error:
+            message = f"layer_kwargs for keras.{opens.__name__}: {error}."
+            raise ArgumentError(message) from None
+        opened: Layer | Unbuilt = opens(**named)
         # A layer that needs no input shape may still have a given name.
         return Unbuilt(layer, lambda _: opened, named) if isinstance(opened, Layer) and "name" in named else opened
     if not isinstance(layer, Layer | Unbuilt):
@@ -124,15 +130,6 @@ def _wrapped(layer: object, arguments: object) -> Layer | Unbuilt:
         message = "layer_kwargs go with the name of a layer, as in layer='LSTM'; this layer is already built."
         raise ArgumentError(message)
     return layer
-
-
-def _opened(door: Door, named: Mapping[str, Any]) -> Any:
-    try:
-        signature(door).bind(**named)
-    except TypeError as error:
-        message = f"layer_kwargs for keras.{door.__name__}: {error}."
-        raise ArgumentError(message) from None
-    return door(**named)
 
 
 def _built(layer: Layer | Unbuilt, input_shape: Any) -> Layer:

@@ -94,9 +94,9 @@ class _Level(Layer):
 class _Recurrent(Layer):
     """The common base of recurrent layers: torch's arguments and storage; Keras and Flax wrap one cell."""
 
-    kind: ClassVar[type[Cell]]
+    kind: ClassVar[Any]
     cell_name: ClassVar[str]
-    """Keras' name of the cell."""
+    """The class of the cell, and Keras' name of it."""
     proj_size: Count = 0
     recurrent_activation: Layer | None = None
 
@@ -115,7 +115,8 @@ class _Recurrent(Layer):
 
     @property
     def _cell(self) -> Cell:
-        return self.kind(**{name: getattr(self, name) for name in field_names(self.kind)})
+        cell: Cell = self.kind(**{name: getattr(self, name) for name in field_names(self.kind)})
+        return cell
 
     def conditions(self) -> None:
         if not 0 <= self.dropout <= 1:

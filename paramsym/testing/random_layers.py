@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Iterator
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, fields
 from functools import cache
 from importlib import import_module
 from types import UnionType
@@ -53,12 +53,12 @@ def _plain(cls: type[Layer]) -> Layer | None:
     """Build a class from symbols if all its required fields are sizes."""
     if not cls.__module__.startswith("paramsym.layers"):
         return None
-    hints = typing.get_type_hints(cls, include_extras=True)
-    required = [field for field in _fields(cls) if field.init and _default(field) is MISSING]
-    if not all(get_origin(hints[field.name]) is Annotated and get_args(hints[field.name])[1] in _SIZES for field in required):
+    required = [name for name, (default, _) in _arguments(cls).items() if default is MISSING]
+    hints = [_arguments(cls)[name][1] for name in required]
+    if not all(get_origin(hint) is Annotated and get_args(hint)[1] in _SIZES for hint in hints):
         return None
     try:
-        return cls(*(dims(field.name) for field in required))
+        return cls(*map(dims, required))
     except ParamsymError:
         return None
 
@@ -67,8 +67,7 @@ def _of_class(cls: type[Layer]) -> SearchStrategy[Layer]:
     """Return a strategy for one class: flags and options vary; if they contradict each other, the layer with defaults is taken."""
     st = hypothesis().strategies
     plain = _plain(cls)
-    hints = typing.get_type_hints(cls, include_extras=True)
-    optional = {field.name: tuple(_options(hints[field.name])) for field in _fields(cls) if field.init and _default(field) is not MISSING}
+    optional = {name: tuple(_options(hint)) for name, (default, hint) in _arguments(cls).items() if default is not MISSING}
 
     def changed(choice: dict[str, Any]) -> Layer:
         assert plain is not None  # noqa: S101 - for the type checker; classes without a plain layer were left out
@@ -82,12 +81,11 @@ def _of_class(cls: type[Layer]) -> SearchStrategy[Layer]:
     return st.fixed_dictionaries({}, optional=flags).map(changed)
 
 
-def _fields(cls: Any) -> tuple[Field[Any], ...]:
-    return fields(cls)
-
-
-def _default(field: Field[Any]) -> Any:
-    return field.default if field.default_factory is MISSING else field.default_factory
+def _arguments(cls: Any) -> dict[str, tuple[Any, Any]]:
+    """Return the default and the annotation of each argument."""
+    hints = typing.get_type_hints(cls, include_extras=True)
+    found = ((field, field.default if field.default_factory is MISSING else field.default_factory) for field in fields(cls) if field.init)
+    return {field.name: (default, hints[field.name]) for field, default in found}
 
 
 def _options(hint: Any) -> Iterator[Any]:

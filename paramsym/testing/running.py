@@ -62,8 +62,8 @@ def certify_run(
         raise ArgumentError(message)
     Rival(build).check_call(layer)
     inputs = tuple(_input(shape) for shape in inputs or stated_inputs(layer).values())
-    numbers: tuple[tuple[str, Any, int], ...] = (("times", times, 1), ("seed", seed, 0))
-    for what, number, least in numbers:
+    number: Any
+    for what, number, least in (("times", times, 1), ("seed", seed, 0)):
         if not isinstance(number, int) or isinstance(number, bool) or number < least:
             message = f"{what} is {described(number)}; wanted a whole number from {least} on."
             raise ArgumentError(message)
@@ -74,7 +74,7 @@ def certify_run(
     random, worst = Random(seed), 0.0  # noqa: S311 - test data
     for _ in range(times):
         sizes = _drawn(layer, random)
-        for symbol in sorted(symbols_in(inputs) - sizes.keys(), key=lambda symbol: symbol.name):
+        for symbol in sorted(symbols_in(inputs) - sizes.keys(), key=str):
             sizes[symbol] = random.randint(1, 6)
         known = {symbol: size for symbol, size in sizes.items() if symbol in layer.symbols}
         sized = layer.at(known) if known else layer
@@ -152,13 +152,13 @@ def largest_difference(xp: Any, layer: Layer, found: Any, wanted: Any, tolerance
     Raises:
         RefutedError: another number of outputs, another shape, or a difference above the tolerance.
     """
-    pairs = list(zip(_listed(found), _listed(wanted), strict=False))
+    found, wanted = (outputs if isinstance(outputs, tuple) else (outputs,) for outputs in (found, wanted))
     kind = type(layer).__name__
-    if len(_listed(found)) < len(_listed(wanted)):
-        message = f"{layer}: the reference returns {len(_listed(wanted))} arrays; {kind} returns {len(_listed(found))}."
+    if len(found) < len(wanted):
+        message = f"{layer}: the reference returns {len(wanted)} arrays; {kind} returns {len(found)}."
         raise RefutedError(message)
     worst = 0.0
-    for position, (ours, theirs) in enumerate(pairs):
+    for position, (ours, theirs) in enumerate(zip(found, wanted, strict=False)):
         if ours.shape != theirs.shape:
             message = f"{layer}: output {position} of the reference has shape {theirs.shape}; that of {kind} {ours.shape}."
             raise RefutedError(message)
@@ -170,10 +170,6 @@ def largest_difference(xp: Any, layer: Layer, found: Any, wanted: Any, tolerance
             raise RefutedError(message)
         worst = max(worst, difference)
     return worst
-
-
-def _listed(outputs: Any) -> tuple[Any, ...]:
-    return outputs if isinstance(outputs, tuple) else (outputs,)
 
 
 def _wanted(xp: Any, sized: Layer, build: Callable[[], Any], tensors: Mapping[str, Any], arrays: list[Any]) -> Any:
@@ -199,13 +195,9 @@ def _reference(xp: Any, reference: Any, tensors: Mapping[str, Any], arrays: list
             raise RefutedError(message)
         with torch.no_grad():
             outputs = reference(*map(torch.from_numpy, arrays))
-        return tuple(_array(one) for one in outputs) if isinstance(outputs, tuple | list) else _array(outputs)
+        return tuple(one.detach().numpy() for one in (outputs if isinstance(outputs, tuple | list) else (outputs,)))
     if callable(reference):
         outputs = reference(tensors, *arrays)
-        return tuple(map(xp.asarray, outputs)) if isinstance(outputs, tuple) else xp.asarray(outputs)
+        return tuple(map(xp.asarray, outputs if isinstance(outputs, tuple) else (outputs,)))
     message = f"build returned {described(reference)}; wanted a torch module, or a function of tensors and inputs."
     raise ArgumentError(message)
-
-
-def _array(value: Any) -> Any:
-    return value.detach().numpy()
