@@ -10,16 +10,7 @@ from paramsym.algebra.size import Axis, Dim, cat
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.layers.dense import Dense
-from paramsym.layers.gates import (
-    Dialect,
-    check_functions,
-    check_reset_after,
-    functions,
-    gru_state,
-    lstm_gates,
-    lstm_state,
-    torch_gru_state,
-)
+from paramsym.layers.gates import Dialect, check_functions, check_reset_after, functions, gru_state, lstm_gates, lstm_state, torch_gru_state
 from paramsym.program import Own, Value, apply, axes, constant, contract, segments, take
 
 

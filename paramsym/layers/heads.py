@@ -9,13 +9,7 @@ from typing import Literal
 from paramsym.algebra.size import Dim, Width
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.layers.dialects import affine_tensors
-from paramsym.program import (
-    Own,
-    Value,
-    contract,
-    features,
-    normalise,
-)
+from paramsym.program import Own, Value, contract, features, normalise
 
 
 @dataclass(frozen=True)

@@ -38,11 +38,7 @@ class _Added(Layer):
     embedding_dim: Width
 
     def checked(self, x: Value) -> Value:
-        """Return an input after checking its positions and width.
-
-        Raises:
-            ShapeError: another width, or no positions.
-        """
+        """Return an input; raise ``ShapeError`` for another width, or no positions."""
         if x.rank < 2:
             message = f"wanted (batch, positions, {extent(self.embedding_dim)}); found {x.rank} axes, {text(x.sizes)}."
             raise RankError(message)
@@ -55,6 +51,10 @@ class _Positions(_Added):
     num_positions: Dim
     offset: Count
     counted: Counting = "once"
+
+    @property
+    def _shape(self) -> tuple[Dim, Width]:
+        return canonical(self.num_positions + self.offset), self.embedding_dim
 
     def index(self, x: Value) -> Value:
         """Return the row of every position, after those of a cache."""
@@ -116,7 +116,7 @@ class LearnedPositions(_Positions):
     counted: Counting = "once"
 
     def tensors(self) -> Iterator[Tensor]:
-        yield Tensor("weight", (canonical(self.num_positions + self.offset), self.embedding_dim), role="table")
+        yield Tensor("weight", self._shape, role="table")
 
     def forward(self, own: Own, x: Value) -> Value:
         return x + lookup(own.weight, self.index(x))
@@ -146,11 +146,10 @@ class SinusoidalPositions(_Positions):
     name: str = "weight"
 
     def tensors(self) -> Iterator[Tensor]:
-        shape = (canonical(self.num_positions + self.offset), self.embedding_dim)
         if self.stored == "frozen":
-            yield Tensor(self.name, shape, role="table", trainable=False)
+            yield Tensor(self.name, self._shape, role="table", trainable=False)
         elif self.stored == "buffer":
-            yield Tensor(self.name, shape, role="table", buffer=True, persistent=self.persistent)
+            yield Tensor(self.name, self._shape, role="table", buffer=True, persistent=self.persistent)
 
     def forward(self, own: Own, x: Value) -> Value:
         """The stored row of every position; without a table sines on even features and cosines on odd ones."""

@@ -13,22 +13,7 @@ from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ShapeError, SizeError
 from paramsym.layers.cells import Cell, GRUCell, LSTMCell, RNNCell
 from paramsym.layers.gates import Dialect, check_functions, check_reset_after
-from paramsym.program import (
-    Own,
-    Value,
-    axes,
-    collected,
-    constant,
-    contract,
-    drop,
-    each,
-    features,
-    flip,
-    join,
-    rearrange,
-    scan,
-    take,
-)
+from paramsym.program import Own, Value, axes, collected, constant, contract, drop, each, features, flip, join, rearrange, scan, take
 
 _PLAIN = str.maketrans("", "", "[]")
 
