@@ -12,7 +12,7 @@ from paramsym.algebra.size import Dim, canonical, cat, within
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
 from paramsym.layers.axes import DataFormat, in_front, per_channel
-from paramsym.layers.gates import Functions, check_functions, functions, lstm_gates, lstm_state
+from paramsym.layers.gates import Functions, check_functions, functions, lstm_gates, lstm_state, returned
 from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import Extents, exclude, per_axis
 from paramsym.layers.windowed import Sliding
@@ -131,9 +131,7 @@ class _ConvLSTM(Sibling):
         x = rearrange(flip(x, 1) if self.go_backwards else x, f"{here} -> {first}")
         outputs, *states = own.conv_lstm_cell(x) if self.dialect == "keras" else self._flax(own, x)
         states = [rearrange(state, f"{first} -> {here}".replace("steps ", "")) for state in states]
-        every = self.dialect == "flax" if self.return_sequences is None else self.return_sequences
-        output = rearrange(outputs, f"{first} -> {here}") if every else states[0]
-        return (output, *states) if self.return_state else output
+        return returned(self, lambda: rearrange(outputs, f"{first} -> {here}"), states)
 
     def _flax(self, own: Own, x: Value) -> tuple[Value, ...]:
         def step(hidden: Value, cell: Value, fed: Value) -> tuple[Value, ...]:

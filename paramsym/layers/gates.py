@@ -41,6 +41,13 @@ def check_functions(layer: Any) -> None:
             raise ArgumentError(message)
 
 
+def returned(layer: Any, outputs: Callable[[], Value], states: Sequence[Value]) -> Any:
+    """Return the hidden states of all steps, or the last one, as Keras does by default; with ``return_state`` the last states after it."""
+    every = layer.dialect != "keras" if layer.return_sequences is None else layer.return_sequences
+    output = outputs() if every else states[0]
+    return (output, *states) if layer.return_state else output
+
+
 def lstm_gates(width: Dim) -> cat:
     """Return the four gates of an LSTM in the order of torch and Keras."""
     return cat(input=width, forget=width, cell=width, output=width)

@@ -12,7 +12,7 @@ from paramsym.core.fields import field_names
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ShapeError, SizeError
 from paramsym.layers.cells import Cell, GRUCell, LSTMCell, RNNCell
-from paramsym.layers.gates import Dialect, check_functions, check_reset_after
+from paramsym.layers.gates import Dialect, check_functions, check_reset_after, returned
 from paramsym.program import Own, Value, axes, collected, constant, contract, drop, each, features, flip, join, rearrange, scan, take
 
 _PLAIN = str.maketrans("", "", "[]")
@@ -149,8 +149,7 @@ class _Recurrent(Layer):
         output, *states = self._stacked(own, x) if torch else self._scanned(own, flip(x, 1) if self.go_backwards else x)
         if torch and restored(states[0]).rank < states[0].rank:
             states = [take(state, 1) for state in states]
-        output = restored(output) if self._all_steps else states[0]
-        return (output, *states) if self.return_state else output
+        return returned(self, lambda: restored(output), states)
 
     def _stacked(self, own: Own, x: Value) -> tuple[Value, ...]:
         """Return the hidden states of the last level, and the last states of all levels; torch puts the axis of steps first."""
@@ -172,10 +171,6 @@ class _Recurrent(Layer):
         zero = constant("zeros", (x.sizes[0], self.hidden_size))
         *states, outputs = scan(step, (zero,) * cell.layer.states, x)
         return (outputs, *states)
-
-    @property
-    def _all_steps(self) -> bool:
-        return self.dialect != "keras" if self.return_sequences is None else self.return_sequences
 
     @property
     def _state(self) -> Dim:

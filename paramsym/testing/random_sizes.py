@@ -61,13 +61,9 @@ def _check_bounds(layer: Layer, largest: Bounds) -> None:
     names = {symbol.name for symbol in layer.symbols}
     bounds = largest if isinstance(largest, Mapping) else {"": largest}
     for name, bound in bounds.items():
-        if (name and name not in names) or not _is_bound(bound):
+        if (name and name not in names) or not isinstance(bound, int) or isinstance(bound, bool) or bound < 1:
             message = f"largest is {quoted(largest)}; wanted a positive int, or one for some of {', '.join(sorted(names)) or 'no symbols'}."
             raise ArgumentError(message)
-
-
-def _is_bound(bound: object) -> bool:
-    return isinstance(bound, int) and not isinstance(bound, bool) and bound > 0
 
 
 def _values(st: Any, coordinate: Coordinate, points: Lattice, point: Mapping[Symbol, int], largest: Bounds) -> Any:
