@@ -23,8 +23,7 @@ class _Numbered(Own):
 
     __slots__ = ("_ending", "_level")
 
-    def __init__(self, cell: Cell, level: Own, ending: str) -> None:
-        super().__init__(cell)
+    def __init__(self, level: Own, ending: str) -> None:  # everything is the level's, so nothing is collected
         self._level, self._ending = level, ending
 
     def __getitem__(self, name: str) -> Any:
@@ -62,7 +61,7 @@ class _Level(Layer):
         return (join(*outputs), *(join(*(rearrange(one, "b h -> () b h") for one in state), axis=0) for state in states))
 
     def _direction(self, own: Own, x: Value, ending: str) -> tuple[Value, ...]:
-        lent = _Numbered(self.cell, own, ending)
+        lent = _Numbered(own, ending)
         fed = self.cell.product(lent, "i", x)
 
         def step(hidden: Value, *rest: Value) -> tuple[Value, ...]:
@@ -98,11 +97,6 @@ class _Recurrent(Layer):
     activation: Layer | None
     go_backwards: bool
 
-    @property
-    def _cell(self) -> Cell:
-        cell: Cell = self.kind(**{name: getattr(self, name) for name in field_names(self.kind)})
-        return cell
-
     def conditions(self) -> None:
         if not 0 <= self.dropout <= 1:
             message = f"dropout is {self.dropout}; it is a probability, from 0 to 1."
@@ -126,12 +120,15 @@ class _Recurrent(Layer):
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
+        cell = self.kind(**{name: getattr(self, name) for name in field_names(self.kind)})
         if self.dialect != "torch":
-            yield Part(self.cell_name if self.dialect == "keras" else "cell", self._cell)
+            yield Part(self.cell_name if self.dialect == "keras" else "cell", cell)
             return
-        yield Part("", self._level(self.input_size), Numbers(1, pattern=""))
-        below: Axis = (2, self._state) if self.bidirectional else self._state
-        yield Part("", self._level(below, self.dropout), Numbers(self.num_layers - 1, 1, pattern=""))
+        state = self.hidden_size if self.proj_size == 0 else self.proj_size
+        below: Axis = (2, state) if self.bidirectional else state
+        options = (state, self.proj_size != 0, self.bidirectional)
+        yield Part("", _Level(cell, self.input_size, *options, 0.0), Numbers(1, pattern=""))
+        yield Part("", _Level(cell, below, *options, self.dropout), Numbers(self.num_layers - 1, 1, pattern=""))
 
     def forward(self, own: Own, x: Value) -> Any:
         """Return the hidden states of all steps, or the last one; with ``return_state`` the last states after it.
@@ -171,13 +168,6 @@ class _Recurrent(Layer):
         zero = constant("zeros", (x.sizes[0], self.hidden_size))
         *states, outputs = scan(step, (zero,) * cell.layer.states, x)
         return (outputs, *states)
-
-    @property
-    def _state(self) -> Dim:
-        return self.hidden_size if self.proj_size == 0 else self.proj_size
-
-    def _level(self, inputs: Axis, dropout: float = 0.0) -> Layer:
-        return _Level(self._cell, inputs, self._state, self.proj_size != 0, self.bidirectional, dropout)
 
 
 @dataclass(frozen=True)
