@@ -59,7 +59,7 @@ def sizes(layer: Layer, *, largest: Bounds = SMALL, **fixed: int) -> SearchStrat
 
 def _check_bounds(layer: Layer, largest: Bounds) -> None:
     names = {symbol.name for symbol in layer.symbols}
-    bounds = largest if isinstance(largest, Mapping) else {"": largest}
+    bounds: Mapping[str, object] = largest if isinstance(largest, Mapping) else {"": largest}
     for name, bound in bounds.items():
         if (name and name not in names) or not isinstance(bound, int) or isinstance(bound, bool) or bound < 1:
             message = f"largest is {quoted(largest)}; wanted a positive int, or one for some of {', '.join(sorted(names)) or 'no symbols'}."
