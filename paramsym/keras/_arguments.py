@@ -125,6 +125,11 @@ def axes_of(value: Any, name: str) -> tuple[int, ...]:
     return tuple(sorted(axes))
 
 
+def any_axes(value: Any, name: str) -> tuple[int, ...]:
+    """Return axes as ``axes_of``, or none of them."""
+    return () if value is None else axes_of(value, name)
+
+
 def number(value: Any, name: str) -> float:
     """Return a number that is not negative."""
     if not isinstance(value, int | float) or value < 0:
@@ -159,7 +164,7 @@ READ: dict[str, Reader] = {
     "output_shape": tupled,
     "output_size": _wanted,
     "padding": one_of("valid", "same"),
-    "shared_axes": lambda value, name: () if value is None else axes_of(value, name),
+    "shared_axes": any_axes,
     "use_cudnn": _cudnn,
 }
 """The default readers of values: these arguments have the same meaning in all Keras layers."""

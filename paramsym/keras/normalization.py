@@ -6,13 +6,12 @@ Axes are those of the whole input, the batch axis included; several are sorted a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any
 
 from paramsym.algebra.size import Dim
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError
-from paramsym.keras._arguments import axes_of, takes, weights, wrong
+from paramsym.keras._arguments import any_axes, takes, weights, wrong
 from paramsym.keras._door import Given, axis_size, door, shape_of
 from paramsym.layers import normalization
 from paramsym.layers.batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d
@@ -89,11 +88,7 @@ def _check_statistics(given: Given) -> None:
         raise ArgumentError(message)
 
 
-@door(
-    takes(axis=-1, mean=None, variance=None, invert=False),
-    reads={"axis": lambda value, name: () if value is None else axes_of(value, name)},
-    complete=_check_statistics,
-)
+@door(takes(axis=-1, mean=None, variance=None, invert=False), reads={"axis": any_axes}, complete=_check_statistics)
 def Normalization(given: Given, shape: Any) -> Layer:
     """Return ``paramsym.Normalization``: statistics of ``axis`` as buffers, or none if ``mean`` and ``variance`` are given.
 
@@ -101,13 +96,13 @@ def Normalization(given: Given, shape: Any) -> Layer:
     {'mean': (8,), 'variance': (8,), 'count': ()}
     """
     extents, _ = _over(shape, given)
-    kept = sorted(zip((axis % len(shape) for axis in given.axis), extents, strict=True), key=lambda pair: pair[0])
-    twice = next((one for (one, _), (other, _) in pairwise(kept) if one == other), None)
+    places = [axis % len(shape) for axis in given.axis]
+    twice = next((axis for axis in sorted(places) if places.count(axis) > 1), None)
     if twice is not None:
         message = f"axis is {quoted(given.axis)}, which contains axis {twice} twice; give each axis once."
         raise ArgumentError(message)
-    axes = _elsewhere(tuple(axis for axis, _ in kept), len(shape))
-    return normalization.Normalization(tuple(extent for _, extent in kept), given.mean is not None, given.invert, axes)
+    kept = dict(sorted(zip(places, extents, strict=True)))
+    return normalization.Normalization(tuple(kept.values()), given.mean is not None, given.invert, _elsewhere(tuple(kept), len(shape)))
 
 
 def _channels(shape: Any, given: Given) -> tuple[Dim, dict[str, Any]]:
