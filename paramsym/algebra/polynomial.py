@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from math import comb, gcd, lcm
+from math import comb, gcd, lcm, prod
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import sympy
@@ -99,10 +99,13 @@ class Polynomial:
     @classmethod
     def total(cls, polynomials: Iterable[Polynomial]) -> Polynomial:
         """Add many at once."""
-        terms: dict[Monomial, Number] = {}
-        for polynomial in polynomials:
-            for monomial, c in polynomial.terms.items():
-                terms[monomial] = terms.get(monomial, 0) + c
+        return cls._sum(item for polynomial in polynomials for item in polynomial.terms.items())
+
+    @classmethod
+    def _sum(cls, items: Iterable[tuple[Monomial, Number]]) -> Polynomial:
+        terms: _Terms = {}
+        for monomial, c in items:
+            terms[monomial] = terms.get(monomial, 0) + c
         return _settled(cls(terms))
 
     @classmethod
@@ -120,12 +123,7 @@ class Polynomial:
         return self + -other
 
     def __mul__(self, other: Polynomial) -> Polynomial:
-        terms: dict[Monomial, Number] = {}
-        for left, c in self.terms.items():
-            for right, d in other.terms.items():
-                monomial = _times(left, right)
-                terms[monomial] = terms.get(monomial, 0) + c * d
-        return _settled(Polynomial(terms))
+        return Polynomial._sum((_times(left, right), c * d) for left, c in self.terms.items() for right, d in other.terms.items())
 
     def __pow__(self, exponent: int) -> Polynomial:
         if exponent < 0:
@@ -191,9 +189,7 @@ class Polynomial:
     @property
     def free_symbols(self) -> frozenset[Symbol]:
         """The symbols of all generators."""
-        return frozenset(
-            symbol for monomial in self.terms for generator, _ in monomial for symbol in cast("set[Symbol]", generator.free_symbols)
-        )
+        return frozenset().union(*(cast("set[Symbol]", generator.free_symbols) for monomial in self.terms for generator, _ in monomial))
 
     def as_expr(self) -> Expr:
         """Return the expanded SymPy expression; equal polynomials give structurally equal expressions."""
@@ -222,21 +218,17 @@ class Polynomial:
         Raises:
             SizeError: a symbol inside a floor, a ceiling or an exponent, which have no derivative.
         """
-        terms: dict[Monomial, Number] = {}
+        parts = []
         for monomial, c in self.terms.items():
             for generator, exponent in monomial:
-                if generator == symbol:
-                    lowered = _times(monomial, frozenset({(symbol, -1)}))
-                    terms[lowered] = terms.get(lowered, 0) + c * exponent
-                elif symbol in generator.free_symbols:
-                    if isinstance(generator, Add):  # the atom 1/(a + b)
-                        inner = Polynomial.of(generator).diff(symbol) * Polynomial({frozenset({(generator, -1)}): 1})
-                        for extra, d in (inner * Polynomial({monomial: c * exponent})).terms.items():
-                            terms[extra] = terms.get(extra, 0) + d
-                        continue
+                if symbol not in generator.free_symbols:
+                    continue
+                if generator != symbol and not isinstance(generator, Add):  # an Add is the atom 1/(a + b)
                     message = f"{symbol} is inside {generator}, which has no derivative; use finite differences."
                     raise SizeError(message)
-        return _settled(Polynomial(terms))
+                inner = _UNIT if generator == symbol else Polynomial.of(generator).diff(symbol)
+                parts.append(inner * Polynomial({_times(monomial, frozenset({(generator, -1)})): c * exponent}))
+        return Polynomial.total(parts)
 
     def sum_over(self, index: Symbol, start: Polynomial, count: Polynomial, step: int = 1) -> Polynomial:
         """Sum over ``index = start, start + step, ...`` (``count`` values), in closed form: Faulhaber's sums.
@@ -246,18 +238,9 @@ class Polynomial:
         Raises:
             SizeError: a symbolic count for such a sum.
         """
-        if _is_polynomial_in(self, index):
-            position = sympy.Dummy("position")
-            shifted = self.put(index, start + Polynomial.of(position) * Polynomial.of(step))
-            parts = []
-            for monomial, c in shifted.terms.items():
-                exponents = dict(monomial)
-                power = exponents.pop(position, 0)
-                parts.append(Polynomial({frozenset(exponents.items()): c}) * _power_sum(power, count))
-            return Polynomial.total(parts)
-        geometric = self._sum_of_powers(index, start, count, step)
-        if geometric is not None:
-            return geometric
+        closed = self._closed_sum(index, start, count, step)
+        if closed is not None:
+            return closed
         number, first = count.constant, start.constant
         if not isinstance(number, int) or not isinstance(first, int):
             message = (
@@ -288,41 +271,35 @@ class Polynomial:
         parts: list[Polynomial] = []
         for monomial, c in self.terms.items():
             kept = frozenset((g, e) for g, e in monomial if symbol not in g.free_symbols)
-            part = Polynomial({kept: c})
-            for generator, exponent in monomial - kept:
-                part = part * _put(generator, symbol, value) ** exponent
-            parts.append(part)
+            parts.append(
+                prod((_put(generator, symbol, value) ** exponent for generator, exponent in monomial - kept), start=Polynomial({kept: c}))
+            )
         return Polynomial.total(parts)
 
-    def _sum_of_powers(self, index: Symbol, start: Polynomial, count: Polynomial, step: int) -> Polynomial | None:
-        """Sum terms with the index in the exponent of one whole base, as for widths that double; None for other terms."""
+    def _closed_sum(self, index: Symbol, start: Polynomial, count: Polynomial, step: int) -> Polynomial | None:
+        """Sum terms ``index**p * base**(r*index + s)``, with no base or a whole one, as for widths that double; None for other terms."""
         position = sympy.Dummy("position")
         shifted = start + Polynomial.of(position) * Polynomial.of(step)
         parts = []
         for monomial, c in self.terms.items():
-            moving = [(g, e) for g, e in monomial if index in g.free_symbols and g != index]
-            bases = {g.args[0] for g, _ in moving if isinstance(g, Pow) and isinstance(g.args[0], Integer)}
-            if not moving and dict(monomial).get(index, 0) >= 0:
-                parts.append(Polynomial({monomial: c}).sum_over(index, start, count, step))
-                continue
-            if len(bases) != 1 or not all(isinstance(g, Pow) for g, _ in moving):
-                return None
             power = dict(monomial).get(index, 0)
+            moving = [(g, e) for g, e in monomial if index in g.free_symbols and g != index]
+            bases = {g.args[0] for g, _ in moving if isinstance(g, Pow)}
+            if power < 0 or len(bases) > 1 or not all(isinstance(g, Pow) and isinstance(g.args[0], Integer) for g, _ in moving):
+                return None
             exponent = Polynomial.total(Polynomial.of(cast("Expr", g.args[1])) * Polynomial.of(e) for g, e in moving)
-            if power < 0 or not all(g != index or e == 1 for m in exponent.terms for g, e in m):
+            if not all(g != index or e == 1 for m in exponent.terms for g, e in m):
                 return None
             moved = exponent.put(index, shifted)
             rate = moved.terms.get(frozenset({(position, 1)}), 0)
-            if not isinstance(rate, int) or rate == 0 or sum(position in dict(m) for m in moved.terms) != 1:
+            if not isinstance(rate, int) or [m for m in moved.terms if position in dict(m)] != [frozenset({(position, 1)})] * len(bases):
                 return None
             still = Polynomial({m: d for m, d in moved.terms.items() if position not in dict(m)})
             rest = Polynomial({frozenset((g, e) for g, e in monomial if index not in g.free_symbols): c})
-            base = bases.pop()
-            before = Polynomial.of(index) ** power
-            for m, d in before.put(index, shifted).terms.items():
+            base = bases.pop() if bases else Integer(1)
+            for m, d in (Polynomial.of(index) ** power).put(index, shifted).terms.items():
                 inner = dict(m)
-                degree = inner.pop(position, 0)
-                closing = _telescoped(degree, Fraction(int(base)) ** rate)
+                closing = _telescoped(inner.pop(position, 0), Fraction(int(base)) ** rate)
                 end = _of_power(base, (still + count * Polynomial.of(rate)).as_expr()) * _at(closing, count)
                 begin = _of_power(base, still.as_expr()) * Polynomial({ONE: closing[0]})
                 parts.append(rest * Polynomial({frozenset(inner.items()): d}) * (end - begin))
@@ -469,10 +446,7 @@ def _product(values: tuple[Expr | int, ...]) -> Polynomial:
         coefficient *= c
         for generator, exponent in monomial:
             exponents[generator] = exponents.get(generator, 0) + exponent
-    result = Polynomial({frozenset((g, e) for g, e in exponents.items() if e): coefficient})
-    for factor in sums:
-        result = result * factor
-    return result
+    return prod(sums, start=Polynomial({frozenset((g, e) for g, e in exponents.items() if e): coefficient}))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -509,14 +483,9 @@ def _of_power(base: Expr, exponent: Expr) -> Polynomial:
     if not isinstance(base, Rational | Symbol) or not base.is_positive or not all(_is_integral(m, c) for m, c in power.terms.items()):
         message = f"{short(base)}**({short(exponent)}) is not a size; a symbolic exponent needs a positive whole base and a whole exponent."
         raise SizeError(message)
-    return _product_of(_one_power(one, monomial, int(c) * times) for one, times in _bases(base) for monomial, c in power.terms.items())
-
-
-def _product_of(polynomials: Iterable[Polynomial]) -> Polynomial:
-    result = _UNIT
-    for polynomial in polynomials:
-        result = result * polynomial
-    return result
+    return prod(
+        (_one_power(one, monomial, int(c) * times) for one, times in _bases(base) for monomial, c in power.terms.items()), start=_UNIT
+    )
 
 
 def _bases(base: Expr) -> Iterator[tuple[Expr, int]]:
@@ -681,31 +650,20 @@ def _period(polynomial: Polynomial, index: Symbol) -> int:
     return found
 
 
-@lru_cache(maxsize=64)
-def _bernoulli(n: int) -> Fraction:
-    """Bernoulli numbers with B1 = -1/2, by their recurrence."""
-    if n == 0:
-        return Fraction(1)
-    return -sum((comb(n + 1, k) * _bernoulli(k) for k in range(n)), Fraction(0)) / (n + 1)
+@lru_cache(maxsize=256)
+def _telescoped(power: int, ratio: Fraction) -> tuple[Fraction, ...]:
+    """Return the coefficients of Q with ratio*Q(t + 1) - Q(t) = t**power, with which the sum of t**power*ratio**t telescopes.
 
-
-def _power_sum(power: int, count: Polynomial) -> Polynomial:
-    """Return 0**p + 1**p + ... + (n-1)**p as a polynomial in n."""
-    if power == 0:
-        return count
-    return Polynomial.total(
-        count ** (power + 1 - k) * Polynomial({ONE: Fraction(comb(power + 1, k), power + 1) * _bernoulli(k)}) for k in range(power + 1)
-    )
-
-
-def _telescoped(power: int, ratio: Fraction) -> list[Fraction]:
-    """Return the coefficients of Q with ratio*Q(t + 1) - Q(t) = t**power, with which the sum of t**power*ratio**t telescopes."""
-    found = [Fraction(0)] * (power + 1)
+    With a ratio of 1 the highest powers cancel, and Q is Faulhaber's polynomial of one degree more.
+    """
+    more = int(ratio == 1)
+    found = [Fraction(0)] * (power + 1 + more)
     for order in reversed(range(power + 1)):
-        above = sum((ratio * comb(k, order) * found[k] for k in range(order + 1, power + 1)), Fraction(0))
-        found[order] = (Fraction(int(order == power)) - above) / (ratio - 1)
-    return found
+        above = sum((ratio * comb(k, order) * found[k] for k in range(order + 1 + more, len(found))), Fraction(0))
+        found[order + more] = (Fraction(int(order == power)) - above) / (order + 1 if more else ratio - 1)
+    return tuple(found)
 
 
-def _at(coefficients: list[Fraction], value: Polynomial) -> Polynomial:
+@lru_cache(maxsize=1 << 10)
+def _at(coefficients: tuple[Fraction, ...], value: Polynomial) -> Polynomial:
     return Polynomial.total(value**order * Polynomial({ONE: c}) for order, c in enumerate(coefficients))

@@ -103,7 +103,7 @@ def test_sums_of_powers_close(value: sympy.Expr, start: int, step: int, length: 
 
 def test_sums_of_powers_without_a_closed_form_are_refused() -> None:
     """Two bases in one term, or an exponent that is no line."""
-    for value in (2**i * 3 ** (2 * i), 2 ** (i**2)):
+    for value in (2**i * 3 ** (2 * i), 2**i * A**i, 2 ** (i**2)):
         with pytest.raises(SizeError, match="no closed form"):
             Polynomial.of(value).sum_over(i, Polynomial.of(0), Polynomial.of(L))
 
