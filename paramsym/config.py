@@ -20,7 +20,7 @@ from paramsym.errors import ConfigError, ParamsymError, ParamsymWarning
 from paramsym.models import family_of, model_types
 from paramsym.models.family import Family, in_letters, labels_of
 from paramsym.models.keys import Sizes, shown
-from paramsym.naming import described, nearest
+from paramsym.naming import described, nearest, repeated
 
 if TYPE_CHECKING:
     from paramsym.core.layer import Layer
@@ -149,9 +149,8 @@ def reader_of(config: Mapping[str, Any], architecture: str | None = None) -> Fam
         return owner
     what = "the configuration has no model_type" if found is None else f"model_type {_quoted(found)} is not known"
     if owner is not None:
-        advice = (
-            f"{_quoted(str(named))} is a class of {owner.model_type}; to read the configuration so, set model_type to '{owner.model_type}'."
-        )
+        own = owner.model_type
+        advice = f"{_quoted(str(named))} is a class of {own}; to read the configuration so, set model_type to '{own}'."
     elif inner := _known_inside(config):
         advice = f"its {inner} has the known model_type {config[inner]['model_type']}: pass the value of {inner}."
     else:
@@ -163,7 +162,7 @@ def reader_of(config: Mapping[str, Any], architecture: str | None = None) -> Fam
 
 def _known_inside(config: Mapping[str, Any]) -> str:
     """Return the key of a readable configuration inside this one, as in models of text and images; empty if there is none."""
-    inner = ((key, value["model_type"]) for key, value in config.items() if isinstance(value, Mapping) and "model_type" in value)
+    inner = ((key, value.get("model_type")) for key, value in config.items() if isinstance(value, Mapping))
     return next((key for key, model_type in inner if isinstance(model_type, str) and model_type in model_types()), "")
 
 
@@ -183,18 +182,17 @@ def _architecture(config: Mapping[str, Any], architecture: str | None, reader: F
     found = architecture if architecture is not None else _first_architecture(config)
     if found is None:
         return reader.architectures[0]
-    if not isinstance(found, str) or (named := reader.former.get(found, found)) not in reader.architectures:
-        what = _quoted(found) if isinstance(found, str) else shown(found)
-        plain = found.removeprefix("TF").removeprefix("Flax") if isinstance(found, str) else ""
-        if plain in reader.architectures:
-            message = (
-                f"architecture {what} is {plain} of another framework; the library reads its PyTorch names: pass architecture='{plain}'."
-            )
-            raise ConfigError(message)
+    if isinstance(found, str) and (named := reader.former.get(found, found)) in reader.architectures:
+        return named
+    what = _quoted(found) if isinstance(found, str) else shown(found)
+    plain = found.removeprefix("TF").removeprefix("Flax") if isinstance(found, str) else ""
+    if plain in reader.architectures:
+        advice = f"{plain} of another framework; the library reads its PyTorch names: pass architecture='{plain}'."
+    else:
         known = ", ".join(reader.architectures)
-        message = f"architecture {what} is not one of {reader.model_type}'s, which are {known}; pass one of them as architecture=."
-        raise ConfigError(message)
-    return named
+        advice = f"not one of {reader.model_type}'s, which are {known}; pass one of them as architecture=."
+    message = f"architecture {what} is {advice}"
+    raise ConfigError(message)
 
 
 def _first_architecture(config: Mapping[str, Any]) -> Any:
@@ -308,33 +306,27 @@ def parse_config(content: bytes, name: str) -> Mapping[str, Any]:
     try:
         config = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_object)
     except UnicodeDecodeError as error:
-        message = f"{name} is not UTF-8: byte {error.start} cannot be decoded."
-        raise ConfigError(message) from None
+        fault = f" is not UTF-8: byte {error.start} cannot be decoded."
     except RecursionError:
-        message = f"{name} is nested too deeply for a configuration."
-        raise ConfigError(message) from None
+        fault = " is nested too deeply for a configuration."
     except json.JSONDecodeError as error:
-        message = f"{name} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}."
-        raise ConfigError(message) from None
+        fault = f" is not JSON: line {error.lineno}, column {error.colno}: {error.msg}."
     except ConfigError as error:
-        message = f"{name}: {error}"
-        raise ConfigError(message) from None
+        fault = f": {error}"
     except ValueError:
-        message = f"{name} contains a number with too many digits."
-        raise ConfigError(message) from None
-    if not isinstance(config, dict):
-        message = f"{name} contains {shown(config)}; wanted one JSON object."
-        raise ConfigError(message)
-    return config
+        fault = " contains a number with too many digits."
+    else:
+        if isinstance(config, dict):
+            return config
+        fault = f" contains {shown(config)}; wanted one JSON object."
+    message = f"{name}{fault}"
+    raise ConfigError(message)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a key that occurs twice: JSON readers disagree about which value counts."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        message = f"the key {_quoted(twice)} occurs twice."
+        message = f"the key {_quoted(repeated(pairs))} occurs twice."
         raise ConfigError(message)
     return found
 

@@ -103,6 +103,12 @@ def nearest(typed: str, names: Iterable[str], cutoff: float = 0.5, most: int = 3
     return list(dict.fromkeys([*longer, *get_close_matches(typed, known, n=most, cutoff=cutoff)]))[:most]
 
 
+def repeated(pairs: Iterable[tuple[str, object]]) -> str:
+    """Return the first key that occurs twice in the pairs of a JSON object. JSON readers disagree about which value counts."""
+    seen: set[str] = set()
+    return next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+
+
 def harmless(text: str) -> str:
     r"""Return the text with control characters escaped, except line feeds.
 

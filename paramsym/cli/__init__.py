@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from paramsym.cli.commands import run
 
         reply = run(arguments)
-        emit(reply.written(arguments.format))
+        emit(reply.writers[arguments.format]())
     except ParamsymError as error:
         complain(str(error), arguments.command)
         return WRONG

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, cast
 
 from paramsym import __version__
-from paramsym.cli.options import COSTS, TAKES, add_options, whole
+from paramsym.cli.options import COSTS, TAKES, add_options, number
 from paramsym.cli.streams import complain, width
 
 FORMATS = ("text", "latex", "markdown", "json", "html")
@@ -25,15 +25,17 @@ _EXAMPLES = """examples:
   paramsym check checkpoint/                        config against weights
   paramsym count bert-base-uncased --set H=1024 --set A=16
 """
-_NOTES = {
-    "formula": """The letters are those of the papers; they are listed below the formula
+_COMMANDS = {
+    "formula": """the closed form
+The letters are those of the papers; they are listed below the formula
 with their sizes. --set F=4*H replaces F by 4*H.
 
 examples:
   paramsym formula bert
   paramsym formula bert --set F=4*H
   paramsym formula meta-llama/Meta-Llama-3-8B --format latex""",
-    "count": """On a terminal it names the class; into a file or a pipe it prints the digits
+    "count": """the number of parameters
+On a terminal it names the class; into a file or a pipe it prints the digits
 alone, for scripts. --format json has the trained, the active and the total
 number, the class, the formula and the sizes.
 
@@ -42,20 +44,23 @@ examples:
   paramsym count config.json --architecture BertModel
   paramsym count bert --set H=768 --set A=12 --set L=12 --set F=4*H \\
                       --set V=30522 --set P=512 --set T=2""",
-    "table": """One row per tensor, numbered copies under a template name; with --depth
+    "table": """every tensor, or every part down to a depth
+One row per tensor, numbered copies under a template name; with --depth
 one row per part.
 
 examples:
   paramsym table config.json --depth 3
   paramsym table bert-base-uncased --format csv > tensors.csv""",
-    "explain": """Says how the count depends on a letter, tensor by tensor: whether it
+    "explain": """why a letter changes the count, or does not
+Says how the count depends on a letter, tensor by tensor: whether it
 cancels and why, or through which tensors it enters.
 
 examples:
   paramsym explain A bert
   paramsym explain G config.json --format latex
   paramsym explain A gpt2 --of activations""",
-    "reconcile": """A claim is a number (109486464), a rounded one (110M, "1.5B"), arithmetic
+    "reconcile": """where a claimed number comes from
+A claim is a number (109486464), a rounded one (110M, "1.5B"), arithmetic
 ("12*768*12 = 110M"), an expression in the model's letters ("12*L*H**2"), or
 another model. Several claims, each with its source, are the rows of a table:
 the answer is the one term that fits all of them. Exit code 0 if it is right or
@@ -69,12 +74,14 @@ examples:
   paramsym reconcile "2.1 GB" llama-2-7b-hf --of cache -b 1 -n 4096 \\
                      --dtype float16
   paramsym reconcile 109786368 bert-base-uncased 336247808 bert-large-uncased""",
-    "conventions": """The same model counted in every usual meaning of "parameters":
+    "conventions": """every way to count the same model
+The same model counted in every usual meaning of "parameters":
 tied tensors once or twice, without embeddings, active per token, ...
 
 example:
   paramsym conventions config.json""",
-    "flops": """Multiply-adds of products and convolutions, 2 each, for the model's own
+    "flops": """the work of a forward pass
+Multiply-adds of products and convolutions, 2 each, for the model's own
 inputs: B examples of S positions, or images of the model's size.
 
 examples:
@@ -82,11 +89,13 @@ examples:
   paramsym flops meta-llama/Meta-Llama-3-8B --batch 1 --positions 2048 --depth 2
   paramsym flops gpt2 --way both --convention megatron
   paramsym flops gpt2 --batch 1 --positions 1 --past 1023""",
-    "macs": """Half of the FLOPs: one for each multiply-add of products and convolutions.
+    "macs": """the work of a forward pass in multiply-adds
+Half of the FLOPs: one for each multiply-add of products and convolutions.
 
 example:
   paramsym macs resnet50 --batch 1 --side 224""",
-    "activations": """Bytes that the forward pass keeps for the backward pass, as torch's plain
+    "activations": """what training keeps for the backward pass
+Bytes that the forward pass keeps for the backward pass, as torch's plain
 operations keep them unless --convention says otherwise. If the model is split
 over devices, the bytes are those of one device.
 
@@ -94,12 +103,14 @@ examples:
   paramsym activations gpt2 --batch 8 --positions 1024
   paramsym activations gpt2 -b 8 -n 1024 --convention torch-sdpa \\
                       --dtype bfloat16 --recompute full --tensor 2 --sequence""",
-    "cache": """What is kept for the next token: keys and values, or other states; numbers,
+    "cache": """what is kept for the next token
+What is kept for the next token: keys and values, or other states; numbers,
 or bytes with --dtype.
 
 example:
   paramsym cache meta-llama/Llama-2-70b-hf --batch 1 --positions 4096 --dtype float16""",
-    "memory": """Training: weights, gradients, the states of an optimizer, activations. With
+    "memory": """the memory of training or inference
+Training: weights, gradients, the states of an optimizer, activations. With
 --inference: weights, the cache, the arrays of the widest moment. If the model
 is split over devices, the bytes are those of one device.
 
@@ -109,62 +120,50 @@ examples:
                   --optimizer adam --zero 1 --devices 8 --recompute full
   paramsym memory gpt2 --batch 8 --positions 1024 --inference --dtype float16
   paramsym memory gpt2 -b 1 -n 1024 --inference --weights gguf-q4_0""",
-    "traffic": """Bytes that products read and write in one forward pass, or in one step
+    "traffic": """the bytes that a forward pass moves
+Bytes that products read and write in one forward pass, or in one step
 after --past positions.
 
 example:
   paramsym traffic gpt2 --batch 1 --positions 1 --past 1023""",
-    "intensity": """FLOPs per byte moved; with --machine, also whether arithmetic or memory is
+    "intensity": """FLOPs per byte, and whether arithmetic or memory is the limit
+FLOPs per byte moved; with --machine, also whether arithmetic or memory is
 the limit.
 
 examples:
   paramsym intensity gpt2 --batch 1 --positions 1024
   paramsym intensity gpt2 -b 8 -n 1 --past 1023 --machine h100""",
-    "training": """FLOPs of a whole training run, compared with 6ND, and the days that it takes.
+    "training": """FLOPs and days of a training run
+FLOPs of a whole training run, compared with 6ND, and the days that it takes.
 
 example:
   paramsym training gpt2 -n 1024 --tokens 300B --devices 64 \\
                     --machine a100 --utilisation "40 %" """,
-    "communication": """Bytes that each device sends in one training step. --sharing is the kind of
+    "communication": """the bytes that devices send each other
+Bytes that each device sends in one training step. --sharing is the kind of
 parallelism: data, zero-1, zero-2, zero-3, fsdp, tensor, sequence, pipeline or
 context.
 
 examples:
   paramsym communication gpt2 --devices 8
   paramsym communication gpt2 -b 1 -n 1024 --sharing tensor --devices 2""",
-    "check": """Reads config.json and the headers of the safetensors files beside it (no
+    "check": """a checkpoint against its own config.json
+Reads config.json and the headers of the safetensors files beside it (no
 weights) and compares tensor by tensor. Exit code 0 if every difference is
 explained, 1 if not.
 
 examples:
   paramsym check path/to/checkpoint
   paramsym check path/to/checkpoint --architecture BertModel""",
-    "families": """Without a name: every family. With a name: its classes and its
+    "families": """the models that are known by name
+Without a name: every family. With a name: its classes and its
 published sizes.
 
 examples:
   paramsym families
   paramsym families bert""",
 }
-_SUMMARIES = {
-    "formula": "the closed form",
-    "count": "the number of parameters",
-    "table": "every tensor, or every part down to a depth",
-    "explain": "why a letter changes the count, or does not",
-    "reconcile": "where a claimed number comes from",
-    "conventions": "every way to count the same model",
-    "flops": "the work of a forward pass",
-    "macs": "the work of a forward pass in multiply-adds",
-    "activations": "what training keeps for the backward pass",
-    "cache": "what is kept for the next token",
-    "memory": "the memory of training or inference",
-    "traffic": "the bytes that a forward pass moves",
-    "intensity": "FLOPs per byte, and whether arithmetic or memory is the limit",
-    "training": "FLOPs and days of a training run",
-    "communication": "the bytes that devices send each other",
-    "check": "a checkpoint against its own config.json",
-    "families": "the models that are known by name",
-}
+"""The summary of each command, then its notes."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -189,11 +188,10 @@ def parser() -> argparse.ArgumentParser:
     top = _Parser("paramsym", description=_ABOUT, epilog=f"{_EXAMPLES}\n{_CODES}", formatter_class=_layout)
     top.add_argument("-V", "--version", action="version", version=f"paramsym {__version__}")
     commands = top.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
-    for name, summary in _SUMMARIES.items():
-        command = commands.add_parser(
-            name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", epilog=_NOTES[name], formatter_class=_layout
-        )
-        _add_arguments(command, name)
+    for name, words in _COMMANDS.items():
+        summary, _, notes = words.partition("\n")
+        said = f"{summary[0].upper()}{summary[1:]}."
+        _add_arguments(commands.add_parser(name, help=summary, description=said, epilog=notes, formatter_class=_layout), name)
     return top
 
 
@@ -211,7 +209,8 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     return found
 
 
-def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:  # noqa: C901 - one case for each kind of command
+def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:  # noqa: C901, PLR0912 - one case for each kind of command
+    depth: dict[str, Any] = {"metavar": "N", "type": number(1, "{!a} is not a depth; wanted a whole number from {}")}
     if name == "explain":
         command.add_argument("asked", metavar="SYMBOL", help="a letter of the model, such as A")
     if name == "reconcile":
@@ -238,47 +237,22 @@ def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:  # noqa
             help="put in a size: H=1024, F=4*H, or a key of the config: num_hidden_layers=24; may be repeated",
         )
     if name == "table":
-        command.add_argument("-d", "--depth", metavar="N", type=_depth, help="one row per part, N levels down")
+        command.add_argument("-d", "--depth", help="one row per part, N levels down", **depth)
         command.add_argument("--buffers", action="store_true", help="list buffers, too")
-    if name in TAKES:
-        _add_inputs(command, name)
-    if name in {"explain", "reconcile"}:
-        _add_questions(command)
+    if name in COSTS:
+        command.add_argument("-d", "--depth", default=1, help="one row per part, N levels down (default: 1)", **depth)
+    asks = name in {"explain", "reconcile"}
+    if asks:
+        command.add_argument("--of", choices=COSTS, metavar="COST", help=f"a cost instead of the parameters: {', '.join(COSTS)}")
+    if asks or name in TAKES:
+        size: dict[str, Any] = {"metavar": "N", "type": number(1, "{!a} is not a size; wanted a whole number from {}")}
+        command.add_argument("-b", "--batch", help="the batch size B", **size)
+        command.add_argument("-n", "--positions", help="the sequence length S", **size)
+        command.add_argument("--side", help="the pixels along each side of an image, for the letter W", **size)
+    if asks:
+        group = command.add_argument_group("options with --of", "the options of the command with that name")
+        add_options(cast("argparse.ArgumentParser", group), *COSTS)
+    elif name in TAKES:
+        add_options(command, name)
     formats = (*FORMATS, "csv") if name in {"table", "conventions", "families", *TAKES} else FORMATS
     command.add_argument("-f", "--format", choices=formats, default="text", metavar="FORMAT", help=f"one of {', '.join(formats)}")
-
-
-def _add_inputs(command: argparse.ArgumentParser, name: str) -> None:
-    if name in COSTS:
-        command.add_argument("-d", "--depth", metavar="N", type=_depth, default=1, help="one row per part, N levels down (default: 1)")
-    _add_sizes(command)
-    add_options(command, name)
-
-
-def _add_questions(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--of", choices=COSTS, metavar="COST", help=f"a cost instead of the parameters: {', '.join(COSTS)}")
-    _add_sizes(command)
-    group = command.add_argument_group("options with --of", "the options of the command with that name")
-    add_options(cast("argparse.ArgumentParser", group), *COSTS)
-
-
-def _add_sizes(command: argparse.ArgumentParser) -> None:
-    command.add_argument("-b", "--batch", metavar="N", type=_size, help="the batch size B")
-    command.add_argument("-n", "--positions", metavar="N", type=_size, help="the sequence length S")
-    command.add_argument("--side", metavar="N", type=_size, help="the pixels along each side of an image, for the letter W")
-
-
-def _depth(text: str) -> int:
-    return _whole(text, "depth")
-
-
-def _size(text: str) -> int:
-    return _whole(text, "size")
-
-
-def _whole(text: str, what: str) -> int:
-    try:
-        return whole(text)
-    except argparse.ArgumentTypeError:
-        message = f"{text[:20]!a} is not a {what}; wanted a whole number from 1"
-        raise argparse.ArgumentTypeError(message) from None

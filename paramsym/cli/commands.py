@@ -8,10 +8,9 @@ from __future__ import annotations
 import argparse
 import html
 import warnings
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from sympy import Expr, Integer, Symbol
 
@@ -34,38 +33,25 @@ from paramsym.render.table import Cell, Table
 if TYPE_CHECKING:
     from paramsym.analysis.counted import Counted
     from paramsym.analysis.explain import Explanation
-    from paramsym.analysis.reconcile.answers import Reconciliation
-    from paramsym.analysis.reconcile.together import Together
     from paramsym.measure.cost import Cost
-
-Writer: TypeAlias = "Callable[[], str]"
 
 
 @dataclass(frozen=True)
 class Reply:
     """An answer, with a writer for each format; ``ok`` decides the exit code."""
 
-    writers: dict[str, Writer] = field(default_factory=dict)
+    writers: dict[str, Callable[[], str]]
     ok: bool = True
-
-    def written(self, chosen: str) -> str:
-        """Return the answer in a format."""
-        return self.writers[chosen]()
 
 
 def run(arguments: argparse.Namespace) -> Reply:
-    """Run the parsed command."""
-    with _warnings_as_lines(arguments.command):
-        return _COMMANDS[arguments.command](arguments)
-
-
-@contextmanager
-def _warnings_as_lines(command: str) -> Generator[None]:
+    """Run the parsed command; its warnings are lines on the error stream."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        yield
+        reply = _COMMANDS[arguments.command](arguments)
     for message in dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, ParamsymWarning)):
-        complain(message, command, "warning")
+        complain(message, arguments.command, "warning")
+    return reply
 
 
 def _model(arguments: argparse.Namespace) -> Layer:
@@ -127,11 +113,10 @@ def _sized(model: Layer, source: str) -> Layer:
 def _table(arguments: argparse.Namespace) -> Reply:
     model = _model(arguments)
     found = model.table(arguments.depth, buffers=arguments.buffers)
-    reply = _of_table(found)
-    if arguments.depth is None:
-        ledger = model.ledger(buffers=arguments.buffers, aliases=True)
-        reply.writers["json"] = lambda: json.document({**data.of_model(model), "tensors": data.of_ledger(ledger)})
-    return reply
+    if arguments.depth is not None:
+        return _of_table(found)
+    ledger = model.ledger(buffers=arguments.buffers, aliases=True)
+    return _of_table(found, json=lambda: json.document({**data.of_model(model), "tensors": data.of_ledger(ledger)}))
 
 
 def _cost(arguments: argparse.Namespace) -> Reply:
@@ -150,8 +135,7 @@ def _cost_of(arguments: argparse.Namespace, question: str) -> Cost:
     if question == "communication" and "devices" not in options:
         message = "communication needs the number of devices; give --devices."
         raise ArgumentError(message)
-    ask: Any = getattr(paramsym, {"cache": "kv_cache"}.get(question, question))
-    cost: Cost = ask(_model(arguments), **options)
+    cost: Cost = getattr(paramsym, "kv_cache" if question == "cache" else question)(_model(arguments), **options)
     return cost.at(_of_inputs(arguments, cost))
 
 
@@ -205,18 +189,10 @@ def _side(cost: Cost, pixels: int | None) -> int | None:
     return None
 
 
-def _of_table(found: Table, ok: bool = True) -> Reply:
-    return Reply(
-        {
-            "text": lambda: layout.table(found, width()),
-            "latex": found.to_latex,
-            "markdown": found.to_markdown,
-            "html": found.to_html,
-            "csv": found.to_csv,
-            "json": found.to_json,
-        },
-        ok,
-    )
+def _of_table(found: Table, ok: bool = True, **others: Callable[[], str]) -> Reply:
+    """Reply with a table; ``others`` write some formats in another way."""
+    formats = {name: getattr(found, f"to_{name}") for name in ("latex", "markdown", "html", "csv", "json")}
+    return Reply({"text": lambda: layout.table(found, width()), **formats, **others}, ok)
 
 
 # Questions about one ----------------------------------------------------------------------------------------------------------
@@ -227,15 +203,21 @@ def _explain(arguments: argparse.Namespace) -> Reply:
 
     symbol = _asked_first(arguments)
     why = explain(_cost_of(arguments, arguments.of) if arguments.of else _model(arguments), symbol)
+
+    def steps() -> Iterator[tuple[int, str, str]]:
+        return ((number, step.words, step.to_latex(why.letters).replace("&=", "=")) for number, step in enumerate(why.steps, 1))
+
     return Reply(
         {
             "text": lambda: _explanation(why, width()),
             "latex": why.to_latex,
-            "markdown": lambda: _steps(why, lambda number, words, shown: f"{number}. {words}\n\n   ${shown}$\n"),
-            "html": lambda: (
-                f"<p>{html.escape(why.verdict)}</p>\n<ol>\n"
-                + _steps(why, lambda _, words, shown: f"<li>{html.escape(words)} ${html.escape(shown)}$</li>", head=False)
-                + "\n</ol>"
+            "markdown": lambda: "\n".join([why.verdict, "", *(f"{n}. {words}\n\n   ${shown}$\n" for n, words, shown in steps())]),
+            "html": lambda: "\n".join(
+                [
+                    f"<p>{html.escape(why.verdict)}</p>\n<ol>",
+                    *(f"<li>{html.escape(words)} ${html.escape(shown)}$</li>" for _, words, shown in steps()),
+                    "</ol>",
+                ]
             ),
             "json": lambda: json.document(data.of_explanation(why)),
         }
@@ -251,11 +233,6 @@ def _explanation(why: Explanation, columns: int) -> str:
         if step.numbers:
             lines.append(layout.formula(step.numbers, columns, "    ", "      "))
     return "\n".join(lines)
-
-
-def _steps(why: Explanation, write: Callable[[int, str, str], str], *, head: bool = True) -> str:
-    steps = [write(number, step.words, step.to_latex(why.letters).replace("&=", "=")) for number, step in enumerate(why.steps, 1)]
-    return "\n".join([why.verdict, "", *steps] if head else steps)
 
 
 def _reconcile(arguments: argparse.Namespace) -> Reply:
@@ -276,18 +253,15 @@ def _reconcile(arguments: argparse.Namespace) -> Reply:
     if not one:
         names = (arguments.source, *arguments.more[1::2])
         found = replace(found, rows=tuple(replace(row, name=name) for row, name in zip(found.rows, names, strict=True)))
-    reply = _of_table(found.table(), bool(found))
-    reply.writers.pop("csv")
-    reply.writers["text"] = lambda: _reconciliation(found, width())
-    reply.writers["json"] = lambda: json.document(data.of_reconciliation(found) if one else data.of_together(found))
-    return reply
 
+    def written() -> str:
+        lines = str(found).splitlines()
+        return "\n".join(
+            layout.words(line, width(), rest="    ") if found else layout.words(painted(line, "yellow"), width()) for line in lines
+        )
 
-def _reconciliation(found: Reconciliation | Together, columns: int) -> str:
-    text = str(found).splitlines()
-    if not found:
-        return "\n".join(layout.words(painted(line, "yellow"), columns) for line in text)
-    return "\n".join(layout.words(line, columns, rest="    ") for line in text)
+    as_data = data.of_reconciliation if one else data.of_together
+    return _of_table(found.table(), bool(found), text=written, json=lambda: json.document(as_data(found)))
 
 
 def _claim(asked: str) -> str | Layer:
@@ -309,9 +283,7 @@ def _conventions(arguments: argparse.Namespace) -> Reply:
     from paramsym.analysis.conventions import conventions
 
     found = conventions(_model(arguments))
-    reply = _of_table(found.table())
-    reply.writers["json"] = lambda: json.document(data.of_conventions(found))
-    return reply
+    return _of_table(found.table(), json=lambda: json.document(data.of_conventions(found)))
 
 
 def _check(arguments: argparse.Namespace) -> Reply:
@@ -324,11 +296,7 @@ def _check(arguments: argparse.Namespace) -> Reply:
         wrong = [layout.table(verdict.table(), width())] if verdict.wrong else []
         return "\n".join([painted(first, "green" if verdict.ok else "red"), *others, *wrong])
 
-    reply = _of_table(verdict.table(), verdict.ok)
-    reply.writers.pop("csv")
-    reply.writers["text"] = written
-    reply.writers["json"] = lambda: json.document(data.of_verdict(verdict))
-    return reply
+    return _of_table(verdict.table(), verdict.ok, text=written, json=lambda: json.document(data.of_verdict(verdict)))
 
 
 # The families -----------------------------------------------------------------------------------------------------------------
@@ -339,7 +307,7 @@ def _families(arguments: argparse.Namespace) -> Reply:
 
 
 def _every_family() -> Table:
-    rows = [(model_type, _home(model_type)[0].replace(" ", ", "), "config.json") for model_type in model_types()]
+    rows = [(one, classes.replace(" ", ", "), "config.json") for classes, types in FAMILIES.values() for one in types.split()]
     rows += [(cls, cls, "by name only") for classes, types in FAMILIES.values() if not types for cls in classes.split()]
     rows.sort(key=lambda row: row[0].lower())
     only = sorted({*read_types()} - {*model_types()})
@@ -348,10 +316,6 @@ def _every_family() -> Table:
     of_timm = f"timm/NAME for {len(timm_index()['modules'])} networks of timm"
     caption = f"{len(rows)} families, {len(atlas)} more of the atlas (tensors, no forward passes), and {of_timm}"
     return Table(("family", "model", "read from"), (*rows, *atlas), caption=caption)
-
-
-def _home(model_type: str) -> tuple[str, str]:
-    return next(found for found in FAMILIES.values() if model_type in found[1].split())
 
 
 def _one_family(name: str) -> Table:

@@ -47,6 +47,10 @@ def meaning(name: str) -> str:
     return BY_NAME[name].meaning if name in BY_NAME else ""
 
 
+def _picked(thing: object, names: str) -> Data:
+    return {name: getattr(thing, name) for name in names.split()}
+
+
 def of_ledger(ledger: Ledger) -> list[Data]:
     """Return one object per line: the factors whose product is one copy, and the number of copies."""
     return [
@@ -54,13 +58,9 @@ def of_ledger(ledger: Ledger) -> list[Data]:
             "name": line.name,
             "segment": line.label or None,
             "shape": line.sizes,
-            "role": line.role,
-            "factors": line.factors,
-            "stored": line.stored,
-            "used": line.used,
+            **_picked(line, "role factors stored used"),
             "amount": None if line.alias_of or line.buffer else line.amount,
-            "trainable": line.trainable,
-            "buffer": line.buffer,
+            **_picked(line, "trainable buffer"),
             "tied_to": line.alias_of or None,
         }
         for line in ledger
@@ -73,8 +73,7 @@ def of_explanation(why: Explanation) -> Data:
         "subject": why.subject,
         "symbol": why.symbol.name,
         "meaning": meaning(why.symbol.name),
-        "cancels": why.cancels,
-        "derivative": why.derivative,
+        **_picked(why, "cancels derivative"),
         "formula": why.params,
         "verdict": why.verdict,
         "steps": [{"words": step.words, "left": str(step.left), "right": step.right, "numbers": step.numbers} for step in why.steps],
@@ -86,9 +85,7 @@ def of_explanation(why: Explanation) -> Data:
 def of_reconciliation(found: Reconciliation) -> Data:
     """Return a claim and the answers, the simplest first."""
     return {
-        "subject": found.subject,
-        "counted": found.counted,
-        "claim": found.claim,
+        **_picked(found, "subject counted claim"),
         "explained": bool(found),
         "answers": [_of_answer(answer) for answer in found],
     }
@@ -105,10 +102,7 @@ def of_together(found: Together) -> Data:
 
 def _of_answer(answer: Answer) -> Data:
     return {
-        "difference": answer.difference,
-        "term": answer.term,
-        "value": answer.value,
-        "chance": answer.chance,
+        **_picked(answer, "difference term value chance"),
         "readings": [{"words": reading.words, "note": reading.note or None, "tensors": reading.tensors} for reading in answer.readings],
     }
 
@@ -126,14 +120,8 @@ def of_conventions(found: Conventions) -> Data:
 def of_verdict(verdict: Verdict) -> Data:
     """Return a verdict with every tensor that differs."""
     return {
-        "ok": verdict.ok,
-        "architecture": verdict.architecture,
-        "count": verdict.count,
+        **_picked(verdict, "ok architecture count"),
         "tensors": len(verdict.match.rows),
-        "explained": verdict.explained,
-        "problems": verdict.problems,
-        "wrong": [
-            {"name": row.name, "outcome": row.outcome, "expected": row.expected, "found": row.found, "note": row.note or None}
-            for row in verdict.wrong
-        ],
+        **_picked(verdict, "explained problems"),
+        "wrong": [{**_picked(row, "name outcome expected found"), "note": row.note or None} for row in verdict.wrong],
     }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -81,7 +81,7 @@ def add_options(command: argparse.ArgumentParser, *names: str) -> None:
         elif option.kind == "either":
             how = {"action": argparse.BooleanOptionalAction}
         else:
-            read = {"word": str, "whole": whole, "count": _count, "amount": _amount}[option.kind]
+            read = {"word": str, "whole": number(1), "count": number(0), "amount": _amount}[option.kind]
             how = {"metavar": option.metavar, "type": read, "required": needed}
         command.add_argument(f"--{spelled(name)}", dest=name, default=None, help=option.help, **how)
     if "memory" in names:
@@ -99,20 +99,15 @@ def given(arguments: argparse.Namespace) -> dict[str, Any]:
     return found | ({"use": "inference"} if getattr(arguments, "inference", False) else {})
 
 
-def whole(text: str) -> int:
-    """Read a whole number from 1."""
-    return _number(text, 1)
+def number(least: int, wrong: str = "found {!a}; wanted a whole number, {} or more") -> Callable[[str], int]:
+    """Return a reader of whole numbers from a least one; ``wrong`` is its error, with places for the text and the least number."""
 
+    def read(text: str) -> int:
+        if text.isascii() and text.isdigit() and len(text) < 9 and int(text) >= least:
+            return int(text)
+        raise argparse.ArgumentTypeError(wrong.format(text[:20], least))
 
-def _count(text: str) -> int:
-    return _number(text, 0)
-
-
-def _number(text: str, least: int) -> int:
-    if text.isascii() and text.isdigit() and len(text) < 9 and int(text) >= least:
-        return int(text)
-    message = f"found {text[:20]!a}; wanted a whole number, {least} or more"
-    raise argparse.ArgumentTypeError(message)
+    return read
 
 
 def _amount(text: str) -> int:

@@ -11,9 +11,10 @@ import os
 import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from paramsym.errors import CheckpointError
+from paramsym.naming import repeated
 from paramsym.optional import needed
 from paramsym.verify.stored import Shape, Stored, shape
 
@@ -63,17 +64,20 @@ def unreadable(path: Path, error: OSError) -> CheckpointError:
     return CheckpointError(f"{path.name or str(path)!r:.99} cannot be read: {_first_line(error.strerror or error)}.")
 
 
+def _refuse(where: str, why: str) -> NoReturn:
+    message = f"{where}: {why}"
+    raise CheckpointError(message) from None
+
+
 def _from_path(found: Path) -> Stored:
     if found.is_dir():
         found = _inside_folder(found)
     if found.name.endswith(".index.json"):
         return _from_index(found)
     if found.suffix in _PICKLES:
-        message = f"{found.name}: {found.suffix} files contain pickles, which run code when they are read; save the model as safetensors."
-        raise CheckpointError(message)
+        _refuse(found.name, f"{found.suffix} files contain pickles, which run code when they are read; save the model as safetensors.")
     if found.suffix == ".json" and found.is_file():
-        message = f"{found.name}: a .json file contains no tensors; give the folder, the index, or a safetensors file."
-        raise CheckpointError(message)
+        _refuse(found.name, "a .json file contains no tensors; give the folder, the index, or a safetensors file.")
     shapes, dtypes = _headers(found)
     return Stored(shapes, f"the file {found.name}", dtypes=dtypes)
 
@@ -88,12 +92,10 @@ def _inside_folder(folder: Path) -> Path:
         return folder / (indices or names)[0]
     where = folder.name or str(folder)
     if names:
-        message = f"{where}: it contains {', '.join(names[:4])}, but no {_INDEX} and no {_SINGLE[0]}; give the path of one file."
-        raise CheckpointError(message)
+        _refuse(where, f"it contains {', '.join(names[:4])}, but no {_INDEX} and no {_SINGLE[0]}; give the path of one file.")
     others = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(_OTHERS))
     there = f", only {', '.join(others[:4])}; save the model as safetensors" if others else ""
-    message = f"{where}: there is no .safetensors file in it{there}."
-    raise CheckpointError(message)
+    _refuse(where, f"there is no .safetensors file in it{there}.")
 
 
 def _from_index(path: Path) -> Stored:
@@ -102,37 +104,31 @@ def _from_index(path: Path) -> Stored:
     index = _json(path.name, _bytes(path, path.stat().st_size, 0))
     table = index.get("weight_map") if isinstance(index, Mapping) else None
     if not isinstance(table, Mapping) or not table or not all(isinstance(file, str) for file in table.values()):
-        message = f"{path.name}: there is no weight_map from names to files in it."
-        raise CheckpointError(message)
+        _refuse(path.name, "there is no weight_map from names to files in it.")
     files = dict.fromkeys(table.values())
     if len(files) > MOST_SHARDS:
-        message = f"{path.name}: it names {len(files):,} files; {MOST_SHARDS:,} are the limit."
-        raise CheckpointError(message)
+        _refuse(path.name, f"it names {len(files):,} files; {MOST_SHARDS:,} are the limit.")
     shapes: dict[str, Shape] = {}
     dtypes: dict[str, str] = {}
     home: dict[str, str] = {}
     for file in files:
         found, kinds = _headers(_shard(path, file))
         for name in found:
-            if name in home:
-                message = f"{path.name}: {name!r:.99} is in {home[name]} and in {file}."
-                raise CheckpointError(message)
-            home[name] = file
+            if home.setdefault(name, file) != file:
+                _refuse(path.name, f"{name!r:.99} is in {home[name]} and in {file}.")
         shapes |= found
         dtypes |= kinds
     for name, file in table.items():
         if home.get(name) != file:
             where = f"it is in {home[name]}" if name in home else "which does not contain it"
-            message = f"{path.name}: {name!r:.99} should be in {file}, {where}."
-            raise CheckpointError(message)
+            _refuse(path.name, f"{name!r:.99} should be in {file}, {where}.")
     return Stored(shapes, f"the checkpoint {path.parent.name or path.name}", dtypes=dtypes)
 
 
 def _shard(index: Path, file: str) -> Path:
     """Return a shard's path; an index names only files in its own folder."""
     if file in {"", ".", ".."} or len(file) > _LONGEST_NAME or any(mark in file for mark in ("/", "\\", ":", "\0")):
-        message = f"{index.name}: it points to {file!r:.99}; an index names files in its own folder only."
-        raise CheckpointError(message)
+        _refuse(index.name, f"it points to {file!r:.99}; an index names files in its own folder only.")
     return index.parent / file
 
 
@@ -142,21 +138,16 @@ def _check_plain(path: Path) -> None:
         real = path.resolve(strict=True)
         mode = real.stat().st_mode
     except FileNotFoundError:
-        message = f"{path.name}: there is no such file" + (" (a link to nothing)." if path.is_symlink() else "; nothing is downloaded.")
-        raise CheckpointError(message) from None
+        _refuse(path.name, "there is no such file" + (" (a link to nothing)." if path.is_symlink() else "; nothing is downloaded."))
     except (RuntimeError, ValueError) as error:
         message = f"{path.name!r:.99} cannot be read: {_first_line(error)}."
         raise CheckpointError(message) from None
     if not stat.S_ISREG(mode):
-        message = f"{path.name}: it is not a plain file."
-        raise CheckpointError(message)
+        _refuse(path.name, "it is not a plain file.")
     folder = path.parent.resolve()
-    allowed = {folder}
-    if folder.parent.name == "snapshots":
-        allowed.add(folder.parent.parent / "blobs")
+    allowed = {folder, folder.parent.parent / "blobs"} if folder.parent.name == "snapshots" else {folder}
     if path.is_symlink() and real.parent not in allowed:
-        message = f"{path.name}: it is a link that leaves its folder; copy the file, or give the path of the file itself."
-        raise CheckpointError(message)
+        _refuse(path.name, "it is a link that leaves its folder; copy the file, or give the path of the file itself.")
 
 
 def _headers(path: Path) -> tuple[dict[str, Shape], dict[str, str]]:
@@ -165,12 +156,13 @@ def _headers(path: Path) -> tuple[dict[str, Shape], dict[str, str]]:
     size = path.stat().st_size
     length = int.from_bytes(_bytes(path, _PREFIX, 0), "little") if size >= _PREFIX else 0
     if size < _PREFIX or length > size - _PREFIX:
-        _check_format(path)
-        message = f"{path.name}: its header should have {length:,} bytes, and the file has {size:,}; it is cut off or not safetensors."
-        raise CheckpointError(message)
+        begins = _bytes(path, 24, 0)
+        for mark, words in _FORMATS:
+            if begins.startswith(mark):
+                _refuse(path.name, f"it is {words}; only safetensors files are read.")
+        _refuse(path.name, f"its header should have {length:,} bytes, and the file has {size:,}; it is cut off or not safetensors.")
     if length > LARGEST_HEADER:
-        message = f"{path.name}: its header has {length:,} bytes; {LARGEST_HEADER:,} are the limit."
-        raise CheckpointError(message)
+        _refuse(path.name, f"its header has {length:,} bytes; {LARGEST_HEADER:,} are the limit.")
     header = _bytes(path, length, _PREFIX)
     _check_marks(path.name, header)
     safetensors = needed("safetensors", "reading safetensors files", "safetensors")
@@ -184,27 +176,15 @@ def _headers(path: Path) -> tuple[dict[str, Shape], dict[str, str]]:
                 shapes[name] = shape(lazily.get_shape(), name)
                 dtypes[name] = str(lazily.get_dtype())
     except (safetensors.SafetensorError, OSError, ValueError, OverflowError) as error:
-        message = f"{path.name}: {_first_line(error)}."
-        raise CheckpointError(message) from None
-    # The package keeps the last of two tensors with one name. It has checked that the header is valid and flat, so the header can be
-    # parsed.
+        _refuse(path.name, f"{_first_line(error)}.")
+    # The package keeps the last of two tensors with one name. It has checked that the header is valid and flat, so it can be parsed.
     _json(path.name, header, keep=False)
     return dict(sorted(shapes.items(), key=lambda item: _natural(item[0]))), dtypes
 
 
-def _check_format(path: Path) -> None:
-    """Name the format of another file, if it is recognised."""
-    begins = _bytes(path, 24, 0)
-    found = next((words for mark, words in _FORMATS if begins.startswith(mark)), "")
-    if found:
-        message = f"{path.name}: it is {found}; only safetensors files are read."
-        raise CheckpointError(message)
-
-
 def _bytes(path: Path, length: int, start: int) -> bytes:
     if length > LARGEST_HEADER:
-        message = f"{path.name}: it has {length:,} bytes; {LARGEST_HEADER:,} are the limit."
-        raise CheckpointError(message)
+        _refuse(path.name, f"it has {length:,} bytes; {LARGEST_HEADER:,} are the limit.")
     with path.open("rb") as file:
         file.seek(start)
         return file.read(length)
@@ -214,8 +194,7 @@ def _check_marks(where: str, raw: bytes) -> None:
     """Refuse JSON with too many entries before parsing: a small file may have millions, each a hundred times its size in memory."""
     marks = sum(raw.count(mark) for mark in (b",", b"[", b"{"))
     if marks > MOST_MARKS:
-        message = f"{where}: its JSON has some {marks:,} entries; {MOST_MARKS:,} are the limit."
-        raise CheckpointError(message)
+        _refuse(where, f"its JSON has some {marks:,} entries; {MOST_MARKS:,} are the limit.")
 
 
 def _json(where: str, raw: bytes, *, keep: bool = True) -> Any:
@@ -225,22 +204,17 @@ def _json(where: str, raw: bytes, *, keep: bool = True) -> Any:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any] | None:
         found = {name: value if keep else None for name, value in pairs}
         if len(found) < len(pairs):
-            seen: set[str] = set()
-            twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-            message = f"{where}: the name {twice!r:.99} occurs twice in it."
-            raise CheckpointError(message)
+            _refuse(where, f"the name {repeated(pairs)!r:.99} occurs twice in it.")
         return found if keep else None
 
     try:
         return json.loads(raw, object_pairs_hook=once)
     except RecursionError:
-        message = f"{where}: its JSON is nested too deeply."
-        raise CheckpointError(message) from None
+        _refuse(where, "its JSON is nested too deeply.")
+    except CheckpointError:
+        raise
     except ValueError as error:
-        if isinstance(error, CheckpointError):
-            raise
-        message = f"{where}: it is not JSON: {_first_line(error)}."
-        raise CheckpointError(message) from None
+        _refuse(where, f"it is not JSON: {_first_line(error)}.")
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
