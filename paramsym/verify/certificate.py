@@ -25,10 +25,10 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import substitute, text
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError
-from paramsym.render.table import Cell, Table, Tabular
+from paramsym.render.table import Table, Tabular
 from paramsym.verify.agreement import Rival
 from paramsym.verify.degrees import Movement, movement
-from paramsym.verify.lattice import Coordinate, Lattice, lattice
+from paramsym.verify.lattice import Lattice, lattice
 from paramsym.verify.rename import Renaming
 from paramsym.verify.templates import templates
 
@@ -62,16 +62,13 @@ class Certificate(Tabular):
     @property
     def assumption(self) -> str:
         """The assumptions of the proof, which cannot be seen from outside the build."""
-        what = "each axis of each tensor, the number of copies and the count" if self.compared == "tensors" else "the count"
         bounds = ", ".join(_bound(symbol, found) for symbol, found in self.degrees.items() if found.values > 1)
         if not bounds:
             return "none: there is only one instance, and it was built."
-        names = "; further numbered copies are named as the first ones are" if self.compared == "tensors" else ""
-        return (
-            f"in the build, {what} are polynomials of degree {bounds}{names}."
-            if self.compared == "tensors"
-            else (f"in the build, {what} is a polynomial of degree {bounds}.")
-        )
+        if self.compared == "count":
+            return f"in the build, the count is a polynomial of degree {bounds}."
+        what = f"each axis of each tensor, the number of copies and the count are polynomials of degree {bounds}"
+        return f"in the build, {what}; further numbered copies are named as the first ones are."
 
     @property
     def reach(self) -> str:
@@ -83,9 +80,8 @@ class Certificate(Tabular):
             return f"every point of the lattice that the layer accepts ({kept})"
         if self.lattice.whole:
             return "every valid size"
-        return (
-            "every point of the lattice; it is a part of the valid sizes, and the rest follows if the build is one formula in the variables"
-        )
+        rest = "it is a part of the valid sizes, and the rest follows if the build is one formula in the variables"
+        return f"every point of the lattice; {rest}"
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Yield the statements in words."""
@@ -95,11 +91,8 @@ class Certificate(Tabular):
         if self.variables:
             yield "lattice", str(self.lattice)
             yield "degrees", ", ".join(_bound(symbol, found) for symbol, found in self.degrees.items())
-            grid = "; ".join(
-                f"{symbol} in {', '.join(map(str, values[:6]))}{', ...' if len(values) > 6 else ''}"
-                for symbol, values in self.values.items()
-            )
-            yield "grid", grid
+            some = {symbol: [*map(str, values[:6]), *(["..."] if len(values) > 6 else [])] for symbol, values in self.values.items()}
+            yield "grid", "; ".join(f"{symbol} in {', '.join(values)}" for symbol, values in some.items())
         yield "instances", f"{self.instances:,}"
         agreed = f"names and every axis of {self.tensors} tensors, numbered copies counted once, and the count"
         yield "compared", agreed if self.compared == "tensors" else "the count alone"
@@ -111,8 +104,7 @@ class Certificate(Tabular):
 
     def table(self) -> Table:
         """Return the certificate as a table of two columns."""
-        rows: tuple[tuple[Cell, ...], ...] = tuple((name, words) for name, words in self.rows())
-        return Table(("", "certificate"), rows, caption=f"Certificate for {self.subject}")
+        return Table(("", "certificate"), tuple(self.rows()), caption=f"Certificate for {self.subject}")
 
 
 def certify(
@@ -214,15 +206,17 @@ def _valid_grid(
     number = prod(found.values for found in degrees.values())
     if number > MOST_INSTANCES:
         example = ", ".join(f"{symbol}=..." for symbol in list(degrees)[:2])
-        message = (
-            f"the proof would take {number:,} instances; {MOST_INSTANCES:,} are the limit. Put numbers in for some: layer.at({example})."
-        )
+        limit = f"{MOST_INSTANCES:,} are the limit. Put numbers in for some: layer.at({example})."
+        message = f"the proof would take {number:,} instances; {limit}"
         raise NotYetError(message)
     chance = random.Random(0)  # noqa: S311 - the same grid every time, no secret
     problem: ParamsymError | None = None
     for attempt in range(_ATTEMPTS):
         starts = _STARTS[: 2 + attempt // 25]
-        values = {c.symbol: _taken(c, degrees[c.symbol].values, chance.choice(starts) if attempt else 1) for c in points.coordinates}
+        values = {}
+        for one in points.coordinates:
+            number, start = degrees[one.symbol].values, chance.choice(starts) if attempt else 1
+            values[one.symbol] = one.choices[:number] or tuple(range(start, start + number))
         grid = [points.sizes(dict(zip(values, point, strict=True))) for point in product(*values.values())]
         try:
             for sizes in grid:
@@ -233,12 +227,6 @@ def _valid_grid(
         return values, grid
     message = f"no grid was found whose sizes are all valid for {type(layer).__name__}; the first refusal was: {problem}"
     raise NotYetError(message)
-
-
-def _taken(coordinate: Coordinate, number: int, start: int) -> tuple[int, ...]:
-    if coordinate.choices:
-        return coordinate.choices[:number]
-    return tuple(range(start, start + number))
 
 
 def _bound(symbol: Symbol, found: Movement) -> str:

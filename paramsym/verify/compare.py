@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import permutations
 from typing import Literal, TypeAlias
 
@@ -58,8 +59,7 @@ class _Comparison:
         self.segments_of = _segments_of(self.entries)
         self.segments = {segment: shape for found in self.segments_of.values() for segment, shape in found.items()}
         self.pieces: dict[str, _Piece] = {}
-        self.open: dict[Expr, int] = {}
-        self._templates: tuple[Template, ...] | None = None
+        self.open: dict[Dim, int] = {}
         for name, names in targets.items():
             if slice_of(names) is None:
                 self.pieces.update(self._pieces(name, stored.shapes[name], names))
@@ -70,6 +70,10 @@ class _Comparison:
         for entry in self.entries.values():
             if entry.alias_of:
                 self.aliases_of.setdefault(entry.alias_of, []).append(entry.name)
+
+    @cached_property
+    def templates(self) -> tuple[Template, ...]:
+        return templates(self.layer.origin[0])
 
     def rows(self) -> Iterator[TensorRow]:
         """Yield a row per tensor of the layer in storage order, then one per unexpected tensor."""
@@ -108,24 +112,24 @@ class _Comparison:
         second = next((name for name in self.aliases_of.get(entry.name, ()) if name in self.pieces), None)
         if second is not None and not self.stored.names_aliases:
             row = self._row(entry.name, expected, self.pieces[second])
-            return TensorRow(row.name, row.outcome, row.expected, row.found, row.note or f"stored as {second}")
+            return replace(row, note=row.note or f"stored as {second}")
         return TensorRow(entry.name, "missing", expected)
 
     def _as_shared(self, entry: Entry, row: TensorRow) -> TensorRow:
         """Check that a tensor of the right shape is tied as in the layer, and is a buffer on both sides or on none."""
-        name, found = row.name, row.found
+        name = row.name
         if self.tied is not None:
             here, there = entry.alias_of or name, self.tied.get(name, name)
             if entry.alias_of and here in self.pieces and self.tied.get(here, here) != there:
-                return TensorRow(name, "wrong tie", row.expected, found, f"a separate tensor; the layer ties it to {here}")
+                return replace(row, outcome="wrong tie", note=f"a separate tensor; the layer ties it to {here}")
             firsts = self.entries[there].alias_of or there if there in self.entries else there
             if there != name and firsts != here:
-                return TensorRow(name, "wrong tie", row.expected, found, f"the same tensor as {there}; the layer counts both")
+                return replace(row, outcome="wrong tie", note=f"the same tensor as {there}; the layer counts both")
         if entry.alias_of:
-            return TensorRow(name, "tied", row.expected, found, f"= {entry.alias_of}")
+            return replace(row, outcome="tied", note=f"= {entry.alias_of}")
         if self.stored.kinds and entry.tensor.buffer != (self.pieces[name].stored_name in self.stored.buffers):
             words = "a parameter here, a buffer in the layer" if entry.tensor.buffer else "a buffer here, a parameter in the layer"
-            return TensorRow(name, "wrong kind", row.expected, found, words)
+            return replace(row, outcome="wrong kind", note=words)
         return row
 
     def _row(self, name: str, expected: tuple[Dim, ...], piece: _Piece) -> TensorRow:
@@ -174,18 +178,14 @@ class _Comparison:
         for axis in wrong:
             formula = formulas[axis] if axis < len(formulas) else None
             label = f" ({text(formula)})" if isinstance(formula, Expr) else ""
-            value = expected[axis]
-            wanted = self.open.get(value, value) if isinstance(value, Expr) else value
-            words.append(f"axis {axis}{label} is {found[axis]}, not {wanted}")
+            words.append(f"axis {axis}{label} is {found[axis]}, not {self.open.get(expected[axis], expected[axis])}")
         return "; ".join(words)
 
     def _formulas(self, name: str) -> tuple[Dim, ...]:
         """The symbolic sizes of a tensor, from the layer before sizes were put in."""
         if name in self.segments:
             return ()
-        if self._templates is None:
-            self._templates = templates(self.layer.origin[0])
-        for template in self._templates:
+        for template in self.templates:
             numbers = template.numbers_in(name)
             if numbers is not None:
                 return template.sizes(numbers)

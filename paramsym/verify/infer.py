@@ -64,8 +64,9 @@ def infer(layer: Layer, shapes: Mapping[str, Shape]) -> Inferred:
             notes.extend(poll.outvoted())
             known |= found
         elif (found_out := next(further, None)) is not None:
-            more.extend(found_out.equations)
-            notes.extend(found_out.notes)
+            equations, said = found_out
+            more.extend(equations)
+            notes.extend(said)
         else:
             return Inferred(known, tuple(notes))
 
@@ -117,19 +118,8 @@ class _Poll:
             (value, times), *others = counter.most_common()
             for other, fewer in others:
                 where = self.witness[symbol, other]
-                yield f"{symbol} is {value:,} by {times} {_noun(times)} and {other:,} by {fewer} ({where})"
-
-
-def _noun(number: int) -> str:
-    return "shape" if number == 1 else "shapes"
-
-
-@dataclass(frozen=True)
-class _FoundOut:
-    """Further equations, and a sentence about their assumption."""
-
-    equations: Iterable[Equation]
-    notes: Iterable[str] = ()
+                shapes = "shape" if times == 1 else "shapes"
+                yield f"{symbol} is {value:,} by {times} {shapes} and {other:,} by {fewer} ({where})"
 
 
 _Owner: TypeAlias = tuple[Template, tuple[int, ...]]
@@ -171,19 +161,23 @@ class _Numbered:
             if numbers:
                 yield from _ends([several[0][0], several[-1][-1]], position, numbers)
 
-    def further(self, known: Mapping[Symbol, int]) -> Iterator[_FoundOut]:
-        """Yield further equations, the most reliable first; ``known`` has the sizes found so far, and grows meanwhile."""
-        yield _FoundOut(self.absent(known))
-        yield _FoundOut(self.fitting(known))
+    def further(self, known: Mapping[Symbol, int]) -> Iterator[tuple[Iterable[Equation], Iterable[str]]]:
+        """Yield further equations with sentences about their assumption, the most reliable first.
+
+        ``known`` has the sizes found so far, and grows meanwhile.
+        """
+        yield self.absent(known), ()
+        yield self.fitting(known), ()
         while (fewest := self.fewest(known)) is not None:
             symbol, value, where = fewest
-            yield _FoundOut([Equation(symbol, value, where, copies=True)], _left_open({symbol: value}))
-        yield _FoundOut(self.guessed(known))
+            yield [Equation(symbol, value, where, copies=True)], _left_open({symbol: value})
+        yield self.guessed(known), ()
 
     def absent(self, known: Mapping[Symbol, int]) -> Iterator[Equation]:
         """Yield an equation for missing copies; with unknown names in the source, their tensors may only have other names."""
-        if not all(self._known(name, bare) for bare, names in self.found.items() for name in names):
-            return
+        for bare, names in self.found.items():
+            if not all(any(template.numbers_in(name) is not None for template in self.bare.get(bare, ())) for name in names):
+                return
         owned = (owners for like in self.like.values() for owners in self._owners(like, known).values())
         there = {template.down_to(depth) for owners in owned for template, _ in owners for depth in range(len(template.numbers) + 1)}
         for runs, position in self._runs():
@@ -196,9 +190,6 @@ class _Numbered:
                     counts = [canonical(sum(counts[1:], start=counts[0]))]
                 where = runs[0].line.name
                 yield from (Equation(count, 0, where, copies=True) for count in counts if isinstance(count, Expr))
-
-    def _known(self, name: str, bare: str) -> bool:
-        return any(template.numbers_in(name) is not None for template in self.bare.get(bare, ()))
 
     def _runs(self) -> Iterator[tuple[list[Template], int]]:
         """Yield the templates whose copies follow each other in one numbering, and the position of their number."""
@@ -216,10 +207,8 @@ class _Numbered:
         """Return an equation per axis; for a name that may belong to several tensors, only for axes that are the same in all of them."""
         key = tuple((symbol, known[symbol]) for symbol in sorted(self.counted & known.keys(), key=lambda symbol: symbol.name))
         if key not in self._axes:
-            owned = (
-                (name, owners) for like in self.like.values() if self._open(like) for name, owners in self._owners(like, known).items()
-            )
-            self._axes[key] = list(_of_axes(owned, self.shapes))
+            open_ones = (like for like in self.like.values() if any(symbols_in(template.line.shape) for template in like))
+            self._axes[key] = list(_of_axes((item for like in open_ones for item in self._owners(like, known).items()), self.shapes))
         return self._axes[key]
 
     def fitting(self, known: Mapping[Symbol, int]) -> Iterator[Equation]:
@@ -255,10 +244,6 @@ class _Numbered:
         """The symbols in numbers of copies."""
         return symbols_in(tuple((step.start, step.count) for like in self.like.values() for template in like for step in template.numbers))
 
-    @staticmethod
-    def _open(like: list[Template]) -> bool:
-        return any(symbols_in(template.line.shape) for template in like)
-
     def _owners(self, like: list[Template], known: Mapping[Symbol, int]) -> dict[str, list[_Owner]]:
         """Return for each name the templates that it may belong to, as far as the numbers of copies are known."""
         bound = {symbol: Integer(value) for symbol, value in known.items()}
@@ -280,7 +265,8 @@ def _fits(formulas: tuple[Dim, ...], shape: Shape, bound: Mapping[Symbol, Expr])
 def _ends(runs: list[Template], position: int, numbers: list[int]) -> Iterator[Equation]:
     """Yield equations of the first and the last number of runs with the least and the greatest found number."""
     first, last = runs[0].numbers[position], runs[-1].numbers[position]
-    for formula, value in ((canonical(first.start), min(numbers)), (_last(last), max(numbers))):
+    end = canonical(last.start + last.step * (last.count - 1))
+    for formula, value in ((canonical(first.start), min(numbers)), (end, max(numbers))):
         if isinstance(formula, Expr):
             yield Equation(formula, value, runs[0].line.name, copies=True)
 
@@ -291,10 +277,6 @@ def _least(layer: Layer, sizes: Mapping[Symbol, int]) -> int:
     except ParamsymError:
         return 1
     return 0
-
-
-def _last(step: Numbers) -> Dim:
-    return canonical(step.start + step.step * (step.count - 1))
 
 
 def _follows(one: Template, other: Template, position: int) -> bool:

@@ -18,7 +18,7 @@ MXFP4                   ``x_blocks`` (uint8: ..., blocks, 16) with ``x_scales`` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -42,15 +42,17 @@ class Packed:
 
 def unpacked(stored: Stored) -> Stored:
     """Return the same tensors with unpacked names and shapes."""
-    groups = [group for find in _SCHEMES for group in find(stored.shapes, stored.dtypes)]
+    scopes = {name: name[: name.rfind(".") + 1] for name in stored.shapes}
+    found = (find(name, scope, stored.shapes, stored.dtypes) for find in _SCHEMES for name, scope in scopes.items())
+    groups = [group for group in found if group is not None]
     if not groups:
         return stored
     by_part = {part: group for group in groups for part in group.parts}
     shapes: dict[str, Shape] = {}
-    for name, found in stored.shapes.items():
+    for name, stated in stored.shapes.items():
         group = by_part.get(name)
         if group is None:
-            shapes[name] = found
+            shapes[name] = stated
         elif group.name not in shapes:
             shapes[group.name] = group.shape if group.shape is not None else (group.entries,)
     return replace(
@@ -61,24 +63,20 @@ def unpacked(stored: Stored) -> Stored:
     )
 
 
-def _present(shapes: Mapping[str, Shape], *names: str) -> tuple[str, ...]:
-    return tuple(name for name in names if name in shapes)
+def _present(shapes: Mapping[str, Shape], scope: str, names: str) -> tuple[str, ...]:
+    return tuple(f"{scope}{name}" for name in names.split() if f"{scope}{name}" in shapes)
 
 
-def _words(shapes: Mapping[str, Shape], _dtypes: Mapping[str, str]) -> Iterator[Packed]:
+def _words(name: str, scope: str, shapes: Mapping[str, Shape], _dtypes: Mapping[str, str]) -> Packed | None:
     """GPTQ and AWQ."""
-    for name, packed in shapes.items():
-        base, dot, last = name.rpartition(".")
-        scales = shapes.get(f"{base}{dot}scales")
-        if last != "qweight" or scales is None or len(packed) != 2 or len(scales) != 2:
-            continue
-        parts = _present(shapes, *(f"{base}{dot}{part}" for part in ("qweight", "qzeros", "scales", "g_idx")))
-        if packed[1] == scales[1]:
-            index = shapes.get(f"{base}{dot}g_idx")
-            inputs = index[0] if index else _from_words(packed[0], scales[0])
-            yield Packed(f"{base}{dot}weight", "GPTQ", parts, (packed[1], inputs))
-        else:
-            yield Packed(f"{base}{dot}weight", "AWQ", parts, (scales[1], packed[0]))
+    packed, scales = shapes[name], shapes.get(f"{scope}scales", ())
+    if name != f"{scope}qweight" or len(packed) != 2 or len(scales) != 2:
+        return None
+    parts = _present(shapes, scope, "qweight qzeros scales g_idx")
+    if packed[1] != scales[1]:
+        return Packed(f"{scope}weight", "AWQ", parts, (scales[1], packed[0]))
+    index = shapes.get(f"{scope}g_idx")
+    return Packed(f"{scope}weight", "GPTQ", parts, (packed[1], index[0] if index else _from_words(packed[0], scales[0])))
 
 
 def _from_words(words: int, groups: int) -> int:
@@ -90,61 +88,47 @@ def _from_words(words: int, groups: int) -> int:
     return words * _WORD // 4
 
 
-def _four_bits(shapes: Mapping[str, Shape], _dtypes: Mapping[str, str]) -> Iterator[Packed]:
-    for name, packed in shapes.items():
-        state = next((other for other in shapes if other.startswith(f"{name}.quant_state.")), None) if f"{name}.absmax" in shapes else None
-        if state is None:
-            continue
-        scheme = "bitsandbytes " + ("nf4" if state.endswith("nf4") else "fp4")
-        beside = ("absmax", "quant_map", "nested_absmax", "nested_quant_map")
-        yield Packed(name, scheme, (name, state, *_present(shapes, *(f"{name}.{part}" for part in beside))), None, _NIBBLES * prod(packed))
+def _four_bits(name: str, _scope: str, shapes: Mapping[str, Shape], _dtypes: Mapping[str, str]) -> Packed | None:
+    state = next((other for other in shapes if other.startswith(f"{name}.quant_state.")), None) if f"{name}.absmax" in shapes else None
+    if state is None:
+        return None
+    parts = (name, state, *_present(shapes, f"{name}.", "absmax quant_map nested_absmax nested_quant_map"))
+    return Packed(name, f"bitsandbytes {'nf4' if state.endswith('nf4') else 'fp4'}", parts, None, _NIBBLES * prod(shapes[name]))
 
 
-def _compressed(shapes: Mapping[str, Shape], _dtypes: Mapping[str, str]) -> Iterator[Packed]:
+def _compressed(name: str, scope: str, shapes: Mapping[str, Shape], _dtypes: Mapping[str, str]) -> Packed | None:
     """Tensors of compressed-tensors 0.20 and NVIDIA's ModelOpt: rows of words, or of bytes with two values each."""
-    for name, packed in shapes.items():
-        base, dot, last = name.rpartition(".")
-        scale = shapes.get(f"{base}{dot}weight_scale")
-        if last not in {"weight_packed", "weight"} or scale is None or len(packed) != 2 or len(scale) != 2:
-            continue
-        beside = ("weight_scale", "weight_global_scale", "weight_scale_2", "input_global_scale", "input_scale")
-        more = ("weight_zero_point", "weight_g_idx", "weight_shape")
-        parts = (name, *_present(shapes, *(f"{base}{dot}{part}" for part in (*beside, *more))))
-        halves = _present(shapes, f"{base}{dot}weight_global_scale", f"{base}{dot}weight_scale_2")
-        if halves and packed[1] * _NIBBLES == scale[1] * _NVFP4_GROUP:
-            yield Packed(f"{base}{dot}weight", "NVFP4", parts, (packed[0], packed[1] * _NIBBLES))
-        elif f"{base}{dot}weight_shape" in shapes:
-            yield Packed(f"{base}{dot}weight", "compressed-tensors", parts, (packed[0], _from_words(packed[1], scale[1])))
-        elif last == "weight_packed" and not halves:
-            yield Packed(f"{base}{dot}weight", "MXFP4", parts, (packed[0], packed[1] * _NIBBLES))
+    packed, scale = shapes[name], shapes.get(f"{scope}weight_scale", ())
+    if name not in {f"{scope}weight_packed", f"{scope}weight"} or len(packed) != 2 or len(scale) != 2:
+        return None
+    beside = "weight_scale weight_global_scale weight_scale_2 input_global_scale input_scale weight_zero_point weight_g_idx weight_shape"
+    parts = (name, *_present(shapes, scope, beside))
+    halves = _present(shapes, scope, "weight_global_scale weight_scale_2")
+    if halves and packed[1] * _NIBBLES == scale[1] * _NVFP4_GROUP:
+        return Packed(f"{scope}weight", "NVFP4", parts, (packed[0], packed[1] * _NIBBLES))
+    if f"{scope}weight_shape" in shapes:
+        return Packed(f"{scope}weight", "compressed-tensors", parts, (packed[0], _from_words(packed[1], scale[1])))
+    if name == f"{scope}weight_packed" and not halves:
+        return Packed(f"{scope}weight", "MXFP4", parts, (packed[0], packed[1] * _NIBBLES))
+    return None
 
 
-def _eight_bits(shapes: Mapping[str, Shape], dtypes: Mapping[str, str]) -> Iterator[Packed]:
-    for name, packed in shapes.items():
-        base, dot, last = name.rpartition(".")
-        if last != "weight" or f"{base}{dot}weight_scale_2" in shapes:
-            continue
-        eight = _present(shapes, f"{base}{dot}SCB", f"{base}{dot}weight_format")
-        if f"{base}{dot}SCB" in eight:
-            yield Packed(name, "bitsandbytes int8", (name, *eight), packed)
-            continue
-        scales = _present(shapes, *(f"{base}{dot}{part}" for part in ("weight_scale_inv", "weight_scale", "input_scale")))
-        if any(part.startswith(f"{base}{dot}weight_scale") for part in scales):
-            kind = dtypes.get(name, "")
-            yield Packed(name, f"scaled {kind or '8 bits'}", (name, *scales), packed)
+def _eight_bits(name: str, scope: str, shapes: Mapping[str, Shape], dtypes: Mapping[str, str]) -> Packed | None:
+    if name != f"{scope}weight" or f"{scope}weight_scale_2" in shapes:
+        return None
+    if f"{scope}SCB" in shapes:
+        return Packed(name, "bitsandbytes int8", (name, *_present(shapes, scope, "SCB weight_format")), shapes[name])
+    if not _present(shapes, scope, "weight_scale_inv weight_scale"):
+        return None
+    parts = (name, *_present(shapes, scope, "weight_scale_inv weight_scale input_scale"))
+    return Packed(name, f"scaled {dtypes.get(name) or '8 bits'}", parts, shapes[name])
 
 
-def _blocks(shapes: Mapping[str, Shape], _dtypes: Mapping[str, str]) -> Iterator[Packed]:
-    for name, packed in shapes.items():
-        base = name.removesuffix("_blocks")
-        if base != name and shapes.get(f"{base}_scales") == packed[:-1] and packed[-1:] == (16,):
-            yield Packed(base, "MXFP4", (name, f"{base}_scales"), (*packed[:-2], packed[-2] * 32))
+def _blocks(name: str, _scope: str, shapes: Mapping[str, Shape], _dtypes: Mapping[str, str]) -> Packed | None:
+    base, packed = name.removesuffix("_blocks"), shapes[name]
+    if base == name or shapes.get(f"{base}_scales") != packed[:-1] or packed[-1:] != (16,):
+        return None
+    return Packed(base, "MXFP4", (name, f"{base}_scales"), (*packed[:-2], packed[-2] * 32))
 
 
-_SCHEMES: tuple[Callable[[Mapping[str, Shape], Mapping[str, str]], Iterator[Packed]], ...] = (
-    _words,
-    _four_bits,
-    _compressed,
-    _eight_bits,
-    _blocks,
-)
+_SCHEMES = (_words, _four_bits, _compressed, _eight_bits, _blocks)

@@ -36,7 +36,8 @@ def read(source: Any) -> Stored:
 
         return unpacked(from_path(source))
     if isinstance(source, type):
-        raise ArgumentError(_no_source(source))
+        message = f"{source.__name__} is a class; build it first, with its sizes."
+        raise ArgumentError(message)
     # Keras comes before torch: on the torch backend its layers are torch modules, too, whose parameters have other names.
     if hasattr(source, "trainable_weights") and isinstance(getattr(source, "weights", None), list):
         return from_keras(source)
@@ -47,19 +48,11 @@ def read(source: Any) -> Stored:
         return from_nnx(source, nnx)
     if isinstance(source, Mapping):
         return unpacked(from_tree(source))
-    raise ArgumentError(_no_source(source))
-
-
-def _no_source(source: Any) -> str:
-    """Describe what was found instead of tensors with names."""
-    found = f"there are no tensors in {described(source)}"
-    if isinstance(source, type):
-        return f"{source.__name__} is a class; build it first, with its sizes."
+    wanted = "wanted a torch, Keras or Flax module, a state dict, {name: shape}, a safetensors file or a folder of them, or a layer."
     if isinstance(source, list | tuple | Iterator):
-        return f"{found}; tensors are compared by name: make a dictionary of the pairs, as in dict(module.named_parameters())."
-    return (
-        f"{found}; wanted a torch, Keras or Flax module, a state dict, {{name: shape}}, a safetensors file or a folder of them, or a layer."
-    )
+        wanted = "tensors are compared by name: make a dictionary of the pairs, as in dict(module.named_parameters())."
+    message = f"there are no tensors in {described(source)}; {wanted}"
+    raise ArgumentError(message)
 
 
 def from_layer(layer: Layer) -> Stored:
@@ -81,10 +74,6 @@ def from_layer(layer: Layer) -> Stored:
 
 def from_torch(module: Any) -> Stored:
     """Read a ``torch.nn.Module``: its parameters, its persistent buffers, and which names are one tensor."""
-    firsts: dict[int, str] = {}
-    tied: dict[str, str] = {}
-    found: dict[str, Shape] = {}
-    dtypes: dict[str, str] = {}
     try:
         persistent = set(module.state_dict())
     except RecursionError:
@@ -92,18 +81,27 @@ def from_torch(module: Any) -> Stored:
         raise StructureError(message) from None
     parameters = dict(module.named_parameters(remove_duplicate=False))
     buffers = {name: tensor for name, tensor in module.named_buffers(remove_duplicate=False) if name in persistent}
-    for name, tensor in {**parameters, **buffers}.items():
+    tensors = {**parameters, **buffers}
+    for name, tensor in tensors.items():
         if type(tensor).__name__.startswith("Uninitialized"):
             message = f"{name!r} has no shape yet; run the lazy module once before the comparison."
             raise ArgumentError(message)
-        first = firsts.setdefault(id(tensor), name)
-        if first != name:
-            tied[name] = first
-        found[name] = _shape_of(tensor, name)
-        dtypes[name] = str(getattr(tensor, "dtype", ""))
     return Stored(
-        found, f"the module {type(module).__name__}", tied, frozenset(buffers), complete=True, names_aliases=True, kinds=True, dtypes=dtypes
+        {name: _shape_of(tensor, name) for name, tensor in tensors.items()},
+        f"the module {type(module).__name__}",
+        _second_names({name: id(tensor) for name, tensor in tensors.items()}),
+        frozenset(buffers),
+        complete=True,
+        names_aliases=True,
+        kinds=True,
+        dtypes={name: str(getattr(tensor, "dtype", "")) for name, tensor in tensors.items()},
     )
+
+
+def _second_names(keys: Mapping[str, object]) -> dict[str, str]:
+    """Return ``{name: the first name of the same key}`` for every further name of a key."""
+    firsts: dict[object, str] = {}
+    return {name: first for name, key in keys.items() if (first := firsts.setdefault(key, name)) != name}
 
 
 def from_keras(layer: Any) -> Stored:
@@ -222,16 +220,7 @@ def _one_storage(leaves: Mapping[str, Any]) -> dict[str, str] | None:
 
     Only whole tensors of one address and one shape count: views of each other, such as the slices of a flat buffer, are not tied.
     """
-    firsts: dict[tuple[object, ...], str] = {}
-    tied: dict[str, str] = {}
-    for name, tensor in leaves.items():
-        address = getattr(tensor, "data_ptr", None)
-        if address is None or getattr(tensor, "is_meta", False):
-            return None
-        place = address()
-        if not place:
-            continue
-        first = firsts.setdefault((place, tuple(tensor.shape), str(tensor.dtype)), name)
-        if first != name:
-            tied[name] = first
-    return tied
+    if any(not hasattr(tensor, "data_ptr") or getattr(tensor, "is_meta", False) for tensor in leaves.values()):
+        return None
+    places = {name: (tensor.data_ptr(), tuple(tensor.shape), str(tensor.dtype)) for name, tensor in leaves.items()}
+    return _second_names({name: place for name, place in places.items() if place[0]})

@@ -72,18 +72,13 @@ def renamed(names: Sequence[str], rename: Renaming | None) -> dict[str, tuple[st
     """
     rules = rules_of({} if rename is None else rename)
     found: dict[str, tuple[str, ...]] = {}
-    unused = set(rules)
+    used: set[Rule | None] = set()
     for name in names:
-        for rule in rules:
-            targets = rule.applied(name)
-            if targets is not None:
-                unused.discard(rule)
-                found[name] = targets
-                break
-        else:
-            found[name] = (name,)
+        fitting = ((rule, targets) for rule in rules if (targets := rule.applied(name)) is not None)
+        rule, found[name] = next(fitting, (None, (name,)))
+        used.add(rule)
     for rule in rules:
-        if rule in unused:
+        if rule not in used:
             message = f"rename: no stored tensor is named {rule.stored!r}; there are {_some(names)}."
             raise UnknownNameError(message)
     by_target: dict[str, str] = {}

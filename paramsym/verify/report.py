@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paramsym.naming import one_line
-from paramsym.render.table import Cell, Table
+from paramsym.render.table import Table
 from paramsym.verify.compare import GOOD
 
 if TYPE_CHECKING:
@@ -23,26 +23,20 @@ def headline(subject: str, rows: tuple[TensorRow, ...], problems: tuple[str, ...
     if not wrong:
         kinds = [(sum(row.outcome == kind for row in rows), kind) for kind in GOOD[1:]]
         beside = ", ".join(f"{number} {kind}" for number, kind in kinds if number)
-        return f"{subject}: {_all(len(rows))}{f' ({beside})' if beside else ''}{', but' if problems else '.'}"
+        every = "the only tensor matches" if len(rows) == 1 else f"all {len(rows)} tensors match"
+        return f"{subject}: {every}{f' ({beside})' if beside else ''}{', but' if problems else '.'}"
     stated = [row for row in rows if row.outcome != "unexpected"]
     unexpected = len(rows) - len(stated)
     bad = len(wrong) - unexpected
-    parts = [f"{bad} of {len(stated)} {_tensors(len(stated))} {'does' if bad == 1 else 'do'} not match"] if bad else []
+    tensors = "tensor" if len(stated) == 1 else "tensors"
+    parts = [f"{bad} of {len(stated)} {tensors} {'does' if bad == 1 else 'do'} not match"] if bad else []
     parts += [f"{unexpected} {'is' if unexpected == 1 else 'are'} not in the layer"] if unexpected else []
     return f"{subject}: {', '.join(parts)}."
 
 
-def _all(number: int) -> str:
-    return "the only tensor matches" if number == 1 else f"all {number} tensors match"
-
-
-def _tensors(number: int) -> str:
-    return "tensor" if number == 1 else "tensors"
-
-
 def table(rows: tuple[TensorRow, ...], caption: str) -> Table:
     """Return rows as a table."""
-    return _lean(tuple(_cells(row, row.name) for row in rows), caption)
+    return _table([(row.name, row) for row in rows], caption)
 
 
 def faults(rows: tuple[TensorRow, ...], caption: str = "") -> Table:
@@ -51,13 +45,14 @@ def faults(rows: tuple[TensorRow, ...], caption: str = "") -> Table:
     for row in rows:
         if row.outcome not in GOOD:
             groups.setdefault((_without_numbers(row.name), row.outcome, row.expected, row.found, _fault(row)), []).append(row)
-    return _lean(tuple(_cells(group[0], _named(group)) for group in groups.values()), caption)
+    return _table([(_named(group), group[0]) for group in groups.values()], caption)
 
 
-def _lean(rows: tuple[tuple[Cell, ...], ...], caption: str) -> Table:
+def _table(named: list[tuple[str, TensorRow]], caption: str) -> Table:
     """Make a table, without an empty column of notes."""
-    kept = len(_COLUMNS) if any(row[-1] for row in rows) else len(_COLUMNS) - 1
-    return Table(_COLUMNS[:kept], tuple(row[:kept] for row in rows), caption=caption)
+    kept = len(_COLUMNS) if any(row.note for _, row in named) else len(_COLUMNS) - 1
+    rows = tuple((name, row.outcome, row.expected, row.found, row.note)[:kept] for name, row in named)
+    return Table(_COLUMNS[:kept], rows, caption=caption)
 
 
 def report(subject: str, rows: tuple[TensorRow, ...], problems: tuple[str, ...], notes: tuple[str, ...]) -> str:
@@ -79,7 +74,3 @@ def _fault(row: TensorRow) -> str:
 
 def _named(group: list[TensorRow]) -> str:
     return group[0].name if len(group) == 1 else f"{group[0].name} (and {len(group) - 1} like it)"
-
-
-def _cells(row: TensorRow, name: str) -> tuple[Cell, ...]:
-    return (name, row.outcome, row.expected, row.found, row.note)

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from paramsym.errors import CheckpointError
 from paramsym.program.inputs import measured
 
 Shape = tuple[int, ...]
-
-
-def _nothing() -> Mapping[str, Any]:
-    return MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -34,9 +29,9 @@ class Stored:
     complete: bool = False
     names_aliases: bool = False
     kinds: bool = False
-    dtypes: Mapping[str, str] = field(default_factory=_nothing)
-    packed: Mapping[str, str] = field(default_factory=_nothing)
-    entries: Mapping[str, int] = field(default_factory=_nothing)
+    dtypes: Mapping[str, str] = field(default_factory=dict)
+    packed: Mapping[str, str] = field(default_factory=dict)
+    entries: Mapping[str, int] = field(default_factory=dict)
 
 
 def shape(value: Any, name: str) -> Shape:

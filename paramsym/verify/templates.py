@@ -107,15 +107,11 @@ def without_numbers(name: str) -> str:
 
 def templates(layer: Layer) -> tuple[Template, ...]:
     """Return one template per tensor of a layer, aliases and persistent buffers included."""
-    return tuple(_distinct(layer))
-
-
-def _distinct(layer: Layer) -> Iterator[Template]:
-    seen = set()
+    found: dict[tuple[str | Numbers, ...], Line] = {}
     for line in layer.lines:
-        if line.path not in seen and (line.persistent or not line.buffer):
-            seen.add(line.path)
-            yield Template(line)
+        if line.persistent or not line.buffer:
+            found.setdefault(line.path, line)
+    return tuple(map(Template, found.values()))
 
 
 def possible(numbers: Numbers, value: int) -> bool:
