@@ -138,9 +138,7 @@ if TYPE_CHECKING:
         GlobalMaxPool as GlobalMaxPool,
     )
     from paramsym.layers.adaptive_softmax import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
-    from paramsym.layers.attention import (
-        MultiHeadAttention as MultiHeadAttention,
-    )
+    from paramsym.layers.attention import MultiHeadAttention as MultiHeadAttention
     from paramsym.layers.batch_norm import (
         BatchNorm1d as BatchNorm1d,
         BatchNorm2d as BatchNorm2d,
@@ -150,12 +148,7 @@ if TYPE_CHECKING:
         InstanceNorm3d as InstanceNorm3d,
         SyncBatchNorm as SyncBatchNorm,
     )
-    from paramsym.layers.cells import (
-        GRUCell as GRUCell,
-        LSTMCell as LSTMCell,
-        MGUCell as MGUCell,
-        RNNCell as RNNCell,
-    )
+    from paramsym.layers.cells import GRUCell as GRUCell, LSTMCell as LSTMCell, MGUCell as MGUCell, RNNCell as RNNCell
     from paramsym.layers.conv_lstm import ConvLSTM1d as ConvLSTM1d, ConvLSTM2d as ConvLSTM2d, ConvLSTM3d as ConvLSTM3d
     from paramsym.layers.convolution import (
         Conv1d as Conv1d,
@@ -185,10 +178,7 @@ if TYPE_CHECKING:
     )
     from paramsym.layers.fast_feed_forward import FastFeedForward as FastFeedForward
     from paramsym.layers.feed_forward import FeedForward as FeedForward, GatedFeedForward as GatedFeedForward
-    from paramsym.layers.fractional_pooling import (
-        FractionalMaxPool2d as FractionalMaxPool2d,
-        FractionalMaxPool3d as FractionalMaxPool3d,
-    )
+    from paramsym.layers.fractional_pooling import FractionalMaxPool2d as FractionalMaxPool2d, FractionalMaxPool3d as FractionalMaxPool3d
     from paramsym.layers.heads import HeadNorm as HeadNorm, HeadProjection as HeadProjection
     from paramsym.layers.latent_attention import LatentAttention as LatentAttention
     from paramsym.layers.lazy import LazyDense as LazyDense
@@ -283,11 +273,7 @@ if TYPE_CHECKING:
         TransformerEncoder as TransformerEncoder,
         TransformerEncoderLayer as TransformerEncoderLayer,
     )
-    from paramsym.layers.unpooling import (
-        MaxUnpool1d as MaxUnpool1d,
-        MaxUnpool2d as MaxUnpool2d,
-        MaxUnpool3d as MaxUnpool3d,
-    )
+    from paramsym.layers.unpooling import MaxUnpool1d as MaxUnpool1d, MaxUnpool2d as MaxUnpool2d, MaxUnpool3d as MaxUnpool3d
     from paramsym.layers.wrappers import Bidirectional as Bidirectional, TimeDistributed as TimeDistributed
     from paramsym.loading import load as load
     from paramsym.measure.activations import activations as activations
@@ -336,23 +322,21 @@ _HOMES = {
     "paramsym.layers.position": "LearnedPositions RelativeBias RotaryPositions SinusoidalPositions",
     "paramsym.layers.patch": "PatchEmbedding",
     "paramsym.layers.normalization": "GroupNorm LayerNorm LocalResponseNorm Normalization RMSNorm UnitNormalization",
-    "paramsym.layers.batch_norm": ("BatchNorm1d BatchNorm2d BatchNorm3d InstanceNorm1d InstanceNorm2d InstanceNorm3d SyncBatchNorm"),
+    "paramsym.layers.batch_norm": "BatchNorm1d BatchNorm2d BatchNorm3d InstanceNorm1d InstanceNorm2d InstanceNorm3d SyncBatchNorm",
     "paramsym.layers.activation": (
-        "Activation CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax Mish "
-        "PReLU RReLU ReLU ReLU6 SELU SiLU Sigmoid Softmax Softmax2d Softmin Softplus Softshrink Softsign Tanh "
-        "Tanhshrink Threshold"
+        "Activation CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax Mish PReLU RReLU ReLU "
+        "ReLU6 SELU SiLU Sigmoid Softmax Softmax2d Softmin Softplus Softshrink Softsign Tanh Tanhshrink Threshold"
     ),
     "paramsym.layers.dropout": "AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout GaussianDropout GaussianNoise",
     "paramsym.layers.padding": (
-        "CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d Cropping ReflectionPad1d "
-        "ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d ZeroPad1d ZeroPad2d "
-        "ZeroPad3d"
+        "CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d Cropping ReflectionPad1d ReflectionPad2d "
+        "ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d ZeroPad1d ZeroPad2d ZeroPad3d"
     ),
     "paramsym.layers.pooling": "AvgPool1d AvgPool2d AvgPool3d LPPool1d LPPool2d LPPool3d MaxPool1d MaxPool2d MaxPool3d",
     "paramsym.layers.fractional_pooling": "FractionalMaxPool2d FractionalMaxPool3d",
     "paramsym.layers.adaptive_pooling": (
-        "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d "
-        "GlobalAvgPool GlobalMaxPool"
+        "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d GlobalAvgPool "
+        "GlobalMaxPool"
     ),
     "paramsym.layers.unpooling": "MaxUnpool1d MaxUnpool2d MaxUnpool3d",
     "paramsym.layers.resampling": (
@@ -361,7 +345,7 @@ _HOMES = {
     "paramsym.layers.preprocessing": "Masking Rescaling",
     "paramsym.layers.reshaping": "Flatten Identity Permute RepeatVector Reshape Unflatten",
     "paramsym.layers.convolution": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d",
-    "paramsym.layers.separable": ("DepthwiseConv1d DepthwiseConv2d DepthwiseConv3d SeparableConv1d SeparableConv2d SeparableConv3d"),
+    "paramsym.layers.separable": "DepthwiseConv1d DepthwiseConv2d DepthwiseConv3d SeparableConv1d SeparableConv2d SeparableConv3d",
     "paramsym.layers.skip": "SkipConnection",
     "paramsym.layers.locally_connected": "LocallyConnected1d LocallyConnected2d LocallyConnected3d",
     "paramsym.layers.cells": "GRUCell LSTMCell MGUCell RNNCell",
@@ -377,7 +361,7 @@ _HOMES = {
     "paramsym.layers.feed_forward": "FeedForward GatedFeedForward",
     "paramsym.layers.experts": "MixtureOfExperts PlainExpert Router StackedExperts",
     "paramsym.layers.fast_feed_forward": "FastFeedForward",
-    "paramsym.layers.transformer": ("Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer"),
+    "paramsym.layers.transformer": "Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer",
     "paramsym.layers.mamba": "CausalConv1d Mamba Mamba2",
     "paramsym.analysis.explain": "Explanation explain",
     "paramsym.analysis.asymptotics": "Asymptotics Within asymptotics",
@@ -424,7 +408,6 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.s
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name from its module, once."""
     if name in _ALIASES:
         return __getattr__(_ALIASES[name])
     if name in _HOME_OF:
@@ -440,5 +423,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """List the public names, loaded or not."""
     return sorted([*_HOME_OF, *_ALIASES, *_ROOMS, "__version__"])

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from importlib import import_module
+from os.path import exists, isfile
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,7 @@ def find(text: str) -> Found:
     for name, model in published(text):
         if meant(text, [name]):
             return _sized(name, model)
-    if _exists(text) or text.endswith(".json"):
+    if exists(Path(text)) or text.endswith(".json"):  # noqa: PTH110 - likewise
         return Found(text, read_config(text))  # its error says what is missing
     if is_recorded({"model_type": text}):
         return Found(text, {"model_type": text}, symbolic=True)
@@ -137,18 +138,8 @@ def _words(home: str) -> list[str]:
 # Sources of models -----------------------------------------------------------------------------------------------------
 
 
-def _exists(text: str) -> bool:
-    try:
-        return Path(text).exists()
-    except (OSError, ValueError):
-        return False
-
-
 def _holds_config(text: str) -> bool:
-    try:
-        return Path(text).is_file() or (Path(text) / "config.json").is_file()
-    except (OSError, ValueError):
-        return False
+    return isfile(text) or isfile(Path(text) / "config.json")  # noqa: PTH113 - Path's methods raise for an impossible name
 
 
 def _application(text: str) -> Found | None:
@@ -222,13 +213,9 @@ def _built_of(config: Mapping[str, Any], architecture: str) -> Layer | None:
 
 
 def _readers(model: type[Layer]) -> Iterator[Family]:
-    for model_type in model_types():
-        if model.__name__ in FAMILIES[_home(model_type)][0].split() and family_of(model_type).model is model:
-            yield family_of(model_type)
-
-
-def _home(model_type: str) -> str:
-    return next(home for home, (_, types) in FAMILIES.items() if model_type in types.split())
+    for classes, types in FAMILIES.values():
+        if model.__name__ in classes.split():
+            yield from (family_of(one) for one in sorted(types.split()) if family_of(one).model is model)
 
 
 def constructed(found: Found, architecture: str | None) -> Layer:

@@ -54,7 +54,8 @@ def share(layer: Counted, depth: int | None = None, kind: Literal["bars", "icicl
     unit = words(layer).unit
     title = f"{title_of(layer)}: {drawn:,} {unit}"
     if kind == "icicle":
-        return icicle(Box(title_of(layer), layer.count, _boxes(layer, 1, depth or 3)), unit, title)
+        lines = [(_steps(line.path), int(line.amount)) for line in lines_of(layer)]
+        return icicle(Box(title_of(layer), layer.count, _nested(lines, depth or 3)), unit, title)
     if kind != "bars":
         message = f"kind {quoted(kind)} is not known; wanted 'bars' or 'icicle'."  # type: ignore[unreachable]
         raise ArgumentError(message)
@@ -188,7 +189,6 @@ def convolution(filters: int = 3, channels: int = 3, kernel: int = 3, *, letters
 
 
 def _drawn(layer: Counted, depth: object) -> int:
-    """Return the count to draw, or raise."""
     check_counted(layer)
     check_depth(depth)
     if layer.count > _LARGEST:
@@ -219,11 +219,6 @@ def _check(most: int | None, **numbers: Any) -> None:
             limit = "" if most is None else f" up to {most:,}"
             message = f"{name} is {described(number)}; wanted a positive whole number{limit}."
             raise SizeError(message)
-
-
-def _boxes(layer: Counted, level: int, deepest: int) -> tuple[Box, ...]:
-    """Nest the parts, level by level, along the paths of the lines."""
-    return _nested([(_steps(line.path), int(line.amount)) for line in lines_of(layer)], deepest) if level <= deepest else ()
 
 
 def _steps(path: tuple[Any, ...]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
+from typing import Any
 
 from sympy import Add, Expr, Max, Min, Mod, Rational, Symbol, ceiling, floor
 
@@ -155,12 +156,7 @@ def over(length: Count, divisor: Count) -> Count:
     """
     if isinstance(length, int) and isinstance(divisor, int):
         return length // divisor
-    return _over(length, divisor)
-
-
-@lru_cache(maxsize=1 << 12)
-def _over(length: Count, divisor: Count) -> Count:
-    return canonical(floor(_quotient(_opened(length, floor), divisor), evaluate=False))
+    return _rounded(length, divisor, floor)
 
 
 def up_over(length: Count, divisor: Count) -> Count:
@@ -172,7 +168,13 @@ def up_over(length: Count, divisor: Count) -> Count:
     """
     if isinstance(length, int) and isinstance(divisor, int):
         return -(-length // divisor)
-    return canonical(ceiling(_quotient(_opened(length, ceiling), divisor), evaluate=False))
+    return _rounded(length, divisor, ceiling)
+
+
+@lru_cache(maxsize=1 << 12)
+def _rounded(length: Count, divisor: Count, rounding: Any) -> Count:
+    opened = _opened(length, rounding)
+    return canonical(rounding(opened * Rational(1, divisor) if isinstance(divisor, int) else opened / divisor, evaluate=False))
 
 
 def effective_kernel(kernel: Count, dilation: Count = 1) -> Count:
@@ -280,15 +282,13 @@ def transposed_length_by_word(
     2*W
     """
     width = effective_kernel(kernel, dilation)
-    if padding == "same":
-        if output_padding is None:
-            return canonical(length * stride)
+    if output_padding is not None:
         odd = width % 2 if isinstance(width, int) else Mod(width, 2, evaluate=False)
-        return canonical((length - 1) * stride + odd + output_padding)
-    if output_padding is None:
-        both = isinstance(width, int) and isinstance(stride, int)
-        return canonical((length - 1) * stride + (max(width, stride) if both else Max(width, stride)))
-    return canonical((length - 1) * stride + width + output_padding)
+        return canonical((length - 1) * stride + (odd if padding == "same" else width) + output_padding)
+    if padding == "same":
+        return canonical(length * stride)
+    both = isinstance(width, int) and isinstance(stride, int)
+    return canonical((length - 1) * stride + (max(width, stride) if both else Max(width, stride)))
 
 
 def scaled_length(length: Count, factor: Dim | float, name: str = "the factor") -> Count:
@@ -357,7 +357,3 @@ def _opened(length: Count, rounding: type[Expr]) -> Count:
     if len(rounded) != 1 or not whole:
         return length
     return canonical(length - rounded[0] + rounded[0].args[0])
-
-
-def _quotient(length: Count, divisor: Count) -> Count:
-    return length * Rational(1, divisor) if isinstance(divisor, int) else length / divisor

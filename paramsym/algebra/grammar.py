@@ -14,7 +14,7 @@ Everything has a limit (length, depth, digits, exponents, the number of terms), 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NoReturn
 
 from sympy import Expr, floor
@@ -148,20 +148,13 @@ class _Reader:
         return total
 
     def _signed(self) -> Polynomial:
-        if not self._sign("-"):
-            return self._power()
-        self._deeper()
-        found = -self._signed()
-        self.depth -= 1
-        return found
+        return -self._inner(self._signed) if self._sign("-") else self._power()
 
     def _power(self) -> Polynomial:
         base = self._atom()
         if not self._sign("**"):
             return base
-        self._deeper()
-        exponent = self._signed().constant
-        self.depth -= 1
+        exponent = self._inner(self._signed).constant
         if not isinstance(exponent, int) or not 0 <= exponent <= _LARGEST_POWER:
             self._refuse(f"an exponent is a whole number from 0 to {_LARGEST_POWER}")
         result = Polynomial.of(1)
@@ -178,11 +171,9 @@ class _Reader:
             return self._bounded(Polynomial.of(int(token["number"])))
         if token["name"] is not None:
             return self._bounded(self._named(token["name"]))
-        self._deeper()
-        inside = self._sum()
+        inside = self._inner(self._sum)
         if not self._sign(")"):
             self._expected("')'")
-        self.depth -= 1
         return inside
 
     def _named(self, name: str) -> Polynomial:
@@ -222,10 +213,13 @@ class _Reader:
             self._refuse("its numbers are too large for a size")
         return value
 
-    def _deeper(self) -> None:
+    def _inner(self, rule: Callable[[], Polynomial]) -> Polynomial:
         self.depth += 1
         if self.depth > DEEPEST:
             self._refuse(f"it is more than {DEEPEST} levels deep")
+        found = rule()
+        self.depth -= 1
+        return found
 
     # Errors -------------------------------------------------------------------------------------------------------------------
 
@@ -241,7 +235,6 @@ class _Reader:
 
 
 def _steps(value: Expr) -> int:
-    """Return the depth of nested quotients."""
     inside = max((_steps(argument) for argument in value.args if isinstance(argument, Expr)), default=0)
     return inside + isinstance(value, floor)
 

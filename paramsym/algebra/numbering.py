@@ -27,7 +27,6 @@ class Numbers:
     alone: bool = False
 
     def __str__(self) -> str:
-        """Write the template, as in ``layer.{0..L-1}``."""
         return self._template
 
     @cached_property

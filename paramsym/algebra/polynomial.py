@@ -429,7 +429,6 @@ def _fraction(number: Rational) -> Fraction:
 
 @lru_cache(maxsize=1 << 14)
 def _product(values: tuple[Expr | int, ...]) -> Polynomial:
-    """Multiply sizes."""
     # Nearly every factor is one term: these are collected in one monomial, and only sums are multiplied out.
     coefficient: Number = 1
     exponents: dict[Expr, int] = {}
@@ -517,7 +516,6 @@ _NOTHING = Polynomial({})
 
 
 def _made(kind: Any, arguments: Sequence[Polynomial]) -> Polynomial:
-    """Return an atom of polynomials, simplified."""
     if kind in {floor, ceiling}:
         return _step(kind, arguments[0])
     return _remainder(*arguments) if kind is Mod else _extreme(kind, arguments)
@@ -531,7 +529,6 @@ def _generator(atom: Expr) -> Polynomial:
 
 @lru_cache(maxsize=1 << 12)
 def _depth(value: Expr) -> int:
-    """The nesting depth of atoms."""
     return isinstance(value, (*ROUNDED, Pow)) + max((_depth(cast("Expr", argument)) for argument in value.args), default=0)
 
 
@@ -624,7 +621,6 @@ def _is_natural(generator: Expr) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def _put(generator: Expr, symbol: Symbol, value: Polynomial) -> Polynomial:
-    """Replace a symbol in a generator by a polynomial."""
     if generator == symbol:
         return value
     if isinstance(generator, Add):

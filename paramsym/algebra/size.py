@@ -272,7 +272,6 @@ class cat:  # noqa: N801 - reads as a word in shapes
     segments: tuple[tuple[str, tuple[Dim, ...]], ...]
 
     def __init__(self, **segments: Dim | tuple[Dim, ...]) -> None:
-        """Check every segment."""
         if not segments:
             message = "cat() needs at least one labelled segment, as in cat(query=A, key=G, value=G)."
             raise SizeError(message)
@@ -321,7 +320,6 @@ class stack:  # noqa: N801 - reads as a word in shapes
     used: Dim
 
     def __post_init__(self) -> None:
-        """Check both numbers; a token uses at most the stored slices."""
         object.__setattr__(self, "stored", size(self.stored, "stack(): stored"))
         object.__setattr__(self, "used", size(self.used, "stack(): used"))
         at_most(self.used, self.stored, "stack(): used", "stored")

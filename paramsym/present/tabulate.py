@@ -18,7 +18,7 @@ from paramsym.core.layer import Layer, class_name
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.naming import described, quoted
 from paramsym.render import html, latex
-from paramsym.render.table import Cell, Letters, Table, percent
+from paramsym.render.table import Cell, Table, percent
 
 if TYPE_CHECKING:
     from paramsym.core.ledger import Ledger, Line
@@ -47,10 +47,10 @@ def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, l
     total = layer.params
     name = class_name(layer)
     caption = f"{name}: {_amount(total)} parameters"
-    form = (caption, lettering(letters, layer.symbols), (f"{name}:", total, "parameters"))
+    form = {"caption": caption, "letters": lettering(letters, layer.symbols), "heading": (f"{name}:", total, "parameters")}
     if depth is None:
         rows = tuple(_tensor_row(line) for line in lines)
-        return _lean(("tensor", "shape", "copies", "parameters", "note"), rows, ("total", None, None, total, None), *form)
+        return _lean(("tensor", "shape", "copies", "parameters", "note"), rows, ("total", None, None, total, None), **form)
     sums: dict[str, list[Polynomial]] = {}
     for line in lines:
         sums.setdefault(".".join(str(step) for step in line.path[:depth]), []).append(
@@ -59,7 +59,7 @@ def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, l
     parts = {name: Polynomial.total(amounts).as_expr() for name, amounts in sums.items()}
     shares = int(total) if isinstance(total, Integer) else 0
     rows = tuple((name, _kind(layer, name), amount, _share(amount, shares) or None) for name, amount in parts.items())
-    return _lean(("part", "layer", "parameters", "share"), rows, ("total", None, total, None), *form)
+    return _lean(("part", "layer", "parameters", "share"), rows, ("total", None, total, None), **form)
 
 
 def _kind(layer: Layer, path: str) -> str | None:
@@ -131,7 +131,7 @@ def overview(layer: Layer) -> Table:
         counted = (formula.amount, amount, _share(amount, int(total))) if not line.alias_of else (None, None, None)
         rows.append((name, shape, line.sizes, *counted, note))
     columns = ("tensor", "shape", "size", "formula", "parameters", "share", "note")
-    return _lean(columns, tuple(rows), ("total", None, None, root.params, total, None, None), "", PAPER, ())
+    return _lean(columns, tuple(rows), ("total", None, None, root.params, total, None, None), letters=PAPER)
 
 
 def card(layer: Layer) -> str:
@@ -151,28 +151,15 @@ def tabulate_lines(ledger: Ledger, letters: Lettering = None) -> Table:
     columns = ("line", "shape", "copies", "amount", "note")
     symbols = {symbol for line in ledger for symbol in symbols_in((line.factors, line.stored, line.shape))}
     total = ledger.stored
-    heading = ("Ledger of", len(ledger), "lines")
-    return _lean(columns, rows, ("total", None, None, total, None), f"Ledger of {len(ledger)} lines", lettering(letters, symbols), heading)
+    form = {"caption": f"Ledger of {len(ledger)} lines", "heading": ("Ledger of", len(ledger), "lines")}
+    return _lean(columns, rows, ("total", None, None, total, None), letters=lettering(letters, symbols), **form)
 
 
-def _lean(
-    columns: tuple[str, ...],
-    rows: tuple[tuple[Cell, ...], ...],
-    footer: tuple[Cell, ...],
-    caption: str,
-    letters: Letters,
-    heading: tuple[Cell, ...],
-) -> Table:
+def _lean(columns: tuple[str, ...], rows: tuple[tuple[Cell, ...], ...], footer: tuple[Cell, ...], **form: Any) -> Table:
     """Make a table without empty columns."""
     kept = [i for i in range(len(columns)) if i == 0 or footer[i] is not None or any(row[i] not in {None, ""} for row in rows)]
-    return Table(
-        tuple(columns[i] for i in kept),
-        tuple(tuple(row[i] for i in kept) for row in rows),
-        tuple(footer[i] for i in kept),
-        caption,
-        letters,
-        heading,
-    )
+    head, foot, *body = (tuple(row[i] for i in kept) for row in (columns, footer, *rows))
+    return Table(head, tuple(body), foot, **form)
 
 
 def _tensor_row(line: Line) -> tuple[Cell, ...]:

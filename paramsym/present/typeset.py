@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from sympy import Add, Expr, Integer, Symbol
@@ -75,13 +76,8 @@ def shares(source: Layer | Ledger, depth: int | None = None) -> tuple[PartTotal,
     if depth is not None:
         return tuple(_shares(lines, depth))
     deepest = max((len(line.path) for line in lines), default=1)
-    best = tuple(_shares(lines, 1))
-    for level in range(2, deepest + 1):
-        found = tuple(_shares(lines, level))
-        if len(found) > _MOST:
-            break
-        best = found
-    return best
+    deeper = (tuple(_shares(lines, level)) for level in range(2, deepest + 1))
+    return [tuple(_shares(lines, 1)), *takewhile(lambda found: len(found) <= _MOST, deeper)][-1]
 
 
 def _shares(lines: tuple[Line, ...], depth: int) -> Iterator[PartTotal]:
@@ -94,15 +90,11 @@ def _shares(lines: tuple[Line, ...], depth: int) -> Iterator[PartTotal]:
         groups.setdefault(line.path[:end], []).append(line)
     for path, members in groups.items():
         copies = tuple(step.count for step in path if isinstance(step, Numbers) and step.count != 1)
-        if any(line.spans or not _contains(line.stored, copies) for line in members):
+        if any(line.spans or Counter(copies) - Counter(line.stored) for line in members):
             copies = ()
         inside = (Polynomial.product((*line.factors, *_without(line.stored, copies))) for line in members)
         total = Polynomial.total(inside if copies else (line.polynomial() for line in members))
         yield PartTotal(path, copies, total.as_expr())
-
-
-def _contains(stored: tuple[Dim, ...], copies: tuple[Dim, ...]) -> bool:
-    return not Counter(copies) - Counter(stored)
 
 
 def _without(stored: tuple[Dim, ...], copies: tuple[Dim, ...]) -> Iterator[Dim]:
@@ -114,13 +106,12 @@ def _without(stored: tuple[Dim, ...], copies: tuple[Dim, ...]) -> Iterator[Dim]:
             yield number
 
 
-def _says_little(name: str) -> bool:
-    return name.isdigit() or name.rsplit(" ", maxsplit=1)[-1] in _PLAIN
-
-
 def names(found: tuple[PartTotal, ...], limit: float = LINE) -> list[str]:
     """Return short words for each share: the last names on its path that are unique; no longer than a line."""
-    wanted = [1 + (len(share.steps) > 1 and _says_little(share.steps[-1])) for share in found]
+    wanted = []
+    for share in found:
+        little = len(share.steps) > 1 and (share.steps[-1].isdigit() or share.steps[-1].rsplit(" ", maxsplit=1)[-1] in _PLAIN)
+        wanted.append(1 + little)
     deepest = max((len(share.steps) for share in found), default=1)
     for _ in range(deepest):
         shown = [" ".join(share.steps[-taken:]) for share, taken in zip(found, wanted, strict=True)]
@@ -201,12 +192,9 @@ def _written(layer: Layer, form: Form, letters: Letters, by: Any, depth: int | N
     if form == "annotated":
         bodies = [forms.braced(body, name) for body, name in zip(bodies, names(found, limit), strict=True)]
     else:
-        bodies = [_bracketed(body, share) for body, share in zip(bodies, found, strict=True)]
+        alone = (not share.copies and share.amount.is_Add for share in found)
+        bodies = [rf"\left({body}\right)" if sum_alone else body for body, sum_alone in zip(bodies, alone, strict=True)]
     return forms.broken([(1, body) for body in bodies], limit)
-
-
-def _bracketed(body: str, share: PartTotal) -> str:
-    return rf"\left({body}\right)" if not share.copies and share.amount.is_Add else body
 
 
 def _symbol(layer: Layer, by: Symbol | str | None) -> Symbol:

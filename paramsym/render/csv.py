@@ -29,8 +29,6 @@ def table(source: Table) -> str:
 def _cell(value: Cell, letters: Letters) -> str | int:
     if isinstance(value, int | Integer):
         return int(value)
-    if isinstance(value, tuple):
-        return text.cell(value, letters)
     written = text.cell(value, letters)
     computed = ("=", "@", "+", "-") if isinstance(value, str) else ("=", "@")  # a formula of this library may begin with a minus
     return f"'{written}" if written.startswith(computed) else written

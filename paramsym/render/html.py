@@ -132,7 +132,6 @@ def _formula(written: str) -> str:
 
 
 def _sequence(tokens: list[str], at: int) -> tuple[str, int]:
-    """Write tokens up to the end of their group."""
     out = ""
     start = at
     while at < len(tokens) and tokens[at] != "}":

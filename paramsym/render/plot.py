@@ -7,6 +7,7 @@ import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import product
 from typing import Any
 
 from paramsym.optional import needed
@@ -47,9 +48,22 @@ def _figure(width: float, height: float) -> tuple[Any, Any]:
     return figure, figure.add_subplot()
 
 
+def _rectangle(axes: Any, corner: tuple[float, float], width: float, height: float, colour: str, **look: Any) -> None:
+    shape = needed("matplotlib.patches", "a picture", "plot").Rectangle
+    axes.add_patch(shape(corner, width, height, facecolor=colour, edgecolor="white", **look))
+
+
 def _bare(axes: Any) -> None:
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
+
+
+def _drawing(figure: Any, axes: Any, title: str, alt: str) -> Picture:
+    """Finish a picture without axes, whose lengths are true."""
+    axes.set_aspect("equal")
+    axes.axis("off")
+    axes.set_title(title, fontsize=10)
+    return Picture(figure, alt)
 
 
 def bars(labels: Sequence[str], series: Sequence[tuple[str, Sequence[int]]], unit: str, title: str) -> Picture:
@@ -105,11 +119,9 @@ def icicle(root: Box, unit: str, title: str) -> Picture:
 
 
 def _draw(axes: Any, box: Box, depth: int, top: float, height: float, colour: int, whole: int) -> int:
-    Rectangle = needed("matplotlib.patches", "a picture", "plot").Rectangle
-
     shade = COLOURS[colour % len(COLOURS)]
     face = "#DDDDDD" if depth == 0 else shade
-    axes.add_patch(Rectangle((depth, top), 1, height, facecolor=face, edgecolor="white", alpha=1.0 if depth < 2 else 0.75))
+    _rectangle(axes, (depth, top), 1, height, face, alpha=1.0 if depth < 2 else 0.75)
     if height > _SMALLEST:
         dark = depth and shade in {"#0072B2", "#D55E00", "#009E73"}
         words = f"{box.name}\n{box.amount:,}" if height > 2 * _SMALLEST else box.name
@@ -178,48 +190,35 @@ def curves(
 
 def tiling(heads: int, words: Callable[[int], str], title: str, side: str, slice_width: str, alt: str) -> Picture:
     """Return a square cut into equal bands, one per head."""
-    Rectangle = needed("matplotlib.patches", "a picture", "plot").Rectangle
-
     figure, axes = _figure(4.6, 4.6)
     for head in range(heads):
         colour = COLOURS[head % (len(COLOURS) - 1)]
-        axes.add_patch(Rectangle((0, head / heads), 1, 1 / heads, facecolor=colour, edgecolor="white", linewidth=2, alpha=0.55))
+        _rectangle(axes, (0, head / heads), 1, 1 / heads, colour, linewidth=2, alpha=0.55)
         axes.text(0.5, (head + 0.5) / heads, words(head), ha="center", va="center", fontsize=9)
-    axes.annotate("", (0, -0.05), (1, -0.05), arrowprops={"arrowstyle": "<->"}, annotation_clip=False)
+    for start, end in (((0, -0.05), (1, -0.05)), ((-0.05, 0), (-0.05, 1)), ((1.05, 0), (1.05, 1 / heads))):
+        axes.annotate("", start, end, arrowprops={"arrowstyle": "<->"}, annotation_clip=False)
     axes.text(0.5, -0.11, f"${side}$ inputs", ha="center", va="center")
-    axes.annotate("", (-0.05, 0), (-0.05, 1), arrowprops={"arrowstyle": "<->"}, annotation_clip=False)
     axes.text(-0.12, 0.5, f"${side}$ outputs", ha="center", va="center", rotation=90)
-    axes.annotate("", (1.05, 0), (1.05, 1 / heads), arrowprops={"arrowstyle": "<->"}, annotation_clip=False)
     axes.text(1.08, 0.5 / heads, f"${slice_width}$", ha="left", va="center", fontsize=12)
     axes.set_xlim(-0.2, 1.25)
     axes.set_ylim(1.05, -0.2)
-    axes.set_aspect("equal")
-    axes.axis("off")
-    axes.set_title(title, fontsize=10)
-    return Picture(figure, alt)
+    return _drawing(figure, axes, title, alt)
 
 
 def stacks(filters: int, channels: int, kernel: int, labels: tuple[str, str, str], title: str, alt: str) -> Picture:
     """Return filters side by side, each a stack of square kernels drawn one after the other."""
-    Rectangle = needed("matplotlib.patches", "a picture", "plot").Rectangle
-
     figure, axes = _figure(1.2 + 1.5 * filters, 2.9)
+    step = kernel + channels * 0.55 + 1.2
     for one in range(filters):
-        left = one * (kernel + channels * 0.55 + 1.2)
-        for behind in reversed(range(channels)):
+        left = one * step
+        for behind, row, column in product(reversed(range(channels)), range(kernel), range(kernel)):
             shift = behind * 0.5
-            for row in range(kernel):
-                for column in range(kernel):
-                    corner = (left + shift + column, shift + row)
-                    axes.add_patch(Rectangle(corner, 1, 1, facecolor=COLOURS[behind % len(COLOURS)], edgecolor="white", linewidth=1))
+            _rectangle(axes, (left + shift + column, shift + row), 1, 1, COLOURS[behind % len(COLOURS)], linewidth=1)
         axes.text(left + kernel / 2, -0.7, f"filter {one + 1}", ha="center", va="center", fontsize=8)
     wide, deep, many = labels
     axes.text(-0.4, kernel / 2, wide, ha="right", va="center", rotation=90, fontsize=9)
     axes.text(kernel + 0.2, -0.1 + (channels - 1) * 0.1, deep, ha="left", va="top", fontsize=9, rotation=0)
-    axes.text((filters * (kernel + channels * 0.55 + 1.2)) / 2, -1.7, many, ha="center", va="center", fontsize=9)
-    axes.set_xlim(-1.6, filters * (kernel + channels * 0.55 + 1.2) + 1)
+    axes.text(filters * step / 2, -1.7, many, ha="center", va="center", fontsize=9)
+    axes.set_xlim(-1.6, filters * step + 1)
     axes.set_ylim(-2.3, kernel + channels * 0.55 + 0.3)
-    axes.set_aspect("equal")
-    axes.axis("off")
-    axes.set_title(title, fontsize=10)
-    return Picture(figure, alt)
+    return _drawing(figure, axes, title, alt)

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from sympy import Expr, Integer
 
 from paramsym.naming import one_line
+from paramsym.optional import needed
 
 Cell: TypeAlias = "str | int | Expr | tuple[int | Expr, ...] | None"
 """Words, a number, a formula, a shape, or nothing."""
@@ -60,11 +61,9 @@ class Table(Printed):
     heading: tuple[Cell, ...] = ()
 
     def __post_init__(self) -> None:
-        """Escape line feeds and control characters; whole numbers become ints."""
-        object.__setattr__(self, "columns", tuple(map(one_line, self.columns)))
+        for name in ("columns", "footer", "heading"):
+            object.__setattr__(self, name, _shown(getattr(self, name)))
         object.__setattr__(self, "rows", tuple(map(_shown, self.rows)))
-        object.__setattr__(self, "footer", _shown(self.footer))
-        object.__setattr__(self, "heading", _shown(self.heading))
         object.__setattr__(self, "caption", one_line(self.caption))
 
     def __str__(self) -> str:
@@ -116,14 +115,12 @@ class Table(Printed):
         return table(self, limit=limit)
 
     def to_pandas(self) -> Any:
-        """Return a pandas ``DataFrame`` of the rows, whole numbers as ints and formulas as expressions; needs pandas.
+        """Return a pandas ``DataFrame`` of the rows, whole numbers as ints and formulas as expressions; totals are left out.
 
         Raises:
             ArgumentError: pandas is not installed.
         """
-        from paramsym.render.frame import frame
-
-        return frame(self)
+        return needed("pandas", "a DataFrame").DataFrame(list(self.rows), columns=list(self.columns)).convert_dtypes()
 
     def to_csv(self) -> str:
         """Return comma-separated values with a header; formulas are plain text, and no string is computed by a spreadsheet."""

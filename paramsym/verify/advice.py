@@ -36,7 +36,8 @@ def advice(layer: Layer, names: Collection[str], stored: Stored, rows: Sequence[
         yield f"{note}; rename='auto' reads such names."
     dropped = [name for name in unexpected if is_dropped_buffer(name)]
     if dropped:
-        yield f"{_such(dropped)}: {_buffers(len(dropped))} older versions saved and the reference computes; rename='auto' leaves them out."
+        buffers = "a buffer that" if len(dropped) == 1 else "buffers that"
+        yield f"{_such(dropped)}: {buffers} older versions saved and the reference computes; rename='auto' leaves them out."
     before = [name for name in unexpected if ".original_module." in name]
     if before:
         yield f"{_such(before)}: PEFT stores the original module as well as the copy that it trains (modules_to_save)."
@@ -52,17 +53,12 @@ def _such(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
-def _buffers(number: int) -> str:
-    return "a buffer that" if number == 1 else "buffers that"
-
-
 def _form(name: str) -> str:
     """Return a name with ``{}`` for each of its numbers, for a renaming table."""
     return _NUMBER.sub("{}", name)
 
 
 def _adapters(others: dict[str, Shape]) -> Iterator[str]:
-    """Describe low-rank adapters that the layer does not have."""
     found: dict[str, int] = {}
     for name, shape in others.items():
         inside = _ADAPTER.fullmatch(unwrapped(name))
@@ -136,7 +132,6 @@ def _called(name: str, label: str) -> bool:
 
 
 def _dialects(missing: dict[str, TensorRow], unexpected: dict[str, TensorRow]) -> Iterator[str]:
-    """Explain names of another framework."""
     there = dict.fromkeys(step for name in unexpected if (step := name.rpartition(".")[2]) in _ELSEWHERE)
     if there and not any(name.rpartition(".")[2] in _ELSEWHERE for name in missing):
         yield f"{', '.join(there)}: Keras and Flax call torch's weight or bias so; build the layer with dialect='keras' or 'flax'."

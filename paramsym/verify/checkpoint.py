@@ -151,7 +151,6 @@ def _check_plain(path: Path) -> None:
 
 
 def _headers(path: Path) -> tuple[dict[str, Shape], dict[str, str]]:
-    """Return the shapes and kinds of one file's tensors."""
     _check_plain(path)
     size = path.stat().st_size
     length = int.from_bytes(_bytes(path, _PREFIX, 0), "little") if size >= _PREFIX else 0

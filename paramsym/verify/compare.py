@@ -101,7 +101,6 @@ class _Comparison:
         yield self._as_shared(entry, row) if row.outcome == "equal" else row
 
     def _absent(self, entry: Entry) -> TensorRow | None:
-        """The row of a tensor that is not stored under its own name."""
         expected = entry.tensor.sizes
         if entry.tensor.buffer and not (self.stored.complete and entry.tensor.persistent):
             return TensorRow(entry.name, "left out", expected, None, "a buffer") if entry.tensor.persistent else None
@@ -133,7 +132,6 @@ class _Comparison:
         return row
 
     def _row(self, name: str, expected: tuple[Dim, ...], piece: _Piece) -> TensorRow:
-        """Compare one shape."""
         found = piece.shape
         if found is None:
             return TensorRow(name, "wrong shape", expected, self.stored.shapes[piece.stored_name], piece.note)

@@ -183,7 +183,6 @@ def _read_so(
 
 
 def _in_order(layer: Layer, stored: Stored) -> dict[str, tuple[str, ...]]:
-    """Give the stored tensors the layer's names in the same order."""
     names = list(layer.shapes(buffers=True))
     return {name: (names[position] if position < len(names) else name,) for position, name in enumerate(stored.shapes)}
 

@@ -185,7 +185,6 @@ def from_tree(tree: Mapping[Any, Any]) -> Stored:
 
 
 def _hint(tree: Mapping[Any, Any]) -> str:
-    """Return a hint at the tensors inside a dictionary."""
     if {"state", "param_groups"} <= tree.keys():
         return "This is the state of an optimiser; pass that of the model."
     inner = [(key, value) for key, value in tree.items() if isinstance(value, Mapping) and value]

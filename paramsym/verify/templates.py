@@ -83,7 +83,6 @@ class Templates(Collection[str]):
             self._by_form.setdefault(template.bare, []).append(template)
 
     def __contains__(self, name: object) -> bool:
-        """Whether a tensor may have the name."""
         found = self._by_form.get(without_numbers(name), ()) if isinstance(name, str) else ()
         return any(template.numbers_in(str(name)) is not None for template in found)
 
@@ -92,7 +91,6 @@ class Templates(Collection[str]):
         return (_written(template.line) for template in self._templates)
 
     def __len__(self) -> int:
-        """The number of templates."""
         return len(self._templates)
 
 
