@@ -122,17 +122,14 @@ def find(text: str) -> Found:
 def published(like: str = "") -> Iterator[tuple[str, type[Layer]]]:
     """Yield every published size with its model class; the families whose names are in ``like`` come first, so that few are loaded."""
     plain = re.sub(r"[^a-z0-9]", "", like.lower())
-    homes = sorted(FAMILIES, key=lambda home: not any(re.sub(r"[^a-z0-9]", "", word.lower()) in plain for word in _words(home)))
+    words = {home: [home, *" ".join(found).split()] for home, found in FAMILIES.items()}
+    homes = sorted(FAMILIES, key=lambda home: not any(re.sub(r"[^a-z0-9]", "", word.lower()) in plain for word in words[home]))
     for home in homes:
         module = import_module(f"paramsym.models.{home}")
         for cls in FAMILIES[home][0].split():
             model: type[Layer] = getattr(module, cls)
             for name in model.published:
                 yield name, model
-
-
-def _words(home: str) -> list[str]:
-    return [home, *FAMILIES[home][0].split(), *FAMILIES[home][1].split()]
 
 
 # Sources of models -----------------------------------------------------------------------------------------------------
@@ -229,16 +226,13 @@ def constructed(found: Found, architecture: str | None) -> Layer:
 
 
 @lru_cache(maxsize=256)
-def _in_letters(model: type[Layer]) -> Layer:
-    return model()
-
-
-@lru_cache(maxsize=256)
 def _built(model: type[Layer], name: str, architecture: str | None) -> Layer:
     """Build a class in letters, or with the published size of a name; cached, because a model is an immutable value."""
+    if not name and architecture is None:
+        return model()
     size = model.published[name] if name else {}
     flags: dict[str, Any] = {}
-    plain = _in_letters(model)  # type: ignore[arg-type]
+    plain = _built(model, "", None)  # type: ignore[arg-type]
     if architecture is not None:
         if not hasattr(plain, "architecture"):
             message = f"{model.__name__} has one architecture only; leave it out."

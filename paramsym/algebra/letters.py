@@ -106,22 +106,19 @@ def lettering(letters: Lettering = None, symbols: Iterable[Symbol] = ()) -> Lett
 
 
 def _letters(letters: Lettering) -> Letters:
-    default = USUAL
     if letters is None:
-        return default
+        return USUAL
     if isinstance(letters, Letters):
         return letters
     if isinstance(letters, str):
-        for known in LETTER_SETS:
-            if known.name == letters:
-                return known.letters
-        message = f"letters {quoted(letters)} are not known; wanted one of {', '.join(known.name for known in LETTER_SETS)}."
+        known = {one.name: one for one in LETTER_SETS}
+        if letters in known:
+            return known[letters].letters
+        message = f"letters {quoted(letters)} are not known; wanted one of {', '.join(known)}."
         raise ArgumentError(message)
     given: Any = letters  # callers without a type checker
     if not isinstance(given, Mapping) or not all(isinstance(form, str) and form for form in given.values()):
         message = f"letters are the name of a set or a mapping from symbols to LaTeX, not {quoted(letters)}."
         raise ArgumentError(message)
     own = {key if isinstance(key, str) else key.name: form for key, form in letters.items()}
-    known_names = dict(default.latex)
-    listed = tuple((name, own.get(name, form)) for name, form in known_names.items())
-    return Letters((*listed, *((name, form) for name, form in own.items() if name not in known_names)))
+    return Letters(tuple({**dict(USUAL.latex), **own}.items()))

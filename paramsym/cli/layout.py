@@ -45,7 +45,7 @@ def formula(text: str, width: int, first: str = "", rest: str = "") -> str:
 def table(source: Table, width: int) -> str:
     """Return a table as text; if it is too wide, its widest columns get cells of several lines."""
     plain = source.to_text()
-    if _widest(plain) <= width:
+    if max(map(len, plain.splitlines()), default=0) <= width:
         return plain
     heads = list(source.columns)
     body = [[_cell(value, source.letters) for value in row] for row in source.rows]
@@ -76,15 +76,6 @@ def _cell(value: Cell, letters: Letters) -> str:
     """Return a cell; a short shape stays on one line."""
     written = cell(value, letters)
     return written.replace(" ", _TOGETHER) if isinstance(value, tuple) and len(written) <= _SHORT else written
-
-
-def _widest(text: str) -> int:
-    return max(map(len, text.splitlines()), default=0)
-
-
-def _words(text: str) -> list[str]:
-    """Split at spaces; a space stays with the word before it."""
-    return re.findall(r"\S+\s*|\s+", text)
 
 
 def _pieces(text: str) -> list[str]:
@@ -120,7 +111,7 @@ def _shared_out(columns: list[list[str]], width: int) -> list[int]:
 def _broken(text: str, width: int) -> list[str]:
     """Break a cell into lines; a word is broken only if it is longer than a line."""
     lines, line = list[str](), ""
-    for word in _words(text):
+    for word in re.findall(r"\S+\s*|\s+", text):  # a space stays with the word before it
         whole = len(word.rstrip()) + _HANGING <= width or (not lines and not line and len(word.rstrip()) <= width)
         for piece in [word] if whole else _pieces(word):
             if line.strip() and len(line) + len(piece.rstrip()) > width:

@@ -46,7 +46,8 @@ def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, l
     lines = [line for line in layer.lines if not line.empty and (buffers or not line.buffer)]
     total = layer.params
     name = class_name(layer)
-    caption = f"{name}: {_amount(total)} parameters"
+    amount = f"{int(total):,}" if isinstance(total, Integer) else shown(total)
+    caption = f"{name}: {amount} parameters"
     form = {"caption": caption, "letters": lettering(letters, layer.symbols), "heading": (f"{name}:", total, "parameters")}
     if depth is None:
         rows = tuple(_tensor_row(line) for line in lines)
@@ -58,7 +59,7 @@ def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, l
         )
     parts = {name: Polynomial.total(amounts).as_expr() for name, amounts in sums.items()}
     shares = int(total) if isinstance(total, Integer) else 0
-    rows = tuple((name, _kind(layer, name), amount, _share(amount, shares) or None) for name, amount in parts.items())
+    rows = tuple((name, _kind(layer, name), part, _share(part, shares) or None) for name, part in parts.items())
     return _lean(("part", "layer", "parameters", "share"), rows, ("total", None, total, None), **form)
 
 
@@ -158,8 +159,8 @@ def tabulate_lines(ledger: Ledger, letters: Lettering = None) -> Table:
 def _lean(columns: tuple[str, ...], rows: tuple[tuple[Cell, ...], ...], footer: tuple[Cell, ...], **form: Any) -> Table:
     """Make a table without empty columns."""
     kept = [i for i in range(len(columns)) if i == 0 or footer[i] is not None or any(row[i] not in {None, ""} for row in rows)]
-    head, foot, *body = (tuple(row[i] for i in kept) for row in (columns, footer, *rows))
-    return Table(head, tuple(body), foot, **form)
+    foot, *body = (tuple(row[i] for i in kept) for row in (footer, *rows))
+    return Table(tuple(columns[i] for i in kept), tuple(body), foot, **form)
 
 
 def _tensor_row(line: Line) -> tuple[Cell, ...]:
@@ -173,10 +174,6 @@ def _tensor_row(line: Line) -> tuple[Cell, ...]:
     copies = Polynomial.product(step.count for step in line.path if isinstance(step, Numbers)).as_expr()
     amount = None if line.alias_of or line.buffer else line.amount
     return (name, line.sizes, None if copies == 1 else copies, amount, ", ".join(notes))
-
-
-def _amount(value: Expr) -> str:
-    return f"{int(value):,}" if isinstance(value, Integer) else shown(value)
 
 
 def _share(amount: Expr, total: int) -> str:

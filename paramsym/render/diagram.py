@@ -28,7 +28,7 @@ class Box:
 
 def to_svg(boxes: list[Box], title: str) -> str:
     """Return the boxes as an SVG picture that follows the reader's light or dark colours."""
-    lanes = _lanes(boxes)
+    lanes = max(1, len(list(_skips(boxes))))
     width = _PAD * 4 + max((_width(box) for box in boxes), default=100.0)
     start = _PAD * 2 + lanes * _STEP
     bottom = _placed(boxes, start, start + width - 2 * _PAD, _PAD + _ROW)
@@ -81,10 +81,6 @@ def _skips(boxes: list[Box]) -> Iterator[tuple[Box | None, Box]]:
                 met.append(one)
                 yield one, box
         before = box
-
-
-def _lanes(boxes: list[Box]) -> int:
-    return max(1, len(list(_skips(boxes))))
 
 
 def _arcs(boxes: list[Box], left: float, top: float) -> Iterator[str]:

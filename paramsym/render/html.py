@@ -61,7 +61,9 @@ def formula(written: str) -> str:
     >>> formula(r"\frac{V}{l_{\text{x}}}")
     '<i>V</i>/<i>l</i><sub>x</sub>'
     """
-    return f"{_formula(written)}".strip()
+    tokens = _TOKEN.findall(written)
+    out, rest = _sequence(tokens, 0)
+    return (out + escape("".join(tokens[rest:]))).strip()
 
 
 def _whole(source: Table, rows: tuple[tuple[Cell, ...], ...], note: str = "") -> str:
@@ -123,12 +125,6 @@ _SIGNS = {
     r"\max": "max", r"\min": "min", r"\bmod": " mod ", r"\sum": "∑", r"\ldots": "…", r"\allowbreak": "", r"\quad": " ",
     r"\displaystyle": "", r"\log": "log", r"\,": "", r"\ell": "<i>&ell;</i>",
 }  # fmt: skip
-
-
-def _formula(written: str) -> str:
-    tokens = _TOKEN.findall(written)
-    out, rest = _sequence(tokens, 0)
-    return out if rest == len(tokens) else out + escape("".join(tokens[rest:]))
 
 
 def _sequence(tokens: list[str], at: int) -> tuple[str, int]:

@@ -13,7 +13,7 @@ from sympy import Expr, Integer
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, text
 from paramsym.core.layer import Entry, Layer
-from paramsym.verify.slices import slice_of, stacked
+from paramsym.verify.slices import Piece, slice_of, stacked
 from paramsym.verify.stored import Shape, Stored
 from paramsym.verify.templates import Template, templates
 
@@ -35,15 +35,6 @@ class TensorRow:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class _Piece:
-    """The stored piece for one tensor of the layer, or for a segment of one; ``shape`` is None if a fused tensor cannot be split."""
-
-    stored_name: str
-    shape: Shape | None
-    note: str = ""
-
-
 def compare_tensors(layer: Layer, stored: Stored, targets: Mapping[str, tuple[str, ...]]) -> tuple[TensorRow, ...]:
     """Compare a layer's entries with the stored tensors; ``targets`` maps these to names in the layer."""
     return tuple(_Comparison(layer, stored, targets).rows())
@@ -58,13 +49,12 @@ class _Comparison:
         self.entries = {entry.name: entry for entry in layer.entries()}
         self.segments_of = _segments_of(self.entries)
         self.segments = {segment: shape for found in self.segments_of.values() for segment, shape in found.items()}
-        self.pieces: dict[str, _Piece] = {}
+        self.pieces: dict[str, Piece] = {}
         self.open: dict[Dim, int] = {}
         for name, names in targets.items():
             if slice_of(names) is None:
                 self.pieces.update(self._pieces(name, stored.shapes[name], names))
-        for whole, found in stacked(stored.shapes, targets).items():
-            self.pieces[whole] = _Piece(found.stored_name, found.shape, found.note)
+        self.pieces |= stacked(stored.shapes, targets)
         self.tied = _tied_in_layer_names(stored, targets)
         self.aliases_of: dict[str, list[str]] = {}
         for entry in self.entries.values():
@@ -131,7 +121,7 @@ class _Comparison:
             return replace(row, outcome="wrong kind", note=words)
         return row
 
-    def _row(self, name: str, expected: tuple[Dim, ...], piece: _Piece) -> TensorRow:
+    def _row(self, name: str, expected: tuple[Dim, ...], piece: Piece) -> TensorRow:
         found = piece.shape
         if found is None:
             return TensorRow(name, "wrong shape", expected, self.stored.shapes[piece.stored_name], piece.note)
@@ -149,7 +139,7 @@ class _Comparison:
             name, "wrong shape", expected, found, self._explained(name, expected, found, wrong) + (f"; {note}" if note else "")
         )
 
-    def _packed_row(self, name: str, expected: tuple[Dim, ...], piece: _Piece, scheme: str) -> TensorRow:
+    def _packed_row(self, name: str, expected: tuple[Dim, ...], piece: Piece, scheme: str) -> TensorRow:
         entries = self.stored.entries.get(piece.stored_name)
         if entries is not None:
             amount = Polynomial.product(expected).constant
@@ -189,10 +179,10 @@ class _Comparison:
                 return template.sizes(numbers)
         return ()
 
-    def _pieces(self, name: str, found: Shape, names: tuple[str, ...]) -> Iterator[tuple[str, _Piece]]:
+    def _pieces(self, name: str, found: Shape, names: tuple[str, ...]) -> Iterator[tuple[str, Piece]]:
         """Split a stored tensor into separate tensors of the layer."""
         if len(names) < 2:
-            yield from ((target, _Piece(name, found)) for target in names)
+            yield from ((target, Piece(name, found)) for target in names)
             return
         wanted = [self._expected(target) for target in names]
         known = [shape for shape in wanted if shape is not None]
@@ -200,9 +190,9 @@ class _Comparison:
         for target, shape in zip(names, wanted, strict=True):
             if axis is None or shape is None:
                 parts = " + ".join(map(str, known))
-                yield target, _Piece(name, None, f"{name} {found} is not {parts} along one axis")
+                yield target, Piece(name, None, f"{name} {found} is not {parts} along one axis")
             else:
-                yield target, _Piece(name, tuple(int(extent) for extent in shape), f"stored inside {name}, along axis {axis}")
+                yield target, Piece(name, tuple(int(extent) for extent in shape), f"stored inside {name}, along axis {axis}")
 
     def _expected(self, target: str) -> tuple[Dim, ...] | None:
         entry = self.entries.get(target)
