@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from sympy import Symbol
@@ -151,21 +152,12 @@ def _put_in(model: Layer, given: Mapping[str, str]) -> Layer:
             message = f"--set: {type(root).__name__} has no size {name[:60]!a}; {has}, and the keys of its configuration.{hint}"
             raise UnknownNameError(message)
     old: dict[str, Dim] = {name: before.get(symbol, symbol) for name, symbol in symbols.items()}
+    needs = {name: (grammar.mentioned(text) & given.keys()) - {name} for name, text in given.items()}
     new: dict[str, Dim] = {}
-    waiting: list[str] = []
-
-    def value(name: str) -> Dim:
-        if name not in given:
-            return old[name]
-        if name not in new:
-            if name in waiting:
-                message = f"--set: {' and '.join(sorted(waiting))} are defined by each other; give one of them as a number."
-                raise ArgumentError(message)
-            waiting.append(name)
-            others = {other: value(other) for other in grammar.mentioned(given[name]) & symbols.keys() if other != name}
-            new[name] = grammar.read(given[name], {**old, **others})
-            waiting.remove(name)
-        return new[name]
-
-    sizes = {symbols[name]: value(name) for name in given}
-    return root.at({**before, **sizes})
+    try:
+        for name in TopologicalSorter(needs).static_order():
+            new[name] = grammar.read(given[name], {**old, **new})
+    except CycleError as error:
+        message = f"--set: {' and '.join(sorted({*error.args[1]}))} are defined by each other; give one of them as a number."
+        raise ArgumentError(message) from None
+    return root.at({**before, **{symbols[name]: new[name] for name in given}})

@@ -17,7 +17,7 @@ from paramsym.algebra.size import Dim, canonical, substitute, symbols_in
 from paramsym.core.layer import Layer
 from paramsym.errors import ParamsymError
 from paramsym.verify.stored import Shape
-from paramsym.verify.templates import Template, possible, templates, without_numbers
+from paramsym.verify.templates import Template, Templates, possible, without_numbers
 
 _LARGEST = 2**48  # no axis is longer; the search for a solution stops there
 
@@ -135,10 +135,9 @@ class _Numbered:
         for name in shapes:
             self.found.setdefault(without_numbers(name), []).append(name)
         self.like: dict[str, list[Template]] = {}
-        self.bare: dict[str, list[Template]] = {}
-        for template in templates(layer):
+        self.names = Templates(layer)
+        for template in self.names.templates:
             self.like.setdefault(template.form, []).append(template)
-            self.bare.setdefault(template.bare, []).append(template)
         self._axes: dict[tuple[tuple[Symbol, int], ...], list[Equation]] = {}
 
     def _names(self, template: Template) -> dict[str, tuple[int, ...]]:
@@ -175,9 +174,8 @@ class _Numbered:
 
     def absent(self, known: Mapping[Symbol, int]) -> Iterator[Equation]:
         """Yield an equation for missing copies; with unknown names in the source, their tensors may only have other names."""
-        for bare, names in self.found.items():
-            if not all(any(template.numbers_in(name) is not None for template in self.bare.get(bare, ())) for name in names):
-                return
+        if not all(name in self.names for name in self.shapes):
+            return
         owned = (owners for like in self.like.values() for owners in self._owners(like, known).values())
         there = {template.down_to(depth) for owners in owned for template, _ in owners for depth in range(len(template.numbers) + 1)}
         for runs, position in self._runs():

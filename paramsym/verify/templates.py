@@ -78,8 +78,8 @@ class Templates(Collection[str]):
     def __init__(self, layer: Layer) -> None:
         """Collect every name without its numbers, with the templates that it may belong to."""
         self._by_form: dict[str, list[Template]] = {}
-        self._templates = templates(layer)
-        for template in self._templates:
+        self.templates = templates(layer)
+        for template in self.templates:
             self._by_form.setdefault(template.bare, []).append(template)
 
     def __contains__(self, name: object) -> bool:
@@ -88,10 +88,10 @@ class Templates(Collection[str]):
 
     def __iter__(self) -> Iterator[str]:
         """Yield one name for each template, that of its first copy."""
-        return (_written(template.line) for template in self._templates)
+        return (_written(template.line) for template in self.templates)
 
     def __len__(self) -> int:
-        return len(self._templates)
+        return len(self.templates)
 
 
 def _written(line: Line) -> str:
