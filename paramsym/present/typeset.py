@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 from sympy import Add, Expr, Integer, Symbol
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from paramsym.render.table import Letters
 
 Form: TypeAlias = Literal["expanded", "collected", "factored", "parts", "annotated", "align", "steps"]
-FORMS: tuple[Form, ...] = ("expanded", "collected", "factored", "parts", "annotated", "align", "steps")
+FORMS: tuple[Form, ...] = get_args(Form)
 _MOST = 8  # the most parts that one formula names
 _PLAIN = {"weight", "bias", "dense", "layer", "layers", "block", "blocks", "h", "kernel", "proj", "LayerNorm", "norm"}
 """Names that are unclear without the name before them."""
@@ -198,12 +198,11 @@ def _written(layer: Layer, form: Form, letters: Letters, by: Any, depth: int | N
 
 
 def _symbol(layer: Layer, by: Symbol | str | None) -> Symbol:
-    names = {symbol.name: symbol for symbol in layer.symbols}
-    name = by if isinstance(by, str) else getattr(by, "name", None)
-    if name is None and len(names) == 1:
-        return next(iter(names.values()))
-    if name is None:
-        message = f"form 'collected' of {type(layer).__name__} needs by= with one of {', '.join(sorted(names)) or 'none'}."
+    if not isinstance(by, str) and not hasattr(by, "name"):
+        if len(layer.symbols) == 1:
+            return next(iter(layer.symbols))
+        names = ", ".join(sorted(symbol.name for symbol in layer.symbols)) or "none"
+        message = f"form 'collected' of {type(layer).__name__} needs by= with one of {names}."
         raise UnknownNameError(message)
     return symbol_of(type(layer).__name__, by, layer.symbols)
 

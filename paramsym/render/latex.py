@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import sympy
 from sympy import Add, Expr, Integer, Rational, Symbol
 
-from paramsym.render.order import ordered, place_of, places, powers_of, sign_of
+from paramsym.render.order import fraction_of, ordered, places, sign_of
 from paramsym.render.widths import width, width_of_words
 
 if TYPE_CHECKING:
@@ -158,15 +158,8 @@ def cell(value: Cell, letters: Letters) -> str:
 
 
 def _term(term: Expr, letters: Letters, order: dict[str, int], times: str = " ") -> str:
-    coefficient, rest = term.as_coeff_Mul()
-    above: list[str] = []
-    below: list[str] = []
-    numerator, denominator = coefficient.as_numer_denom() if isinstance(coefficient, Rational) else (coefficient, Integer(1))
-    for base, exponent in sorted(powers_of(rest), key=lambda power: place_of(power[0], order)):
-        if base == 1:
-            continue
-        flipped = exponent.could_extract_minus_sign()
-        (below if flipped else above).append(_power(base, -exponent if flipped else exponent, letters))
+    numerator, denominator, over, under = fraction_of(term, order)
+    above, below = ([_power(base, exponent, letters) for base, exponent in side] for side in (over, under))
     if numerator != 1 or not above:
         above.insert(0, integer(int(numerator)))
     if denominator != 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sympy import Add, Expr, Integer, Mul, Symbol
+from sympy import Add, Expr, Integer, Mul, Rational, Symbol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,6 +35,20 @@ def sign_of(term: Expr) -> int:
 def powers_of(term: Expr) -> list[tuple[Expr, Expr]]:
     """Return the factors of a term, each with its exponent."""
     return [factor.as_base_exp() for factor in Mul.make_args(term)]
+
+
+def fraction_of(term: Expr, order: Mapping[str, int]) -> tuple[Expr, Expr, list[tuple[Expr, Expr]], list[tuple[Expr, Expr]]]:
+    """Return the numbers above and below a term's fraction bar, then the powers above and below in order, with positive exponents."""
+    coefficient, rest = term.as_coeff_Mul()
+    numerator, denominator = coefficient.as_numer_denom() if isinstance(coefficient, Rational) else (coefficient, Integer(1))
+    above: list[tuple[Expr, Expr]] = []
+    below: list[tuple[Expr, Expr]] = []
+    for base, exponent in sorted(powers_of(rest), key=lambda power: place_of(power[0], order)):
+        if exponent.could_extract_minus_sign():
+            below.append((base, -exponent))
+        elif base != 1:
+            above.append((base, exponent))
+    return numerator, denominator, above, below
 
 
 def _degree(base: Expr, exponent: Expr) -> int:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sympy import Expr, Integer, Pow, Rational
+from sympy import Expr, Pow
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
-from paramsym.render.order import ordered, place_of, places, powers_of, sign_of
+from paramsym.render.order import fraction_of, ordered, places, sign_of
 
 if TYPE_CHECKING:
     from paramsym.render.table import Letters
@@ -41,14 +41,11 @@ class _Plain(StrPrinter):
         return written
 
     def _print_Mul(self, expr: Any) -> str:  # noqa: N802 - SymPy dispatches on this name
-        coefficient, rest = expr.as_coeff_Mul()
-        numerator, denominator = coefficient.as_numer_denom() if isinstance(coefficient, Rational) else (coefficient, Integer(1))
+        numerator, denominator, over, under = fraction_of(expr, self._places)
         above, below = ([] if abs(numerator) == 1 else [self._print(abs(numerator))]), ([] if denominator == 1 else [str(denominator)])
-        for base, exponent in sorted(powers_of(rest), key=lambda power: place_of(power[0], self._places)):
-            flipped = exponent.could_extract_minus_sign()
-            times = -exponent if flipped else exponent
-            factor = base if times == 1 else Pow(base, times, evaluate=False)
-            (below if flipped else above).append(self.parenthesize(factor, PRECEDENCE["Mul"], strict=False))
+        for side, powers in ((above, over), (below, under)):
+            factors = (base if exponent == 1 else Pow(base, exponent, evaluate=False) for base, exponent in powers)
+            side.extend(self.parenthesize(factor, PRECEDENCE["Mul"], strict=False) for factor in factors)
         whole = "*".join(above) or "1"
         divided = f"({'*'.join(below)})" if len(below) > 1 else "".join(below)
         return ("-" if numerator < 0 else "") + (f"{whole}/{divided}" if below else whole)
