@@ -99,13 +99,10 @@ class Polynomial:
     @classmethod
     def total(cls, polynomials: Iterable[Polynomial]) -> Polynomial:
         """Add many at once."""
-        return cls._sum(item for polynomial in polynomials for item in polynomial.terms.items())
-
-    @classmethod
-    def _sum(cls, items: Iterable[tuple[Monomial, Number]]) -> Polynomial:
         terms: _Terms = {}
-        for monomial, c in items:
-            terms[monomial] = terms.get(monomial, 0) + c
+        for polynomial in polynomials:
+            for monomial, c in polynomial.terms.items():
+                terms[monomial] = terms.get(monomial, 0) + c
         return _settled(cls(terms))
 
     @classmethod
@@ -123,7 +120,12 @@ class Polynomial:
         return self + -other
 
     def __mul__(self, other: Polynomial) -> Polynomial:
-        return Polynomial._sum((_times(left, right), c * d) for left, c in self.terms.items() for right, d in other.terms.items())
+        terms: _Terms = {}  # plain loops here and in ``total``: nearly all the time of a closed form is spent in them
+        for left, c in self.terms.items():
+            for right, d in other.terms.items():
+                monomial = _times(left, right)
+                terms[monomial] = terms.get(monomial, 0) + c * d
+        return _settled(Polynomial(terms))
 
     def __pow__(self, exponent: int) -> Polynomial:
         if exponent < 0:
