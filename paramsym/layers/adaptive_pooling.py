@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from paramsym.algebra.size import Dim, within
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.layers.axes import DataFormat, not_empty, spatial
+from paramsym.layers.pooling import Pooling
 from paramsym.layers.siblings import Sibling
-from paramsym.layers.spatial import per_axis
 from paramsym.program import Own, Value, pool_to, reduce
 
 Target: TypeAlias = Dim | tuple[Dim | None, ...] | None
@@ -17,10 +17,7 @@ Target: TypeAlias = Dim | tuple[Dim | None, ...] | None
 
 
 @dataclass(frozen=True)
-class _AdaptivePool(Sibling):
-    """The common base of pooling to a given output size."""
-
-    rank: ClassVar[int]
+class _AdaptivePool(Pooling):
     statistic: ClassVar[Literal["mean", "max"]]
 
     output_size: Target
@@ -28,63 +25,50 @@ class _AdaptivePool(Sibling):
     data_format: DataFormat = "channels_first"
 
     def conditions(self) -> None:
-        per_axis(self.output_size, self.rank, "output_size")
+        self._each("output_size")
 
-    def forward(self, own: Own, x: Value) -> Any:  # noqa: ARG002 - it stores nothing
-        """The output size; None keeps the input's extent."""
-        x, restored = spatial(x, self.rank, self.data_format)
-        wanted = per_axis(self.output_size, self.rank, "output_size")
+    def _pooled(self, x: Value) -> Any:
+        (wanted,) = self._each("output_size")
         lengths = tuple(length if size is None else size for length, size in zip(x.sizes[2:], wanted, strict=True))
-        indices, everything = getattr(self, "return_indices", False), all(length == 1 for length in lengths)
+        everything = all(length == 1 for length in lengths)
         if self.statistic == "max" or not everything:  # for one number per channel, torch also takes the mean of an empty map
             not_empty(x.sizes[1 if self.statistic == "max" else 2 :], "the axes")
-        if everything and not indices:
-            return restored(reduce(self.statistic, x, *range(2, x.rank), keep=True))
-        pooled = pool_to(self.statistic, x, lengths, indices=indices)
-        return tuple(map(restored, pooled)) if indices else restored(pooled)
+        if everything and not self.return_indices:
+            return reduce(self.statistic, x, *range(2, x.rank), keep=True)
+        return pool_to(self.statistic, x, lengths, indices=self.return_indices)
 
 
-@dataclass(frozen=True)
 class AdaptiveAvgPool1d(_AdaptivePool, rank=1, statistic="mean"):
     """Means over a given number of windows of a sequence. Reference: ``torch.nn.AdaptiveAvgPool1d``."""
 
 
-@dataclass(frozen=True)
 class AdaptiveAvgPool2d(_AdaptivePool, rank=2, statistic="mean"):
     """Means over a given number of windows of an image. Reference: ``torch.nn.AdaptiveAvgPool2d``."""
 
 
-@dataclass(frozen=True)
 class AdaptiveAvgPool3d(_AdaptivePool, rank=3, statistic="mean"):
     """Means over a given number of windows of a volume. Reference: ``torch.nn.AdaptiveAvgPool3d``."""
 
 
 @dataclass(frozen=True)
 class _AdaptiveMaxPool(_AdaptivePool, statistic="max"):
-    """The positions of maxima."""
-
     return_indices: bool = False
 
 
-@dataclass(frozen=True)
 class AdaptiveMaxPool1d(_AdaptiveMaxPool, rank=1):
     """Maxima over a given number of windows of a sequence. Reference: ``torch.nn.AdaptiveMaxPool1d``."""
 
 
-@dataclass(frozen=True)
 class AdaptiveMaxPool2d(_AdaptiveMaxPool, rank=2):
     """Maxima over a given number of windows of an image. Reference: ``torch.nn.AdaptiveMaxPool2d``."""
 
 
-@dataclass(frozen=True)
 class AdaptiveMaxPool3d(_AdaptiveMaxPool, rank=3):
     """Maxima over a given number of windows of a volume. Reference: ``torch.nn.AdaptiveMaxPool3d``."""
 
 
 @dataclass(frozen=True)
 class _GlobalPool(Sibling):
-    """The common base of pooling over all spatial axes."""
-
     statistic: ClassVar[Literal["mean", "max"]]
 
     rank: Dim
@@ -97,7 +81,6 @@ class _GlobalPool(Sibling):
             raise ArgumentError(message)
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """Batch and channels, with ``keepdims`` also 1 for every spatial axis."""
         if not isinstance(self.rank, int):
             message = f"the number of spatial axes is {self.rank}; it must be known."
             raise ShapeError(message)
@@ -106,7 +89,6 @@ class _GlobalPool(Sibling):
         return restored(y) if self.keepdims else y
 
 
-@dataclass(frozen=True)
 class GlobalAvgPool(_GlobalPool, statistic="mean"):
     """The mean of each channel over all spatial axes, which are removed, or stay with size 1 with ``keepdims``.
 
@@ -114,7 +96,6 @@ class GlobalAvgPool(_GlobalPool, statistic="mean"):
     """
 
 
-@dataclass(frozen=True)
 class GlobalMaxPool(_GlobalPool, statistic="max"):
     """The maximum of each channel over all spatial axes, which are removed, or stay with size 1 with ``keepdims``.
 

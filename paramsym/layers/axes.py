@@ -43,9 +43,7 @@ def named(x: Value, rank: int) -> Value:
         RankError: fewer axes than spatial ones and channels.
     """
     names = ("channels", *_SPATIAL[rank])
-    if x.rank < len(names):
-        message = f"wanted at least {len(names)} axes, (..., {', '.join(names)}); found {x.rank}, {text(x.sizes)}."
-        raise RankError(message)
+    check_rank(x, x.rank >= len(names), f"at least {len(names)} axes, (..., {', '.join(names)})")
     lead = ("batch", *(f"lead{n}" for n in range(x.rank - len(names) - 1)))[: x.rank - len(names)]
     return axes(x, " ".join((*lead, *names)))[0]
 
@@ -65,6 +63,13 @@ def in_front(kernel: Value, rank: int, channels: str) -> Value:
 def widened(x: Value) -> Value:
     """Return an array with one more axis, of one entry, at its end."""
     return rearrange(x, "... -> ... ()")
+
+
+def check_rank(x: Value, fits: bool, wanted: str) -> None:
+    """Raise ``RankError`` if the number of axes does not fit."""
+    if not fits:
+        message = f"wanted {wanted}; found {x.rank}, {text(x.sizes)}."
+        raise RankError(message)
 
 
 def not_empty(shape: Shape, where: str = "an axis") -> None:

@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from inspect import get_annotations
+from typing import Any, ClassVar
 
 from paramsym.core.layer import Layer
+from paramsym.layers.spatial import per_axis
 
 
 class Sibling(Layer):
-    """A layer whose class arguments state its differences from its siblings, as in ``class MaxPool2d(_MaxPool, rank=2)``."""
+    """A layer whose class arguments state its differences from its siblings, as in ``class MaxPool2d(_MaxPool, rank=2)``.
+
+    A sibling without fields of its own is the dataclass that it inherits, and needs no decorator.
+    """
 
     def __init_subclass__(cls, **told: Any) -> None:
         """Store the class arguments as attributes of the class."""
         super().__init_subclass__()
+        inherited = getattr(cls, "__dataclass_fields__", None)
+        if inherited is not None and not get_annotations(cls):
+            told["__dataclass_fields__"] = inherited
         for name, value in told.items():
             setattr(cls, name, value)
+
+
+class Spatial(Sibling):
+    """A layer over ``rank`` spatial axes."""
+
+    rank: ClassVar[int]
+
+    def _each(self, *names: str) -> tuple[tuple[Any, ...], ...]:
+        """Return these fields with one entry per spatial axis; a tuple of another length is an error."""
+        return tuple(per_axis(getattr(self, name), self.rank, name) for name in names)

@@ -35,6 +35,19 @@ def per_axis(value: Any, rank: int, where: str) -> tuple[Any, ...]:
     return value
 
 
+def exactly_one(layer: Any, *names: str) -> None:
+    """Raise ``ArgumentError`` unless exactly one of two fields is given."""
+    one, other = (getattr(layer, name) for name in names)
+    if (one is None) == (other is None):
+        message = f"{names[0]} is {one} and {names[1]} {other}; wanted exactly one of them."
+        raise ArgumentError(message)
+
+
+def both_sides(margins: tuple[Count, ...]) -> tuple[tuple[Count, Count], ...]:
+    """Return the same margin before and after every axis."""
+    return tuple((margin, margin) for margin in margins)
+
+
 def exclude(stride: tuple[Dim, ...], dilation: tuple[Dim, ...]) -> None:
     """Raise ``ArgumentError`` if both are above one, which Keras refuses; symbols are checked when numbers are put in."""
     if not within(canonical(Min(Max(*stride), Max(*dilation))), 1):

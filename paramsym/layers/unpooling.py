@@ -3,56 +3,46 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from paramsym.algebra.size import canonical, product
 from paramsym.layers.axes import spatial
-from paramsym.layers.siblings import Sibling
-from paramsym.layers.spatial import Extents, Margin, per_axis
+from paramsym.layers.siblings import Spatial
+from paramsym.layers.spatial import Extents, Margin
 from paramsym.program import Own, Value, put, rearrange
 from paramsym.program.lengths import transposed_lengths
 
 
 @dataclass(frozen=True)
-class _MaxUnpool(Sibling):
-    """The common base of unpooling."""
-
-    rank: ClassVar[int]
-
+class _MaxUnpool(Spatial):
     kernel_size: Extents
     stride: Extents | None = None
     padding: Margin = 0
 
     def conditions(self) -> None:
-        per_axis(self.kernel_size, self.rank, "kernel_size")
-        per_axis(self.stride, self.rank, "stride")
-        per_axis(self.padding, self.rank, "padding")
+        self._each("kernel_size", "stride", "padding")
 
     def forward(self, own: Own, x: Value, indices: Value | None = None) -> Value:  # noqa: ARG002 - it stores nothing
         """The length that the pooling may have had, (length - 1)*stride - 2*padding + kernel; the indices have the input's shape."""
         x, restored = spatial(x, self.rank)
         found = x if indices is None else spatial(indices, self.rank)[0]
-        kernel, padding = per_axis(self.kernel_size, self.rank, "kernel_size"), per_axis(self.padding, self.rank, "padding")
-        stride = kernel if self.stride is None else per_axis(self.stride, self.rank, "stride")
+        kernel, stride, padding = self._each("kernel_size", "stride", "padding")
         both = tuple(canonical(2 * side) for side in padding)
-        lengths = transposed_lengths(x.sizes[2:], kernel, stride, both, (1,) * self.rank, (0,) * self.rank)
-        words = tuple("uvw"[: self.rank])
+        ones = (1,) * self.rank
+        lengths = transposed_lengths(x.sizes[2:], kernel, kernel if self.stride is None else stride, both, ones, (0,) * self.rank)
+        words = "uvw"[: self.rank]
         places = " ".join(words)
         x, found = (rearrange(one, f"b c {places} -> b c ({places})") for one in (x, found))
         y = put(x, found, product(lengths))
         return restored(rearrange(y, f"b c ({places}) -> b c {places}", **dict(zip(words, lengths, strict=True))))
 
 
-@dataclass(frozen=True)
 class MaxUnpool1d(_MaxUnpool, rank=1):
     """The maxima of a sequence put back at their positions, with zeros elsewhere. Reference: ``torch.nn.MaxUnpool1d``."""
 
 
-@dataclass(frozen=True)
 class MaxUnpool2d(_MaxUnpool, rank=2):
     """The maxima of an image put back at their positions, with zeros elsewhere. Reference: ``torch.nn.MaxUnpool2d``."""
 
 
-@dataclass(frozen=True)
 class MaxUnpool3d(_MaxUnpool, rank=3):
     """The maxima of a volume put back at their positions, with zeros elsewhere. Reference: ``torch.nn.MaxUnpool3d``."""
