@@ -13,9 +13,10 @@ from sympy import Expr
 
 from paramsym.algebra.size import Count, canonical, text
 from paramsym.core.layer import Layer
-from paramsym.errors import ArgumentError, RankError, ShapeError
-from paramsym.layers.axes import DataFormat, named, not_empty, spatial
-from paramsym.layers.siblings import Sibling
+from paramsym.errors import ArgumentError, ShapeError
+from paramsym.layers.axes import DataFormat, check_rank, named, not_empty, spatial
+from paramsym.layers.siblings import Spatial
+from paramsym.layers.spatial import both_sides
 from paramsym.layers.windowed import check_copied
 from paramsym.program import Own, Value, pad
 
@@ -24,38 +25,33 @@ Sides: TypeAlias = int | Expr | tuple[int | Expr, ...]
 
 
 @dataclass(frozen=True)
-class _Padding(Sibling):
-    """The common base: two numbers per spatial axis."""
-
-    rank: ClassVar[int]
-
+class _Padding(Spatial):
     padding: Sides
-
-    def _pairs(self) -> tuple[tuple[Count, Count], ...]:
-        """Return the margins before and after, the first spatial axis first."""
-        if not isinstance(self.padding, tuple):
-            return ((self.padding, self.padding),) * self.rank
-        return tuple(zip(self.padding[-2::-2], self.padding[::-2], strict=True))
 
     def conditions(self) -> None:
         if isinstance(self.padding, tuple) and len(self.padding) != 2 * self.rank:
             message = f"padding is {self.padding}; wanted one number, or {2 * self.rank}: two per spatial axis, the last axis first."
             raise ArgumentError(message)
 
+    def _pairs(self) -> tuple[tuple[Count, Count], ...]:
+        """Return the margins before and after, the first spatial axis first."""
+        if not isinstance(self.padding, tuple):
+            return both_sides((self.padding,) * self.rank)
+        return tuple(zip(self.padding[-2::-2], self.padding[::-2], strict=True))
+
 
 class _Filled(_Padding):
     """Padding with a constant. Any axes may precede the spatial ones; with the channels last, these are batch and channels."""
 
+    value: float
+    data_format: DataFormat = "channels_first"
+
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """Each spatial axis grows by its margins, or is cut by negative ones."""
-        value = getattr(self, "value", 0.0)
-        if getattr(self, "data_format", "channels_first") == "channels_last":
+        if self.data_format == "channels_last":
             x, restored = spatial(x, self.rank, "channels_last")
-            return restored(pad(x, self._pairs(), value=value))
-        if x.rank < self.rank:
-            message = f"wanted at least {self.rank} axes to pad; found {x.rank}, {text(x.sizes)}."
-            raise RankError(message)
-        return pad(x if x.rank == self.rank else named(x, self.rank), self._pairs(), value=value)
+            return restored(pad(x, self._pairs(), value=self.value))
+        check_rank(x, x.rank >= self.rank, f"at least {self.rank} axes to pad")
+        return pad(x if x.rank == self.rank else named(x, self.rank), self._pairs(), value=self.value)
 
 
 class _Copying(_Padding):
@@ -64,7 +60,6 @@ class _Copying(_Padding):
     mode: ClassVar[Literal["reflect", "replicate", "circular"]]
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """Each spatial axis grows by its margins, or is cut by negative ones."""
         x, restored = spatial(x, self.rank)
         check_copied(self.mode, x.sizes[2:], self._pairs())
         y = pad(x, self._pairs(), self.mode)
@@ -77,21 +72,16 @@ class _Copying(_Padding):
 
 
 @dataclass(frozen=True)
-class _Zeros(_Filled):
-    """Padding with zeros, in torch and Keras."""
-
+class _Zeros(_Filled, value=0.0):
     _: KW_ONLY
     data_format: DataFormat = "channels_first"
 
 
 @dataclass(frozen=True)
 class _Constant(_Filled):
-    """Padding with any constant."""
-
     value: float
 
 
-@dataclass(frozen=True)
 class ZeroPad1d(_Zeros, rank=1):
     """Zeros around a sequence. Reference: ``torch.nn.ZeroPad1d``.
 
@@ -100,72 +90,58 @@ class ZeroPad1d(_Zeros, rank=1):
     """
 
 
-@dataclass(frozen=True)
 class ZeroPad2d(_Zeros, rank=2):
     """Zeros around an image. Reference: ``torch.nn.ZeroPad2d``."""
 
 
-@dataclass(frozen=True)
 class ZeroPad3d(_Zeros, rank=3):
     """Zeros around a volume. Reference: ``torch.nn.ZeroPad3d``."""
 
 
-@dataclass(frozen=True)
 class ConstantPad1d(_Constant, rank=1):
     """A constant around a sequence. Reference: ``torch.nn.ConstantPad1d``."""
 
 
-@dataclass(frozen=True)
 class ConstantPad2d(_Constant, rank=2):
     """A constant around an image. Reference: ``torch.nn.ConstantPad2d``."""
 
 
-@dataclass(frozen=True)
 class ConstantPad3d(_Constant, rank=3):
     """A constant around a volume. Reference: ``torch.nn.ConstantPad3d``."""
 
 
-@dataclass(frozen=True)
 class ReflectionPad1d(_Copying, rank=1, mode="reflect"):
     """A sequence mirrored at its ends. Reference: ``torch.nn.ReflectionPad1d``."""
 
 
-@dataclass(frozen=True)
 class ReflectionPad2d(_Copying, rank=2, mode="reflect"):
     """An image mirrored at its edges. Reference: ``torch.nn.ReflectionPad2d``."""
 
 
-@dataclass(frozen=True)
 class ReflectionPad3d(_Copying, rank=3, mode="reflect"):
     """A volume mirrored at its faces. Reference: ``torch.nn.ReflectionPad3d``."""
 
 
-@dataclass(frozen=True)
 class ReplicationPad1d(_Copying, rank=1, mode="replicate"):
     """A sequence whose end values are repeated. Reference: ``torch.nn.ReplicationPad1d``."""
 
 
-@dataclass(frozen=True)
 class ReplicationPad2d(_Copying, rank=2, mode="replicate"):
     """An image whose edge values are repeated. Reference: ``torch.nn.ReplicationPad2d``."""
 
 
-@dataclass(frozen=True)
 class ReplicationPad3d(_Copying, rank=3, mode="replicate"):
     """A volume whose face values are repeated. Reference: ``torch.nn.ReplicationPad3d``."""
 
 
-@dataclass(frozen=True)
 class CircularPad1d(_Copying, rank=1, mode="circular"):
     """A sequence continued from its other end. Reference: ``torch.nn.CircularPad1d``."""
 
 
-@dataclass(frozen=True)
 class CircularPad2d(_Copying, rank=2, mode="circular"):
     """An image continued from its opposite edges. Reference: ``torch.nn.CircularPad2d``."""
 
 
-@dataclass(frozen=True)
 class CircularPad3d(_Copying, rank=3, mode="circular"):
     """A volume continued from its opposite faces. Reference: ``torch.nn.CircularPad3d``."""
 
@@ -178,7 +154,6 @@ class Cropping(Layer):
     data_format: DataFormat = "channels_first"
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """Each spatial axis is cut before and after; at least one entry must be left."""
         x, restored = spatial(x, len(self.cropping), self.data_format, batched=True)
         y = pad(x, tuple((canonical(-before), canonical(-after)) for before, after in self.cropping))
         for left, length, sides in zip(y.sizes[2:], x.sizes[2:], self.cropping, strict=True):

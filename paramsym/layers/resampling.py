@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from math import inf
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 from paramsym.algebra.convolution import differ, exactly, scaled_length
 from paramsym.algebra.size import Dim, canonical, product, text
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, RankError, ShapeError
-from paramsym.layers.axes import DataFormat, named, not_empty, spatial
-from paramsym.layers.spatial import Extents, Margin, per_axis
+from paramsym.layers.axes import DataFormat, check_rank, named, not_empty, spatial
+from paramsym.layers.siblings import Sibling, Spatial
+from paramsym.layers.spatial import Extents, Margin, both_sides, exactly_one, per_axis
 from paramsym.program import Own, Value, fold, pool_to, rearrange, resample, unfold
 from paramsym.program.lengths import along_each, lengths
 
@@ -19,17 +20,22 @@ Factors: TypeAlias = Dim | float | tuple[Dim | float, ...]
 """The factors of the spatial axes: whole numbers are exact, torch also takes fractions."""
 
 
-@dataclass(frozen=True)
-class _Upsample(Layer):
-    """The common base of upsampling: a target size, or factors."""
+_RANKS = {"linear": (1,), "bilinear": (2,), "bicubic": (2,), "lanczos3": (2,), "lanczos5": (2,), "trilinear": (3,)}
+"""The modes that torch limits to a number of spatial axes."""
+_ALONG = {"linear": "linear", "bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
+"""The modes that can align corners, with their computation along each axis."""
 
-    size: Extents | None = None
-    scale_factor: Factors | None = None
+
+class _Interpolation(Sibling):
+    size: Extents | None
+    scale_factor: Factors | None
+    mode: str = "nearest"
+    align_corners: bool | None = None
+    recompute_scale_factor: bool | None = None
+    data_format: DataFormat = "channels_first"
 
     def conditions(self) -> None:
-        if (self.size is None) == (self.scale_factor is None):
-            message = f"size is {self.size} and scale_factor {self.scale_factor}; wanted exactly one of them."
-            raise ArgumentError(message)
+        exactly_one(self, "size", "scale_factor")
         factors = self.scale_factor if isinstance(self.scale_factor, tuple) else (self.scale_factor,)
         if any(isinstance(factor, float) and not 0 < factor < inf for factor in factors):
             message = f"scale_factor is {self.scale_factor}; wanted positive numbers."
@@ -37,47 +43,39 @@ class _Upsample(Layer):
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         """Batch and channels are kept; each spatial axis gets the target size, or grows by its factor, rounded down."""
-        mode, rank = self._mode, self._checked(x)
-        x, restored = spatial(x, rank, getattr(self, "data_format", "channels_first"), batched=True)
-        not_empty(x.sizes[1:], "the axes")
         given = self.scale_factor if self.size is None else self.size
-        wanted = cast("Any", given if isinstance(given, tuple) else (given,) * rank)
+        self._check_rank(x, given)
+        rank = x.rank - 2
+        x, restored = spatial(x, rank, self.data_format, batched=True)
+        not_empty(x.sizes[1:], "the axes")
+        wanted = per_axis(given, rank, "")
         extents = along_each(scaled_length, x.sizes[2:], wanted) if self.size is None else wanted
-        if mode == "area":
+        if self.mode == "area":
             return restored(pool_to("mean", x, extents))
         not_empty(extents, "the output")
-        stated = self.size is None and not getattr(self, "recompute_scale_factor", False)
-        aligned = isinstance(self, UpsamplingBilinear2d) or bool(getattr(self, "align_corners", False))
-        return restored(resample(_MODES.get(mode, mode), x, extents, wanted if stated else (None,) * rank, aligned=aligned))
+        stated = self.size is None and not self.recompute_scale_factor
+        mode: Any = _ALONG.get(self.mode, self.mode)
+        return restored(resample(mode, x, extents, wanted if stated else (None,) * rank, aligned=bool(self.align_corners)))
 
-    @property
-    def _mode(self) -> Any:
-        return getattr(self, "mode", "bilinear" if isinstance(self, UpsamplingBilinear2d) else "nearest")
-
-    def _checked(self, x: Value) -> int:
-        """Return the number of spatial axes.
-
-        Raises:
-            ShapeError: a number of axes that does not fit the mode or the given sizes, or ``align_corners`` for a mode without it.
-        """
-        rank, mode, given = x.rank - 2, self._mode, self.scale_factor if self.size is None else self.size
-        allowed = _RANKS.get(mode, (1, 2, 3))
-        if rank not in allowed:
-            wanted = " or ".join(str(known + 2) for known in allowed)
-            message = f"mode {mode!r} wants {wanted} axes, batch and channels included; found {x.rank}, {text(x.sizes)}."
+    def _check_rank(self, x: Value, given: Any) -> None:
+        """Raise ``ShapeError`` for a number of axes that does not fit the mode or the given sizes, or corners that a mode cannot align."""
+        allowed = _RANKS.get(self.mode, (1, 2, 3))
+        if x.rank - 2 not in allowed:
+            wanted = " or ".join(str(rank + 2) for rank in allowed)
+            message = f"mode {self.mode!r} wants {wanted} axes, batch and channels included; found {x.rank}, {text(x.sizes)}."
             raise RankError(message)
-        if getattr(self, "align_corners", None) is not None and mode not in _MODES:
-            message = f"align_corners is {getattr(self, 'align_corners', None)}, which mode {mode!r} does not have."
+        if self.align_corners is not None and self.mode not in _ALONG:
+            message = f"align_corners is {self.align_corners}, which mode {self.mode!r} does not have."
             raise ShapeError(message)
-        if isinstance(given, tuple) and len(given) != rank:
-            message = f"{given} is for {len(given)} spatial axes; {text(x.sizes)} has {rank}."
+        if isinstance(given, tuple) and len(given) != x.rank - 2:
+            message = f"{given} is for {len(given)} spatial axes; {text(x.sizes)} has {x.rank - 2}."
             raise ShapeError(message)
-        return rank
 
 
-_RANKS = {"linear": (1,), "bilinear": (2,), "bicubic": (2,), "lanczos3": (2,), "lanczos5": (2,), "trilinear": (3,)}
-_MODES: dict[str, Any] = {"linear": "linear", "bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
-"""The modes that torch limits to a number of spatial axes; the modes that can align corners, with their computation along each axis."""
+@dataclass(frozen=True)
+class _Upsample(_Interpolation):
+    size: Extents | None = None
+    scale_factor: Factors | None = None
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,6 @@ class Upsample(_Upsample):
     data_format: DataFormat = "channels_first"
 
 
-@dataclass(frozen=True)
 class UpsamplingNearest2d(_Upsample):
     """An image enlarged by its nearest entries. Reference: ``torch.nn.UpsamplingNearest2d``.
 
@@ -104,8 +101,7 @@ class UpsamplingNearest2d(_Upsample):
     """
 
 
-@dataclass(frozen=True)
-class UpsamplingBilinear2d(_Upsample):
+class UpsamplingBilinear2d(_Upsample, mode="bilinear", align_corners=True):
     """An image enlarged by interpolation. Reference: ``torch.nn.UpsamplingBilinear2d``.
 
     Raises:
@@ -120,7 +116,6 @@ class PixelShuffle(Layer):
     upscale_factor: Dim
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """The channels are divided by the factor's square, height and width multiplied by the factor; any axes may precede them."""
         x, r = named(x, 2), self.upscale_factor
         exactly(x.sizes[-3], canonical(r**2), "the channels")
         return rearrange(x, "... (c y x) h w -> ... c (h y) (w x)", y=r, x=r)
@@ -133,7 +128,6 @@ class PixelUnshuffle(Layer):
     downscale_factor: Dim
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """Height and width are divided by the factor, the channels multiplied by its square."""
         x, r = named(x, 2), self.downscale_factor
         for length in x.sizes[-2:]:
             exactly(length, r, "the entries")
@@ -147,30 +141,21 @@ class ChannelShuffle(Layer):
     groups: Dim
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """The input's shape; the groups must divide the channels."""
-        if x.rank < 3:
-            message = f"wanted at least 3 axes, (batch, channels, ...); found {x.rank}, {text(x.sizes)}."
-            raise RankError(message)
+        check_rank(x, x.rank >= 3, "at least 3 axes, (batch, channels, ...)")
         exactly(x.sizes[1], self.groups, "the channels")
         return rearrange(x, "b (g c) ... -> b (c g) ...", g=self.groups)
 
 
-class _Columns(Layer):
-    """The common base of windows as columns."""
-
-    kernel_size: Extents
-    dilation: Extents
-    padding: Margin
-    stride: Extents
+class _Columns(Spatial, rank=2):
+    """Windows of an image as columns."""
 
     def conditions(self) -> None:
-        for name in ("kernel_size", "dilation", "padding", "stride"):
-            per_axis(getattr(self, name), 2, name)
+        self._settings()
 
     def _settings(self) -> tuple[Any, ...]:
         """Return kernel, stride, padding and dilation, two entries each."""
-        kernel, stride, padding, dilation = (per_axis(one, 2, "") for one in (self.kernel_size, self.stride, self.padding, self.dilation))
-        return kernel, stride, tuple((margin, margin) for margin in padding), dilation
+        kernel, dilation, padding, stride = self._each("kernel_size", "dilation", "padding", "stride")
+        return kernel, stride, both_sides(padding), dilation
 
 
 @dataclass(frozen=True)
@@ -203,7 +188,7 @@ class Fold(_Columns):
         """(batch, channels, height, width) from (batch, channels*window, positions); the batch axis may be missing."""
         x, restored = spatial(x, 1)
         not_empty(x.sizes[1:], "the axes")
-        size, (kernel, stride, margins, dilation) = per_axis(self.output_size, 2, "output_size"), self._settings()
+        (size,), (kernel, stride, margins, dilation) = self._each("output_size"), self._settings()
         high, wide = lengths(size, kernel, stride, margins, dilation)
         if differ(x.sizes[2], product((high, wide))):
             message = f"{x.sizes[2]} columns do not fold into {text(size)}, which takes {product((high, wide))}."
