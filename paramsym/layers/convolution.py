@@ -11,32 +11,66 @@ from paramsym.core.layer import Tensor
 from paramsym.errors import ArgumentError
 from paramsym.layers.axes import DataFormat, in_front, per_channel, spatial
 from paramsym.layers.dialects import Dialect
-from paramsym.layers.siblings import Sibling
-from paramsym.layers.spatial import Extents, Margin, Padding, PaddingMode, exclude, per_axis
-from paramsym.layers.windowed import Sliding, Spreading, data_format_of
+from paramsym.layers.siblings import Spatial
+from paramsym.layers.spatial import Extents, Margin, Padding, PaddingMode, exclude
+from paramsym.layers.windowed import Sliding
 from paramsym.program import Own, Value, flip
 
 
-class _Convolution(Sibling):
-    """The common base of the six classes: a kernel per pair of channels within a group, and a bias per output channel."""
-
-    rank: ClassVar[int]
-    transposed: ClassVar[bool] = False
+class Filtering(Spatial):
+    """The base of convolutions: a kernel slides over the spatial axes of (batch, in_channels, *spatial), then a bias is added."""
 
     in_channels: Dim
-    out_channels: Dim
     kernel_size: Extents
     stride: Extents
     padding: Padding
     dilation: Extents
-    groups: Dim
     bias: bool
     padding_mode: PaddingMode
     dialect: Dialect
     data_format: DataFormat | None
 
+    def conditions(self) -> None:
+        self._each("kernel_size", "stride", "dilation", "padding")
+        refused = next(self._refused(), None)
+        if refused is not None:
+            raise ArgumentError(refused)
+
+    def _refused(self) -> Iterator[str]:
+        """Yield a message for each argument that the framework refuses."""
+        if self.dialect == "torch" and self.data_format == "channels_last":
+            yield "data_format is 'channels_last', which needs dialect='keras'; torch's convolutions take the channels first."
+        if self.dialect == "torch" and self.padding == "same" and any(step != 1 for step in self._each("stride")[0]):
+            yield f"padding='same' with stride {self.stride}: torch has no 'same' for strided convolutions; give the padding in numbers."
+        if self.dialect == "keras" and self.padding_mode != "zeros":
+            yield f"padding_mode is {self.padding_mode!r}; Keras' convolutions pad with zeros."
+
+    def forward(self, own: Own, x: Value) -> Value:
+        torch = self.dialect == "torch"
+        data_format = self.data_format or ("channels_first" if torch else "channels_last")
+        x, restored = spatial(x, self.rank, data_format, channels=self.in_channels, batched=not torch)
+        y = self._convolved(own, x)
+        return restored(y + per_channel(own.bias, self.rank) if self.bias else y)
+
+    def _convolved(self, own: Own, x: Value) -> Value:
+        """Return the result for (batch, in_channels, *spatial), without the bias."""
+        raise NotImplementedError
+
+    @property
+    def _sliding(self) -> Sliding:
+        return Sliding.of(self.rank, self.kernel_size, self.stride, self.dilation, self.padding, self.padding_mode, self.dialect)
+
+
+class _Convolution(Filtering):
+    """A kernel per pair of channels within a group, and a bias per output channel."""
+
+    transposed: ClassVar[bool] = False
+
+    out_channels: Dim
+    groups: Dim
+
     def tensors(self) -> Iterator[Tensor]:
-        extents = per_axis(self.kernel_size, self.rank, "kernel_size")
+        (extents,) = self._each("kernel_size")
         wide, narrow = (self.in_channels, self.out_channels) if self.transposed else (self.out_channels, self.in_channels)
         grouped: Axis = wide
         if self.groups != 1:
@@ -51,35 +85,35 @@ class _Convolution(Sibling):
             yield Tensor("bias", (self.out_channels,), role="bias")
 
     def conditions(self) -> None:
-        """Groups divide both numbers of channels; arguments that the framework refuses are refused."""
         if self.groups != 1:
             divides(self.groups, self.in_channels, "groups", "in_channels")
             divides(self.groups, self.out_channels, "groups", "out_channels")
-        per_axis(self.kernel_size, self.rank, "kernel_size")
-        stride, dilation = per_axis(self.stride, self.rank, "stride"), per_axis(self.dilation, self.rank, "dilation")
-        if not isinstance(self.padding, str):
-            per_axis(self.padding, self.rank, "padding")
+        super().conditions()
         if self.dialect == "keras":
-            self._keras_conditions(stride, dilation)
-        elif self.dialect == "flax":
-            self._flax_conditions()
-        else:
-            self._torch_conditions(stride)
+            exclude(*self._each("stride", "dilation"))
 
-    def forward(self, own: Own, x: Value) -> Value:
-        """The kernel at every output position, and the bias."""
-        data_format = data_format_of(self.data_format, self.dialect)
-        x, restored = spatial(x, self.rank, data_format, channels=self.in_channels, batched=self.dialect != "torch")
-        y = self._convolved(own, x)
-        return restored(y + per_channel(own.bias, self.rank) if self.bias else y)
+    def _refused(self) -> Iterator[str]:
+        yield from super()._refused()
+        if self.padding == "causal" and self.dialect == "torch":
+            yield "padding='causal' needs dialect='keras'; in torch write padding=0 and pad on the left before the layer."
+        if self.padding == "causal" and (self.rank != 1 or self.transposed):
+            yield "padding='causal' is for convolutions over one axis, Conv1d."
+        if self.dialect != "flax":
+            return
+        if self.data_format is not None:
+            yield f"data_format is {self.data_format!r}; Flax always takes the channels last."
+        modes = ("circular",) if self.transposed else ("circular", "reflect")
+        if self.padding_mode != "zeros" and (self.padding_mode not in modes or self.padding != "same"):
+            yield (
+                f"padding_mode is {self.padding_mode!r} with padding {self.padding!r}; for other padding than zeros Flax takes only a name:"
+                f" padding='same' with one of {', '.join(map(repr, modes))}."
+            )
 
     def _convolved(self, own: Own, x: Value) -> Value:
-        """The windows of (batch, in, *spatial) times the kernel."""
-        sliding = Sliding.of(self.rank, self.kernel_size, self.stride, self.dilation, self.padding, self.padding_mode, self.dialect)
-        return sliding.convolve(x, self._kernel(own, "i o -> o i"), self.groups)
+        return self._sliding.convolve(x, self._kernel(own, "i o -> o i"), self.groups)
 
     def _kernel(self, own: Own, stored: str) -> Value:
-        """The kernel with its channels in front, as torch stores it."""
+        """Return the kernel with its channels in front, as torch stores it."""
         return own.weight if self.dialect == "torch" else in_front(own.kernel, self.rank, stored)
 
     @property
@@ -87,63 +121,9 @@ class _Convolution(Sibling):
         """Whether a transposed convolution stores its kernel like a plain one, with the input channels first."""
         return False
 
-    def _torch_conditions(self, stride: tuple[Dim, ...]) -> None:
-        if self.data_format == "channels_last":
-            message = "data_format is 'channels_last', which needs dialect='keras'; torch's convolutions take the channels first."
-            raise ArgumentError(message)
-        if isinstance(self.padding, str) and self.transposed:
-            message = f"padding is {self.padding!r}; a transposed convolution in torch takes numbers, as in padding=1."
-            raise ArgumentError(message)
-        if self.padding == "causal":
-            message = "padding='causal' needs dialect='keras'; in torch write padding=0 and pad on the left before the layer."
-            raise ArgumentError(message)
-        if self.padding == "same" and any(step != 1 for step in stride):
-            message = (
-                f"padding='same' with stride {self.stride}: torch has no 'same' for strided convolutions; give the padding in numbers."
-            )
-            raise ArgumentError(message)
-        if self.transposed and self.padding_mode != "zeros":
-            message = f"padding_mode is {self.padding_mode!r}; a transposed convolution takes only 'zeros'."
-            raise ArgumentError(message)
-
-    def _keras_conditions(self, stride: tuple[Dim, ...], dilation: tuple[Dim, ...]) -> None:
-        if self.padding_mode != "zeros":
-            message = f"padding_mode is {self.padding_mode!r}; Keras' convolutions pad with zeros."
-            raise ArgumentError(message)
-        if self.transposed and self.groups != 1:
-            message = f"groups is {self.groups}; Keras' transposed convolutions have no groups."
-            raise ArgumentError(message)
-        self._check_causal()
-        exclude(stride, dilation)
-
-    def _flax_conditions(self) -> None:
-        if self.data_format is not None:
-            message = f"data_format is {self.data_format!r}; Flax always takes the channels last."
-            raise ArgumentError(message)
-        if self.transposed and self.groups != 1:
-            message = f"groups is {self.groups}; Flax' transposed convolutions have no groups."
-            raise ArgumentError(message)
-        self._check_causal()
-        modes = ("zeros", "circular") if self.transposed else ("zeros", "circular", "reflect")
-        if self.padding_mode not in modes or (self.padding_mode != "zeros" and self.padding != "same"):
-            message = (
-                f"padding_mode is {self.padding_mode!r} with padding {self.padding!r}; for other padding than zeros Flax takes only a name:"
-                f" padding='same' with one of {', '.join(map(repr, modes[1:]))}."
-            )
-            raise ArgumentError(message)
-
-    def _check_causal(self) -> None:
-        if self.padding == "causal" and (self.rank != 1 or self.transposed):
-            message = "padding='causal' is for convolutions over one axis, Conv1d."
-            raise ArgumentError(message)
-
 
 @dataclass(frozen=True)
-class _Transposed(_Convolution):
-    """The arguments of transposed convolutions: padding of the output, and in Flax the order of the kernel's axes."""
-
-    transposed = True
-
+class _Transposed(_Convolution, transposed=True):
     in_channels: Dim
     out_channels: Dim
     kernel_size: Extents
@@ -159,40 +139,33 @@ class _Transposed(_Convolution):
     data_format: DataFormat | None = None
     transpose_kernel: bool = False
 
-    def conditions(self) -> None:
-        """The output padding is less than a stride in Keras, and absent in Flax; torch checks it when the layer is called."""
-        super().conditions()
-        if self.transpose_kernel and self.dialect != "flax":
-            message = f"transpose_kernel needs dialect='flax'; in {self.dialect} the kernel is always stored that way."
-            raise ArgumentError(message)
-        if self.dialect == "flax":
-            if self.output_padding not in {0, None}:
-                message = f"output_padding is {self.output_padding}; Flax has none."
-                raise ArgumentError(message)
-            return
-        if self.output_padding is None:
-            if self.dialect == "torch":
-                message = "output_padding is None, which needs dialect='keras'; torch takes numbers."
-                raise ArgumentError(message)
-            return
-        padding = per_axis(self.output_padding, self.rank, "output_padding")
-        stride = per_axis(self.stride, self.rank, "stride")
-        for extra, step in zip(padding, stride, strict=True):
-            if self.dialect == "keras" and not within(extra + 1, step):
-                message = f"output_padding {self.output_padding} is not less than stride {self.stride}."
-                raise ArgumentError(message)
+    def _refused(self) -> Iterator[str]:
+        if self.dialect == "torch" and isinstance(self.padding, str):
+            yield f"padding is {self.padding!r}; a transposed convolution in torch takes numbers, as in padding=1."
+        if self.dialect == "torch" and self.padding_mode != "zeros":
+            yield f"padding_mode is {self.padding_mode!r}; a transposed convolution takes only 'zeros'."
+        if self.dialect == "torch" and self.output_padding is None:
+            yield "output_padding is None, which needs dialect='keras'; torch takes numbers."
+        if self.dialect != "torch" and self.groups != 1:
+            yield f"groups is {self.groups}; {self.dialect.capitalize()}' transposed convolutions have no groups."
+        if self.dialect != "flax" and self.transpose_kernel:
+            yield f"transpose_kernel needs dialect='flax'; in {self.dialect} the kernel is always stored that way."
+        if self.dialect == "flax" and self.output_padding not in {0, None}:
+            yield f"output_padding is {self.output_padding}; Flax has none."
+        extras, strides = self._each("output_padding", "stride")  # torch checks them when the layer is called
+        if self.dialect == "keras" and not all(
+            extra is None or within(extra + 1, stride) for extra, stride in zip(extras, strides, strict=True)
+        ):
+            yield f"output_padding {self.output_padding} is not less than stride {self.stride}."
+        yield from super()._refused()
 
     def _convolved(self, own: Own, x: Value) -> Value:
-        """Every entry of (batch, in, *spatial) spread by the kernel; a kernel stored like that of a plain convolution is flipped."""
         kernel = self._kernel(own, "i o -> i o" if self._turned else "o i -> i o")
         for axis in range(2, 2 + self.rank) if self._turned else ():
             kernel = flip(kernel, axis)
-        circular = self.padding_mode == "circular"
-        padding, extra = "valid" if circular else self.padding, None if self.dialect == "flax" else self.output_padding
-        spreading = Spreading.of(self.rank, self.kernel_size, self.stride, self.dilation, padding, extra, self.dialect)
-        if circular:
-            return spreading.around(x, kernel, odd_before=self._turned)
-        return spreading.convolve(x, kernel, self.groups)
+        if self.padding_mode == "circular":
+            return self._sliding.spread_around(x, kernel, odd_before=self._turned)
+        return self._sliding.spread(x, kernel, None if self.dialect == "flax" else self.output_padding, self.groups)
 
     @property
     def _turned(self) -> bool:
@@ -201,8 +174,6 @@ class _Transposed(_Convolution):
 
 @dataclass(frozen=True)
 class _Plain(_Convolution):
-    """The arguments of a convolution, in torch's order."""
-
     in_channels: Dim
     out_channels: Dim
     kernel_size: Extents
@@ -217,7 +188,6 @@ class _Plain(_Convolution):
     data_format: DataFormat | None = None
 
 
-@dataclass(frozen=True)
 class Conv1d(_Plain, rank=1):
     r"""A convolution over sequences: every output channel has one kernel for each input channel of its group.
 
@@ -239,7 +209,6 @@ class Conv1d(_Plain, rank=1):
     """
 
 
-@dataclass(frozen=True)
 class Conv2d(_Plain, rank=2):
     r"""As ``Conv1d``, over images: ``weight`` is (out_channels, in_channels/groups, height, width).
 
@@ -255,7 +224,6 @@ class Conv2d(_Plain, rank=2):
     """
 
 
-@dataclass(frozen=True)
 class Conv3d(_Plain, rank=3):
     r"""As ``Conv1d``, over volumes or videos: ``weight`` is (out_channels, in_channels/groups, depth, height, width).
 
@@ -267,7 +235,6 @@ class Conv3d(_Plain, rank=3):
     """
 
 
-@dataclass(frozen=True)
 class ConvTranspose1d(_Transposed, rank=1):
     r"""A transposed convolution over sequences: the gradient of ``Conv1d``, so the channel axes of its kernel are swapped.
 
@@ -287,7 +254,6 @@ class ConvTranspose1d(_Transposed, rank=1):
     """
 
 
-@dataclass(frozen=True)
 class ConvTranspose2d(_Transposed, rank=2):
     r"""As ``ConvTranspose1d``, over images: ``weight`` is (in_channels, out_channels/groups, height, width).
 
@@ -300,7 +266,6 @@ class ConvTranspose2d(_Transposed, rank=2):
     """
 
 
-@dataclass(frozen=True)
 class ConvTranspose3d(_Transposed, rank=3):
     r"""As ``ConvTranspose1d``, over volumes: ``weight`` is (in_channels, out_channels/groups, depth, height, width).
 

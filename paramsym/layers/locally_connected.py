@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from paramsym.algebra.convolution import differ, window_count
 from paramsym.algebra.size import Dim, text
 from paramsym.core.layer import Tensor
 from paramsym.errors import ShapeError
 from paramsym.layers.axes import spatial
-from paramsym.layers.siblings import Sibling
-from paramsym.layers.spatial import Extents, Margin, per_axis
+from paramsym.layers.siblings import Spatial
+from paramsym.layers.spatial import Extents, Margin, both_sides
 from paramsym.program import Own, Value, contract, known, rearrange, unfold
 
 
 @dataclass(frozen=True)
-class _LocallyConnected(Sibling):
-    """The common base of the three classes: a kernel and a bias for every position of the window."""
-
-    rank: ClassVar[int]
-
+class _LocallyConnected(Spatial):
     in_channels: Dim
     out_channels: Dim
     kernel_size: Extents
@@ -33,50 +29,37 @@ class _LocallyConnected(Sibling):
     dialect: Literal["keras", "flax"] = "keras"
 
     def conditions(self) -> None:
-        """Tuples have one entry per axis, and the window fits into the input."""
         self.places  # noqa: B018 - working the places out is the check
 
     @property
     def places(self) -> tuple[Dim, ...]:
         """The number of window positions along each axis."""
-        names = ("input_size", "kernel_size", "stride", "padding")
-        fields = (per_axis(getattr(self, name), self.rank, name) for name in names)
-        return tuple(window_count(length, kernel, stride, 2 * padding) for length, kernel, stride, padding in zip(*fields, strict=True))
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """The kernel of every position times its window, and its bias; channels last, as in Keras."""
-        x, _ = spatial(x, self.rank, "channels_last", channels=self.in_channels)
-        x = self._as_made_for(x)
-        kernel, stride, padding = (per_axis(one, self.rank, "") for one in (self.kernel_size, self.stride, self.padding))
-        seen = unfold(x, kernel, stride, tuple((margin, margin) for margin in padding), (1,) * self.rank)
-        places, window = " ".join("uvw"[: self.rank]), " ".join("xyz"[: self.rank])
-        stored = f"{places} (c {window}) o" if self.dialect == "flax" else f"({places}) ({window} c) o"
-        weights = rearrange(own.kernel, f"{stored} -> {places} c {window} o")
-        y = contract(f"b c {places} {window}, {places} c {window} o -> b {places} o", seen, weights)
-        return y + own.bias if self.bias else y
-
-    def _as_made_for(self, x: Value) -> Value:
-        """Return the input, which must have the size of the weights.
-
-        Raises:
-            ShapeError: another size.
-        """
-        wanted = per_axis(self.input_size, self.rank, "input_size")
-        if any(map(differ, x.sizes[2:], wanted)):
-            message = f"the input is {text(x.sizes[2:])}; wanted {text(self.input_size)}, because every position has its own weights."
-            raise ShapeError(message)
-        return known(x, *x.shape[:2], *wanted)
+        settings = self._each("input_size", "kernel_size", "stride", "padding")
+        return tuple(window_count(length, kernel, stride, 2 * padding) for length, kernel, stride, padding in zip(*settings, strict=True))
 
     def tensors(self) -> Iterator[Tensor]:
-        extents, flax = per_axis(self.kernel_size, self.rank, "kernel_size"), self.dialect == "flax"
+        (extents,), flax = self._each("kernel_size"), self.dialect == "flax"
         window = (self.in_channels, *extents) if flax else (*extents, self.in_channels)
         places = self.places if flax else (self.places,)
         yield Tensor("kernel", (*places, window, self.out_channels))
         if self.bias:
             yield Tensor("bias", (*self.places, self.out_channels), role="bias")
 
+    def forward(self, own: Own, x: Value) -> Value:
+        """The kernel of every position times its window, and its bias; channels last, as in Keras."""
+        x, _ = spatial(x, self.rank, "channels_last", channels=self.in_channels)
+        kernel, stride, padding, wanted = self._each("kernel_size", "stride", "padding", "input_size")
+        if any(map(differ, x.sizes[2:], wanted)):
+            message = f"the input is {text(x.sizes[2:])}; wanted {text(self.input_size)}, because every position has its own weights."
+            raise ShapeError(message)
+        seen = unfold(known(x, *x.shape[:2], *wanted), kernel, stride, both_sides(padding), (1,) * self.rank)
+        places, window = " ".join("uvw"[: self.rank]), " ".join("xyz"[: self.rank])
+        stored = f"{places} (c {window}) o" if self.dialect == "flax" else f"({places}) ({window} c) o"
+        weights = rearrange(own.kernel, f"{stored} -> {places} c {window} o")
+        y = contract(f"b c {places} {window}, {places} c {window} o -> b {places} o", seen, weights)
+        return y + own.bias if self.bias else y
 
-@dataclass(frozen=True)
+
 class LocallyConnected1d(_LocallyConnected, rank=1):
     r"""An unshared convolution over sequences: every position of the window has a separate kernel and bias.
 
@@ -97,7 +80,6 @@ class LocallyConnected1d(_LocallyConnected, rank=1):
     """
 
 
-@dataclass(frozen=True)
 class LocallyConnected2d(_LocallyConnected, rank=2):
     r"""As ``LocallyConnected1d``, over images, with p and q positions along the two axes.
 
@@ -113,7 +95,6 @@ class LocallyConnected2d(_LocallyConnected, rank=2):
     """
 
 
-@dataclass(frozen=True)
 class LocallyConnected3d(_LocallyConnected, rank=3):
     r"""As ``LocallyConnected1d``, over volumes, with the same storage. Parameters: p*q*r*out*(k*k*k*in + 1).
 

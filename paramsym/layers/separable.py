@@ -8,62 +8,17 @@ from typing import ClassVar, Literal, TypeAlias
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.core.layer import Part, Tensor
-from paramsym.errors import ArgumentError
-from paramsym.layers.axes import DataFormat, in_front, per_channel, spatial
-from paramsym.layers.convolution import Conv1d, Conv2d, Conv3d
-from paramsym.layers.siblings import Sibling
-from paramsym.layers.spatial import Extents, Padding, PaddingMode, per_axis
-from paramsym.layers.windowed import Sliding, data_format_of
+from paramsym.layers.axes import DataFormat, in_front
+from paramsym.layers.convolution import Conv1d, Conv2d, Conv3d, Filtering
+from paramsym.layers.spatial import Extents, Padding, PaddingMode, both_sides
 from paramsym.program import Own, Value, convolve
 
 Dialect: TypeAlias = Literal["torch", "keras"]
 """The dialects; Flax has neither layer."""
 
 
-class _Filtering(Sibling):
-    """How the kernel of every channel slides over the spatial axes."""
-
-    rank: ClassVar[int]
-
-    in_channels: Dim
-    kernel_size: Extents
-    stride: Extents
-    padding: Padding
-    dilation: Extents
-    bias: bool
-    padding_mode: PaddingMode
-    dialect: Dialect
-    data_format: DataFormat | None
-
-    def conditions(self) -> None:
-        """Tuples have one entry per axis; arguments that the framework refuses are refused."""
-        per_axis(self.kernel_size, self.rank, "kernel_size")
-        per_axis(self.dilation, self.rank, "dilation")
-        check_padding(self.padding, per_axis(self.stride, self.rank, "stride"), self.padding_mode, self.rank, self.dialect)
-        if self.dialect == "torch" and self.data_format == "channels_last":
-            message = "data_format is 'channels_last', which needs dialect='keras'; torch's convolutions take the channels first."
-            raise ArgumentError(message)
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """Every channel filtered separately, then the layer's mixing of channels, and the bias."""
-        data_format = data_format_of(self.data_format, self.dialect)
-        x, restored = spatial(x, self.rank, data_format, channels=self.in_channels, batched=self.dialect != "torch")
-        sliding = Sliding.of(self.rank, self.kernel_size, self.stride, self.dilation, self.padding, self.padding_mode, self.dialect)
-        y = self._mixed(own, sliding.convolve(x, self._filters(own), self.in_channels))
-        return restored(y + per_channel(own.bias, self.rank) if self.bias else y)
-
-    def _filters(self, own: Own) -> Value:
-        """The kernels of all channels as torch stores them."""
-        raise NotImplementedError
-
-    def _mixed(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - for those that mix
-        return x
-
-
 @dataclass(frozen=True)
-class _Depthwise(_Filtering):
-    """The common base of the three classes: ``depth_multiplier`` kernels for every channel."""
-
+class _Depthwise(Filtering):
     in_channels: Dim
     kernel_size: Extents
     depth_multiplier: Dim = 1
@@ -77,7 +32,7 @@ class _Depthwise(_Filtering):
     data_format: DataFormat | None = None
 
     def tensors(self) -> Iterator[Tensor]:
-        extents, outputs = per_axis(self.kernel_size, self.rank, "kernel_size"), (self.in_channels, self.depth_multiplier)
+        (extents,), outputs = self._each("kernel_size"), (self.in_channels, self.depth_multiplier)
         if self.dialect == "torch":
             yield Tensor("weight", (outputs, 1, *extents))
         else:
@@ -85,15 +40,13 @@ class _Depthwise(_Filtering):
         if self.bias:
             yield Tensor("bias", (outputs,), role="bias")
 
-    def _filters(self, own: Own) -> Value:
-        return own.weight if self.dialect == "torch" else in_front(own.kernel, self.rank, "i m -> (i m) ()")
+    def _convolved(self, own: Own, x: Value) -> Value:
+        kernel = own.weight if self.dialect == "torch" else in_front(own.kernel, self.rank, "i m -> (i m) ()")
+        return self._sliding.convolve(x, kernel, self.in_channels)
 
 
 @dataclass(frozen=True)
-class _Separable(_Filtering):
-    """The common base of the three classes: a depthwise convolution, then one of kernel size 1 over all channels."""
-
-    rank: ClassVar[int]
+class _Separable(Filtering):
     layers: ClassVar[tuple[type, type]]
 
     in_channels: Dim
@@ -111,27 +64,22 @@ class _Separable(_Filtering):
     data_format: DataFormat | None = None
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The depthwise convolution, then the one that mixes the channels."""
         return own.pointwise(own.depthwise(x)) if self.dialect == "torch" else super().forward(own, x)
 
-    def _filters(self, own: Own) -> Value:
-        return in_front(own.depthwise_kernel, self.rank, "i m -> (i m) ()")
+    def _convolved(self, own: Own, x: Value) -> Value:
+        y = self._sliding.convolve(x, in_front(own.depthwise_kernel, self.rank, "i m -> (i m) ()"), self.in_channels)
+        return convolve(y, in_front(own.pointwise_kernel, self.rank, "i o -> o i"), (1,) * self.rank, both_sides((0,) * self.rank))
 
-    def _mixed(self, own: Own, x: Value) -> Value:
-        none = ((0, 0),) * self.rank
-        return convolve(x, in_front(own.pointwise_kernel, self.rank, "i o -> o i"), (1,) * self.rank, none)
-
-    def conditions(self) -> None:
-        super().conditions()
+    def _refused(self) -> Iterator[str]:
+        yield from super()._refused()
         if self.dialect == "keras" and self.depthwise_bias:
-            message = "depthwise_bias is True; Keras' separable convolutions have one bias, after both steps."
-            raise ArgumentError(message)
+            yield "depthwise_bias is True; Keras' separable convolutions have one bias, after both steps."
 
     def tensors(self) -> Iterator[Tensor]:
         if self.dialect == "torch":
             return
-        between = (self.in_channels, self.depth_multiplier)
-        yield Tensor("depthwise_kernel", (*per_axis(self.kernel_size, self.rank, "kernel_size"), *between))
+        (extents,), between = self._each("kernel_size"), (self.in_channels, self.depth_multiplier)
+        yield Tensor("depthwise_kernel", (*extents, *between))
         yield Tensor("pointwise_kernel", (*(1,) * self.rank, between, self.out_channels))
         if self.bias:
             yield Tensor("bias", (self.out_channels,), role="bias")
@@ -140,36 +88,12 @@ class _Separable(_Filtering):
         if self.dialect != "torch":
             return
         depthwise, pointwise = self.layers
-        yield Part(
-            "depthwise",
-            depthwise(
-                self.in_channels,
-                self.kernel_size,
-                self.depth_multiplier,
-                self.stride,
-                self.padding,
-                self.dilation,
-                self.depthwise_bias,
-                self.padding_mode,
-            ),
-        )
+        settings = (self.stride, self.padding, self.dilation, self.depthwise_bias, self.padding_mode)
+        yield Part("depthwise", depthwise(self.in_channels, self.kernel_size, self.depth_multiplier, *settings))
         between = canonical(self.in_channels * self.depth_multiplier)
         yield Part("pointwise", pointwise(between, self.out_channels, 1, bias=self.bias))
 
 
-def check_padding(padding: object, stride: tuple[Dim, ...], padding_mode: PaddingMode, rank: int, dialect: str) -> None:
-    """Raise ``ArgumentError`` for padding that a framework does not have: "same" with a stride in torch, anything but zeros in Keras."""
-    if not isinstance(padding, str):
-        per_axis(padding, rank, "padding")
-    if dialect == "torch" and padding == "same" and any(step != 1 for step in stride):
-        message = f"padding='same' with stride {stride}: torch has no 'same' for strided convolutions; give the padding in numbers."
-        raise ArgumentError(message)
-    if dialect == "keras" and padding_mode != "zeros":
-        message = f"padding_mode is {padding_mode!r}; Keras' convolutions pad with zeros."
-        raise ArgumentError(message)
-
-
-@dataclass(frozen=True)
 class DepthwiseConv1d(_Depthwise, rank=1):
     r"""A convolution over sequences that filters every channel separately, with ``depth_multiplier`` kernels each.
 
@@ -188,7 +112,6 @@ class DepthwiseConv1d(_Depthwise, rank=1):
     """
 
 
-@dataclass(frozen=True)
 class DepthwiseConv2d(_Depthwise, rank=2):
     r"""As ``DepthwiseConv1d``, over images: ``weight`` is (in_channels*multiplier, 1, height, width).
 
@@ -200,7 +123,6 @@ class DepthwiseConv2d(_Depthwise, rank=2):
     """
 
 
-@dataclass(frozen=True)
 class DepthwiseConv3d(_Depthwise, rank=3):
     r"""As ``DepthwiseConv1d``, over volumes; Keras has no such class; the storage is that of the other two.
 
@@ -210,7 +132,6 @@ class DepthwiseConv3d(_Depthwise, rank=3):
     """
 
 
-@dataclass(frozen=True)
 class SeparableConv1d(_Separable, rank=1, layers=(DepthwiseConv1d, Conv1d)):
     r"""A depthwise convolution over sequences, then one of kernel size 1 that mixes the channels.
 
@@ -229,7 +150,6 @@ class SeparableConv1d(_Separable, rank=1, layers=(DepthwiseConv1d, Conv1d)):
     """
 
 
-@dataclass(frozen=True)
 class SeparableConv2d(_Separable, rank=2, layers=(DepthwiseConv2d, Conv2d)):
     r"""As ``SeparableConv1d``, over images: a ``DepthwiseConv2d``, then a ``Conv2d`` of kernel size 1.
 
@@ -241,7 +161,6 @@ class SeparableConv2d(_Separable, rank=2, layers=(DepthwiseConv2d, Conv2d)):
     """
 
 
-@dataclass(frozen=True)
 class SeparableConv3d(_Separable, rank=3, layers=(DepthwiseConv3d, Conv3d)):
     r"""As ``SeparableConv1d``, over volumes; Keras has no such class; the storage is that of the other two.
 
