@@ -22,12 +22,12 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import ClassVar, Literal
 
-from paramsym.algebra.size import Width
+from paramsym.algebra.size import Axis, Width
 from paramsym.core.layer import Tensor
 from paramsym.errors import ArgumentError
 from paramsym.layers.axes import per_channel
-from paramsym.layers.dialects import Dialect, affine_tensors, check_scale
-from paramsym.layers.normalization import ChannelNorm, affine
+from paramsym.layers.dialects import AFFINE, Dialect
+from paramsym.layers.normalization import ChannelNorm
 from paramsym.naming import quoted
 from paramsym.program import Kept, Own, Value, normalise, region
 
@@ -39,45 +39,50 @@ _STATISTICS = {
 _RENORM = ("moving_stddev", "renorm_mean", "renorm_stddev")
 
 
-def _statistics(width: Width, dialect: str) -> Iterator[Tensor]:
-    for name in _STATISTICS[dialect]:
-        yield Tensor(name, (width,), role="statistic", buffer=True)
-    if dialect == "torch":
-        yield Tensor("num_batches_tracked", (), role="statistic", buffer=True)
-
-
 class _Normalised(ChannelNorm):
     """The computation of all classes in evaluation, with the stored statistics, or without them those of the input."""
 
     apart: ClassVar[bool] = False
     """Whether every example is normalised separately."""
 
+    num_features: Width
+    track_running_stats: bool
+    renorm: bool = False
+
+    @property
+    def channels(self) -> Axis:
+        """The features."""
+        return self.num_features
+
+    def tensors(self) -> Iterator[Tensor]:
+        yield from super().tensors()
+        names = _STATISTICS[self.dialect] if self.track_running_stats else ()
+        for name in (*names, *(_RENORM if self.renorm else ())):
+            yield Tensor(name, (self.num_features,), role="statistic", buffer=True)
+        if self.track_running_stats and self.dialect == "torch":
+            yield Tensor("num_batches_tracked", (), role="statistic", buffer=True)
+
     def forward(self, own: Own, x: Value) -> Value:
-        """The difference from the mean divided by the deviation of a channel, scaled and shifted."""
         x, channel, restored = self.arranged(x)
-        dialect, behind = getattr(self, "dialect", "torch"), x.rank - 1 - channel
-        scale, shift = affine(own, dialect, behind)
-        eps = self.eps  # type: ignore[attr-defined]
-        given = [per_channel(own[name], behind) for name in _STATISTICS[dialect] if name in own]
+        behind = x.rank - 1 - channel
+        scale, shift = (per_channel(own[name], behind) if name in own else None for name in AFFINE[self.dialect])
+        given = [per_channel(own[name], behind) for name in _STATISTICS[self.dialect] if name in own]
         over = () if given else [n for n in range(int(self.apart), x.rank) if n != channel]
 
         def kernel(x: Value) -> Value:
-            return normalise(x, "given" if given else "layer", *over, eps=eps, scale=scale, shift=shift, given=given)
+            return normalise(x, "given" if given else "layer", *over, eps=self.eps, scale=scale, shift=shift, given=given)
 
-        if not self.apart or dialect != "torch":
+        if not self.apart or self.dialect != "torch":
             return restored(kernel(x))
         # Torch normalises one example with batch*channels channels; it repeats the scale and the stored statistics for every example.
         repeated = Kept("own", factors=x.sizes[:2], kind="statistic")
         scales = () if scale is None else (replace(repeated, kind="float"),)
-        return restored(
-            region("instance norm", kernel, x, keeps=(Kept("taken", merged=((0, 1),)), *scales, *(repeated,) * (2 + len(given))))
-        )
+        keeps = (Kept("taken", merged=((0, 1),)), *scales, *(repeated,) * (2 + len(given)))
+        return restored(region("instance norm", kernel, x, keeps=keeps))
 
 
 @dataclass(frozen=True)
 class _BatchNorm(_Normalised):
-    """The common base of the four classes, which differ only in the rank of their input."""
-
     num_features: Width
     eps: float = 1e-5
     momentum: float | None = 0.1
@@ -90,16 +95,8 @@ class _BatchNorm(_Normalised):
     dialect: Dialect = "torch"
     axis: int | None = None
 
-    def tensors(self) -> Iterator[Tensor]:
-        yield from affine_tensors((self.num_features,), self.dialect, scale=self.affine and self.scale, shift=self.affine and self.bias)
-        if self.track_running_stats:
-            yield from _statistics(self.num_features, self.dialect)
-        if self.renorm:
-            for name in _RENORM:
-                yield Tensor(name, (self.num_features,), role="statistic", buffer=True)
-
     def conditions(self) -> None:
-        check_scale(self.scale, self.dialect)
+        super().conditions()
         if not self.track_running_stats and self.dialect != "torch":
             message = f"track_running_stats=False needs dialect='torch'; with dialect={self.dialect!r} the statistics are always stored."
             raise ArgumentError(message)
@@ -111,8 +108,7 @@ class _BatchNorm(_Normalised):
             raise ArgumentError(message)
 
 
-@dataclass(frozen=True)
-class BatchNorm1d(_BatchNorm):
+class BatchNorm1d(_BatchNorm, ranks=(2, 3)):
     r"""Batch normalisation (Ioffe and Szegedy 2015, algorithm 1) of (batch, features) or (batch, features, length).
 
     ``weight`` and ``bias`` are (num_features,); the buffers ``running_mean`` and ``running_var`` too, and the scalar
@@ -128,11 +124,8 @@ class BatchNorm1d(_BatchNorm):
     (2*C, ['gamma', 'beta', 'moving_mean', 'moving_variance'])
     """
 
-    ranks = (2, 3)
 
-
-@dataclass(frozen=True)
-class BatchNorm2d(_BatchNorm):
+class BatchNorm2d(_BatchNorm, ranks=(4,)):
     """As ``BatchNorm1d``, of (batch, features, height, width). Reference: ``torch.nn.BatchNorm2d``.
 
     >>> from paramsym import C
@@ -140,19 +133,14 @@ class BatchNorm2d(_BatchNorm):
     (2*C, 0)
     """
 
-    ranks = (4,)
 
-
-@dataclass(frozen=True)
-class BatchNorm3d(_BatchNorm):
+class BatchNorm3d(_BatchNorm, ranks=(5,)):
     """As ``BatchNorm1d``, of (batch, features, depth, height, width). Reference: ``torch.nn.BatchNorm3d``.
 
     >>> from paramsym import C
     >>> BatchNorm3d(C).params
     2*C
     """
-
-    ranks = (5,)
 
 
 @dataclass(frozen=True)
@@ -175,19 +163,9 @@ class SyncBatchNorm(_Normalised):
     _: KW_ONLY
     bias: bool = True
 
-    def tensors(self) -> Iterator[Tensor]:
-        yield from affine_tensors((self.num_features,), "torch", scale=self.affine, shift=self.affine and self.bias)
-        if self.track_running_stats:
-            yield from _statistics(self.num_features, "torch")
-
 
 @dataclass(frozen=True)
-class _InstanceNorm(_Normalised):
-    """The common base of the three classes, which differ only in the rank of their input."""
-
-    alone = True
-    apart = True
-
+class _InstanceNorm(_Normalised, alone=True, apart=True):
     num_features: Width
     eps: float = 1e-5
     momentum: float | None = 0.1
@@ -198,25 +176,19 @@ class _InstanceNorm(_Normalised):
     scale: bool = True
     dialect: Literal["torch", "flax"] = "torch"
 
-    def tensors(self) -> Iterator[Tensor]:
-        yield from affine_tensors((self.num_features,), self.dialect, scale=self.affine and self.scale, shift=self.affine and self.bias)
-        if self.track_running_stats:
-            yield from _statistics(self.num_features, "torch")
-
     def conditions(self) -> None:
-        check_scale(self.scale, self.dialect)
+        super().conditions()
         if self.track_running_stats and self.dialect == "flax":
             message = "track_running_stats=True needs dialect='torch'; Flax' instance normalisation keeps no statistics."
             raise ArgumentError(message)
 
     @property
     def checked(self) -> bool:
-        """Return False: a wrong number of channels matters only with stored tensors, and then torch only warns."""
+        """False without stored tensors: torch then only warns about a wrong number of channels."""
         return self.affine or self.track_running_stats
 
 
-@dataclass(frozen=True)
-class InstanceNorm1d(_InstanceNorm):
+class InstanceNorm1d(_InstanceNorm, ranks=(2, 3)):
     """Normalisation of each channel of each example (Ulyanov et al. 2016) of (batch, features, length).
 
     Nothing is stored by default. ``affine=True`` stores ``weight`` and ``bias``, both (num_features,): 2*num_features parameters;
@@ -233,11 +205,8 @@ class InstanceNorm1d(_InstanceNorm):
     (0, 2*C)
     """
 
-    ranks = (2, 3)
 
-
-@dataclass(frozen=True)
-class InstanceNorm2d(_InstanceNorm):
+class InstanceNorm2d(_InstanceNorm, ranks=(3, 4)):
     """As ``InstanceNorm1d``, of (batch, features, height, width). Reference: ``torch.nn.InstanceNorm2d``.
 
     >>> from paramsym import C
@@ -245,16 +214,11 @@ class InstanceNorm2d(_InstanceNorm):
     C
     """
 
-    ranks = (3, 4)
 
-
-@dataclass(frozen=True)
-class InstanceNorm3d(_InstanceNorm):
+class InstanceNorm3d(_InstanceNorm, ranks=(4, 5)):
     """As ``InstanceNorm1d``, of (batch, features, depth, height, width). Reference: ``torch.nn.InstanceNorm3d``.
 
     >>> from paramsym import C
     >>> InstanceNorm3d(C, affine=True).params
     2*C
     """
-
-    ranks = (4, 5)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from math import inf
 from typing import ClassVar
 
 from paramsym.algebra.convolution import differ
-from paramsym.algebra.size import Dim, canonical, divides, extent, text
+from paramsym.algebra.size import Axis, Dim, canonical, divides, extent, text
 from paramsym.core.layer import Layer, Tensor
-from paramsym.errors import ArgumentError, RankError, ShapeError
-from paramsym.layers.axes import axis_of, per_channel
+from paramsym.errors import ArgumentError, ShapeError
+from paramsym.layers.axes import axis_of, check_rank
 from paramsym.layers.dialects import AFFINE, Dialect, affine_tensors, check_scale
+from paramsym.layers.siblings import Sibling
 from paramsym.naming import quoted
 from paramsym.program import Own, Value, apply, axes, features, heads, normalise, pad, pool, rearrange, reduce, unknown
 
 
-class ChannelNorm(Layer):
+class ChannelNorm(Sibling):
     """The base of norms of channels, which are on axis 1 in torch, and by default on the last axis in Keras and Flax."""
 
     ranks: ClassVar[tuple[int, ...]] = ()
@@ -25,59 +26,65 @@ class ChannelNorm(Layer):
     alone: ClassVar[bool] = False
     """Whether torch also takes one example without a batch axis; it then has the first of the ranks."""
 
+    eps: float
+    affine: bool
+    bias: bool
+    scale: bool = True
+    dialect: Dialect = "torch"
+    axis: int | None = None
+
     @property
-    def channels(self) -> Dim:
-        """The number of normalised channels."""
-        return extent(self.num_features)  # type: ignore[attr-defined]
+    def channels(self) -> Axis:
+        """The axis of the channels, as it is stored."""
+        raise NotImplementedError
 
     @property
     def checked(self) -> bool:
         """Whether the number of channels is checked."""
         return True
 
+    def tensors(self) -> Iterator[Tensor]:
+        yield from affine_tensors((self.channels,), self.dialect, scale=self.affine and self.scale, shift=self.affine and self.bias)
+
+    def conditions(self) -> None:
+        check_scale(self.scale, self.dialect)
+
     def arranged(self, x: Value) -> tuple[Value, int, Callable[[Value], Value]]:
         """Return an input with a batch axis, the axis of its channels, and the function that removes an added batch axis."""
-        dialect = getattr(self, "dialect", "torch")
-        if dialect == "torch" and (x.rank not in self.ranks if self.ranks else x.rank < 2):
+        torch = self.dialect == "torch"
+        if torch:
             wanted = " or ".join(map(str, self.ranks)) or "at least 2"
-            message = f"wanted {wanted} axes, the channels before the spatial ones; found {x.rank}, {text(x.sizes)}."
-            raise RankError(message)
-        rank = max(self.ranks) if self.alone and dialect == "torch" else x.rank
-        given = getattr(self, "axis", None)
-        channel = axis_of((1 if dialect == "torch" else -1) if given is None else given, (1,) * rank, "axis")
+            check_rank(x, x.rank in self.ranks if self.ranks else x.rank >= 2, f"{wanted} axes, the channels before the spatial ones")
+        rank = max(self.ranks) if self.alone and torch else x.rank
+        channel = axis_of((1 if torch else -1) if self.axis is None else self.axis, (1,) * rank, "axis")
         names = ["[batch]" if rank != x.rank else "batch", *["positions"] * (rank - 1)]
         names[channel] = "channels"
-        named, restored = axes(x, " ".join(names), **({"channels": self.channels} if self.checked else {}))
+        named, restored = axes(x, " ".join(names), **({"channels": extent(self.channels)} if self.checked else {}))
         return named, channel, restored
-
-
-def affine(own: Own, dialect: str, behind: int) -> Iterator[Value | None]:
-    """Yield scale and shift of channels, reshaped for the axes after the channels; None if not stored."""
-    for name in AFFINE[dialect]:
-        yield per_channel(own[name], behind) if name in own else None
 
 
 class FeatureNorm(Layer):
     """The base of norms over the last axes; in Keras ``axis`` may name others, in the order of ``normalized_shape``."""
 
     normalized_shape: Dim | tuple[Dim, ...]
+    dialect: Dialect
     axis: tuple[int, ...] | None
 
     def conditions(self) -> None:
-        if self.axis is not None and (self.dialect != "keras" or len(self.axis) != len(_as_shape(self.normalized_shape))):  # type: ignore[attr-defined]
+        if self.axis is not None and (self.dialect != "keras" or len(self.axis) != len(self._shape)):
             message = f"axis is {quoted(self.axis)}; it needs dialect='keras', and one axis for every size of normalized_shape."
             raise ArgumentError(message)
 
+    @property
+    def _shape(self) -> tuple[Dim, ...]:
+        return self.normalized_shape if isinstance(self.normalized_shape, tuple) else (self.normalized_shape,)
+
     def over(self, x: Value) -> tuple[Value, tuple[int, ...]]:
         """Return the checked input and the normalised axes."""
-        shape = _as_shape(self.normalized_shape)
         if self.axis is None:
-            return features(x, *shape), tuple(range(-len(shape), 0))
+            return features(x, *self._shape), tuple(range(-len(self._shape), 0))
         found = tuple(axis_of(axis, x.sizes, "axis") for axis in self.axis)
-        for axis, size in zip(found, shape, strict=True):
-            if differ(x.sizes[axis], size):
-                message = f"axis {axis} has {x.sizes[axis]} entries; wanted {size}, in {text(x.sizes)}."
-                raise ShapeError(message)
+        _check_extents(x, found, self._shape)
         return x, found
 
     def fitted(self, own: Own, name: str, x: Value, over: tuple[int, ...]) -> Value | None:
@@ -86,14 +93,17 @@ class FeatureNorm(Layer):
             return None
         if self.axis is None:
             return own[name]
-        words = [f"a{axis}" for axis in sorted(over)]
-        flat = rearrange(own[name], f"{' '.join(words)} -> ({' '.join(words)})")
+        words = " ".join(f"a{axis}" for axis in sorted(over))
+        flat = rearrange(own[name], f"{words} -> ({words})")
         behind = " ".join(f"a{axis}" if axis in over else "()" for axis in range(min(over), x.rank))
-        return rearrange(flat, f"({' '.join(words)}) -> {behind}", **{f"a{axis}": x.sizes[axis] for axis in over})
+        return rearrange(flat, f"({words}) -> {behind}", **{f"a{axis}": x.sizes[axis] for axis in over})
 
 
-def _as_shape(normalized_shape: Dim | tuple[Dim, ...]) -> tuple[Dim, ...]:
-    return normalized_shape if isinstance(normalized_shape, tuple) else (normalized_shape,)
+def _check_extents(x: Value, axes: Iterable[int], shape: Iterable[Dim]) -> None:
+    for axis, size in zip(axes, shape, strict=True):
+        if differ(x.sizes[axis], size):
+            message = f"axis {axis} has {x.sizes[axis]} entries; wanted {size}, in {text(x.sizes)}."
+            raise ShapeError(message)
 
 
 @dataclass(frozen=True)
@@ -125,16 +135,15 @@ class LayerNorm(FeatureNorm):
     rms_scaling: bool = False
 
     def tensors(self) -> Iterator[Tensor]:
-        scale, shift = (self.scale or self.rms_scaling, self.bias and not self.rms_scaling)  # then Keras does not shift
         kept = self.elementwise_affine
-        yield from affine_tensors(_as_shape(self.normalized_shape), self.dialect, scale=kept and scale, shift=kept and shift)
+        scale, shift = self.scale or self.rms_scaling, self.bias and not self.rms_scaling  # then Keras does not shift
+        yield from affine_tensors(self._shape, self.dialect, scale=kept and scale, shift=kept and shift)
 
     def conditions(self) -> None:
         super().conditions()
         check_scale(self.scale, self.dialect)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The difference from the mean divided by the deviation, scaled and shifted; ``rms_scaling`` keeps the mean."""
         x, over = self.over(x)
         scale, shift = (self.fitted(own, name, x, over) for name in AFFINE[self.dialect])
         if self.rms_scaling:
@@ -163,13 +172,15 @@ class RMSNorm(FeatureNorm):
 
     def tensors(self) -> Iterator[Tensor]:
         if self.elementwise_affine:
-            yield Tensor("weight" if self.dialect == "torch" else "scale", _as_shape(self.normalized_shape), role="scale")
+            yield Tensor(self._name, self._shape, role="scale")
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The input divided by its root mean square, scaled."""
         x, over = self.over(x)
-        scale = self.fitted(own, "weight" if self.dialect == "torch" else "scale", x, over)
-        return normalise(x, "rms", *over, eps=self.eps, scale=scale)
+        return normalise(x, "rms", *over, eps=self.eps, scale=self.fitted(own, self._name, x, over))
+
+    @property
+    def _name(self) -> str:
+        return "weight" if self.dialect == "torch" else "scale"
 
 
 @dataclass(frozen=True)
@@ -202,31 +213,24 @@ class GroupNorm(ChannelNorm):
     dialect: Dialect = "torch"
     axis: int | None = None
 
-    def tensors(self) -> Iterator[Tensor]:
-        channels = (self.num_groups, divides(self.num_groups, self.num_channels, "num_groups", "num_channels"))
-        yield from affine_tensors((channels,), self.dialect, scale=self.affine and self.scale, shift=self.affine and self.bias)
+    @property
+    def channels(self) -> Axis:
+        """As many groups as there are, of equally many channels."""
+        return (self.num_groups, divides(self.num_groups, self.num_channels, "num_groups", "num_channels"))
 
     def conditions(self) -> None:
-        """Groups divide the channels, even if nothing is stored per channel."""
-        divides(self.num_groups, self.num_channels, "num_groups", "num_channels")
-        check_scale(self.scale, self.dialect)
-
-    @property
-    def channels(self) -> Dim:
-        """The number of normalised channels."""
-        return self.num_channels
+        self.channels  # noqa: B018 - groups divide the channels, even if nothing is stored per channel
+        super().conditions()
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Groups of channels normalised together with all positions; every channel is scaled and shifted."""
         x, channel, _ = self.arranged(x)
-        names = [f"a{n}" for n in range(x.rank)]
-        before, behind = " ".join(names[:channel]), " ".join(names[channel + 1 :])
-        apart = rearrange(x, f"{before} (g c) {behind} -> {before} g c {behind}", g=self.num_groups)
+        before = " ".join(f"a{n}" for n in range(channel))
+        apart = rearrange(x, f"{before} (g c) ... -> {before} g c ...", g=self.num_groups)
         over = [n for n in range(1, apart.rank) if n != channel]
         ends = " ()" * (x.rank - 1 - channel)
         scale, shift = (rearrange(heads(own[name]), f"g c -> g c{ends}") if name in own else None for name in AFFINE[self.dialect])
         y = normalise(apart, "layer", *over, eps=self.eps, scale=scale, shift=shift)
-        return rearrange(y, f"{before} g c {behind} -> {before} (g c) {behind}")
+        return rearrange(y, f"{before} g c ... -> {before} (g c) ...")
 
 
 @dataclass(frozen=True)
@@ -242,15 +246,11 @@ class LocalResponseNorm(Layer):
     k: float = 1.0
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The input divided by a power of the mean square of neighbouring channels."""
-        if x.rank < 3:
-            message = f"wanted at least 3 axes, (batch, channels, ...); found {x.rank}, {text(x.sizes)}."
-            raise RankError(message)
-        rest = " ".join(f"a{n}" for n in range(2, x.rank))
+        check_rank(x, x.rank >= 3, "at least 3 axes, (batch, channels, ...)")
         before = self.size // 2 if isinstance(self.size, int) else 0
-        squares = rearrange(x * x, f"b c {rest} -> b {rest} c")
+        squares = rearrange(x * x, "b c ... -> b ... c")
         mean = pool("mean", pad(squares, ((before, canonical(self.size - 1 - before)),)), (self.size,), (1,), ((0, 0),))
-        near, _ = axes(rearrange(mean, f"b {rest} c -> b c {rest}"), "batch channels" + " positions" * (x.rank - 2))
+        near, _ = axes(rearrange(mean, "b ... c -> b c ..."), "batch channels" + " positions" * (x.rank - 2))
         return x / (near * self.alpha + self.k) ** self.beta
 
 
@@ -273,22 +273,16 @@ class Normalization(Layer):
     axis: tuple[int, ...] | None = None
 
     def tensors(self) -> Iterator[Tensor]:
-        """The statistics, then the number of their examples."""
         if not self.given:
-            yield Tensor("mean", self.shape, role="statistic", buffer=True)
-            yield Tensor("variance", self.shape, role="statistic", buffer=True)
-            yield Tensor("count", (), role="statistic", buffer=True)
+            for name, shape in (("mean", self.shape), ("variance", self.shape), ("count", ())):
+                yield Tensor(name, shape, role="statistic", buffer=True)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The difference from the mean divided by the deviation, or the inverse; statistics that are not stored cannot be used."""
-        if self.given:
+        if self.given:  # statistics that are not stored cannot be used
             return unknown("standardise", x)
         kept = range(-len(self.shape), 0) if self.axis is None else self.axis
         found = sorted(axis_of(axis, x.sizes, "axis") for axis in kept)
-        for axis, size in zip(found, self.shape, strict=True):
-            if differ(x.sizes[axis], size):
-                message = f"axis {axis} has {x.sizes[axis]} entries; wanted {size}, in {text(x.sizes)}."
-                raise ShapeError(message)
+        _check_extents(x, found, self.shape)
         words = " ".join(f"a{axis}" for axis in found)
         fitting = " ".join(f"a{axis}" if axis in found else "()" for axis in range(x.rank))
         mean, variance = (rearrange(own[name], f"{words} -> {fitting}") for name in ("mean", "variance"))
@@ -303,6 +297,5 @@ class UnitNormalization(Layer):
     axis: int | tuple[int, ...] = -1
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The input divided by its length."""
         over = tuple(axis_of(axis, x.sizes, "axis") for axis in (self.axis if isinstance(self.axis, tuple) else (self.axis,)))
         return x * apply("clip", apply("rsqrt", reduce("sum", x * x, *over, keep=True)), 0.0, 1e12)
