@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from paramsym.algebra.size import Dim, within
-from paramsym.errors import ArgumentError, ShapeError
+from paramsym.errors import ShapeError
 from paramsym.layers.axes import DataFormat, not_empty, spatial
 from paramsym.layers.pooling import Pooling
 from paramsym.layers.siblings import Sibling
@@ -75,10 +76,9 @@ class _GlobalPool(Sibling):
     keepdims: bool = False
     data_format: DataFormat = "channels_first"
 
-    def conditions(self) -> None:
+    def _refused(self) -> Iterator[str]:
         if not within(self.rank, 3):
-            message = f"rank is {self.rank}; wanted 1, 2 or 3, the number of spatial axes."
-            raise ArgumentError(message)
+            yield f"rank is {self.rank}; wanted 1, 2 or 3, the number of spatial axes."
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         if not isinstance(self.rank, int):

@@ -24,7 +24,6 @@ from typing import ClassVar, Literal
 
 from paramsym.algebra.size import Axis, Width
 from paramsym.core.layer import Tensor
-from paramsym.errors import ArgumentError
 from paramsym.layers.axes import per_channel
 from paramsym.layers.dialects import AFFINE, Dialect
 from paramsym.layers.normalization import ChannelNorm
@@ -95,17 +94,14 @@ class _BatchNorm(_Normalised):
     dialect: Dialect = "torch"
     axis: int | None = None
 
-    def conditions(self) -> None:
-        super().conditions()
+    def _refused(self) -> Iterator[str]:
+        yield from super()._refused()
         if not self.track_running_stats and self.dialect != "torch":
-            message = f"track_running_stats=False needs dialect='torch'; with dialect={self.dialect!r} the statistics are always stored."
-            raise ArgumentError(message)
+            yield f"track_running_stats=False needs dialect='torch'; with dialect={self.dialect!r} the statistics are always stored."
         if self.axis is not None and self.dialect == "torch":
-            message = f"axis is {quoted(self.axis)}; in torch the channels are always on axis 1; only Keras and Flax allow another one."
-            raise ArgumentError(message)
+            yield f"axis is {quoted(self.axis)}; in torch the channels are always on axis 1; only Keras and Flax allow another one."
         if self.renorm and self.dialect != "keras":
-            message = f"renorm=True needs dialect='keras'; found dialect={self.dialect!r}."
-            raise ArgumentError(message)
+            yield f"renorm=True needs dialect='keras'; found dialect={self.dialect!r}."
 
 
 class BatchNorm1d(_BatchNorm, ranks=(2, 3)):
@@ -176,11 +172,10 @@ class _InstanceNorm(_Normalised, alone=True, apart=True):
     scale: bool = True
     dialect: Literal["torch", "flax"] = "torch"
 
-    def conditions(self) -> None:
-        super().conditions()
+    def _refused(self) -> Iterator[str]:
+        yield from super()._refused()
         if self.track_running_stats and self.dialect == "flax":
-            message = "track_running_stats=True needs dialect='torch'; Flax' instance normalisation keeps no statistics."
-            raise ArgumentError(message)
+            yield "track_running_stats=True needs dialect='torch'; Flax' instance normalisation keeps no statistics."
 
     @property
     def checked(self) -> bool:

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from paramsym.algebra.size import Axis, Dim, divides, per, within
 from paramsym.core.layer import Tensor
-from paramsym.errors import ArgumentError
 from paramsym.layers.axes import DataFormat, in_front, per_channel, spatial
 from paramsym.layers.dialects import Dialect
 from paramsym.layers.siblings import Spatial
@@ -32,12 +31,9 @@ class Filtering(Spatial):
 
     def conditions(self) -> None:
         self._each("kernel_size", "stride", "dilation", "padding")
-        refused = next(self._refused(), None)
-        if refused is not None:
-            raise ArgumentError(refused)
+        super().conditions()
 
     def _refused(self) -> Iterator[str]:
-        """Yield a message for each argument that the framework refuses."""
         if self.dialect == "torch" and self.data_format == "channels_last":
             yield "data_format is 'channels_last', which needs dialect='keras'; torch's convolutions take the channels first."
         if self.dialect == "torch" and self.padding == "same" and any(step != 1 for step in self._each("stride")[0]):
@@ -77,10 +73,8 @@ class _Convolution(Filtering):
             grouped, narrow = (self.groups, per(wide, self.groups)), per(narrow, self.groups)
         if self.dialect == "torch":
             yield Tensor("weight", (grouped, narrow, *extents))
-        elif self._turned:
-            yield Tensor("kernel", (*extents, grouped, narrow))
         else:
-            yield Tensor("kernel", (*extents, narrow, grouped))
+            yield Tensor("kernel", (*extents, *((grouped, narrow) if self._turned else (narrow, grouped))))
         if self.bias:
             yield Tensor("bias", (self.out_channels,), role="bias")
 

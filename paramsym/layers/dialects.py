@@ -7,19 +7,13 @@ from typing import Literal, TypeAlias
 
 from paramsym.algebra.size import Axis
 from paramsym.core.layer import Tensor
-from paramsym.errors import ArgumentError
 
 Dialect: TypeAlias = Literal["torch", "keras", "flax"]
 
 AFFINE = {"torch": ("weight", "bias"), "keras": ("gamma", "beta"), "flax": ("scale", "bias")}
 """The names of a norm's scale and shift."""
-
-
-def check_scale(scale: bool, dialect: str) -> None:
-    """Raise ``ArgumentError`` for a shift without a scale in torch."""
-    if not scale and dialect == "torch":
-        message = "scale=False: torch has no shift without a scale; write dialect='keras' or dialect='flax'."
-        raise ArgumentError(message)
+SHIFT_ALONE = "scale=False: torch has no shift without a scale; write dialect='keras' or dialect='flax'."
+"""The error for it."""
 
 
 def affine_tensors(shape: tuple[Axis, ...], dialect: str, *, scale: bool, shift: bool) -> Iterator[Tensor]:

@@ -10,9 +10,9 @@ from typing import ClassVar
 from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Axis, Dim, canonical, divides, extent, text
 from paramsym.core.layer import Layer, Tensor
-from paramsym.errors import ArgumentError, ShapeError
+from paramsym.errors import ShapeError
 from paramsym.layers.axes import axis_of, check_rank
-from paramsym.layers.dialects import AFFINE, Dialect, affine_tensors, check_scale
+from paramsym.layers.dialects import AFFINE, SHIFT_ALONE, Dialect, affine_tensors
 from paramsym.layers.siblings import Sibling
 from paramsym.naming import quoted
 from paramsym.program import Own, Value, apply, axes, features, heads, normalise, pad, pool, rearrange, reduce, unknown
@@ -46,8 +46,9 @@ class ChannelNorm(Sibling):
     def tensors(self) -> Iterator[Tensor]:
         yield from affine_tensors((self.channels,), self.dialect, scale=self.affine and self.scale, shift=self.affine and self.bias)
 
-    def conditions(self) -> None:
-        check_scale(self.scale, self.dialect)
+    def _refused(self) -> Iterator[str]:
+        if self.dialect == "torch" and not self.scale:
+            yield SHIFT_ALONE
 
     def arranged(self, x: Value) -> tuple[Value, int, Callable[[Value], Value]]:
         """Return an input with a batch axis, the axis of its channels, and the function that removes an added batch axis."""
@@ -63,17 +64,16 @@ class ChannelNorm(Sibling):
         return named, channel, restored
 
 
-class FeatureNorm(Layer):
+class FeatureNorm(Sibling):
     """The base of norms over the last axes; in Keras ``axis`` may name others, in the order of ``normalized_shape``."""
 
     normalized_shape: Dim | tuple[Dim, ...]
     dialect: Dialect
     axis: tuple[int, ...] | None
 
-    def conditions(self) -> None:
+    def _refused(self) -> Iterator[str]:
         if self.axis is not None and (self.dialect != "keras" or len(self.axis) != len(self._shape)):
-            message = f"axis is {quoted(self.axis)}; it needs dialect='keras', and one axis for every size of normalized_shape."
-            raise ArgumentError(message)
+            yield f"axis is {quoted(self.axis)}; it needs dialect='keras', and one axis for every size of normalized_shape."
 
     @property
     def _shape(self) -> tuple[Dim, ...]:
@@ -139,9 +139,10 @@ class LayerNorm(FeatureNorm):
         scale, shift = self.scale or self.rms_scaling, self.bias and not self.rms_scaling  # then Keras does not shift
         yield from affine_tensors(self._shape, self.dialect, scale=kept and scale, shift=kept and shift)
 
-    def conditions(self) -> None:
-        super().conditions()
-        check_scale(self.scale, self.dialect)
+    def _refused(self) -> Iterator[str]:
+        yield from super()._refused()
+        if self.dialect == "torch" and not self.scale:
+            yield SHIFT_ALONE
 
     def forward(self, own: Own, x: Value) -> Value:
         x, over = self.over(x)

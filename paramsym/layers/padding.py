@@ -6,6 +6,7 @@ A negative number cuts off.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, TypeAlias
 
@@ -13,7 +14,7 @@ from sympy import Expr
 
 from paramsym.algebra.size import Count, canonical, text
 from paramsym.core.layer import Layer
-from paramsym.errors import ArgumentError, ShapeError
+from paramsym.errors import ShapeError
 from paramsym.layers.axes import DataFormat, check_rank, named, not_empty, spatial
 from paramsym.layers.siblings import Spatial
 from paramsym.layers.spatial import both_sides
@@ -28,10 +29,9 @@ Sides: TypeAlias = int | Expr | tuple[int | Expr, ...]
 class _Padding(Spatial):
     padding: Sides
 
-    def conditions(self) -> None:
+    def _refused(self) -> Iterator[str]:
         if isinstance(self.padding, tuple) and len(self.padding) != 2 * self.rank:
-            message = f"padding is {self.padding}; wanted one number, or {2 * self.rank}: two per spatial axis, the last axis first."
-            raise ArgumentError(message)
+            yield f"padding is {self.padding}; wanted one number, or {2 * self.rank}: two per spatial axis, the last axis first."
 
     def _pairs(self) -> tuple[tuple[Count, Count], ...]:
         """Return the margins before and after, the first spatial axis first."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from inspect import get_annotations
 from typing import Any, ClassVar
 
 from paramsym.core.layer import Layer
+from paramsym.errors import ArgumentError
 from paramsym.layers.spatial import per_axis
 
 
@@ -23,6 +25,15 @@ class Sibling(Layer):
             told["__dataclass_fields__"] = inherited
         for name, value in told.items():
             setattr(cls, name, value)
+
+    def conditions(self) -> None:
+        refused = next(iter(self._refused()), None)
+        if refused is not None:
+            raise ArgumentError(refused)
+
+    def _refused(self) -> Iterable[str]:
+        """Yield a message for each argument that the framework refuses; the first one is raised."""
+        return ()
 
 
 class Spatial(Sibling):
