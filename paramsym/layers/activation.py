@@ -11,22 +11,23 @@ from typing import ClassVar, Literal, cast
 from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Dim, text
 from paramsym.core.layer import Layer, Tensor
-from paramsym.errors import ArgumentError, ShapeError
-from paramsym.layers.axes import axis_of
+from paramsym.errors import ShapeError
+from paramsym.layers.axes import axis_of, per_channel
 from paramsym.layers.dialects import Dialect
 from paramsym.layers.siblings import Sibling
-from paramsym.program import Kept, Own, Value, apply, axes, glu, is_known, rearrange, reduce, region, softmax, unknown
+from paramsym.program import Kept, Own, Value, apply, axes, glu, is_known, reduce, region, softmax, unknown
 
 
+@dataclass(frozen=True)
 class _Function(Sibling):
     """An elementwise function: the name of its operation, and the fields that are its settings."""
 
     computes_by: ClassVar[tuple[str, ...]]
+    inplace = False  # a field of some
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The elementwise function."""
         name, *settings = self.computes_by
-        return apply(name, x, *(getattr(self, setting) for setting in settings), inplace=getattr(self, "inplace", False))
+        return apply(name, x, *(getattr(self, setting) for setting in settings), inplace=self.inplace)
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class _InPlace(_Function):
 
 
 @dataclass(frozen=True)
-class PReLU(Layer):
+class PReLU(Sibling):
     """max(0, x) + a*min(0, x) with a learned slope a (He et al. 2015, section 2.1).
 
     ``weight`` is (num_parameters,): one slope for all channels, or one for each. With ``dialect="keras"`` it is ``alpha`` and has the shape
@@ -64,23 +65,20 @@ class PReLU(Layer):
         name = {"torch": "weight", "keras": "alpha", "flax": "negative_slope"}[self.dialect]
         yield Tensor(name, () if self.dialect == "flax" else shape, role="scale")
 
-    def conditions(self) -> None:
+    def _refused(self) -> Iterator[str]:
         if self.dialect == "flax" and self.num_parameters != 1:
-            message = f"num_parameters is {self.num_parameters}; Flax has one slope for all channels."
-            raise ArgumentError(message)
+            yield f"num_parameters is {self.num_parameters}; Flax has one slope for all channels."
         if self.dialect == "torch" and isinstance(self.num_parameters, tuple):
-            message = f"num_parameters is {self.num_parameters}; torch takes one number; dialect='keras' has slopes per axis."
-            raise ArgumentError(message)
+            yield f"num_parameters is {self.num_parameters}; torch takes one number; dialect='keras' has slopes per axis."
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Negative entries times the slopes; in torch a slope per channel belongs to axis 1."""
         slopes = own[self.own_tensors[0].name]
-        if self.dialect == "torch" and self.num_parameters != 1:
+        if self.dialect == "torch" and self.num_parameters != 1:  # a slope per channel, on axis 1
             channels = x.sizes[1] if x.rank > 1 else 1
             if differ(channels, cast("Dim", self.num_parameters)):
                 message = f"there are {self.num_parameters} slopes for {channels} channels, on axis 1 of {text(x.sizes)}."
                 raise ShapeError(message)
-            slopes = rearrange(slopes, "c -> c" + " ()" * (x.rank - 2))
+            slopes = per_channel(slopes, x.rank - 2)
 
         def kernel(x: Value, slopes: Value) -> Value:
             return apply("relu", x) + slopes * apply("clip", x, -inf, 0.0)
@@ -102,13 +100,11 @@ class ReLU(Layer):
     threshold: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """Entries above the threshold, limited to the largest value; below the threshold a slope."""
         y = apply("threshold", x, self.threshold, 0.0) if self.threshold else apply("relu", x, inplace=self.inplace)
         y = y if self.max_value is None else apply("clip", y, 0.0, self.max_value)
         return y - apply("relu", self.threshold - x) * self.negative_slope if self.negative_slope else y
 
 
-@dataclass(frozen=True)
 class ReLU6(_InPlace, computes_by=("relu6",)):
     """min(max(0, x), 6). Reference: ``torch.nn.ReLU6``."""
 
@@ -138,7 +134,6 @@ class RReLU(_Function, computes_by=("leaky_relu", "slope")):
         return (self.lower + self.upper) / 2
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The function of every entry."""
         keeps = (Kept("given" if self.inplace else "taken"), Kept("own", factors=x.sizes))
         return region("rrelu", partial(super().forward, own), x, keeps=keeps)
 
@@ -159,7 +154,6 @@ class CELU(_Function, computes_by=("celu", "alpha")):
     inplace: bool = False
 
 
-@dataclass(frozen=True)
 class SELU(_InPlace, computes_by=("selu",)):
     """A scaled ELU with fixed constants (Klambauer et al. 2017). Reference: ``torch.nn.SELU``."""
 
@@ -175,36 +169,29 @@ class GELU(Layer):
     approximate: Literal["none", "tanh"] = "none"
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The elementwise function."""
         return apply("gelu_tanh" if self.approximate == "tanh" else "gelu", x)
 
 
-@dataclass(frozen=True)
 class SiLU(_InPlace, computes_by=("silu",)):
     """x times its sigmoid, also called swish (Elfwing et al. 2018). Reference: ``torch.nn.SiLU``."""
 
 
-@dataclass(frozen=True)
 class Mish(_InPlace, computes_by=("mish",)):
     """x*tanh(softplus(x)) (Misra 2019). Reference: ``torch.nn.Mish``."""
 
 
-@dataclass(frozen=True)
 class Sigmoid(_Function, computes_by=("sigmoid",)):
     """1/(1 + exp(-x)). Reference: ``torch.nn.Sigmoid``."""
 
 
-@dataclass(frozen=True)
 class LogSigmoid(_Function, computes_by=("logsigmoid",)):
     """The logarithm of the sigmoid. Reference: ``torch.nn.LogSigmoid``."""
 
 
-@dataclass(frozen=True)
 class Tanh(_Function, computes_by=("tanh",)):
     """The hyperbolic tangent. Reference: ``torch.nn.Tanh``."""
 
 
-@dataclass(frozen=True)
 class Tanhshrink(_Function, computes_by=("tanhshrink",)):
     """x - tanh(x). Reference: ``torch.nn.Tanhshrink``."""
 
@@ -223,10 +210,9 @@ class Hardtanh(_Function, computes_by=("clip", "lower", "upper")):
     min_value: float | None = None
     max_value: float | None = None
 
-    def conditions(self) -> None:
+    def _refused(self) -> Iterator[str]:
         if self.lower >= self.upper:
-            message = f"min_val {self.lower} is not below max_val {self.upper}."
-            raise ArgumentError(message)
+            yield f"min_val {self.lower} is not below max_val {self.upper}."
 
     @property
     def lower(self) -> float:
@@ -239,12 +225,10 @@ class Hardtanh(_Function, computes_by=("clip", "lower", "upper")):
         return self.max_val if self.max_value is None else self.max_value
 
 
-@dataclass(frozen=True)
 class Hardsigmoid(_InPlace, computes_by=("hardsigmoid",)):
     """A sigmoid of three linear pieces, x/6 + 1/2 between -3 and 3. Reference: ``torch.nn.Hardsigmoid``."""
 
 
-@dataclass(frozen=True)
 class Hardswish(_InPlace, computes_by=("hardswish",)):
     """x times its hard sigmoid (Howard et al. 2019). Reference: ``torch.nn.Hardswish``."""
 
@@ -271,7 +255,6 @@ class Softplus(_Function, computes_by=("softplus", "beta", "threshold")):
     threshold: float = 20.0
 
 
-@dataclass(frozen=True)
 class Softsign(_Function, computes_by=("softsign",)):
     """x/(1 + abs(x)). Reference: ``torch.nn.Softsign``."""
 
@@ -292,7 +275,6 @@ class Softmax(Layer):
     dim: int | tuple[int, ...] | None = None
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The softmax along one axis, or the exponentials over their sum along several."""
         if not isinstance(self.dim, tuple):
             return softmax(x, _axis(self.dim, x))
         y = apply("exp", x)
@@ -304,7 +286,6 @@ class Softmax2d(Layer):
     """A softmax over the channels at every position of an image. Reference: ``torch.nn.Softmax2d``."""
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The softmax over the channels of an image, or of a batch of them."""
         x, restored = axes(x, "[batch] channels height width")
         return restored(softmax(x, 1))
 
@@ -316,7 +297,6 @@ class Softmin(Layer):
     dim: int | None = None
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The softmax of the negated input."""
         return softmax(-x, _axis(self.dim, x))
 
 
@@ -327,7 +307,6 @@ class LogSoftmax(Layer):
     dim: int | None = None
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The logarithm of the softmax."""
         return softmax(x, _axis(self.dim, x), log=True)
 
 
@@ -346,7 +325,6 @@ class GLU(Layer):
     dim: int = -1
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """One half times the sigmoid of the other; the axis must be even."""
         return glu(x, axis_of(self.dim, x.sizes))
 
 
@@ -357,7 +335,6 @@ class Activation(Layer):
     function: str
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The named function."""
         if self.function == "squareplus":
             return (x + apply("sqrt", x * x + 4)) / 2
         if self.function == "sparse_sigmoid":

@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
-from paramsym.algebra.size import text
-from paramsym.core.layer import Layer
-from paramsym.errors import ArgumentError, RankError
-from paramsym.layers.axes import DataFormat
+from paramsym.layers.axes import DataFormat, check_rank
+from paramsym.layers.siblings import Sibling
 from paramsym.program import Own, Value, drop
 
 
-class _Dropout(Layer):
-    """The common base: a probability."""
+class _Dropout(Sibling):
+    kept: ClassVar[Literal["mask", "float"] | None] = "mask"
+    """What training keeps for each random number."""
 
     p: float
 
-    def conditions(self) -> None:
+    def _refused(self) -> Iterator[str]:
         if not 0 <= self.p <= 1:
-            message = f"p is {self.p}; a probability is between 0 and 1."
-            raise ArgumentError(message)
+            yield f"p is {self.p}; a probability is between 0 and 1."
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The input; in training with a random mask."""
-        return drop(x, self.p)
+        return drop(x, self.p, kind=self.kept)
 
 
 @dataclass(frozen=True)
 class _InPlace(_Dropout):
-    """The arguments of torch's layers."""
-
     p: float = 0.5
     inplace: bool = False
 
@@ -39,22 +35,18 @@ class _InPlace(_Dropout):
 class _OfChannels(_InPlace):
     """Dropout of whole channels: each is multiplied by one random number."""
 
-    _: KW_ONLY
-    data_format: DataFormat = "channels_first"
-
     alone: ClassVar[int | None] = None
     """The number of axes of one example without a batch axis, if torch takes such an example."""
 
+    _: KW_ONLY
+    data_format: DataFormat = "channels_first"
+
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The input; in training, times one random number for each channel."""
-        if x.rank < 2:
-            message = f"wanted at least 2 axes, one of them the channels; found {x.rank}, {text(x.sizes)}."
-            raise RankError(message)
+        check_rank(x, x.rank >= 2, "at least 2 axes, one of them the channels")
         channel = x.rank - 1 if self.data_format == "channels_last" else 1
         return drop(x, self.p, over=(0,) if x.rank == self.alone else (0, channel), kind="float")
 
 
-@dataclass(frozen=True)
 class Dropout(_InPlace):
     """Each entry becomes zero with probability ``p`` (Srivastava et al. 2014). Reference: ``torch.nn.Dropout``.
 
@@ -63,53 +55,39 @@ class Dropout(_InPlace):
     """
 
 
-@dataclass(frozen=True)
-class Dropout1d(_OfChannels):
+class Dropout1d(_OfChannels, alone=2):
     """Each channel of a sequence becomes zero as a whole. Reference: ``torch.nn.Dropout1d``."""
 
-    alone = 2
 
-
-@dataclass(frozen=True)
 class Dropout2d(_OfChannels):
     """Each channel of an image becomes zero as a whole (Tompson et al. 2015). Reference: ``torch.nn.Dropout2d``."""
 
 
-@dataclass(frozen=True)
-class Dropout3d(_OfChannels):
+class Dropout3d(_OfChannels, alone=4):
     """Each channel of a volume becomes zero as a whole. Reference: ``torch.nn.Dropout3d``."""
 
-    alone = 4
+
+class AlphaDropout(_InPlace, kept="float"):
+    """Entries are dropped with mean and variance preserved (Klambauer et al. 2017). Reference: ``torch.nn.AlphaDropout``.
+
+    Training multiplies by noise, which is kept, and adds noise, which is not kept.
+    """
 
 
-@dataclass(frozen=True)
-class AlphaDropout(_InPlace):
-    """Entries are dropped with mean and variance preserved (Klambauer et al. 2017). Reference: ``torch.nn.AlphaDropout``."""
-
-    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The input; in training, times noise, which is kept, plus noise, which is not kept."""
-        return drop(x, self.p, kind="float")
-
-
-@dataclass(frozen=True)
 class FeatureAlphaDropout(_OfChannels):
     """Whole channels are dropped with mean and variance preserved. Reference: ``torch.nn.FeatureAlphaDropout``."""
 
 
 @dataclass(frozen=True)
-class GaussianDropout(_Dropout):
+class GaussianDropout(_Dropout, kept="float"):
     """Each entry is multiplied by noise around one (Srivastava et al. 2014, section 10). Reference: Keras ``GaussianDropout``."""
 
     p: float
 
-    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The input; in training, times noise."""
-        return drop(x, self.p, kind="float")
-
 
 @dataclass(frozen=True)
-class GaussianNoise(Layer):
-    """Noise of standard deviation ``stddev`` is added. Reference: Keras ``GaussianNoise``.
+class GaussianNoise(Sibling):
+    """Noise of standard deviation ``stddev`` is added, and not kept. Reference: Keras ``GaussianNoise``.
 
     Raises:
         ArgumentError: a ``stddev`` outside 0 to 1, which Keras refuses.
@@ -117,11 +95,9 @@ class GaussianNoise(Layer):
 
     stddev: float
 
-    def conditions(self) -> None:
+    def _refused(self) -> Iterator[str]:
         if not 0 <= self.stddev <= 1:
-            message = f"stddev is {self.stddev}; wanted a number between 0 and 1."
-            raise ArgumentError(message)
+            yield f"stddev is {self.stddev}; wanted a number between 0 and 1."
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        """The input; in training, plus noise, which is not kept."""
         return drop(x, self.stddev, kind=None)

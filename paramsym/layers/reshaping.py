@@ -10,7 +10,7 @@ from paramsym.algebra.convolution import differ, exactly
 from paramsym.algebra.size import Count, Dim, product, size, text
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, RankError, ShapeError
-from paramsym.layers.axes import axis_of
+from paramsym.layers.axes import axis_of, check_rank
 from paramsym.program import Own, Value, copies, known, rearrange
 
 
@@ -22,11 +22,9 @@ class Identity(Layer):
     """
 
     def __init__(self, *_args: object, **_kwargs: object) -> None:
-        """Ignore all arguments."""
         self.__post_init__()
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """The input."""
         return x
 
 
@@ -38,7 +36,6 @@ class Flatten(Layer):
     end_dim: int = -1
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """The axes from ``start_dim`` to ``end_dim`` replaced by their product."""
         if x.rank == 0:
             return rearrange(x, " -> ()")
         first, last = axis_of(self.start_dim, x.sizes, "start_dim"), axis_of(self.end_dim, x.sizes, "end_dim")
@@ -50,9 +47,9 @@ class Flatten(Layer):
 
 def _merged(x: Value, first: int, end: int) -> Value:
     """Return the array with the axes from ``first`` up to ``end`` merged."""
-    words = [f"a{n}" for n in range(x.rank)]
-    left, inside, right = (" ".join(words[part]) for part in (slice(first), slice(first, end), slice(end, None)))
-    return rearrange(x, f"{left} {inside} {right} -> {left} ({inside}) {right}")
+    words = [f"a{n}" for n in range(end)]
+    left, inside = " ".join(words[:first]), " ".join(words[first:])
+    return rearrange(x, f"{left} {inside} ... -> {left} ({inside}) ...")
 
 
 def _split(x: Value, position: int, extents: tuple[Count, ...]) -> Value:
@@ -66,10 +63,9 @@ def _split(x: Value, position: int, extents: tuple[Count, ...]) -> Value:
         raise ShapeError(message)
     if len(extents) == 1:
         return known(x, *x.shape[:position], *extents, *x.shape[position + 1 :])
-    words = [f"a{n}" for n in range(x.rank)]
-    left, right, new = " ".join(words[:position]), " ".join(words[position + 1 :]), [f"b{n}" for n in range(len(extents))]
+    left, new = " ".join(f"a{n}" for n in range(position)), [f"b{n}" for n in range(len(extents))]
     inside = " ".join(new)
-    return rearrange(x, f"{left} ({inside}) {right} -> {left} {inside} {right}", **dict(zip(new, extents, strict=True)))
+    return rearrange(x, f"{left} ({inside}) ... -> {left} {inside} ...", **dict(zip(new, extents, strict=True)))
 
 
 def _check_open_extents(shape: tuple[int | Expr, ...], name: str) -> None:
@@ -101,7 +97,6 @@ class Unflatten(Layer):
         _check_open_extents(self.unflattened_size, "unflattened_size")
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """The axis ``dim`` split; the product of the new axes must be its extent."""
         return _split(x, axis_of(self.dim, x.sizes), self.unflattened_size)
 
 
@@ -122,7 +117,6 @@ class Reshape(Layer):
         _check_open_extents(self.target_shape, "target_shape")
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """The batch axis and the target shape; both shapes must have the same number of entries."""
         if x.rank == 0:
             message = "wanted a batch axis in front; found no axes."
             raise RankError(message)
@@ -145,10 +139,7 @@ class Permute(Layer):
             raise ArgumentError(message)
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """The axes after the batch in their new order."""
-        if x.rank != len(self.order) + 1:
-            message = f"wanted {len(self.order) + 1} axes, batch first; found {x.rank}, {text(x.sizes)}."
-            raise RankError(message)
+        check_rank(x, x.rank == len(self.order) + 1, f"{len(self.order) + 1} axes, batch first")
         words = [f"a{n}" for n in range(x.rank)]
         return rearrange(x, f"{' '.join(words)} -> {' '.join(words[n] for n in (0, *self.order))}")
 
@@ -160,8 +151,5 @@ class RepeatVector(Layer):
     times: Dim
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """(batch, times, width)."""
-        if x.rank != 2:
-            message = f"wanted 2 axes, (batch, width); found {x.rank}, {text(x.sizes)}."
-            raise RankError(message)
+        check_rank(x, x.rank == 2, "2 axes, (batch, width)")
         return copies(rearrange(x, "b w -> b () w"), self.times, axis=1)
