@@ -12,8 +12,9 @@ from paramsym.algebra.size import Dim, canonical, within
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError, SizeError
+from paramsym.layers.axes import widened
 from paramsym.layers.dense import Dense
-from paramsym.program import Own, Value, compare, constant, features, pick, rearrange, softmax, take, where
+from paramsym.program import Own, Value, compare, constant, features, pick, softmax, take, where
 
 
 @dataclass(frozen=True)
@@ -46,15 +47,13 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
     head_bias: bool = False
 
     def conditions(self) -> None:
-        """Cutoffs are increasing, between 1 and the last class, and there is at least one."""
         if not self.cutoffs:
             message = "cutoffs is empty; wanted at least one, as in (2000, 10000)."
             raise ArgumentError(message)
         if any(self._divisor(power + 1).is_positive is False for power in range(len(self.cutoffs))):
             message = f"div_value is {self.div_value}; wanted a positive number."
             raise ArgumentError(message)
-        edges = (*self.cutoffs, self.n_classes)
-        for lower, upper in pairwise(edges):
+        for lower, upper in self._clusters:
             if not within(lower + 1, upper):
                 message = f"cutoffs {self.cutoffs} with n_classes {self.n_classes}: wanted increasing cutoffs between 1 and n_classes - 1."
                 raise SizeError(message)
@@ -69,7 +68,12 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
     @property
     def widths(self) -> tuple[Dim, ...]:
         """The width of each cluster's projection."""
-        return tuple(self._width(cluster + 1) for cluster in range(len(self.cutoffs)))
+        return tuple(canonical(floor(self.in_features / self._divisor(cluster + 1))) for cluster in range(len(self.cutoffs)))
+
+    @property
+    def _clusters(self) -> list[tuple[Dim, Dim]]:
+        """The first class of each cluster, and the first one after it."""
+        return list(pairwise((*self.cutoffs, self.n_classes)))
 
     def _divisor(self, power: int) -> Expr:
         """Return ``div_value**power`` exactly; the power of a float is a float, as in torch, and a float is a fraction.
@@ -83,10 +87,6 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         except (OverflowError, ValueError):  # a power that no float holds, infinity, not a number
             return Integer(-1)
 
-    def _width(self, power: int) -> Dim:
-        """Return the width of the cluster's projection."""
-        return canonical(floor(self.in_features / self._divisor(power)))
-
     def forward(self, own: Own, x: Value, target: Value | None = None) -> Value:
         """The log-probability of every example's target; without targets, of the first class.
 
@@ -95,26 +95,23 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         target = constant("index zeros", features(x, self.in_features).sizes[:-1], kind="index") if target is None else target
         head = softmax(own.head(x), log=True)
         found = _of_class(head, target, 0, self.cutoffs[0])
-        for cluster, (lower, upper) in enumerate(pairwise((*self.cutoffs, self.n_classes))):
+        for cluster, (lower, upper) in enumerate(self._clusters):
             inside = softmax(own[f"tail.{cluster}"](x), log=True)
             both = take(head, -1, canonical(self.cutoffs[0] + cluster)) + _of_class(inside, target, lower, upper)
             found = where(compare(target, "greater_equal", lower), both, found)
         return found
 
     def parts(self) -> Iterator[Part]:
-        """The head, then two projections per cluster."""
         yield Part("head", Dense(self.in_features, self.cutoffs[0] + len(self.cutoffs), bias=self.head_bias))
-        edges = (*self.cutoffs, self.n_classes)
-        clusters = [
+        clusters = (
             Sequential(Dense(self.in_features, width, bias=False), Dense(width, canonical(upper - lower), bias=False))
-            for width, (lower, upper) in zip(self.widths, pairwise(edges), strict=True)
-        ]
+            for width, (lower, upper) in zip(self.widths, self._clusters, strict=True)
+        )
         yield Part("tail", Sequential(*clusters))
 
 
 def _of_class(scores: Value, target: Value, lower: Dim, upper: Dim) -> Value:
     """Return the score of every target among the classes from ``lower`` on; for a target outside, the score is arbitrary."""
-    names = " ".join(f"a{n}" for n in range(target.rank))
     inside = where(compare(target, "less", upper), target - lower, 0)
     inside = where(compare(inside, "greater_equal", 0), inside, 0)
-    return take(pick(scores, rearrange(inside, f"{names} -> {names} ()")), -1)
+    return take(pick(scores, widened(inside)), -1)

@@ -34,6 +34,5 @@ class Parameter(Layer):
         yield Tensor(self.name, shape, role=self.role, trainable=not self.frozen)
 
     def forward(self, own: Own) -> Value:
-        """The tensor itself, without an input."""
         value: Value = own[self.name]
         return value

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paramsym.algebra.convolution import differ
-from paramsym.algebra.size import Dim, canonical, divides, text
-from paramsym.core.layer import Layer, Part
+from paramsym.algebra.size import Dim, divides, product, text
+from paramsym.core.layer import Part
 from paramsym.errors import ShapeError
 from paramsym.layers.axes import spatial
 from paramsym.layers.convolution import Conv2d
-from paramsym.layers.spatial import per_axis
+from paramsym.layers.siblings import Spatial
 from paramsym.program import Own, Value, known, rearrange
 
 
 @dataclass(frozen=True)
-class PatchEmbedding(Layer):
+class PatchEmbedding(Spatial, rank=2):
     """A linear map of every square patch of an image to a vector (Dosovitskiy et al. 2021, section 3.1), written as a strided convolution.
 
     ``projection.weight`` is (hidden_size, num_channels, patch height, patch width); ``projection.bias``, if present,
@@ -46,27 +46,25 @@ class PatchEmbedding(Layer):
 
     @property
     def num_patches(self) -> Dim:
-        """The number of patches in the image: rows of patches times columns."""
-        rows, columns = self._tiles()
-        return canonical(rows * columns)
+        """The number of patches in the image."""
+        return product(self._tiles())
 
     def conditions(self) -> None:
         self._tiles()
 
     def parts(self) -> Iterator[Part]:
-        patch = per_axis(self.patch_size, 2, "patch_size")
+        (patch,) = self._each("patch_size")
         yield Part(self.name, Conv2d(self.num_channels, self.hidden_size, patch, stride=patch, bias=self.bias))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The projection of the whole image, flattened to (batch, patches, width)."""
         x, _ = spatial(x, 2, channels=self.num_channels, batched=True)
-        if any(map(differ, x.sizes[2:], per_axis(self.image_size, 2, "image_size"))):
+        if any(map(differ, x.sizes[2:], self._each("image_size")[0])):
             message = f"the image is {text(x.sizes[2:])}; wanted {text(self.image_size)}."
             raise ShapeError(message)
         y = own[self.name](x)
         return rearrange(known(y, *y.shape[:2], *self._tiles()), "b c h w -> b (h w) c")
 
-    def _tiles(self) -> tuple[Dim, Dim]:
-        image, patch = per_axis(self.image_size, 2, "image_size"), per_axis(self.patch_size, 2, "patch_size")
-        rows, columns = (divides(small, large, "patch_size", "image_size") for small, large in zip(patch, image, strict=True))
-        return rows, columns
+    def _tiles(self) -> tuple[Dim, ...]:
+        """Return the numbers of rows and columns of patches."""
+        patch, image = self._each("patch_size", "image_size")
+        return tuple(divides(small, large, "patch_size", "image_size") for small, large in zip(patch, image, strict=True))

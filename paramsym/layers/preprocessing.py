@@ -20,7 +20,6 @@ class Rescaling(Layer):
     offset: Constant = 0.0
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """The product and the sum."""
         return x * _entries(self.scale) + _entries(self.offset)
 
 
@@ -35,5 +34,4 @@ class Masking(Layer):
     mask_value: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """The input, except steps whose entries along the last axis are all equal to it."""
         return x * reduce("max", apply("nonzero", x - self.mask_value), -1, keep=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
-from paramsym.algebra.size import Axis
+from paramsym.algebra.size import Axis, factors_of
 from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.layers.convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
@@ -23,7 +23,6 @@ class _Reparametrized(Layer):
     name: str
 
     def conditions(self) -> None:
-        """The layer stores the named tensor itself, and its framework has such a wrapper."""
         if self.layer.own_parts or not self.layer.own_tensors:
             message = f"layer is a {type(self.layer).__name__}; wanted one that stores its tensors itself, such as Dense or Conv2d."
             raise ArgumentError(message)
@@ -38,14 +37,8 @@ class _Reparametrized(Layer):
         return self.layer.computed_as
 
     def forward(self, own: Own, *inputs: Value) -> Any:
-        """The layer's forward pass with the computed tensor."""
         values = {tensor.name: own[f"{self._above}{tensor.name}"] for tensor in self._others}
         return self.layer.forward(Lent(self.layer, {**values, **self._worked_out(own)}), *inputs)
-
-    @property
-    def _above(self) -> str:
-        """The prefix of the layer's other tensors."""
-        return "layer_instance." if self._dialect == "flax" else ""
 
     def _worked_out(self, own: Own) -> dict[str, Value]:
         """Return the tensors that are not used directly."""
@@ -54,6 +47,14 @@ class _Reparametrized(Layer):
     @property
     def _dialect(self) -> str:
         return str(getattr(self.layer, "dialect", "torch"))
+
+    @property
+    def _above(self) -> str:
+        """The prefix of the layer's tensors."""
+        return "layer_instance." if self._dialect == "flax" else ""
+
+    def _prefixed(self, *tensors: Tensor) -> Iterator[Tensor]:
+        yield from (replace(tensor, name=f"{self._above}{tensor.name}") for tensor in tensors)
 
     @property
     def _tensor(self) -> Tensor:
@@ -65,8 +66,8 @@ class _Reparametrized(Layer):
         return found
 
     @property
-    def _others(self) -> Iterator[Tensor]:
-        yield from (tensor for tensor in self.layer.own_tensors if tensor is not self._tensor)
+    def _others(self) -> tuple[Tensor, ...]:
+        return tuple(tensor for tensor in self.layer.own_tensors if tensor is not self._tensor)
 
     def _axis(self, dim: int) -> int:
         rank = len(self._tensor.shape)
@@ -112,30 +113,35 @@ class WeightNorm(_Reparametrized):
             raise ArgumentError(message)
 
     def tensors(self) -> Iterator[Tensor]:
-        """The unchanged tensors, then lengths and directions; in Flax the lengths come last."""
-        tensor = self._tensor
+        directions, lengths = self._names
         if self._dialect == "flax":
-            yield from (replace(one, name=f"layer_instance.{one.name}") for one in self.layer.own_tensors)
-            yield Tensor(f"layer_instance.{tensor.name}.scale", tensor.shape[-1:], role="scale")
+            yield from self._prefixed(*self.layer.own_tensors)
+            yield Tensor(lengths, self._tensor.shape[-1:], role="scale")
             return
         yield from self._others
         kept = self._kept
-        lengths = () if kept is None else tuple(axis if place == kept else 1 for place, axis in enumerate(tensor.shape))
-        yield Tensor(f"parametrizations.{tensor.name}.original0", lengths, role="scale")
-        yield replace(tensor, name=f"parametrizations.{tensor.name}.original1")
+        shape = () if kept is None else tuple(axis if place == kept else 1 for place, axis in enumerate(self._tensor.shape))
+        yield Tensor(lengths, shape, role="scale")
+        yield replace(self._tensor, name=directions)
 
     def _worked_out(self, own: Own) -> dict[str, Value]:
-        """The directions scaled to the stored lengths; in Flax the axis of the lengths is the last one."""
-        tensor = self._tensor
-        rank = len(tensor.shape)
-        flax = self._dialect == "flax"
-        value = own[f"layer_instance.{tensor.name}" if flax else f"parametrizations.{tensor.name}.original1"]
-        kept = rank - 1 if flax else self._kept
-        scale = own[f"layer_instance.{tensor.name}.scale" if flax else f"parametrizations.{tensor.name}.original0"]
-        return {tensor.name: normalise(value, "length", *(axis for axis in range(rank) if axis != kept), scale=scale)}
+        directions, lengths = self._names
+        over = (axis for axis in range(len(self._tensor.shape)) if axis != self._kept)
+        return {self._tensor.name: normalise(own[directions], "length", *over, scale=own[lengths])}
+
+    @property
+    def _names(self) -> tuple[str, str]:
+        """The names of directions and lengths."""
+        name = self._tensor.name
+        if self._dialect == "flax":
+            return f"layer_instance.{name}", f"layer_instance.{name}.scale"
+        return f"parametrizations.{name}.original1", f"parametrizations.{name}.original0"
 
     @property
     def _kept(self) -> int | None:
+        """The axis of the lengths."""
+        if self._dialect == "flax":
+            return len(self._tensor.shape) - 1
         return None if self.dim in {None, -1} else self._axis(self.dim or 0)
 
 
@@ -170,7 +176,6 @@ class SpectralNorm(_Reparametrized):
     """Keras' name of the layer inside, if it differs from the default."""
 
     def conditions(self) -> None:
-        """Only torch has a choice of the axis; in Keras and Flax it is the last one."""
         super().conditions()
         if self._dialect != "torch" and self.dim is not None:
             message = f"dim is {self.dim}, which needs dialect='torch'; for a layer of {self._dialect} the last axis is used."
@@ -182,18 +187,31 @@ class SpectralNorm(_Reparametrized):
             self._axis(self.dim)
 
     def tensors(self) -> Iterator[Tensor]:
-        """The tensors and the vectors of the iteration."""
-        yield from {"torch": self._torch, "keras": self._keras, "flax": self._flax}[self._dialect]()
+        tensor = self._tensor
+        if self._dialect == "flax":
+            yield from self._prefixed(*self.layer.own_tensors)
+            for matrix in self._matrices:
+                yield _vector(f"layer_instance.{matrix.name}.sigma")
+                yield _vector(f"layer_instance.{matrix.name}.u", 1, matrix.shape[-1])
+        elif self._dialect == "keras":
+            yield from self._prefixed(tensor)
+            yield _vector("vector_u", 1, tensor.shape[-1])
+            yield from self._prefixed(*self._others)
+        else:
+            yield from self._others
+            yield replace(tensor, name=f"parametrizations.{tensor.name}.original")
+            if len(tensor.shape) > 1:
+                columns = [factor for place, axis in enumerate(tensor.shape) if place != self._rows for factor in factors_of(axis)]
+                yield _vector(f"parametrizations.{tensor.name}.0._u", tensor.shape[self._rows])
+                yield _vector(f"parametrizations.{tensor.name}.0._v", tuple(columns))
 
     @property
     def _above(self) -> str:
-        """The prefix of the layer's other tensors."""
-        return f"{self._inside}." if self._dialect == "keras" else super()._above
+        return f"{self.called or keras_name(self.layer)}." if self._dialect == "keras" else super()._above
 
     @property
-    def _inside(self) -> str:
-        """Keras' name of the layer inside."""
-        return self.called or keras_name(self.layer)
+    def _matrices(self) -> list[Tensor]:
+        return [tensor for tensor in self.layer.own_tensors if len(tensor.shape) > 1]
 
     @property
     def _rows(self) -> int:
@@ -202,13 +220,12 @@ class SpectralNorm(_Reparametrized):
         return self._axis(usual if self.dim is None else self.dim)
 
     def _worked_out(self, own: Own) -> dict[str, Value]:
-        """The tensor divided by its largest singular value; Keras stores the divided tensor, and Flax iterates once more."""
+        """Divide the tensor by its largest singular value; Keras stores the divided tensor, and Flax iterates once more."""
         tensor = self._tensor
         if self._dialect == "keras":
-            return {tensor.name: own[f"{self._inside}.{tensor.name}"]}
+            return {tensor.name: own[f"{self._above}{tensor.name}"]}
         if self._dialect == "flax":
-            matrices = [one for one in self.layer.own_tensors if len(one.shape) > 1]
-            return {one.name: self._iterated(own, one) for one in matrices}
+            return {matrix.name: _iterated(own, f"layer_instance.{matrix.name}") for matrix in self._matrices}
         value = own[f"parametrizations.{tensor.name}.original"]
         if len(tensor.shape) == 1:
             return {tensor.name: value / (apply("sqrt", reduce("sum", value * value, keep=True)) + 1e-12)}
@@ -218,41 +235,15 @@ class SpectralNorm(_Reparametrized):
         matrix = rearrange(value, f"{' '.join(names)} -> a{self._rows} ({rest})")
         return {tensor.name: value / contract("r, r -> ", u, contract("r c, c -> r", matrix, v))}
 
-    def _iterated(self, own: Own, tensor: Tensor) -> Value:
-        """Divide a tensor of Flax by the singular value after one step of the iteration."""
-        value = own[f"layer_instance.{tensor.name}"]
-        names = " ".join(f"a{n}" for n in range(len(tensor.shape) - 1))
-        matrix = rearrange(value, f"{names} c -> ({names}) c")
-        u = take(own[f"layer_instance.{tensor.name}.u"], 0)
-        v = _unit(contract("c, r c -> r", u, matrix))
-        u = _unit(contract("r, r c -> c", v, matrix))
-        return value / contract("c, c -> ", contract("r, r c -> c", v, matrix), u)
 
-    def _torch(self) -> Iterator[Tensor]:
-        yield from self._others
-        tensor = self._tensor
-        yield replace(tensor, name=f"parametrizations.{tensor.name}.original")
-        if len(tensor.shape) > 1:
-            rows = self._rows
-            columns: list[Any] = []
-            for place, axis in enumerate(tensor.shape):
-                if place != rows:
-                    columns.extend(axis if isinstance(axis, tuple) else (axis,))
-            yield _vector(f"parametrizations.{tensor.name}.0._u", tensor.shape[rows])
-            yield _vector(f"parametrizations.{tensor.name}.0._v", tuple(columns))
-
-    def _keras(self) -> Iterator[Tensor]:
-        inside, tensor = self._inside, self._tensor
-        yield replace(tensor, name=f"{inside}.{tensor.name}")
-        yield _vector("vector_u", 1, tensor.shape[-1])
-        yield from (replace(other, name=f"{inside}.{other.name}") for other in self._others)
-
-    def _flax(self) -> Iterator[Tensor]:
-        yield from (replace(tensor, name=f"layer_instance.{tensor.name}") for tensor in self.layer.own_tensors)
-        for tensor in self.layer.own_tensors:
-            if len(tensor.shape) > 1:
-                yield _vector(f"layer_instance.{tensor.name}.sigma")
-                yield _vector(f"layer_instance.{tensor.name}.u", 1, tensor.shape[-1])
+def _iterated(own: Own, name: str) -> Value:
+    """Divide a tensor of Flax by the singular value after one step of the iteration."""
+    value = own[name]
+    matrix = rearrange(value, "... c -> (...) c")
+    u = take(own[f"{name}.u"], 0)
+    v = _unit(contract("c, r c -> r", u, matrix))
+    u = _unit(contract("r, r c -> c", v, matrix))
+    return value / contract("c, c -> ", contract("r, r c -> c", v, matrix), u)
 
 
 def _vector(name: str, *shape: Axis) -> Tensor:

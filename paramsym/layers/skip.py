@@ -31,9 +31,7 @@ class SkipConnection(Layer):
     axis: int = 1
 
     def parts(self) -> Iterator[Part]:
-        """The submodule."""
         yield Part("submodule", self.submodule)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The input, then the result of the submodule."""
         return join(x, own.submodule(x), axis=self.axis)
