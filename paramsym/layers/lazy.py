@@ -63,7 +63,6 @@ class LazyDense(Layer):
         return Dense(in_features, self.out_features, self.bias, dialect=self.dialect)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The dense layer for the width of the input."""
         self.width(x.sizes)
         return self.built(self.in_features).forward(own, x)
 

@@ -10,11 +10,12 @@ from paramsym.algebra.size import Axis, factors_of
 from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.layers.convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
+from paramsym.layers.siblings import Sibling
 from paramsym.layers.wrappers import keras_name
 from paramsym.program import Lent, Own, Value, apply, contract, normalise, rearrange, reduce, take
 
 
-class _Reparametrized(Layer):
+class _Reparametrized(Sibling):
     """The common base: one tensor of a layer without parts is stored in another form, the others unchanged."""
 
     knows: ClassVar[tuple[str, ...]]
@@ -22,13 +23,14 @@ class _Reparametrized(Layer):
     layer: Layer
     name: str
 
-    def conditions(self) -> None:
+    def _refused(self) -> Iterator[str]:
         if self.layer.own_parts or not self.layer.own_tensors:
-            message = f"layer is a {type(self.layer).__name__}; wanted one that stores its tensors itself, such as Dense or Conv2d."
-            raise ArgumentError(message)
+            yield f"layer is a {type(self.layer).__name__}; wanted one that stores its tensors itself, such as Dense or Conv2d."
         if self._dialect not in self.knows:
-            message = f"layer is in dialect {self._dialect!r}, which has no {type(self).__name__}; wanted {' or '.join(self.knows)}."
-            raise ArgumentError(message)
+            yield f"layer is in dialect {self._dialect!r}, which has no {type(self).__name__}; wanted {' or '.join(self.knows)}."
+
+    def conditions(self) -> None:
+        super().conditions()
         self._tensor  # noqa: B018 - looking it up is the check
 
     @property
@@ -78,7 +80,7 @@ class _Reparametrized(Layer):
 
 
 @dataclass(frozen=True)
-class WeightNorm(_Reparametrized):
+class WeightNorm(_Reparametrized, knows=("torch", "flax")):
     r"""A layer with a matrix stored as lengths and directions, :math:`w = g \cdot v/\lVert v \rVert` (Salimans and Kingma 2016, section 2).
 
     ``name`` is the tensor, by default the layer's first. In torch it becomes ``parametrizations.weight.original0``, g, of its rank with 1
@@ -99,8 +101,6 @@ class WeightNorm(_Reparametrized):
     ['bias', 'parametrizations.weight.original0', 'parametrizations.weight.original1']
     """
 
-    knows = ("torch", "flax")
-
     layer: Layer
     name: str = ""
     dim: int | None = 0
@@ -108,9 +108,11 @@ class WeightNorm(_Reparametrized):
     def conditions(self) -> None:
         super().conditions()
         self._kept  # noqa: B018 - looking it up is the check
+
+    def _refused(self) -> Iterator[str]:
+        yield from super()._refused()
         if self._dialect == "flax" and self.dim != 0:
-            message = f"dim is {self.dim}, which needs dialect='torch'; for a layer of Flax the lengths are those of the last axis."
-            raise ArgumentError(message)
+            yield f"dim is {self.dim}, which needs dialect='torch'; for a layer of Flax the lengths are those of the last axis."
 
     def tensors(self) -> Iterator[Tensor]:
         directions, lengths = self._names
@@ -146,7 +148,7 @@ class WeightNorm(_Reparametrized):
 
 
 @dataclass(frozen=True)
-class SpectralNorm(_Reparametrized):
+class SpectralNorm(_Reparametrized, knows=("torch", "keras", "flax")):
     r"""A layer whose matrix is divided by its largest singular value (Miyato et al. 2018, section 2.1), found by power iteration.
 
     No parameter is added: the vectors of the iteration are buffers. In torch ``parametrizations.weight.original`` has the tensor's shape,
@@ -166,8 +168,6 @@ class SpectralNorm(_Reparametrized):
     {'parametrizations.weight.original': (F, H), 'parametrizations.weight.0._u': (F,), 'parametrizations.weight.0._v': (H,)}
     """
 
-    knows = ("torch", "keras", "flax")
-
     layer: Layer
     name: str = ""
     dim: int | None = None
@@ -177,14 +177,15 @@ class SpectralNorm(_Reparametrized):
 
     def conditions(self) -> None:
         super().conditions()
-        if self._dialect != "torch" and self.dim is not None:
-            message = f"dim is {self.dim}, which needs dialect='torch'; for a layer of {self._dialect} the last axis is used."
-            raise ArgumentError(message)
-        if self.called and self._dialect != "keras":
-            message = f"called is {self.called!r}; only in Keras the layer inside has a name."
-            raise ArgumentError(message)
         if self.dim is not None:
             self._axis(self.dim)
+
+    def _refused(self) -> Iterator[str]:
+        yield from super()._refused()
+        if self._dialect != "torch" and self.dim is not None:
+            yield f"dim is {self.dim}, which needs dialect='torch'; for a layer of {self._dialect} the last axis is used."
+        if self.called and self._dialect != "keras":
+            yield f"called is {self.called!r}; only in Keras the layer inside has a name."
 
     def tensors(self) -> Iterator[Tensor]:
         tensor = self._tensor

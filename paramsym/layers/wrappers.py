@@ -22,18 +22,15 @@ def keras_name(layer: Layer | str) -> str:
     >>> keras_name("Conv2DTranspose"), keras_name(LSTM(H, H)), keras_name(RNN(H, H, dialect="keras"))
     ('conv2d_transpose', 'lstm', 'simple_rnn')
     """
-    while isinstance(layer, Around):
-        layer = layer.layer
+    layer = _inside(layer)
     name = layer if isinstance(layer, str) else type(layer).__name__
-    if not isinstance(layer, str) and name == "RNN" and getattr(layer, "dialect", "") == "keras":
+    if name == "RNN" and getattr(layer, "dialect", "") == "keras":
         name = "SimpleRNN"
     return re.sub(r"(?<=.)(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
-def _goes_backwards(layer: Layer) -> bool:
-    while isinstance(layer, Around):
-        layer = layer.layer
-    return bool(getattr(layer, "go_backwards", False))
+def _inside(layer: Any) -> Any:
+    return _inside(layer.layer) if isinstance(layer, Around) else layer
 
 
 @dataclass(frozen=True)
@@ -78,12 +75,9 @@ class Bidirectional(Layer):
         yield Part(backward, self.layer if self.backward_layer is None else self.backward_layer)
 
     def forward(self, own: Own, x: Value) -> Any:
-        """Both directions read the same sequence, the backward one from its end; outputs are joined or merged, and states follow.
-
-        A given backward layer, which has ``go_backwards`` as in Keras, reads the sequence unchanged.
-        """
+        """The outputs joined or merged, then the states; a backward layer that has ``go_backwards`` reads the sequence unchanged."""
         forward, backward = self.own_parts
-        alone = _goes_backwards(forward.layer) != _goes_backwards(backward.layer)
+        alone = sum(bool(getattr(_inside(part.layer), "go_backwards", False)) for part in self.own_parts) == 1
         there, *states = each(own[forward.name](x))
         back, *others = each(own[backward.name](x if alone else flip(x, 1)))
         back = flip(back, 1) if back.rank == x.rank else back
@@ -116,7 +110,6 @@ class TimeDistributed(Layer):
         yield Part(self.name or keras_name(self.layer), self.layer)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The layer at every position along axis 1."""
         if x.rank < 3:
             message = f"wanted batch, time and at least one more axis; found {x.rank}, {text(x.sizes)}."
             raise ShapeError(message)
