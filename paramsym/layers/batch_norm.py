@@ -38,6 +38,7 @@ _STATISTICS = {
 _RENORM = ("moving_stddev", "renorm_mean", "renorm_stddev")
 
 
+@dataclass(frozen=True)
 class _Normalised(ChannelNorm):
     """The computation of all classes in evaluation, with the stored statistics, or without them those of the input."""
 
@@ -45,8 +46,12 @@ class _Normalised(ChannelNorm):
     """Whether every example is normalised separately."""
 
     num_features: Width
-    track_running_stats: bool
-    renorm: bool = False
+    eps: float = 1e-5
+    momentum: float | None = 0.1
+    affine: bool = True
+    track_running_stats: bool = True
+
+    renorm = False  # a field of batch norms
 
     @property
     def channels(self) -> Axis:
@@ -82,11 +87,6 @@ class _Normalised(ChannelNorm):
 
 @dataclass(frozen=True)
 class _BatchNorm(_Normalised):
-    num_features: Width
-    eps: float = 1e-5
-    momentum: float | None = 0.1
-    affine: bool = True
-    track_running_stats: bool = True
     _: KW_ONLY
     bias: bool = True
     scale: bool = True
@@ -150,11 +150,6 @@ class SyncBatchNorm(_Normalised):
     2*C
     """
 
-    num_features: Width
-    eps: float = 1e-5
-    momentum: float | None = 0.1
-    affine: bool = True
-    track_running_stats: bool = True
     process_group: object = None
     _: KW_ONLY
     bias: bool = True
@@ -162,9 +157,6 @@ class SyncBatchNorm(_Normalised):
 
 @dataclass(frozen=True)
 class _InstanceNorm(_Normalised, alone=True, apart=True):
-    num_features: Width
-    eps: float = 1e-5
-    momentum: float | None = 0.1
     affine: bool = False
     track_running_stats: bool = False
     _: KW_ONLY

@@ -34,5 +34,4 @@ class Parameter(Layer):
         yield Tensor(self.name, shape, role=self.role, trainable=not self.frozen)
 
     def forward(self, own: Own) -> Value:
-        value: Value = own[self.name]
-        return value
+        return own[self.name]

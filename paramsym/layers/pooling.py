@@ -68,8 +68,7 @@ class _Windows(Pooling):
             if self.rank == 3 and not within(size, length):
                 message = f"the input {text(x.sizes[2:])} is smaller than the window {text(kernel)}; padding does not count here."
                 raise ShapeError(message)
-        mean: Value = pool("mean", x, kernel, stride, margins, ceil=self.ceil_mode, **more)
-        return mean
+        return pool("mean", x, kernel, stride, margins, ceil=self.ceil_mode, **more)
 
 
 @dataclass(frozen=True)

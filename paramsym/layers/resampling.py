@@ -42,10 +42,8 @@ class _Interpolation(Sibling):
             raise ArgumentError(message)
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """Batch and channels are kept; each spatial axis gets the target size, or grows by its factor, rounded down."""
-        given = self.scale_factor if self.size is None else self.size
+        rank, given = x.rank - 2, self.scale_factor if self.size is None else self.size
         self._check_rank(x, given)
-        rank = x.rank - 2
         x, restored = spatial(x, rank, self.data_format, batched=True)
         not_empty(x.sizes[1:], "the axes")
         wanted = per_axis(given, rank, "")
@@ -94,19 +92,11 @@ class Upsample(_Upsample):
 
 
 class UpsamplingNearest2d(_Upsample):
-    """An image enlarged by its nearest entries. Reference: ``torch.nn.UpsamplingNearest2d``.
-
-    Raises:
-        ArgumentError: both or neither of size and factor.
-    """
+    """As ``Upsample``, of an image by its nearest entries. Reference: ``torch.nn.UpsamplingNearest2d``."""
 
 
 class UpsamplingBilinear2d(_Upsample, mode="bilinear", align_corners=True):
-    """An image enlarged by interpolation. Reference: ``torch.nn.UpsamplingBilinear2d``.
-
-    Raises:
-        ArgumentError: both or neither of size and factor.
-    """
+    """As ``Upsample``, of an image by interpolation with aligned corners. Reference: ``torch.nn.UpsamplingBilinear2d``."""
 
 
 @dataclass(frozen=True)

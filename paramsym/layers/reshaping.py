@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sympy import Expr
@@ -11,6 +12,7 @@ from paramsym.algebra.size import Count, Dim, product, size, text
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, RankError, ShapeError
 from paramsym.layers.axes import axis_of, check_rank
+from paramsym.layers.siblings import Sibling
 from paramsym.program import Own, Value, copies, known, rearrange
 
 
@@ -124,7 +126,7 @@ class Reshape(Layer):
 
 
 @dataclass(frozen=True)
-class Permute(Layer):
+class Permute(Sibling):
     """The axes in another order; 1 is the first one after the batch axis. Reference: Keras ``Permute``.
 
     Raises:
@@ -133,15 +135,14 @@ class Permute(Layer):
 
     order: tuple[int, ...]
 
-    def conditions(self) -> None:
+    def _refused(self) -> Iterator[str]:
         if sorted(self.order) != list(range(1, len(self.order) + 1)):
-            message = f"order is {self.order}; wanted each of 1 to {len(self.order)} once, without the batch axis."
-            raise ArgumentError(message)
+            yield f"order is {self.order}; wanted each of 1 to {len(self.order)} once, without the batch axis."
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         check_rank(x, x.rank == len(self.order) + 1, f"{len(self.order) + 1} axes, batch first")
         words = [f"a{n}" for n in range(x.rank)]
-        return rearrange(x, f"{' '.join(words)} -> {' '.join(words[n] for n in (0, *self.order))}")
+        return rearrange(x, f"{' '.join(words)} -> a0 {' '.join(words[n] for n in self.order)}")
 
 
 @dataclass(frozen=True)
