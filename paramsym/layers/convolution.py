@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from paramsym.algebra.size import Axis, Dim, divides, per, within
 from paramsym.core.layer import Tensor
@@ -26,7 +26,7 @@ class Filtering(Spatial):
     dilation: Extents
     bias: bool
     padding_mode: PaddingMode
-    dialect: Dialect
+    dialect: Any
     data_format: DataFormat | None
 
     def conditions(self) -> None:

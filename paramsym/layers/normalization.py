@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from math import inf
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Axis, Dim, canonical, divides, extent, text
@@ -30,7 +30,7 @@ class ChannelNorm(Sibling):
     affine: bool
     bias: bool
     scale: bool = True
-    dialect: Dialect = "torch"
+    dialect: Any = "torch"
     axis: int | None = None
 
     @property

@@ -29,7 +29,7 @@ _ALONG = {"linear": "linear", "bilinear": "linear", "trilinear": "linear", "bicu
 class _Interpolation(Sibling):
     size: Extents | None
     scale_factor: Factors | None
-    mode: str = "nearest"
+    mode: Any = "nearest"
     align_corners: bool | None = None
     recompute_scale_factor: bool | None = None
     data_format: DataFormat = "channels_first"
@@ -52,7 +52,7 @@ class _Interpolation(Sibling):
             return restored(pool_to("mean", x, extents))
         not_empty(extents, "the output")
         stated = self.size is None and not self.recompute_scale_factor
-        mode: Any = _ALONG.get(self.mode, self.mode)
+        mode = _ALONG.get(self.mode, self.mode)
         return restored(resample(mode, x, extents, wanted if stated else (None,) * rank, aligned=bool(self.align_corners)))
 
     def _check_rank(self, x: Value, given: Any) -> None:

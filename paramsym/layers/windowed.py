@@ -52,17 +52,17 @@ class Sliding:
         """
         if x.sizes[0] != 0 or self.padding_mode != "zeros" or self.padding == "same":  # otherwise torch takes an empty batch of any shape
             not_empty(x.sizes[2:], "the axes")
-        margins: Margins = self._margins()
+        sides = self._margins()
+        margins: Margins = sides
         if self.padding_mode != "zeros":
             if self.dialect == "torch":  # Flax repeats an input several times if necessary
-                check_copied(self.padding_mode, x.sizes[2:], margins)
-            x, margins = pad(x, margins, self.padding_mode), both_sides((0,) * len(margins))
+                check_copied(self.padding_mode, x.sizes[2:], sides)
+            x, margins = pad(x, sides, self.padding_mode), both_sides((0,) * len(sides))
         elif self.padding == "same":
-            if self.dialect == "torch" and any(isinstance(after, int) and before != after for before, after in margins):
-                x = pad(x, tuple((0, canonical(after - before)) for before, after in margins))  # a copy, which torch keeps
-                margins = both_sides(tuple(before for before, _ in margins))
-            else:
-                margins = "same"
+            margins = "same"
+            if self.dialect == "torch" and any(isinstance(after, int) and before != after for before, after in sides):
+                x = pad(x, tuple((0, canonical(after - before)) for before, after in sides))  # a copy, which torch keeps
+                margins = both_sides(tuple(before for before, _ in sides))
         return convolve(x, kernel, self.stride, margins, self.dilation, groups)
 
     def _margins(self) -> tuple[tuple[Count, Count], ...]:
