@@ -22,7 +22,7 @@ Factors: TypeAlias = Dim | float | tuple[Dim | float, ...]
 
 _RANKS = {"linear": (1,), "bilinear": (2,), "bicubic": (2,), "lanczos3": (2,), "lanczos5": (2,), "trilinear": (3,)}
 """The modes that torch limits to a number of spatial axes."""
-_ALONG = {"linear": "linear", "bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
+_ALONG: dict[str, Any] = {"linear": "linear", "bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
 """The modes that can align corners, with their computation along each axis."""
 
 
