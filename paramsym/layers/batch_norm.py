@@ -54,7 +54,7 @@ class _Normalised(ChannelNorm):
     renorm = False  # a field of batch norms
 
     @property
-    def channels(self) -> Axis:
+    def _channels(self) -> Axis:
         """The features."""
         return self.num_features
 

@@ -34,7 +34,7 @@ class ChannelNorm(Sibling):
     axis: int | None = None
 
     @property
-    def channels(self) -> Axis:
+    def _channels(self) -> Axis:
         """The axis of the channels, as it is stored."""
         raise NotImplementedError
 
@@ -44,7 +44,7 @@ class ChannelNorm(Sibling):
         return True
 
     def tensors(self) -> Iterator[Tensor]:
-        yield from affine_tensors((self.channels,), self.dialect, scale=self.affine and self.scale, shift=self.affine and self.bias)
+        yield from affine_tensors((self._channels,), self.dialect, scale=self.affine and self.scale, shift=self.affine and self.bias)
 
     def _refused(self) -> Iterator[str]:
         if self.dialect == "torch" and not self.scale:
@@ -60,7 +60,7 @@ class ChannelNorm(Sibling):
         channel = axis_of((1 if torch else -1) if self.axis is None else self.axis, (1,) * rank, "axis")
         names = ["[batch]" if rank != x.rank else "batch", *["positions"] * (rank - 1)]
         names[channel] = "channels"
-        named, restored = axes(x, " ".join(names), **({"channels": extent(self.channels)} if self.checked else {}))
+        named, restored = axes(x, " ".join(names), **({"channels": extent(self._channels)} if self.checked else {}))
         return named, channel, restored
 
 
@@ -215,12 +215,12 @@ class GroupNorm(ChannelNorm):
     axis: int | None = None
 
     @property
-    def channels(self) -> Axis:
+    def _channels(self) -> Axis:
         """As many groups as there are, of equally many channels."""
         return (self.num_groups, divides(self.num_groups, self.num_channels, "num_groups", "num_channels"))
 
     def conditions(self) -> None:
-        self.channels  # noqa: B018 - groups divide the channels, even if nothing is stored per channel
+        self._channels  # noqa: B018 - groups divide the channels, even if nothing is stored per channel
         super().conditions()
 
     def forward(self, own: Own, x: Value) -> Value:
