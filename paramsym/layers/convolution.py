@@ -64,6 +64,7 @@ class _Convolution(Filtering):
 
     out_channels: Dim
     groups: Dim
+    transpose_kernel: bool = False
 
     def tensors(self) -> Iterator[Tensor]:
         (extents,) = self._each("kernel_size")
@@ -113,7 +114,7 @@ class _Convolution(Filtering):
     @property
     def _turned(self) -> bool:
         """Whether a transposed convolution stores its kernel like a plain one, with the input channels first."""
-        return False
+        return self.transposed and self.dialect == "flax" and not self.transpose_kernel
 
 
 @dataclass(frozen=True)
@@ -160,10 +161,6 @@ class _Transposed(_Convolution, transposed=True):
         if self.padding_mode == "circular":
             return self._sliding.spread_around(x, kernel, odd_before=self._turned)
         return self._sliding.spread(x, kernel, None if self.dialect == "flax" else self.output_padding, self.groups)
-
-    @property
-    def _turned(self) -> bool:
-        return self.dialect == "flax" and not self.transpose_kernel
 
 
 @dataclass(frozen=True)
