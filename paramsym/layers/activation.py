@@ -14,12 +14,12 @@ from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ShapeError
 from paramsym.layers.axes import axis_of, per_channel
 from paramsym.layers.dialects import Dialect
-from paramsym.layers.siblings import Sibling
+from paramsym.layers.siblings import Sibling, Variant
 from paramsym.program import Kept, Own, Value, apply, axes, glu, is_known, reduce, region, softmax, unknown
 
 
 @dataclass(frozen=True)
-class _Function(Sibling):
+class _Function(Variant):
     """An elementwise function: the name of its operation, and the fields that are its settings."""
 
     computes_by: ClassVar[tuple[str, ...]]

@@ -10,7 +10,7 @@ from paramsym.algebra.size import Dim, within
 from paramsym.errors import ShapeError
 from paramsym.layers.axes import DataFormat, not_empty, spatial
 from paramsym.layers.pooling import Pooling
-from paramsym.layers.siblings import Sibling
+from paramsym.layers.siblings import Variant
 from paramsym.program import Own, Value, pool_to, reduce
 
 Target: TypeAlias = Dim | tuple[Dim | None, ...] | None
@@ -69,7 +69,7 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool, rank=3):
 
 
 @dataclass(frozen=True)
-class _GlobalPool(Sibling):
+class _GlobalPool(Variant):
     statistic: ClassVar[Literal["mean", "max"]]
 
     rank: Dim

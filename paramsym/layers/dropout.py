@@ -7,11 +7,11 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal
 
 from paramsym.layers.axes import DataFormat, check_rank
-from paramsym.layers.siblings import Sibling
+from paramsym.layers.siblings import Sibling, Variant
 from paramsym.program import Own, Value, drop
 
 
-class _Dropout(Sibling):
+class _Dropout(Variant):
     kept: ClassVar[Literal["mask", "float"] | None] = "mask"
     """What training keeps for each random number."""
 
@@ -47,6 +47,7 @@ class _OfChannels(_InPlace):
         return drop(x, self.p, over=(0,) if x.rank == self.alone else (0, channel), kind="float")
 
 
+@dataclass(frozen=True)
 class Dropout(_InPlace):
     """Each entry becomes zero with probability ``p`` (Srivastava et al. 2014). Reference: ``torch.nn.Dropout``.
 
@@ -59,6 +60,7 @@ class Dropout1d(_OfChannels, alone=2):
     """Each channel of a sequence becomes zero as a whole. Reference: ``torch.nn.Dropout1d``."""
 
 
+@dataclass(frozen=True)
 class Dropout2d(_OfChannels):
     """Each channel of an image becomes zero as a whole (Tompson et al. 2015). Reference: ``torch.nn.Dropout2d``."""
 
@@ -74,6 +76,7 @@ class AlphaDropout(_InPlace, kept="float"):
     """
 
 
+@dataclass(frozen=True)
 class FeatureAlphaDropout(_OfChannels):
     """Whole channels are dropped with mean and variance preserved. Reference: ``torch.nn.FeatureAlphaDropout``."""
 

@@ -13,12 +13,12 @@ from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ShapeError
 from paramsym.layers.axes import axis_of, check_rank
 from paramsym.layers.dialects import AFFINE, SHIFT_ALONE, Dialect, affine_tensors
-from paramsym.layers.siblings import Sibling
+from paramsym.layers.siblings import Sibling, Variant
 from paramsym.naming import quoted
 from paramsym.program import Own, Value, apply, axes, features, heads, normalise, pad, pool, rearrange, reduce, unknown
 
 
-class ChannelNorm(Sibling):
+class ChannelNorm(Variant):
     """The base of norms of channels, which are on axis 1 in torch, and by default on the last axis in Keras and Flax."""
 
     ranks: ClassVar[tuple[int, ...]] = ()

@@ -11,7 +11,7 @@ from paramsym.algebra.size import Dim, canonical, product, text
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, RankError, ShapeError
 from paramsym.layers.axes import DataFormat, check_rank, named, not_empty, spatial
-from paramsym.layers.siblings import Sibling, Spatial
+from paramsym.layers.siblings import Spatial, Variant
 from paramsym.layers.spatial import Extents, Margin, both_sides, exactly_one, per_axis
 from paramsym.program import Own, Value, fold, pool_to, rearrange, resample, unfold
 from paramsym.program.lengths import along_each, lengths
@@ -26,7 +26,7 @@ _ALONG: dict[str, Any] = {"linear": "linear", "bilinear": "linear", "trilinear":
 """The modes that can align corners, with their computation along each axis."""
 
 
-class _Interpolation(Sibling):
+class _Interpolation(Variant):
     size: Extents | None
     scale_factor: Factors | None
     mode: Any = "nearest"
@@ -91,6 +91,7 @@ class Upsample(_Upsample):
     data_format: DataFormat = "channels_first"
 
 
+@dataclass(frozen=True)
 class UpsamplingNearest2d(_Upsample):
     """As ``Upsample``, of an image by its nearest entries. Reference: ``torch.nn.UpsamplingNearest2d``."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from inspect import get_annotations
 from typing import Any, ClassVar
 
@@ -12,17 +13,10 @@ from paramsym.layers.spatial import per_axis
 
 
 class Sibling(Layer):
-    """A layer whose class arguments state its differences from its siblings, as in ``class MaxPool2d(_MaxPool, rank=2)``.
-
-    A sibling without fields of its own is the dataclass that it inherits, and needs no decorator.
-    """
+    """A layer whose class arguments state its differences from its siblings, as in ``class MaxPool2d(_MaxPool, rank=2)``."""
 
     def __init_subclass__(cls, **told: Any) -> None:
-        """Store the class arguments as attributes of the class."""
         super().__init_subclass__()
-        inherited = getattr(cls, "__dataclass_fields__", None)
-        if inherited is not None and not get_annotations(cls):
-            told["__dataclass_fields__"] = inherited
         for name, value in told.items():
             setattr(cls, name, value)
 
@@ -36,7 +30,16 @@ class Sibling(Layer):
         return ()
 
 
-class Spatial(Sibling):
+class Variant(Sibling):
+    """A sibling that needs no decorator: with class arguments and without fields, a class is made a dataclass here."""
+
+    def __init_subclass__(cls, **told: Any) -> None:
+        super().__init_subclass__(**told)
+        if told and hasattr(cls, "__dataclass_fields__") and not get_annotations(cls):
+            dataclass(frozen=True)(cls)
+
+
+class Spatial(Variant):
     """A layer over ``rank`` spatial axes."""
 
     rank: ClassVar[int]

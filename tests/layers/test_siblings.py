@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import FrozenInstanceError, dataclass, fields
 
 import pytest
 
@@ -36,17 +36,31 @@ class Forgotten(_Window, rank=3):
     stride: int = 1
 
 
-def test_a_sibling_without_fields_is_the_dataclass_that_it_inherits() -> None:
-    """Its fields, its equality and its repr; another sibling is another layer."""
+def test_a_sibling_without_fields_is_a_dataclass() -> None:
+    """Its fields, its equality and its repr; another sibling is another layer; nothing is put on it, and errors call it by its name."""
     assert [field.name for field in fields(Window2d)] == ["kernel_size"]
     assert Window2d(3) == Window2d(3) != Window1d(3)
     assert (repr(Window2d((3, 5))), Window2d(3)._each("kernel_size")) == ("Window2d((3, 5))", ((3, 3),))
+    with pytest.raises(FrozenInstanceError):
+        Window2d(3).anything = 1  # type: ignore[attr-defined]
+    with pytest.raises(TypeError, match=r"Window2d\.__init__\(\) missing 1 required"):
+        Window2d()  # type: ignore[call-arg]
 
 
 def test_a_sibling_with_fields_needs_the_decorator() -> None:
     """Without it the field would not exist."""
     with pytest.raises(StructureError, match="Forgotten is not a dataclass"):
         Forgotten(3)
+
+
+def test_a_users_subclass_keeps_its_decorator() -> None:
+    """It has no class arguments, so it is a dataclass by the decorator alone."""
+
+    @dataclass(frozen=True)
+    class Own(ps.Conv2d):
+        """A convolution."""
+
+    assert repr(Own(3, 4, 5)) == "Own(3, 4, 5)"
 
 
 def test_the_first_refusal_is_raised() -> None:
