@@ -11,35 +11,6 @@ from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError
 from paramsym.program import Own, Value, apply, compare, where
 
-NAMES = frozenset(
-    {
-        "gelu",
-        "gelu_10",
-        "gelu_accurate",
-        "gelu_fast",
-        "gelu_new",
-        "gelu_python",
-        "gelu_python_tanh",
-        "gelu_pytorch_tanh",
-        "hardswish",
-        "laplace",
-        "leaky_relu",
-        "linear",
-        "mish",
-        "prelu",
-        "quick_gelu",
-        "relu",
-        "relu2",
-        "relu6",
-        "sigmoid",
-        "silu",
-        "sqrtsoftplus",
-        "swish",
-        "tanh",
-        "xielu",
-    }
-)
-"""Every name that ``transformers.activations.ACT2CLS`` knows (5.23)."""
 _STEPS: Mapping[str, tuple[tuple[Any, ...], ...]] = {
     "gelu_10": (("gelu",), ("clip", -10.0, 10.0)),
     "gelu_accurate": (("gelu_tanh",),),
@@ -56,6 +27,9 @@ _STEPS: Mapping[str, tuple[tuple[Any, ...], ...]] = {
 """The functions of a configuration name, applied in order, if it is not the function of the same name."""
 LEARNED = frozenset({"prelu", "xielu"})
 """The activations that store tensors."""
+_PLAIN = {"gelu", "gelu_new", "hardswish", "laplace", "leaky_relu", "mish", "quick_gelu", "relu", "relu6", "sigmoid", "silu", "tanh"}
+NAMES = frozenset({*_PLAIN, *_STEPS, *LEARNED} - {"gelu_bloom"})
+"""Every name that ``transformers.activations.ACT2CLS`` knows (5.23)."""
 
 
 @dataclass(frozen=True)
@@ -75,11 +49,9 @@ class Activation(Layer):
     function: str
 
     def conditions(self) -> None:
-        """The reference must know the name."""
         check_activation(self.function, "function")
 
     def tensors(self) -> Iterator[Tensor]:
-        """The parameters of the function, then its constants."""
         if self.function == "prelu":
             yield Tensor("weight", (1,))
         elif self.function == "xielu":
@@ -89,7 +61,6 @@ class Activation(Layer):
             yield Tensor("eps", (), role="statistic", buffer=True)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The elementwise function."""
         if self.function == "prelu":
             return apply("relu", x) + own.weight * apply("clip", x, -inf, 0.0)
         if self.function == "xielu":

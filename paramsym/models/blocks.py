@@ -12,8 +12,8 @@ from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, canonical
 from paramsym.core.compose import copies_of
 from paramsym.core.layer import Layer, Part
-from paramsym.layers.dense import Dense
-from paramsym.models.activations import activated
+from paramsym.layers.dense import Dense, TransposedDense
+from paramsym.models.activations import activated, learned
 from paramsym.program import (
     ALL,
     Mask,
@@ -49,7 +49,6 @@ class Holder(Layer):
         super().__post_init__()
 
     def parts(self) -> Iterator[Part]:
-        """One part per layer."""
         for name, layer in dict(self.layers).items():
             yield Part(name, layer)
 
@@ -68,7 +67,6 @@ class PreNorm(Holder):
     dropped: tuple[float, float] = (0.0, 0.0)
 
     def forward(self, own: Own, x: Value, *along: Value) -> Value:
-        """Both sub-layers, one after the other; ``along`` goes to the attention."""
         (first, attention, second, feed_forward), (one, other) = self.names, self.dropped
         x = x + scaled(drop(own[attention](own[first](x), *along), one), self.residual)
         return x + scaled(drop(own[feed_forward](own[second](x)), other), self.residual)
@@ -87,7 +85,6 @@ class Residual(Holder):
     attention: str = "self_attn"
 
     def forward(self, own: Own, x: Value, *along: Value) -> Value:
-        """All branches."""
         for branch in self.branches:
             y = x
             for name in branch:
@@ -104,7 +101,6 @@ class Parallel(PreNorm):
     names: tuple[str, str, str, str] = ("input_layernorm", "self_attn", "input_layernorm", "mlp")
 
     def forward(self, own: Own, x: Value, *along: Value) -> Value:
-        """Both are added to the residual stream; ``along`` goes to the attention."""
         (first, attention, second, feed_forward), (one, other) = self.names, self.dropped
         read = own[first](x)
         return x + drop(own[attention](read, *along), one) + drop(own[feed_forward](read if second == first else own[second](x)), other)
@@ -114,7 +110,7 @@ class Parallel(PreNorm):
 class Attention(Holder):
     """Multi-head attention: ``q_proj``, ``k_proj``, ``v_proj`` and an output. A ``mask`` may hide pairs of positions.
 
-    ``dropout`` is the rate of the weights.
+    ``dropout`` is the rate of the weights. The forward pass may take a bias that is added to the scores.
     """
 
     _: KW_ONLY
@@ -123,25 +119,24 @@ class Attention(Holder):
     dropout: float = 0.0
 
     def forward(self, own: Own, x: Value, *bias: Value) -> Value:
-        """Project and attend; ``bias`` is added to the scores."""
         query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
         return own[self.output](attend(query, key, value, mask=self.mask, bias=bias[0] if bias else None, dropout=self.dropout))
 
 
-def inward_and_out(width: Dim, sliced: tuple[Dim, Dim], *, key_bias: bool = True) -> dict[str, Layer]:
+def inward_and_out(
+    width: Dim, sliced: tuple[Dim, Dim], *, bias: bool = True, key_bias: bool = True, output_bias: bool = True
+) -> dict[str, Layer]:
     """Return the matrices of attention under fairseq's names, in its order; ``sliced`` are the heads and their width.
+
+    A matrix has a bias unless ``bias`` is False, or that of the keys or of the output.
 
     >>> from paramsym.algebra.symbols import A, D, H
     >>> {name: layer.params for name, layer in inward_and_out(H, (A, D), key_bias=False).items()}
     {'k_proj': A*D*H, 'v_proj': A*D*H + A*D, 'q_proj': A*D*H + A*D, 'out_proj': A*D*H + H}
     """
-    inward = Dense(width, sliced)
-    return {
-        "k_proj": inward if key_bias else Dense(width, sliced, bias=False),
-        "v_proj": inward,
-        "q_proj": inward,
-        "out_proj": Dense(sliced, width),
-    }
+    inward = Dense(width, sliced, bias)
+    key = Dense(width, sliced, bias and key_bias)
+    return {"k_proj": key, "v_proj": inward, "q_proj": inward, "out_proj": Dense(sliced, width, output_bias)}
 
 
 @dataclass(frozen=True)
@@ -209,9 +204,27 @@ class FeedForward(Holder):
     dropped: tuple[float, float] = (0.0, 0.0)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Up, the activation, down."""
         (up, act, down), (inside, behind) = self.names, self.dropped
         return drop(own[down](drop(activation(own, self.function, own[up](x), act), inside)), behind)
+
+
+def feed_forward(
+    width: Dim,
+    inner: Dim,
+    function: str,
+    names: tuple[str, str, str] = ("c_fc", "act", "c_proj"),
+    *,
+    bias: bool = True,
+    matrix: type[Dense | TransposedDense] = Dense,
+) -> FeedForward:
+    """Return a feed-forward network that stores the matrix up, the matrix down, and the activation if it has parameters.
+
+    >>> from paramsym.algebra.symbols import F, H
+    >>> feed_forward(H, F, "prelu").shapes()
+    {'c_fc.weight': (F, H), 'c_fc.bias': (F,), 'c_proj.weight': (H, F), 'c_proj.bias': (H,), 'act.weight': (1,)}
+    """
+    up, act, down = names
+    return FeedForward({up: matrix(width, inner, bias), down: matrix(inner, width, bias), **learned(act, function)}, function, names=names)
 
 
 @dataclass(frozen=True)
@@ -221,7 +234,6 @@ class Gated(Holder):
     function: str
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The activated gate times the other half, then the projection down."""
         return own.down_proj(activation(own, self.function, own.gate_proj(x)) * own.up_proj(x))
 
 
@@ -237,7 +249,6 @@ class Mixture(Holder):
     shared: str | None = None
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The weighted sum of the chosen experts, plus the shared expert."""
         _, weights, chosen = own[self.router](x)
         y = own.experts(x, weights, chosen)
         if self.shared is None:
@@ -262,11 +273,9 @@ class Ladder(Layer):
     first: Count = 0
 
     def parts(self) -> Iterator[Part]:
-        """All copies, which store the same tensors."""
         yield Part("", self.blocks[0], Numbers(self.depth))
 
     def forward(self, own: Own, x: Value, *along: Value) -> Any:  # noqa: ARG002 - every copy stores what the first one does
-        """Block after block, each with its own forward pass."""
         if self.first != 0:
             x = through([(Numbers(self.first), self.blocks[0])], (x,), along)
         turns = self.blocks if self.first == 0 else self.blocks[1:]
@@ -283,20 +292,30 @@ class Ladder(Layer):
 
 @dataclass(frozen=True)
 class Stem(Holder):
-    """The base of a language model: ``embed_tokens`` of ``input_ids``, times ``scale``; the blocks ``layers``; the norm ``last``.
+    """The base of a language model: its layers, applied in the order in which they are stored, from the token ids on.
 
-    ``rotary_emb`` gives every block the cosines and sines of its positions; ``dropped`` is the dropout rate after the embedding.
+    The first layer's result is multiplied by ``scale``, with dropout at the rate ``dropped``. The layer ``blocks`` also gets the cosines
+    and sines of ``rotary_emb``, which may be stored anywhere.
     """
 
     _: KW_ONLY
+    blocks: str = "layers"
     scale: float | Expr = 1.0
-    last: str = "norm"
     dropped: float = 0.0
 
     def forward(self, own: Own, input_ids: Value) -> Value:
-        """Embed, rotate, pass through the blocks, normalise."""
-        x = drop(scaled(own.embed_tokens(input_ids), self.scale), self.dropped)
-        return own[self.last](own.layers(x, *(own.rotary_emb(x) if "rotary_emb" in own else ())))
+        first, *names = dict(self.layers)
+        x = drop(scaled(own[first](input_ids), self.scale), self.dropped)
+        for name in names:
+            if name == self.blocks:
+                x = own[name](x, *self.along(own, x))
+            elif name != "rotary_emb":
+                x = own[name](x)
+        return x
+
+    def along(self, own: Own, x: Value) -> tuple[Value, ...]:
+        """Return the further inputs of every block."""
+        return own.rotary_emb(x) if "rotary_emb" in own else ()
 
 
 def scaled(x: Value, factor: float | Expr) -> Value:

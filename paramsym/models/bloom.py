@@ -10,10 +10,9 @@ from paramsym.algebra.size import Count, Dim, cat
 from paramsym.algebra.symbols import A, H, L
 from paramsym.core.layer import Layer
 from paramsym.layers.dense import Dense
-from paramsym.layers.embedding import Embedding
-from paramsym.models.blocks import FeedForward, PreNorm
+from paramsym.models.blocks import PreNorm, feed_forward
 from paramsym.models.decoder import Decoder
-from paramsym.models.gpt import Alibi, FusedBiased, Tower
+from paramsym.models.gpt import AlibiStem, FusedBiased
 from paramsym.models.keys import Flag, Key, Real, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
@@ -53,38 +52,28 @@ class Bloom(Decoder):
     heads = ("n_head", "hidden_size")
     depth = "n_layer"
     base_name = "transformer"
-    table_name = "word_embeddings"
+    stem = ("word_embeddings", "h", "ln_f")
     classifier_name = "classifier"
 
     published, claims = published_in("bloom")
 
     def base(self) -> Layer:
-        """The base model."""
-        return Tower(
-            {
-                "word_embeddings": Embedding(self.vocab_size, self.hidden_size),
-                "word_embeddings_layernorm": self.norm(),
-                "h": self.blocks(),
-                "ln_f": self.norm(),
-            },
-            alibi=Alibi(self.n_head),
-        )
+        table, blocks, norm = self.stem
+        layers = {table: self.token_table(), "word_embeddings_layernorm": self.norm(), blocks: self.blocks(), norm: self.norm()}
+        return AlibiStem(layers, self.n_head, blocks=blocks)
 
-    def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - there is one kind
-        """Attention and the feed-forward network, each after a normalisation, to whose output they may be added."""
+    def block(self) -> PreNorm:
         width, heads, own = self.hidden_size, self.n_head, self.head_width()
-        fused = Dense(width, (heads, cat(query=own, key=own, value=own)))
-        mlp = {"dense_h_to_4h": Dense(width, 4 * width), "dense_4h_to_h": Dense(4 * width, width)}
+        matrices = {"query_key_value": Dense(width, (heads, cat(query=own, key=own, value=own))), "dense": Dense((heads, own), width)}
         layers = {
             "input_layernorm": self.norm(),
-            "self_attention": FusedBiased({"query_key_value": fused, "dense": Dense((heads, own), width)}, dropout=self.attention_dropout),
+            "self_attention": FusedBiased(matrices, dropout=self.attention_dropout),
             "post_attention_layernorm": self.norm(),
-            "mlp": FeedForward(mlp, "gelu_bloom", names=("dense_h_to_4h", "act", "dense_4h_to_h")),
+            "mlp": feed_forward(width, 4 * width, "gelu_bloom", ("dense_h_to_4h", "act", "dense_4h_to_h")),
         }
+        kind = NormedResidual if self.apply_residual_connection_post_layernorm else PreNorm
         names = ("input_layernorm", "self_attention", "post_attention_layernorm", "mlp")
-        return (NormedResidual if self.apply_residual_connection_post_layernorm else PreNorm)(
-            layers, names=names, dropped=(self.hidden_dropout, self.hidden_dropout)
-        )
+        return kind(layers, names=names, dropped=(self.hidden_dropout, self.hidden_dropout))
 
 
 @dataclass(frozen=True)
@@ -92,7 +81,6 @@ class NormedResidual(PreNorm):
     """A block whose sub-layers are added to their normalised inputs."""
 
     def forward(self, own: Own, x: Value, *along: Value) -> Value:
-        """Both sub-layers, one after the other; ``along`` goes to the attention."""
         (first, attention, second, feed_forward), (one, other) = self.names, self.dropped
         x = own[first](x)
         x = own[second](x + drop(own[attention](x, *along), one))
@@ -101,8 +89,7 @@ class NormedResidual(PreNorm):
 
 def other_width(arguments: dict[str, Any], sizes: Sizes) -> None:
     """Use the old name of the hidden size, which takes precedence."""
-    found = arguments.pop("n_embed")
-    if found is not None:
+    if (found := arguments.pop("n_embed")) is not None:
         sizes[H] = found
 
 

@@ -14,8 +14,6 @@ from paramsym.models.published import published_in
 from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Rope, Value, normalise, rearrange, rotate
 
-_ROPE = Rope(500000.0)
-
 
 @dataclass(frozen=True)
 class Cohere(GroupedDecoder):
@@ -43,32 +41,25 @@ class Cohere(GroupedDecoder):
     _: KW_ONLY
     tie_word_embeddings: bool = key(Flag(default=True))
     layer_norm_eps: float = key(Real(1e-5))
-    rope: Rope = _ROPE
+    rope: Rope = Rope(500000.0)  # noqa: RUF009 - immutable
     logit_scale: float | None = key(Real(0.0625, null=True))
 
     published, claims = published_in("cohere")
 
     def norm(self) -> LayerNorm:
-        """A scale for each entry."""
         return SteppedNorm(self.hidden_size, self.layer_norm_eps, bias=False)
 
     def scores(self, x: Value) -> Value:
-        """The scores are scaled."""
         return x if self.logit_scale is None else scaled(x, self.logit_scale)
 
-    def block(self, kind: str = "full_attention") -> Parallel:  # noqa: ARG002 - one kind
-        """Attention, the feed-forward network, and the one normalisation before both."""
-        attention = self.projections(bias=self.attention_bias)
+    def block(self) -> Parallel:
+        matrices = self.projections(bias=self.attention_bias)
         if self.use_qk_norm:
             query, key = (HeadNorm(axes, kind="layer", eps=self.layer_norm_eps) for axes in self.sliced())
-            attention |= {"q_norm": query, "k_norm": key}
-        return Parallel(
-            {
-                "self_attn": PairedAttention(attention, dropout=self.attention_dropout),
-                "mlp": gated(self.hidden_size, self.intermediate_size, self.hidden_act),
-                "input_layernorm": self.norm(),
-            }
-        )
+            matrices |= {"q_norm": query, "k_norm": key}
+        attention = PairedAttention(matrices, dropout=self.attention_dropout)
+        mlp = gated(self.hidden_size, self.intermediate_size, self.hidden_act)
+        return Parallel({"self_attn": attention, "mlp": mlp, "input_layernorm": self.norm()})
 
 
 @dataclass(frozen=True)
@@ -76,7 +67,6 @@ class SteppedNorm(LayerNorm):
     """A LayerNorm without a bias, which the reference computes in Python, step by step."""
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The difference from the mean divided by the deviation, scaled."""
         return normalise(x, "layer", -1, eps=self.eps, scale=own.weight, steps=True)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
@@ -20,30 +20,13 @@ from paramsym.models.activations import learned
 from paramsym.models.blocks import Gated, Ladder, PreNorm, Stem, last_word, tokens
 from paramsym.models.keys import Flag, Key, Names, Real, Whole
 from paramsym.models.model import Model, key
-from paramsym.models.rope import RopeSettings, RotaryShare
+from paramsym.models.rope import ROTATION
 from paramsym.program import ROPE, Own, Rope, Value, contract, drop, join, rotation as turned
 
-_LAYER_TYPES = frozenset(
-    {
-        "full_attention",
-        "sliding_attention",
-        "chunked_attention",
-        "window_attention",
-        "indexed_attention",
-        "compressed_sparse_attention",
-        "heavily_compressed_attention",
-        "minimax_m3_sparse",
-        "conv",
-        "moe",
-        "hybrid",
-        "hybrid_sliding",
-        "reference_sliding_attention",
-        "linear_attention",
-        "mamba",
-        "attention",
-        "deepseek_sparse_attention",
-        "qwen_sparse_attention",
-    }
+_LAYER_TYPES = (
+    "full_attention sliding_attention chunked_attention window_attention indexed_attention compressed_sparse_attention"
+    " heavily_compressed_attention minimax_m3_sparse conv moe hybrid hybrid_sliding reference_sliding_attention linear_attention mamba"
+    " attention deepseek_sparse_attention qwen_sparse_attention"
 )
 """The rotary kinds of the reference, and the four old names that it still reads."""
 _IGNORED: Mapping[str, str] = {
@@ -81,8 +64,8 @@ class Decoder(Model):
     """A decoder-only language model, abstract: a family states its fields and its block, and may change names.
 
     ``architecture`` is the reference's class name. The part after ``For`` names the head: a matrix of V rows (``CausalLM``), of
-    ``num_labels`` rows (``SequenceClassification``, without a bias, and ``TokenClassification``, with one), or of two
-    (``QuestionAnswering``). With ``tie_word_embeddings`` the output matrix is the token table.
+    ``num_labels`` rows (``SequenceClassification``, without a bias, and ``TokenClassification``, with one), or of two for the
+    scores of an answer's beginning and end (``QuestionAnswering``). With ``tie_word_embeddings`` the output matrix is the token table.
     """
 
     vocab_size: Dim = key(V, 32000)
@@ -92,39 +75,34 @@ class Decoder(Model):
     depth: ClassVar[str] = "num_hidden_layers"  # the field of the number of layers
     base_name: ClassVar[str] = "model"
     renamed: ClassVar[tuple[str, ...]] = ()  # the kinds whose question answering calls the base model "transformer"
-    table_name: ClassVar[str] = "embed_tokens"
-    output_name: ClassVar[str] = "lm_head"
+    stem: ClassVar[tuple[str, str, str]] = ("embed_tokens", "layers", "norm")  # the token table, the blocks, the last normalisation
     output_bias: ClassVar[bool] = False
     classifier_name: ClassVar[str] = "score"
+    table_dropout: ClassVar[str] = ""  # the field of the rate of dropout after the token table, if there is one
     _: KW_ONLY
     tie_word_embeddings: bool = key(Flag())
     pad_token_id: int | None = key(Whole(None, least=0))
     classifier_dropout: float | None = key(Real())
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under its name if a head follows, then the head."""
         width, task = self.output_width(), self.task
+        labels = 2 if self.num_labels is None else self.num_labels
         yield Part(self.base_path, self.base())
         if task == "CausalLM":
-            yield Part(self.output_name, Dense(width, self.vocab_size, bias=self.output_bias))
+            yield Part("lm_head", Dense(width, self.vocab_size, bias=self.output_bias))
         elif task == "QuestionAnswering":
-            yield Part("qa_outputs", Dense(width, self.answers()))
-        elif task and self.num_labels is not None:
+            yield Part("qa_outputs", Dense(width, labels if task in self.labelled else 2))
+        elif task:
             tokens = task == "TokenClassification"
-            yield Part(self.classifier_name if tokens else "score", Dense(width, self.num_labels, bias=tokens))
+            yield Part(self.classifier_name if tokens else "score", Dense(width, labels, bias=tokens))
 
     def ties(self) -> Mapping[str, str]:
-        """The output matrix is the token table with ``tie_word_embeddings``."""
         tied = self.task == "CausalLM" and self.tie_word_embeddings
-        return {f"{self.output_name}.weight": f"{self.base_name}.{self.table_name}.weight"} if tied else {}
+        return {"lm_head.weight": f"{self.base_name}.{self.stem[0]}.weight"} if tied else {}
 
     def output_width(self) -> Dim:
         """Return the width that the head reads."""
         return self.width
-
-    def answers(self) -> Dim:
-        """Return the two outputs of question answering: the scores of an answer's beginning and end."""
-        return 2
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
@@ -151,13 +129,12 @@ class Decoder(Model):
         if not task:
             return x
         if task == "CausalLM":
-            return self.scores(own[self.output_name](x))
+            return self.scores(own.lm_head(x))
         if task == "QuestionAnswering":
             return own.qa_outputs(x)
         if task == "TokenClassification":
             return own[self.classifier_name](drop(x, self.classifier_rate))
-        scores = own.score(x)
-        return last_word(scores, input_ids, self.pad_token_id) if task == "SequenceClassification" else scores
+        return last_word(own.score(x), input_ids, self.pad_token_id)
 
     @property
     def classifier_rate(self) -> float:
@@ -171,42 +148,36 @@ class Decoder(Model):
 
     def base(self) -> Layer:
         """Return the base model: the token table, the blocks, the last normalisation, the rotary frequencies."""
-        layers = {"embed_tokens": self.token_table(), "layers": self.blocks(), "norm": self.norm(), "rotary_emb": self.frequencies()}
-        return Stem(layers, scale=self.embedding_scale, dropped=self.table_dropout)
+        table, blocks, norm = self.stem
+        return self.stemmed({table: self.token_table(), blocks: self.blocks(), norm: self.norm(), **self.rotated()})
+
+    def stemmed(self, layers: Mapping[str, Layer]) -> Stem:
+        """Return the base model with these layers, in storage order."""
+        dropped = getattr(self, self.table_dropout) if self.table_dropout else 0.0
+        return Stem(layers, blocks=self.stem[1], scale=getattr(self, "embedding_multiplier", 1.0), dropped=dropped)
 
     def token_table(self) -> Layer:
         """Return the token table."""
         return Embedding(self.vocab_size, self.width)
 
-    @property
-    def table_dropout(self) -> float:
-        """The rate of dropout after the token table."""
-        return 0.0
-
-    @property
-    def embedding_scale(self) -> float:
-        """The factor of the token embedding's rows."""
-        return 1.0
-
     def blocks(self) -> Layer:
-        """Return the blocks: by default L blocks with the same tensors, and a separate attention for each kind."""
-        blocks = tuple(self.block(kind) for kind in self.kinds)
-        if all(block == blocks[0] for block in blocks):
-            return Repeat(blocks[0], getattr(self, self.depth))
-        return Ladder(blocks, getattr(self, self.depth))
+        """Return the L blocks."""
+        return Repeat(self.block(), getattr(self, self.depth))
 
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The alternating kinds of blocks; ``sliding_attention`` sees a window."""
-        return ("full_attention",)
+    def in_turn(self, block: Callable[[str], Layer], kinds: tuple[str, ...]) -> Layer:
+        """Return L blocks that store the same tensors; the forward passes of these ``kinds`` alternate."""
+        built = {kind: block(kind) for kind in kinds}
+        first, *others = built.values()
+        depth = getattr(self, self.depth)
+        return Ladder(tuple(built[kind] for kind in kinds), depth) if any(one != first for one in others) else Repeat(first, depth)
 
-    def block(self, kind: str = "full_attention") -> Layer:
+    def block(self) -> Layer:
         """Return one block."""
         raise NotImplementedError
 
-    def frequencies(self) -> Layer:
-        """Return the rotary embedding."""
-        raise NotImplementedError
+    def rotated(self) -> dict[str, Layer]:
+        """Return the rotary frequencies, under their name; most older models have none."""
+        return {}
 
 
 @dataclass(frozen=True)
@@ -227,20 +198,12 @@ class GroupedDecoder(Decoder):
     rope: Rope = ROPE
     attention_dropout: float = key(Real(0.0))
 
-    reads: ClassVar[Mapping[str, Key]] = {
-        "layer_types": Names(_LAYER_TYPES),
-        "rope_parameters": RopeSettings(),
-        "rope_scaling": RopeSettings(),
-        "rope_theta": Real(10000.0),
-        "max_position_embeddings": Whole(2048),
-        "partial_rotary_factor": RotaryShare(),
-    }
+    reads: ClassVar[Mapping[str, Key]] = {"layer_types": Names(frozenset(_LAYER_TYPES.split())), **ROTATION}
     odd_share: ClassVar[bool] = True  # whether the share of a head that is rotated may be an odd number of entries
 
     def conditions(self) -> None:
-        """Key/value heads divide the heads, and heads divide the hidden size if no head size is given."""
         super().conditions()
-        self.head_width()
+        self.head_width()  # heads divide the hidden size if no head size is given
         if self.num_key_value_heads is not None:
             divides(self.num_key_value_heads, self.num_attention_heads, "num_key_value_heads", "num_attention_heads")
 
@@ -267,9 +230,8 @@ class GroupedDecoder(Decoder):
         (heads, _), (groups, _) = self.sliced()
         return {query: ByHead(heads, norm), key: ByHead(groups, norm)}
 
-    def frequencies(self) -> Layer:
-        """Return the frequencies of the rotated part of a head."""
-        return frequencies(self.head_width(), self.rotary_dim, rope=self.rope, odd=self.odd_share)
+    def rotated(self) -> dict[str, Layer]:
+        return {"rotary_emb": frequencies(self.head_width(), self.rotary_dim, rope=self.rope, odd=self.odd_share)}
 
 
 @dataclass(frozen=True)
@@ -309,13 +271,11 @@ class EmptyDense(Layer):
     bias: bool = False
 
     def tensors(self) -> Iterator[Tensor]:
-        """The matrix, then the bias."""
         yield Tensor("weight", (self.out_features, self.in_features))
         if self.bias:
             yield Tensor("bias", (self.out_features,), role="bias")
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The product, which is empty or zero, and the bias."""
         y = contract("... i, o i -> ... o", x, own.weight)
         return y + own.bias if self.bias else y
 
@@ -340,7 +300,6 @@ class RotaryFrequencies(Layer):
     odd: bool = False
 
     def tensors(self) -> Iterator[Tensor]:
-        """The frequencies, and those before any scaling."""
         if self.rotary_dim == 0:
             return
         shape = (up_over(self.rotary_dim, 2),)

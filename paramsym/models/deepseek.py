@@ -110,7 +110,6 @@ class Deepseek(Decoder):
     published, claims = published_in("deepseek")
 
     def conditions(self) -> None:
-        """A token uses at most all experts; only some classes have the biases; the reference's conditions on the heads."""
         super().conditions()
         if self.num_experts_per_tok is not None:
             at_most(self.num_experts_per_tok, self.n_routed_experts, "num_experts_per_tok", "n_routed_experts")
@@ -122,26 +121,22 @@ class Deepseek(Decoder):
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
-        """The model and its head, then the modules that predict further tokens."""
         yield from super().parts()
         if self.num_nextn_predict_layers != 0:
             modules = Repeat(self._prediction(), self.num_nextn_predict_layers, start=self.num_hidden_layers)
-            yield Part(f"{self.base_name}.layers", modules)
+            yield Part("model.layers", modules)
 
     def ties(self) -> Mapping[str, str]:
-        """The modules use the model's embedding and output matrix."""
         if self.num_nextn_predict_layers == 0:
             return super().ties()
-        table, output = f"{self.base_name}.{self.table_name}.weight", f"{self.output_name}.weight"
-        module = f"{self.base_name}.layers.{{}}"
-        return {**super().ties(), f"{module}.embed_tokens.weight": table, f"{module}.shared_head.head.weight": output}
+        table, module = "model.embed_tokens.weight", "model.layers.{}"
+        return {**super().ties(), f"{module}.embed_tokens.weight": table, f"{module}.shared_head.head.weight": "lm_head.weight"}
 
-    def frequencies(self) -> Layer:
-        """The frequencies of a head's rotated part."""
-        return frequencies(self.qk_rope_head_dim, self.rotary_dim, rope=self.rope, complex=self.kind == "DeepseekV2")
+    def rotated(self) -> dict[str, Layer]:
+        turning = frequencies(self.qk_rope_head_dim, self.rotary_dim, rope=self.rope, complex=self.kind == "DeepseekV2")
+        return {"rotary_emb": turning}
 
     def blocks(self) -> Layer:
-        """Dense layers first, experts from k on."""
         dense = gated(self.hidden_size, self.intermediate_size, self.hidden_act, bias=self.mlp_bias)
         first = self.first_k_dense_replace
         before, after = (PreNorm(self._layer(mlp)) for mlp in (dense, self._sparse()))

@@ -37,10 +37,8 @@ class Experts(StackedExperts):
     """
 
     def parts(self) -> Iterator[Part]:
-        """The parameters of the activation."""
         for name, layer in learned("act_fn", self.activation).items():
             yield Part(name, layer)
 
     def function(self, own: Own, y: Value) -> Value:
-        """The activation."""
         return activation(own, self.activation, y)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
@@ -10,16 +10,15 @@ from paramsym.algebra.size import Axis, Count, Dim, cat, divides
 from paramsym.algebra.symbols import A, F, G, H, L
 from paramsym.core.layer import Layer
 from paramsym.layers.dense import Dense
-from paramsym.layers.embedding import Embedding
 from paramsym.models.activations import learned
-from paramsym.models.blocks import FeedForward, Parallel, PreNorm
+from paramsym.models.blocks import FeedForward, Parallel, PreNorm, Stem
 from paramsym.models.bloom import other_width
 from paramsym.models.decoder import Decoder, frequencies
-from paramsym.models.gpt import Alibi, Fused, FusedBiased, FusedRotated, Tower
+from paramsym.models.gpt import AlibiStem, FusedAttention, FusedBiased
 from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
-from paramsym.models.rope import RopeSettings, RotaryShare, rope_arguments
+from paramsym.models.rope import ROTATION, rope_arguments
 from paramsym.program import ROPE, Rope
 from paramsym.program.attention import root_reciprocal
 
@@ -66,78 +65,55 @@ class Falcon(Decoder):
     attention_dropout: float = key(Real(0.0))
     hidden_dropout: float = key(Real(0.0))
 
-    reads: ClassVar[Mapping[str, Key]] = {
-        "n_embed": Whole(),
-        "rope_parameters": RopeSettings(),
-        "rope_scaling": RopeSettings(),
-        "partial_rotary_factor": RotaryShare(),
-        "rope_theta": Real(10000.0),
-        "max_position_embeddings": Whole(2048),
-    }
+    reads: ClassVar[Mapping[str, Key]] = {"n_embed": Whole(), **ROTATION}
     base_name = "transformer"
-    table_name = "word_embeddings"
+    stem = ("word_embeddings", "h", "ln_f")
     classifier_name = "classifier"
 
     published, claims = published_in("falcon")
 
     def conditions(self) -> None:
-        """Key/value heads divide the heads where they are read."""
         super().conditions()
         if self.num_kv_heads is not None and self.new_decoder_architecture:
             divides(self.num_kv_heads, self.num_attention_heads, "num_kv_heads", "num_attention_heads")
 
-    def base(self) -> Layer:
-        """The base model; the reference keeps rotary frequencies even if ``alibi`` replaces them."""
-        return Tower(
-            {
-                "word_embeddings": Embedding(self.vocab_size, self.hidden_size),
-                "h": self.blocks(),
-                "ln_f": self.norm(),
-                "rotary_emb": self.frequencies(),
-            },
-            # The biases are scaled like the scores.
-            alibi=Alibi(self.num_attention_heads, root_reciprocal(self.head_width()), masked=True) if self.alibi else None,
-        )
+    def rotated(self) -> dict[str, Layer]:
+        # The reference keeps rotary frequencies even if ``alibi`` replaces them.
+        return {"rotary_emb": frequencies(self.head_width(), self.rotary_dim, rope=self.rope)}
 
-    def frequencies(self) -> Layer:
-        """The frequencies of a head."""
-        return frequencies(self.head_width(), self.rotary_dim, rope=self.rope)
+    def stemmed(self, layers: Mapping[str, Layer]) -> Stem:
+        if not self.alibi:
+            return super().stemmed(layers)
+        # The biases are scaled like the scores.
+        return AlibiStem(layers, self.num_attention_heads, blocks="h", factor=root_reciprocal(self.head_width()), masked=True)
 
-    def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - there is one kind
-        """Attention, the feed-forward network, and the normalisations of this variant."""
-        width, bias = self.hidden_size, self.bias
+    def block(self) -> PreNorm:
+        width, bias, parallel, given = self.hidden_size, self.bias, self.parallel_attn, self.num_ln_in_parallel_attn
         inner = 4 * width if self.ffn_hidden_size is None else self.ffn_hidden_size
         up, down = Dense(width, inner, bias), Dense(inner, width, bias)
         mlp = {"dense_h_to_4h": up, **learned("act", self.activation), "dense_4h_to_h": down}
-        norms = dict(self._norms())
+        if not parallel:
+            first, second = "input_layernorm", "post_attention_layernorm"
+        elif given == 2 or (given is None and self.new_decoder_architecture):
+            first, second = "ln_attn", "ln_mlp"
+        else:
+            first = second = "input_layernorm"
         layers = {
             "self_attention": self._attention(),
             "mlp": FeedForward(mlp, self.activation, names=("dense_h_to_4h", "act", "dense_4h_to_h")),
-            **norms,
+            **dict.fromkeys((first, second) if parallel else (second, first), self.norm()),
         }
-        rates = (
-            0.0 if self.parallel_attn else self.attention_dropout,
-            self.hidden_dropout,
-        )  # in parallel, one mask for the sum
-        if not self.parallel_attn:
-            return PreNorm(layers, names=("input_layernorm", "self_attention", "post_attention_layernorm", "mlp"), dropped=rates)
-        first, second = ("ln_attn", "ln_mlp") if "ln_mlp" in norms else ("input_layernorm", "input_layernorm")
-        return Parallel(layers, names=(first, "self_attention", second, "mlp"), dropped=rates)
+        kind = Parallel if parallel else PreNorm
+        rates = (0.0 if parallel else self.attention_dropout, self.hidden_dropout)  # in parallel, one mask for the sum
+        return kind(layers, names=(first, "self_attention", second, "mlp"), dropped=rates)
 
-    def _attention(self) -> Fused:
+    def _attention(self) -> FusedAttention:
         """In the new architecture, heads that share a key and a value get copies, which are kept."""
-        width = self.hidden_size
+        width, new = self.hidden_size, self.new_decoder_architecture
         outward = Dense((self.num_attention_heads, self.head_width()), width, self.bias)
-        projections = {"query_key_value": Dense(width, self._fused(), self.bias), "dense": outward}
-        listed = self.multi_query or self.new_decoder_architecture
-        kind = FusedBiased if self.alibi else FusedRotated
-        return kind(
-            projections,
-            spread=self.new_decoder_architecture,
-            listed=listed,
-            written=True,
-            dropout=self.attention_dropout if self.alibi else 0.0,
-        )
+        matrices = {"query_key_value": Dense(width, self._fused(), self.bias), "dense": outward}
+        how: dict[str, Any] = {"spread": new, "listed": self.multi_query or new, "written": True}
+        return FusedBiased(matrices, dropout=self.attention_dropout, **how) if self.alibi else FusedAttention(matrices, **how)
 
     def _fused(self) -> Axis:
         heads, own = self.num_attention_heads, self.head_width()
@@ -147,15 +123,6 @@ class Falcon(Decoder):
         if self.multi_query and not self.new_decoder_architecture:
             return cat(query=(heads, own), key=own, value=own)
         return (heads, cat(query=own, key=own, value=own))
-
-    def _norms(self) -> Iterator[tuple[str, Layer]]:
-        given = self.num_ln_in_parallel_attn
-        if not self.parallel_attn:
-            yield from (("post_attention_layernorm", self.norm()), ("input_layernorm", self.norm()))
-        elif given == 2 or (given is None and self.new_decoder_architecture):
-            yield from (("ln_attn", self.norm()), ("ln_mlp", self.norm()))
-        else:
-            yield "input_layernorm", self.norm()
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from paramsym.core.layer import Layer
 from paramsym.errors import ConfigError, ParamsymError
-from paramsym.models.keys import Key, Size, Sizes, shown, whole
+from paramsym.models.keys import Key, Size, Sizes, refused, shown, whole
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,6 @@ class Nested(Key):
     overruled_by: str = ""
 
     def unset(self) -> Layer:
-        """Return the model inside in the letters of its keys."""
         letters = {name: key.letter for name, key in self.reader.keys.items() if isinstance(key, Size) and key.default is not None}
         return in_letters(self.reader.model, letters)
 
@@ -113,8 +112,7 @@ class Nested(Key):
         if value is None:
             value = {}
         if not isinstance(value, Mapping):
-            message = f"{where} is {shown(value)}; wanted an object of keys."
-            raise ConfigError(message)
+            raise refused(value, where, "an object of keys")
         given = self.reader.given(value)
         arguments: dict[str, Any] = {}
         for name, key in self.reader.keys.items():
@@ -202,8 +200,7 @@ def labels_of(config: Mapping[str, Any]) -> int | None:
     if names is None:
         return None
     if not isinstance(names, Mapping):
-        message = f"id2label is {shown(names)}; wanted an object from numbers to labels."
-        raise ConfigError(message)
+        raise refused(names, "id2label", "an object from numbers to labels")
     return len({_label_number(number) for number in names})
 
 

@@ -17,9 +17,9 @@ from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ConfigError
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import RMSNorm
-from paramsym.models.blocks import PreNorm, Residual, RotatedAttention
-from paramsym.models.decoder import RmsDecoder, RotaryFrequencies, gated
-from paramsym.models.keys import Flag, Function, Key, Real, Size, Sizes, Whole, Word, shown
+from paramsym.models.blocks import Residual, RotatedAttention
+from paramsym.models.decoder import RmsDecoder, RotaryFrequencies, by_turns, gated
+from paramsym.models.keys import Flag, Function, Key, Real, Size, Sizes, Whole, Word, refused, shown
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import RopeSettings, check_even, check_length, rope_arguments, rotation, round_heads
@@ -86,7 +86,6 @@ class Gemma(RmsDecoder):
     published, claims = published_in("gemma")
 
     def conditions(self) -> None:
-        """Heads divide the hidden size since Gemma 2; the kinds of layers are known."""
         super().conditions()
         if self.kind != "Gemma":  # checked by the reference even if head_dim makes the quotient unused
             divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
@@ -100,17 +99,13 @@ class Gemma(RmsDecoder):
         """Which of the three it is."""
         return self.kind.removesuffix("Text")
 
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The alternating kinds of blocks."""
-        return self.layer_types or _TURNS[self.generation]
-
     def token_table(self) -> Layer:
-        """The token table with a factor for its rows, which is not saved."""
         return ScaledEmbedding(self.vocab_size, self.hidden_size)
 
+    def norm(self) -> Layer:
+        return GemmaRMSNorm(self.hidden_size, self.rms_norm_eps)
+
     def scores(self, x: Value) -> Value:
-        """The scores stay within the limit, if present."""
         cap = _CAPS[self.generation][1] if self.final_logit_softcapping is None else self.final_logit_softcapping
         return apply("tanh", x / cap) * cap if cap else x
 
@@ -118,20 +113,25 @@ class Gemma(RmsDecoder):
         """Return the kinds of layers that have separate frequencies, in the order in which they are kept."""
         return tuple(sorted(set(_TURNS["Gemma3"] if self.layer_types is None else self.layer_types)))
 
-    def frequencies(self) -> Layer:
-        """One set of frequencies; in Gemma 3 one for each kind of layer that occurs."""
+    def rotated(self) -> dict[str, Layer]:
         if self.generation != "Gemma3":
-            return super().frequencies()
+            return super().rotated()
         kinds = self.rotated_kinds()
         ropes = tuple(self.rope if kind == "full_attention" else self.local_rope for kind in kinds)
-        return RotaryFrequencies(self.head_width(), kinds, ropes)
+        return {"rotary_emb": RotaryFrequencies(self.head_width(), kinds, ropes)}
 
-    def norm(self) -> GemmaRMSNorm:
-        """A scale for each entry."""
-        return GemmaRMSNorm(self.hidden_size, self.rms_norm_eps)
+    def blocks(self) -> Layer:
+        return self.in_turn(self.block, self.layer_types or _TURNS[self.generation])
 
-    def attention(self, kind: str) -> GemmaAttention:
-        """Return the attention of one kind of layer."""
+    def block(self, kind: str = "full_attention") -> Layer:
+        attention, mlp = self._attention(kind), gated(self.hidden_size, self.intermediate_size, self.hidden_activation)
+        if self.generation == "Gemma":
+            return self.pre_norm(attention, mlp)
+        norms = ("input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm")
+        branches = ((norms[0], "self_attn", norms[1]), (norms[2], "mlp", norms[3]))
+        return Residual({"self_attn": attention, "mlp": mlp, **dict.fromkeys(norms, self.norm())}, branches=branches)
+
+    def _attention(self, kind: str) -> GemmaAttention:
         layers = self.projections(bias=self.attention_bias)
         if self.generation == "Gemma3":
             layers |= self.shared_norms("q_norm", "k_norm", GemmaRMSNorm(self.head_width(), self.rms_norm_eps))
@@ -147,20 +147,6 @@ class Gemma(RmsDecoder):
             turn=self.rotated_kinds().index(kind) if self.generation == "Gemma3" and self.layer_types != () else 0,
         )
 
-    def block(self, kind: str = "full_attention") -> Layer:
-        """Attention, the feed-forward network, and the norms before each, since Gemma 2 also after each."""
-        layers: dict[str, Layer] = {
-            "self_attn": self.attention(kind),
-            "mlp": gated(self.hidden_size, self.intermediate_size, self.hidden_activation),
-            "input_layernorm": self.norm(),
-            "post_attention_layernorm": self.norm(),
-        }
-        if self.generation == "Gemma":
-            return PreNorm(layers)
-        layers |= {"pre_feedforward_layernorm": self.norm(), "post_feedforward_layernorm": self.norm()}
-        first = ("input_layernorm", "self_attn", "post_attention_layernorm")
-        return Residual(layers, branches=(first, ("pre_feedforward_layernorm", "mlp", "post_feedforward_layernorm")))
-
 
 @dataclass(frozen=True)
 class GemmaAttention(RotatedAttention):
@@ -170,7 +156,6 @@ class GemmaAttention(RotatedAttention):
     turn: int = 0
 
     def forward(self, own: Own, x: Value, *turn: Value) -> Value:
-        """Attend, with queries and keys rotated by the chosen pair."""
         return super().forward(own, x, *turn[2 * self.turn :][:2])
 
 
@@ -184,7 +169,6 @@ class GemmaRMSNorm(RMSNorm):
     """
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The input over its root mean square, scaled."""
         x, over = self.over(x)
         return normalise(x, "rms", *over, eps=self.eps, scale=own.weight + 1)
 
@@ -202,16 +186,17 @@ class ScaledEmbedding(Layer):
     embedding_dim: Dim
 
     def tensors(self) -> Iterator[Tensor]:
-        """The factor."""
         yield Tensor("embed_scale", (), role="statistic", buffer=True, persistent=False)
 
     def parts(self) -> Iterator[Part]:
-        """The table."""
         yield Part("", Embedding(self.num_embeddings, self.embedding_dim))
 
     def forward(self, own: Own, index: Value) -> Value:
-        """A row for every index, times the root of the width."""
         return own[""](index) * sqrt(self.embedding_dim)
+
+
+_LONGEST = 256
+"""The most layers of a pattern."""
 
 
 @dataclass(frozen=True)
@@ -219,10 +204,8 @@ class RopesByKind(Key):
     """The key of the rotation in each kind of layer: an object with an object for each, or null."""
 
     def read(self, value: Any, where: str, sizes: Sizes, /) -> dict[str, Any]:
-        """Return the settings of each kind."""
         if value is not None and not isinstance(value, Mapping):
-            message = f"{where} is {shown(value)}; wanted an object such as {{'full_attention': {{'rope_type': 'default'}}}}, or null."
-            raise ConfigError(message)
+            raise refused(value, where, "an object such as {'full_attention': {'rope_type': 'default'}}, or null")
         return {kind: RopeSettings().read((value or {}).get(kind), f"{where}: {kind}", sizes) for kind in _KINDS}
 
 
@@ -236,12 +219,10 @@ def _turns(arguments: dict[str, Any], sizes: Sizes, model_type: str, pattern: in
             message = f"sliding_window_pattern is {shown(pattern)}; at most {_LONGEST} can be built."
             raise ConfigError(message)
         return (*("sliding_attention",) * (pattern - 1), "full_attention")
-    other = sorted(set(listed) - set(_KINDS))
-    if other:
+    if other := sorted(set(listed) - set(_KINDS)):
         message = f"layer_types has {other[0]!r}; the layers of {model_type} are {' and '.join(_KINDS)}."
         raise ConfigError(message)
-    fits = (period for period in range(1, layers) if all(kind == listed[n % period] for n, kind in enumerate(listed)))
-    return listed[: next(fits, layers)]
+    return by_turns(listed)
 
 
 def _limits(arguments: dict[str, Any]) -> None:
@@ -276,10 +257,6 @@ def _settle_gemma3(arguments: dict[str, Any], sizes: Sizes) -> None:
     rotation(arguments)
     if arguments["use_bidirectional_attention"] and arguments["sliding_window"] is not None:
         arguments["sliding_window"] = arguments["sliding_window"] // 2 + 1
-
-
-_LONGEST = 256
-"""Layers of a pattern."""
 
 
 def _settle_gemma(arguments: dict[str, Any], sizes: Sizes) -> None:

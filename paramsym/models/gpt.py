@@ -13,10 +13,8 @@ from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer
 from paramsym.layers.dense import Dense, TransposedDense
 from paramsym.layers.dropout import Dropout
-from paramsym.layers.embedding import Embedding
 from paramsym.layers.position import LearnedPositions
-from paramsym.models.activations import learned
-from paramsym.models.blocks import FeedForward, Holder, PreNorm, tokens
+from paramsym.models.blocks import Holder, PreNorm, Stem, feed_forward, scaled, tokens
 from paramsym.models.decoder import Decoder
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import key
@@ -63,7 +61,7 @@ class Gpt(Decoder):
     heads = ("n_head", "n_embd")
     depth = "n_layer"
     base_name = "transformer"
-    table_name = "wte"
+    stem = ("wte", "h", "ln_f")
     classifier_name = "classifier"
 
     @property
@@ -76,10 +74,7 @@ class Gpt(Decoder):
         return self.answered(own, own[self.base_path](tokens(input_ids), *along), input_ids)
 
     def base(self) -> Layer:
-        """The base model."""
-        tables = {"wte": Embedding(self.vocab_size, self.n_embd), "wpe": LearnedPositions(self.n_positions, self.n_embd)}
-        dropped = {"drop": Dropout(self.embd_pdrop)} if self.embd_pdrop else {}
-        return Sequential({**tables, **dropped, "h": self.blocks(), "ln_f": self.norm()})
+        return positioned(self, self.n_positions, self.embd_pdrop)
 
     def fused_block(self, matrix: type[Dense | TransposedDense], fused: Axis, shared: Axis | None, scale: float | Expr | None) -> PreNorm:
         """Return GPT-2's block: attention, cross attention if present, and the feed-forward network, each with its normalisation.
@@ -87,7 +82,7 @@ class Gpt(Decoder):
         ``matrix`` is the class of its matrices, ``fused`` the axis of queries, keys and values; ``shared`` is that of the keys and values
         of cross attention. ``scale`` replaces 1/sqrt(width).
         """
-        width, sliced, function = self.n_embd, (self.n_head, self.head_width()), self.activation_function
+        width, sliced = self.n_embd, (self.n_head, self.head_width())
         out = matrix(sliced, width)
         how: dict[str, Any] = {"scale": scale, "dropout": self.attn_pdrop}
         attention = FusedAttention({"c_attn": matrix(width, fused), "c_proj": out}, names=("c_attn", "c_proj"), **how)
@@ -95,10 +90,16 @@ class Gpt(Decoder):
         if shared is not None:
             inward = {"c_attn": matrix(width, shared), "q_attn": matrix(width, sliced)}
             layers |= {"crossattention": FusedCross({**inward, "c_proj": out}, **how), "ln_cross_attn": self.norm()}
-        matrices = {"c_fc": matrix(width, self.inner), "c_proj": matrix(self.inner, width)}
-        layers["mlp"] = FeedForward({**matrices, **learned("act", function)}, function)
+        layers["mlp"] = feed_forward(width, self.inner, self.activation_function, matrix=matrix)
         dropped = (self.resid_pdrop, self.resid_pdrop)
         return (PreNorm if shared is None else CrossPreNorm)(layers, names=("ln_1", "attn", "ln_2", "mlp"), dropped=dropped)
+
+
+def positioned(model: Decoder, positions: Dim, dropped: float) -> Sequential:
+    """Return GPT-2's base model: a table of tokens, one of positions, dropout, the blocks, the last normalisation."""
+    tables = {"wte": model.token_table(), "wpe": LearnedPositions(positions, model.width)}
+    dropout = {"drop": Dropout(dropped)} if dropped else {}
+    return Sequential({**tables, **dropout, "h": model.blocks(), "ln_f": model.norm()})
 
 
 ALIASES = {
@@ -113,74 +114,45 @@ SUMMARY = "summary_activation summary_first_dropout summary_proj_to_labels summa
 
 
 @dataclass(frozen=True)
-class Alibi:
-    """Biases that decrease with the distance, with one slope for each of ``num_heads`` heads (Press et al. 2022, section 3).
+class AlibiStem(Stem):
+    """The base of a language model whose blocks get a bias by distance, in place of rotations (Press et al. 2022, section 3).
 
-    ``factor`` multiplies all biases. ``masked`` ones hide later keys as well, in one array that all blocks share.
+    Each of ``num_heads`` heads has one slope. ``factor`` multiplies all biases. ``masked`` ones hide later keys as well, in one array that
+    all blocks share; with ``written`` the blocks also get a mask.
     """
 
     num_heads: Dim
+    _: KW_ONLY
     factor: float | Expr = 1.0
     masked: bool = False
+    written: bool = False
 
-    def bias(self, x: Value) -> Value:
+    def along(self, own: Own, x: Value) -> tuple[Value, ...]:  # noqa: ARG002 - the biases follow from the sizes
         """Return the bias of the scores for (batch, positions, width): (heads, 1, keys), or masked (batch, heads, queries, keys).
 
         The slope times the number of the key has the effect of the slope times the distance: a softmax is the same after a shift of all
         scores.
         """
-        keys = canonical(x.sizes[1] + past())
+        batch, length = x.sizes[:2]
+        keys = canonical(length + past())
+        seen = (constant("earlier", (batch, 1, length, keys), kind="truth"),) if self.written else ()
         slopes = rearrange(constant("alibi slopes", (self.num_heads,)), "a -> a () ()")
-        bias = slopes * constant("positions", (keys,))
-        bias = bias if self.factor == 1 else bias * self.factor
-        if not self.masked:
-            return bias
-        each = copies(rearrange(copies(bias, x.sizes[1], axis=1), "a q k -> () a q k"), x.sizes[0], axis=0)
-        return hide(each, Mask(causal=True))
+        bias = scaled(slopes * constant("positions", (keys,)), self.factor)
+        if self.masked:
+            each = copies(rearrange(copies(bias, length, axis=1), "a q k -> () a q k"), batch, axis=0)
+            bias = hide(each, Mask(causal=True))
+        return (bias, *seen)
 
 
 @dataclass(frozen=True)
-class Tower(Holder):
-    """The base of a language model whose layers are applied in the order in which they are stored; ``rotary_emb`` may have any position.
-
-    Every one of the ``blocks`` also gets the cosines and sines of ``rotary_emb``, or else, with ``alibi``, the bias by distance; with
-    ``written`` a mask as well. ``dropped`` is the rate of dropout after the first layer.
-    """
-
-    _: KW_ONLY
-    blocks: str = "h"
-    alibi: Alibi | None = None
-    written: bool = False
-    dropped: float = 0.0
-
-    def forward(self, own: Own, input_ids: Value) -> Value:
-        """Layer after layer."""
-        first, *names = dict(self.layers)
-        x = drop(own[first](input_ids), self.dropped)
-        for name in names:
-            if name == self.blocks:
-                x = own[name](x, *self.along(own, x))
-            elif name != "rotary_emb":
-                x = own[name](x)
-        return x
-
-    def along(self, own: Own, x: Value) -> tuple[Value, ...]:
-        """Return the further inputs of every block."""
-        if self.alibi is not None:
-            batch, length = x.sizes[:2]
-            seen = constant("earlier", (batch, 1, length, canonical(length + past())), kind="truth")
-            return (self.alibi.bias(x), seen) if self.written else (self.alibi.bias(x),)
-        return own.rotary_emb(x) if "rotary_emb" in own else ()
-
-
-@dataclass(frozen=True)
-class Fused(Holder):
-    """Causal attention, abstract, with one matrix ``names[0]`` for queries, keys and values, and an output ``names[1]``.
+class FusedAttention(Holder):
+    """Causal attention with one matrix ``names[0]`` for queries, keys and values, and an output ``names[1]``.
 
     The factors of the matrix's axis state the order of heads in it: three segments of heads, heads of three segments, or groups of several
     queries with one key and one value. ``scale`` replaces 1/sqrt(width); ``clip`` limits queries, keys and values. With ``spread`` keys and
     values are copied for every head before they are kept. With ``listed`` the reference takes the key and the value of a group by a list,
-    which makes copies of them. ``written`` says that the mask is an array for every kernel. ``dropout`` is the rate of the weights.
+    which makes copies of them. ``written`` says that the mask is an array for every kernel. With ``partly``, only the first entries of each
+    head are rotated. ``dropout`` is the rate of the weights.
     """
 
     _: KW_ONLY
@@ -190,6 +162,7 @@ class Fused(Holder):
     spread: bool = False
     listed: bool = False
     written: bool = False
+    partly: bool = False
     dropout: float = 0.0
 
     def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
@@ -212,24 +185,8 @@ class Fused(Holder):
         how: dict[str, Any] = {"scale": self.scale, "bias": bias, "seen": seen, "dropout": self.dropout}
         return own[self.names[1]](attend(query, key, value, mask=Mask(causal=True, written=self.written), **how))
 
-
-@dataclass(frozen=True)
-class FusedAttention(Fused):
-    """The attention without rotation."""
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """Project and attend: (batch, positions, width)."""
-        return self.attended(own, *self.projected(own, x))
-
-
-@dataclass(frozen=True)
-class FusedRotated(Fused):
-    """Fused attention with rotated queries and keys; with ``partly``, only the first entries of each head are rotated."""
-
-    partly: bool = False
-
     def forward(self, own: Own, x: Value, *turn: Value) -> Value:
-        """Project, rotate by cosines and sines, if any, and attend."""
+        """Project, rotate by cosines and sines, if any, and attend: (batch, positions, width)."""
         query, key, value = self.projected(own, x)
         if turn:
             query, key = (rotate(one, *turn, partly=self.partly) for one in (query, key))
@@ -237,12 +194,11 @@ class FusedRotated(Fused):
 
 
 @dataclass(frozen=True)
-class FusedBiased(Fused):
-    """The same with a bias that is added to the scores."""
+class FusedBiased(FusedAttention):
+    """The same with a bias that is added to the scores; scores outside the mask ``seen``, if given, are filled in."""
 
-    def forward(self, own: Own, x: Value, bias: Value, seen: Value | None = None) -> Value:
-        """Project and attend; scores outside the mask ``seen``, if given, are filled in."""
-        return self.attended(own, *self.projected(own, x), bias, seen)
+    def forward(self, own: Own, x: Value, *added: Value) -> Value:
+        return self.attended(own, *self.projected(own, x), *added)
 
 
 @dataclass(frozen=True)
@@ -254,7 +210,6 @@ class FusedCross(Holder):
     dropout: float = 0.0
 
     def forward(self, own: Own, x: Value, states: Value) -> Value:
-        """Queries of (batch, positions, width), keys and values of the states: (batch, positions, width)."""
         key, value = (by_head(one) for one in segments(heads(own.c_attn(states))))
         key, value = remember("cross key", key), remember("cross value", value)
         return own.c_proj(attend(by_head(own.q_attn(x)), key, value, scale=self.scale, dropout=self.dropout))
@@ -265,7 +220,6 @@ class CrossPreNorm(PreNorm):
     """A block with a cross attention between its two sub-layers, which is left out if there are no states to attend to."""
 
     def forward(self, own: Own, x: Value, *along: Value) -> Value:
-        """The three sub-layers, one after the other."""
         (first, attention, second, feed_forward), (one, other) = self.names, self.dropped
         x = x + drop(own[attention](own[first](x)), one)
         if along:

@@ -71,7 +71,6 @@ class Gpt2(Gpt):
     published, claims = published_in("gpt2")
 
     def conditions(self) -> None:
-        """The reference must know the kind of summary."""
         super().conditions()
         if self.architecture != "GPT2DoubleHeadsModel":
             return
@@ -87,7 +86,6 @@ class Gpt2(Gpt):
         return "CausalLM" if self.architecture in _LANGUAGE else super().task
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``transformer`` if a head follows, then the head, or both heads."""
         yield from super().parts()
         if self.architecture == "GPT2DoubleHeadsModel":
             yield Part("multiple_choice_head", self._summary())
@@ -106,15 +104,17 @@ class Gpt2(Gpt):
     def blocks(self) -> Layer:
         """The blocks; each may divide its scores by its number from 1 on."""
         if not self.scale_attn_by_inverse_layer_idx:
-            return Repeat(self._block(None if self.scale_attn_weights else 1.0), self.n_layer)
+            return super().blocks()
         number = index("i")
         scale = root_reciprocal(canonical(per(self.n_embd, self.n_head))) if self.scale_attn_weights else 1.0
-        return Repeat(self._block(scale / (number + 1)), self.n_layer, index=number)
+        return Repeat(self.block(scale / (number + 1)), self.n_layer, index=number)
 
-    def _block(self, scale: float | Expr | None) -> PreNorm:
+    def block(self, scale: Expr | None = None) -> PreNorm:
+        """Return a block; ``scale`` is the factor of the scores if it depends on the block."""
         sliced = (self.n_head, self.head_width())
-        fused, shared = cat(query=sliced, key=sliced, value=sliced), cat(key=sliced, value=sliced)
-        return self.fused_block(TransposedDense, fused, shared if self.add_cross_attention else None, scale)
+        shared = cat(key=sliced, value=sliced) if self.add_cross_attention else None
+        plain = None if self.scale_attn_weights else 1.0
+        return self.fused_block(TransposedDense, cat(query=sliced, key=sliced, value=sliced), shared, plain if scale is None else scale)
 
     def _summary(self) -> Summary:
         # The reference sets num_labels to 1 here, for every configuration.

@@ -47,20 +47,17 @@ class GptBigCode(Gpt):
     published, claims = published_in("gpt_bigcode")
 
     def conditions(self) -> None:
-        """The reference builds cross attention only with all heads."""
         super().conditions()
         if self.add_cross_attention and self.multi_query:
             message = "add_cross_attention=True needs multi_query=False: the reference has no cross attention with one key for all heads."
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
-        """The base model with its mask, then the head."""
         first, *head = super().parts()
         yield Part(first.name, CausalMask(self.n_positions, first.layer))
         yield from head
 
-    def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - there is one kind
-        """Attention, cross attention if present, and the feed-forward network, each with its normalisation."""
+    def block(self) -> PreNorm:
         heads, own = self.n_head, self.head_width()
         fused: Axis = cat(query=(heads, own), key=own, value=own) if self.multi_query else (heads, cat(query=own, key=own, value=own))
         shared = (heads, cat(key=own, value=own)) if self.add_cross_attention else None
@@ -82,11 +79,9 @@ class CausalMask(Layer):
     layer: Layer
 
     def tensors(self) -> Iterator[Tensor]:
-        """The mask."""
         yield Tensor("bias", (self.positions, self.positions), role="statistic", buffer=True, persistent=False)
 
     def parts(self) -> Iterator[Part]:
-        """The model, without a prefix."""
         yield Part("", self.layer)
 
 

@@ -11,15 +11,10 @@ from paramsym.algebra.symbols import A, F, H, L, P
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError, ConfigError
-from paramsym.layers.dense import Dense
-from paramsym.layers.dropout import Dropout
-from paramsym.layers.embedding import Embedding
-from paramsym.layers.position import LearnedPositions
-from paramsym.models.activations import learned
-from paramsym.models.blocks import FeedForward, Holder, PreNorm
+from paramsym.models.blocks import Holder, PreNorm, feed_forward, inward_and_out
 from paramsym.models.decoder import Decoder
-from paramsym.models.gpt import SUMMARY
-from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole, shown, whole
+from paramsym.models.gpt import SUMMARY, positioned
+from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole, refused, shown, whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Mask, Own, Value, attend, heads, remember
@@ -66,48 +61,31 @@ class GptNeo(Decoder):
     heads = ("num_heads", "hidden_size")
     depth = "num_layers"
     base_name = "transformer"
-    table_name = "wte"
+    stem = ("wte", "h", "ln_f")
     classifier_name = "classifier"
 
     published, claims = published_in("gpt_neo")
 
     def conditions(self) -> None:
-        """The kinds of attention are known."""
         super().conditions()
         if not self.attention_layers or not set(self.attention_layers) <= {"global", "local"}:
             message = f"attention_layers is {self.attention_layers!r}; wanted one or more of 'global' and 'local'."
             raise ArgumentError(message)
 
     def base(self) -> Layer:
-        """The base model."""
-        width = self.hidden_size
-        tables = {"wte": Embedding(self.vocab_size, width), "wpe": LearnedPositions(self.max_position_embeddings, width)}
-        dropped = {"drop": Dropout(self.embed_dropout)} if self.embed_dropout else {}
-        return Sequential({**tables, **dropped, "h": self.blocks(), "ln_f": self.norm()})
+        return positioned(self, self.max_position_embeddings, self.embed_dropout)
 
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The alternating kinds of attention."""
-        return self.attention_layers
+    def blocks(self) -> Layer:
+        return self.in_turn(self.block, self.attention_layers)
 
     def block(self, kind: str = "global") -> PreNorm:
-        """Attention and the feed-forward network, each after a normalisation."""
         width = self.hidden_size
         inner = 4 * width if self.intermediate_size is None else self.intermediate_size
-        sliced = (self.num_heads, self.head_width())
-        project = Dense(width, sliced, bias=False)
-        projections = {"k_proj": project, "v_proj": project, "q_proj": project, "out_proj": Dense(sliced, width)}
-        attention = MaskedAttention(
-            projections, self.max_position_embeddings, self.window_size if kind == "local" else None, self.attention_dropout
-        )
-        function = self.activation_function
-        mlp = {"c_fc": Dense(width, inner), "c_proj": Dense(inner, width), **learned("act", function)}
-        layers = {
-            "ln_1": self.norm(),
-            "attn": Sequential(attention=attention),
-            "ln_2": self.norm(),
-            "mlp": FeedForward(mlp, function),
-        }
+        window = self.window_size if kind == "local" else None
+        matrices = inward_and_out(width, (self.num_heads, self.head_width()), bias=False)
+        attention = MaskedAttention(matrices, self.max_position_embeddings, window, self.attention_dropout)
+        mlp = feed_forward(width, inner, self.activation_function)
+        layers = {"ln_1": self.norm(), "attn": Sequential(attention=attention), "ln_2": self.norm(), "mlp": mlp}
         return PreNorm(layers, names=("ln_1", "attn", "ln_2", "mlp"), dropped=(self.resid_dropout, self.resid_dropout))
 
 
@@ -126,11 +104,9 @@ class MaskedAttention(Holder):
     dropout: float = 0.0
 
     def tensors(self) -> Iterator[Tensor]:
-        """The mask."""
         yield Tensor("bias", (1, 1, self.positions, self.positions), role="statistic", buffer=True, persistent=False)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Project, attend, project: (batch, positions, width)."""
         query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
         key, value = remember("key", key, axis=1), remember("value", value, axis=1)
         return own.out_proj(attend(query, key, value, mask=Mask(True, self.window), scale=1.0, dropout=self.dropout))
@@ -141,19 +117,16 @@ class AttentionTypes(Key):
     """Patterns of layers with their numbers of repetitions: ``[[["global", "local"], 12]]``, which is also the meaning of null."""
 
     def read(self, value: Any, where: str, _: Sizes, /) -> tuple[tuple[tuple[str, ...], int], ...]:
-        """Return the patterns, each with its number of repetitions."""
         if value is None:
             return ((("global", "local"), 12),)
         if not isinstance(value, list | tuple):
-            message = f"{where} is {shown(value)}; wanted a list such as [[['global', 'local'], 12]]."
-            raise ConfigError(message)
+            raise refused(value, where, "a list such as [[['global', 'local'], 12]]")
         return tuple(_pattern(item, f"{where}[{position}]") for position, item in enumerate(value))
 
 
 def _pattern(item: Any, where: str) -> tuple[tuple[str, ...], int]:
     if not isinstance(item, list | tuple) or len(item) != 2 or not isinstance(item[0], list | tuple):
-        message = f"{where} is {shown(item)}; wanted a pattern and a number, such as [['global', 'local'], 12]."
-        raise ConfigError(message)
+        raise refused(item, where, "a pattern and a number, such as [['global', 'local'], 12]")
     for kind in item[0]:
         if not isinstance(kind, str) or kind not in {"global", "local"}:
             message = f"{where} names {shown(kind)}; layers are 'global' or 'local'."
@@ -172,12 +145,8 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
         message = f"attention_types lists more than {MOST} layers one by one; fewer can be built, or one pattern that is repeated."
         raise ConfigError(message)
     listed = patterns[0][0] if len(patterns) == 1 else tuple(kind for kinds, times in patterns for kind in kinds * times)
-    period = next((n for n in range(1, len(listed)) if _repeats(listed, n)), len(listed))
+    period = next((n for n in range(1, len(listed)) if listed == listed[:n] * (len(listed) // n)), len(listed))
     arguments["attention_layers"] = listed[:period] or ("global", "local")
-
-
-def _repeats(listed: tuple[str, ...], period: int) -> bool:
-    return len(listed) % period == 0 and listed == listed[:period] * (len(listed) // period)
 
 
 FAMILIES = (

@@ -13,11 +13,9 @@ from paramsym.algebra.size import Count, Dim, cat
 from paramsym.algebra.symbols import A, F, H, L
 from paramsym.core.layer import Layer
 from paramsym.layers.dense import Dense
-from paramsym.layers.embedding import Embedding
-from paramsym.models.activations import learned
-from paramsym.models.blocks import FeedForward, Parallel, PreNorm
+from paramsym.models.blocks import Parallel, PreNorm, feed_forward
 from paramsym.models.decoder import Decoder, frequencies
-from paramsym.models.gpt import FusedRotated, Tower
+from paramsym.models.gpt import FusedAttention
 from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
@@ -67,48 +65,28 @@ class GptNeoX(Decoder):
         "max_position_embeddings": Whole(2048),
     }
     base_name = "gpt_neox"
-    table_name = "embed_in"
+    stem = ("embed_in", "layers", "final_layer_norm")
     classifier_name = "classifier"
+    table_dropout = "hidden_dropout"
 
     published, claims = published_in("gpt_neox")
 
-    def base(self) -> Layer:
-        """The base model."""
-        return Tower(
-            {
-                "embed_in": Embedding(self.vocab_size, self.hidden_size),
-                "layers": self.blocks(),
-                "final_layer_norm": self.norm(),
-                "rotary_emb": self.frequencies(),
-            },
-            blocks="layers",
-            dropped=self.hidden_dropout,
-        )
+    def rotated(self) -> dict[str, Layer]:
+        return {"rotary_emb": frequencies(self.head_width(), self.rotary_dim, rope=self.rope)}
 
-    def frequencies(self) -> Layer:
-        """The frequencies of the rotated part of a head."""
-        return frequencies(self.head_width(), self.rotary_dim, rope=self.rope)
-
-    def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - there is one kind
-        """The two normalisations, attention, the feed-forward network, side by side unless ``use_parallel_residual`` is False."""
-        width, inner, heads, own = self.hidden_size, self.intermediate_size, self.num_attention_heads, self.head_width()
-        fused = Dense(width, (heads, cat(query=own, key=own, value=own)), self.attention_bias)
-        mlp = {"dense_h_to_4h": Dense(width, inner), "dense_4h_to_h": Dense(inner, width), **learned("act", self.hidden_act)}
+    def block(self) -> PreNorm:
+        width, heads, own, bias = self.hidden_size, self.num_attention_heads, self.head_width(), self.attention_bias
+        fused = Dense(width, (heads, cat(query=own, key=own, value=own)), bias)
+        matrices = {"query_key_value": fused, "dense": Dense((heads, own), width, bias)}
         layers = {
             "input_layernorm": self.norm(),
             "post_attention_layernorm": self.norm(),
-            "attention": FusedRotated(
-                {"query_key_value": fused, "dense": Dense((heads, own), width, self.attention_bias)},
-                partly=True,
-                dropout=self.attention_dropout,
-            ),
-            "mlp": FeedForward(mlp, self.hidden_act, names=("dense_h_to_4h", "act", "dense_4h_to_h")),
+            "attention": FusedAttention(matrices, partly=True, dropout=self.attention_dropout),
+            "mlp": feed_forward(width, self.intermediate_size, self.hidden_act, ("dense_h_to_4h", "act", "dense_4h_to_h")),
         }
-        return (Parallel if self.use_parallel_residual else PreNorm)(
-            layers,
-            names=("input_layernorm", "attention", "post_attention_layernorm", "mlp"),
-            dropped=(self.hidden_dropout, self.hidden_dropout),
-        )
+        names = ("input_layernorm", "attention", "post_attention_layernorm", "mlp")
+        kind = Parallel if self.use_parallel_residual else PreNorm
+        return kind(layers, names=names, dropped=(self.hidden_dropout, self.hidden_dropout))
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:

@@ -8,10 +8,9 @@ from typing import Any
 
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import D, E, G, K
-from paramsym.core.compose import Repeat
 from paramsym.core.layer import Layer, Tensor
 from paramsym.layers.experts import Router, StackedExperts
-from paramsym.models.blocks import Ladder, Mixture, PreNorm, RotatedAttention
+from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
 from paramsym.models.decoder import RmsDecoder, by_turns, check_window, frequencies
 from paramsym.models.keys import Flag, Real, Size, Sizes, Whole
 from paramsym.models.model import classes, family, key
@@ -56,30 +55,22 @@ class GptOss(RmsDecoder):
     published, claims = published_in("gpt_oss")
 
     def forward(self, own: Own, input_ids: Value) -> Value:
-        """The checks of every decoder; windows need a width."""
         check_window(self.layer_types, self.sliding_window)
         return super().forward(own, input_ids)
 
-    def frequencies(self) -> Layer:
-        """The reference has every angle once."""
-        return frequencies(self.head_width(), self.rotary_dim, rope=self.rope, halves=True)
+    def rotated(self) -> dict[str, Layer]:
+        return {"rotary_emb": frequencies(self.head_width(), self.rotary_dim, rope=self.rope, halves=True)}
 
     def blocks(self) -> Layer:
-        """L blocks with the same tensors, and a separate attention for each kind."""
-        kinds = {kind: self.block(kind) for kind in self.layer_types}
-        blocks = tuple(kinds[kind] for kind in self.layer_types)
-        return Repeat(blocks[0], self.num_hidden_layers) if len(kinds) == 1 else Ladder(blocks, self.num_hidden_layers)
+        return self.in_turn(self.block, self.layer_types)
 
     def block(self, kind: str = "full_attention") -> PreNorm:
-        """Attention with sinks, router and experts, and the norm before each."""
-        width, stored, used = self.hidden_size, self.num_local_experts, self.num_experts_per_tok
-        sizes = (width, self.intermediate_size, stored, used)
-        experts = StackedExperts(*sizes, bias=True, transposed=True, limit=self.swiglu_limit, alpha=self.swiglu_alpha)
+        width, inner, stored, used = self.hidden_size, self.intermediate_size, self.num_local_experts, self.num_experts_per_tok
         window = self.sliding_window if kind == "sliding_attention" else None
-        attention = SinkAttention(
-            self.projections(bias=self.attention_bias), self.num_attention_heads, window=window, halves=True, dropout=self.attention_dropout
-        )
+        matrices = self.projections(bias=self.attention_bias)
+        attention = SinkAttention(matrices, self.num_attention_heads, window=window, halves=True, dropout=self.attention_dropout)
         router = Router(width, stored, bias=True, experts_per_token=used, scores="chosen")
+        experts = StackedExperts(width, inner, stored, used, bias=True, transposed=True, limit=self.swiglu_limit, alpha=self.swiglu_alpha)
         return self.pre_norm(attention, Mixture({"router": router, "experts": experts}, router="router"))
 
 
@@ -95,7 +86,6 @@ class SinkAttention(RotatedAttention):
     num_heads: Dim
 
     def tensors(self) -> Iterator[Tensor]:
-        """The scores."""
         yield Tensor("sinks", (self.num_heads,), role="bias")
 
 

@@ -10,11 +10,8 @@ from paramsym.algebra.convolution import negative, up_over
 from paramsym.algebra.size import Dim, canonical
 from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ShapeError
-from paramsym.layers.dense import Dense
-from paramsym.layers.embedding import Embedding
-from paramsym.models.activations import learned
-from paramsym.models.blocks import FeedForward, Holder, Parallel
-from paramsym.models.gpt import ALIASES, SUMMARY, Gpt, Tower
+from paramsym.models.blocks import Holder, Parallel, feed_forward, inward_and_out
+from paramsym.models.gpt import ALIASES, SUMMARY, Gpt
 from paramsym.models.keys import Flag, Sizes
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
@@ -49,30 +46,21 @@ class GptJ(Gpt):
 
     labelled = ("Classification", "QuestionAnswering")
     output_bias = True
+    table_dropout = "embd_pdrop"
 
     published, claims = published_in("gptj")
 
-    def answers(self) -> Dim:
-        """The number of labels."""
-        return 2 if self.num_labels is None else self.num_labels
-
     def base(self) -> Layer:
-        """The base model."""
-        table = Embedding(self.vocab_size, self.n_embd)
-        return Tower({"wte": table, "h": self.blocks(), "ln_f": self.norm()}, dropped=self.embd_pdrop)
+        return self.stemmed({"wte": self.token_table(), "h": self.blocks(), "ln_f": self.norm()})
 
-    def block(self, kind: str = "full_attention") -> Parallel:  # noqa: ARG002 - there is one kind
-        """The normalisation, and after it attention and the feed-forward network in parallel."""
+    def block(self) -> Parallel:
         width = self.n_embd
-        sliced, inner = (self.n_head, self.head_width()), self.inner
-        project = Dense(width, sliced, bias=False)
-        projections = {"k_proj": project, "v_proj": project, "q_proj": project, "out_proj": Dense(sliced, width, bias=False)}
-        function = self.activation_function
-        mlp = {"fc_in": Dense(width, inner), "fc_out": Dense(inner, width), **learned("act", function)}
+        matrices = inward_and_out(width, (self.n_head, self.head_width()), bias=False, output_bias=False)
+        rotated = width if self.rotary_dim is None else self.rotary_dim
         layers = {
             "ln_1": self.norm(),
-            "attn": TurnedAttention(projections, self.n_positions, width if self.rotary_dim is None else self.rotary_dim, self.attn_pdrop),
-            "mlp": FeedForward(mlp, function, names=("fc_in", "act", "fc_out")),
+            "attn": TurnedAttention(matrices, self.n_positions, rotated, self.attn_pdrop),
+            "mlp": feed_forward(width, self.inner, self.activation_function, ("fc_in", "act", "fc_out")),
         }
         return Parallel(layers, names=("ln_1", "attn", "ln_1", "mlp"), dropped=(self.resid_pdrop, self.resid_pdrop))
 
@@ -93,12 +81,10 @@ class TurnedAttention(Holder):
     dropout: float = 0.0
 
     def tensors(self) -> Iterator[Tensor]:
-        """One sine and one cosine for each two entries."""
         shape = (self.positions, 2 * up_over(self.rotary_dim, 2))
         yield Tensor("embed_positions", shape, role="statistic", buffer=True, persistent=False)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Project, rotate, attend, project: (batch, positions, width)."""
         query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
         query, key = (self.turned(one, *rotation(x.sizes[1], self.rotary_dim)) for one in (query, key))  # computed for each
         key, value = remember("key", key, axis=1), remember("value", value, axis=1)

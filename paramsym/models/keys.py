@@ -69,11 +69,9 @@ class Size(Key):
     least: int = 1
 
     def unset(self) -> Symbol:
-        """Return the letter."""
         return self.letter
 
     def check(self, value: Any, where: str, sizes: Sizes, /) -> Symbol:
-        """Return the letter."""
         sizes[self.letter] = whole(value, where, self.least)
         return self.letter
 
@@ -87,11 +85,9 @@ class Pair(Key):
     default: int
 
     def unset(self) -> Symbol:
-        """Return the letter for both directions."""
         return self.letter
 
     def check(self, value: Any, where: str, sizes: Sizes, /) -> Symbol | tuple[Symbol, Symbol]:
-        """Return the letter, or the two letters."""
         if not isinstance(value, list | tuple):
             sizes[self.letter] = whole(value, where, 1)
             return self.letter
@@ -111,7 +107,6 @@ class Limit(Key):
     default: int = -1
 
     def check(self, value: Any, where: str, sizes: Sizes, /) -> Symbol | None:
-        """Return the letter, or None."""
         if isinstance(value, int) and not isinstance(value, bool) and -LARGEST <= value <= 0:
             return None
         sizes[self.letter] = whole(value, where, 1)
@@ -127,14 +122,11 @@ class Several(Key):
     least: int = 1
 
     def unset(self) -> tuple[Symbol, ...]:
-        """Return the letters."""
         return numbered(self.letter, len(self.default))
 
     def check(self, value: Any, where: str, sizes: Sizes, /) -> tuple[Symbol, ...]:
-        """Return the letters."""
         if not isinstance(value, list | tuple) or not 0 < len(value) <= 64:
-            message = f"{where} is {shown(value)}; wanted a list of 1 to 64 whole numbers."
-            raise ConfigError(message)
+            raise refused(value, where, "a list of 1 to 64 whole numbers")
         letters = numbered(self.letter, len(value))
         for position, (letter, entry) in enumerate(zip(letters, value, strict=True)):
             sizes[letter] = whole(entry, f"{where}[{position}]", self.least)
@@ -150,7 +142,6 @@ class Whole(Key):
     null: bool = field(default=True, kw_only=True)
 
     def check(self, value: Any, where: str, _: Sizes, /) -> int:
-        """Return the number."""
         return whole(value, where, self.least)
 
 
@@ -163,7 +154,6 @@ class Fixed(Key):
     most: int = 256
 
     def check(self, value: Any, where: str, _: Sizes, /) -> int:
-        """Return the number."""
         if (found := whole(value, where, self.least)) > self.most:
             message = f"{where} is {shown(value)}; at most {self.most} can be built."
             raise ConfigError(message)
@@ -180,18 +170,14 @@ class Flag(Key):
 
     @property
     def may_be_null(self) -> bool:
-        """Whether null is allowed."""
         return self.null
 
     def check(self, value: Any, where: str, _: Sizes, /) -> bool:
-        """Return the flag."""
         if not isinstance(value, bool):
-            message = f"{where} is {shown(value)}; wanted true{', false or null' if self.null else ' or false'}."
-            raise ConfigError(message)
+            raise refused(value, where, f"true{', false or null' if self.null else ' or false'}")
         return value
 
     def missing(self, _: Sizes, /) -> bool | None:
-        """Return the default."""
         return self.default
 
 
@@ -202,10 +188,8 @@ class Real(Key):
     default: float | None = None
 
     def check(self, value: Any, where: str, _: Sizes, /) -> float:
-        """Return the number; an absurdly long whole number is refused."""
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
-            message = f"{where} is {shown(value)}; wanted a number."
-            raise ConfigError(message)
+            raise refused(value, where, "a number")
         return float(value)
 
 
@@ -216,10 +200,8 @@ class Word(Key):
     default: str | None = None
 
     def check(self, value: Any, where: str, _: Sizes, /) -> str:
-        """Return the word."""
         if not isinstance(value, str):
-            message = f"{where} is {shown(value)}; wanted a string."
-            raise ConfigError(message)
+            raise refused(value, where, "a string")
         return value
 
 
@@ -235,12 +217,10 @@ class Words(Key):
     nothing = ()
 
     def check(self, value: Any, where: str, _: Sizes, /) -> tuple[str, ...]:
-        """Return the words."""
         if isinstance(value, str):
             return tuple(word.strip() for word in value.lower().split("|"))
         if not isinstance(value, list | tuple) or not all(isinstance(word, str) for word in value):
-            message = f"{where} is {shown(value)}; wanted a list of strings."
-            raise ConfigError(message)
+            raise refused(value, where, "a list of strings")
         return tuple(value)
 
 
@@ -252,12 +232,10 @@ class Listed(Key):
     default: tuple[Any, ...] | None = None
 
     def read(self, value: Any, where: str, _: Sizes, /) -> tuple[Any, ...] | None:
-        """Return the entries."""
         if value is None or value is self.default:
             return self.default
         if not isinstance(value, list | tuple) or len(value) > 1000 or not all(type(one) is self.of for one in value):
-            message = f"{where} is {shown(value)}; wanted a list of {'whole numbers' if self.of is int else 'words'}."
-            raise ConfigError(message)
+            raise refused(value, where, f"a list of {'whole numbers' if self.of is int else 'words'}")
         return tuple(value)
 
 
@@ -268,14 +246,11 @@ class Names(Key):
     known: frozenset[str]
 
     def check(self, value: Any, where: str, _: Sizes, /) -> tuple[str, ...]:
-        """Return the words."""
         if not isinstance(value, list | tuple):
-            message = f"{where} is {shown(value)}; wanted a list of words, one per layer."
-            raise ConfigError(message)
+            raise refused(value, where, "a list of words, one per layer")
         for position, word in enumerate(value):
             if not isinstance(word, str) or word not in self.known:
-                message = f"{where}[{position}] is {shown(word)}; wanted {', '.join(sorted(self.known))}."
-                raise ConfigError(message)
+                raise refused(word, f"{where}[{position}]", ", ".join(sorted(self.known)))
         return tuple(value)
 
 
@@ -289,6 +264,15 @@ def numbered(letter: str, count: int) -> tuple[Symbol, ...]:
     return letters
 
 
+def refused(value: object, where: str, wanted: str) -> ConfigError:
+    """Return the error about an impossible value.
+
+    >>> print(refused(-1, "hidden_size", "a positive whole number"))
+    hidden_size is -1 (int); wanted a positive whole number.
+    """
+    return ConfigError(f"{where} is {shown(value)}; wanted {wanted}.")
+
+
 def whole(value: Any, where: str, least: int) -> int:
     """Return a whole number from ``least`` to the longest possible axis.
 
@@ -298,8 +282,7 @@ def whole(value: Any, where: str, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= LARGEST:
         wanted = "a positive whole number" if least else "a whole number, zero or more"
         limit = " below 2**63" if isinstance(value, int) and value > LARGEST else ""
-        message = f"{where} is {shown(value)}; wanted {wanted}{limit}."
-        raise ConfigError(message)
+        raise refused(value, where, f"{wanted}{limit}")
     return value
 
 

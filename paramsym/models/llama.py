@@ -69,40 +69,26 @@ class Llama(RmsDecoder):
     published, claims = published_in("llama")
 
     def conditions(self) -> None:
-        """Llama's heads divide the hidden size even if ``head_dim`` is given."""
         super().conditions()
-        if self.kind == "Llama":
+        if self.kind == "Llama":  # even if head_dim is given
             divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
 
-    @property
-    def embedding_scale(self) -> float:
-        """Granite scales the rows of its embedding."""
-        return self.embedding_multiplier
-
     def scores(self, x: Value) -> Value:
-        """Granite divides the scores."""
         return scaled(x, 1 / self.logits_scaling)
 
     def blocks(self) -> Layer:
-        """The first ``full_layers`` blocks see all earlier positions, the others a window if present."""
-        if self.sliding_window is None or self.full_layers == 0:
+        if self.sliding_window is None:
             return super().blocks()
-        return Ladder((self.block(), self.block("sliding_attention")), self.num_hidden_layers, self.full_layers)
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """One kind, with a window or without, unless ``layer_types`` are given."""
-        if self.layer_types is not None and self.sliding_window is not None:
-            return self.layer_types
-        return ("full_attention",) if self.sliding_window is None else ("sliding_attention",)
+        if self.full_layers != 0:
+            return Ladder((self.block(), self.block("sliding_attention")), self.num_hidden_layers, self.full_layers)
+        return self.in_turn(self.block, ("sliding_attention",) if self.layer_types is None else self.layer_types)
 
     def block(self, kind: str = "full_attention") -> PreNorm:
-        """Attention, the feed-forward network, and the norm before each."""
-        layers = self.projections(bias=self.attention_bias or self.kind == "Qwen2", output_bias=self.attention_bias)
+        matrices = self.projections(bias=self.attention_bias or self.kind == "Qwen2", output_bias=self.attention_bias)
         if self.kind == "Qwen3":
-            layers |= self.shared_norms("q_norm", "k_norm", HeadNorm((self.head_width(),), eps=self.rms_norm_eps))
+            matrices |= self.shared_norms("q_norm", "k_norm", HeadNorm((self.head_width(),), eps=self.rms_norm_eps))
         window = self.sliding_window if kind == "sliding_attention" else None
-        attention = RotatedAttention(layers, window=window, scale=self.attention_multiplier, dropout=self.attention_dropout)
+        attention = RotatedAttention(matrices, window=window, scale=self.attention_multiplier, dropout=self.attention_dropout)
         mlp = gated(self.hidden_size, self.intermediate_size, self.hidden_act, bias=self.mlp_bias)
         return self.pre_norm(attention, mlp, residual=self.residual_multiplier)
 

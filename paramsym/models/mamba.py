@@ -12,16 +12,14 @@ from typing import Any, Literal
 
 from paramsym.algebra.size import Count, Dim
 from paramsym.algebra.symbols import A, D, F, G, H, K, L, N, R, V, dims
-from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ConfigError
-from paramsym.layers.embedding import Embedding
 from paramsym.layers.mamba import Mamba, Mamba2
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import Activation
 from paramsym.models.blocks import Holder
 from paramsym.models.decoder import Decoder
-from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole, shown, whole
+from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole, refused, whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value
@@ -37,7 +35,6 @@ class _Rank(Key):
     default: str = "auto"
 
     def check(self, value: Any, where: str, sizes: Sizes, /) -> Any:
-        """Return the word, or the letter."""
         if value == "auto":
             return "auto"
         sizes[R] = whole(value, where, 1)
@@ -55,8 +52,7 @@ class _Limits(Key):
         listed = value if isinstance(value, list | tuple) else ()
         found = [inf if one in ("inf", "Infinity", {"__float__": "Infinity"}) else one for one in listed]
         if len(found) != 2 or any(isinstance(one, bool) or not isinstance(one, int | float) for one in found) or not found[0] <= found[1]:
-            message = f"{where} is {shown(value)}; wanted the least and the greatest time step, two numbers."
-            raise ConfigError(message)
+            raise refused(value, where, "the least and the greatest time step, two numbers")
         return float(found[0]), float(found[1])
 
 
@@ -77,15 +73,10 @@ class _StateSpace(Decoder):
     layer_norm_epsilon: float = key(Real(1e-5))
 
     base_name = "backbone"
-    table_name = "embeddings"
+    stem = ("embeddings", "layers", "norm_f")
     normalised = RMSNorm
 
-    def base(self) -> Sequential:
-        """The embedding, the blocks, the last norm."""
-        return Sequential(embeddings=Embedding(self.vocab_size, self.hidden_size), layers=self.blocks(), norm_f=self.norm())
-
-    def block(self, kind: str = "full_attention") -> MixerBlock:  # noqa: ARG002 - there is one kind
-        """The norm, then the mixer."""
+    def block(self) -> MixerBlock:
         mixer = self.mixer()
         activated = mixer if self.hidden_act == mixer.hidden_act else ActivatedMixer(mixer, self.hidden_act)
         return MixerBlock({"norm": self.norm(), "mixer": activated})
@@ -121,7 +112,6 @@ class MambaLM(_StateSpace):
     published, claims = published_in("mamba")
 
     def mixer(self) -> Mamba:
-        """The selective state-space layer."""
         return Mamba(
             *(self.hidden_size, self.state_size, self.conv_kernel, self.expand),
             time_step_rank=self.time_step_rank,
@@ -166,7 +156,6 @@ class Mamba2LM(_StateSpace):
     published, claims = published_in("mamba2")
 
     def mixer(self) -> Mamba2:
-        """The state-space layer with heads."""
         return Mamba2(
             *(self.hidden_size, self.num_heads, self.head_dim, self.state_size, self.conv_kernel, self.expand, self.n_groups),
             use_bias=self.use_bias,
@@ -182,7 +171,6 @@ class MixerBlock(Holder):
     """The ``mixer`` of the normalised positions, added to the residual stream, which the reference may do in single precision."""
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The mixer after the norm, and the input."""
         return x + own.mixer(own.norm(x))
 
 
@@ -200,29 +188,22 @@ class ActivatedMixer(Layer):
     function: str
 
     def tensors(self) -> Iterator[Tensor]:
-        """The layer's own tensors."""
         yield from self.mixer.own_tensors
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The layer's forward pass, with its tensors and parts."""
         return self.mixer.forward(own, x)
 
     def parts(self) -> Iterator[Part]:
-        """The layer's parts, and the activation next to the convolution."""
         first, *rest = self.mixer.own_parts
         act = Part("act", Activation(self.function))
         yield from (first, act) if isinstance(self.mixer, Mamba) else (act, first)
         yield from rest
 
 
-def _check_heads(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """The heads divide the inner width, as the reference checks."""
-    del arguments
-    if sizes[A] * sizes[D] != sizes[EXPAND] * sizes[H]:
-        message = (
-            "this configuration cannot be built."
-            f" num_heads {sizes[A]} * head_dim {sizes[D]} is not expand {sizes[EXPAND]} * hidden_size {sizes[H]}."
-        )
+def _check_heads(_: dict[str, Any], sizes: Sizes) -> None:
+    heads, width, ratio, hidden = (sizes[letter] for letter in (A, D, EXPAND, H))
+    if heads * width != ratio * hidden:
+        message = f"this configuration cannot be built. num_heads {heads} * head_dim {width} is not expand {ratio} * hidden_size {hidden}."
         raise ConfigError(message)
 
 

@@ -53,15 +53,12 @@ class Mixtral(RmsDecoder):
 
     published, claims = published_in("mixtral")
 
-    def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - all layers are of one kind
-        """Attention, router and experts, and the norm before each."""
+    def block(self) -> PreNorm:
         width, inner, stored, used = self.hidden_size, self.intermediate_size, self.num_local_experts, self.num_experts_per_tok
         name, routed = "mlp", experts(width, inner, stored, used, self.hidden_act, "stacked")
         if self.expert_storage == "separate":
-            up = Dense(width, inner, bias=False)
-            expert = Expert(
-                {"w1": up, "w2": Dense(inner, width, bias=False), "w3": up, **learned("act_fn", self.hidden_act)}, self.hidden_act
-            )
+            up, down = Dense(width, inner, bias=False), Dense(inner, width, bias=False)
+            expert = Expert({"w1": up, "w2": down, "w3": up, **learned("act_fn", self.hidden_act)}, self.hidden_act)
             name, routed = "block_sparse_moe", Repeat(expert, stored, used=used)
         layers = {
             "self_attn": RotatedAttention(self.projections(), window=self.sliding_window, dropout=self.attention_dropout),
@@ -77,7 +74,6 @@ class Expert(Gated):
     """One expert under the names of the published files: ``w1`` is the gate, ``w3`` the up projection, ``w2`` the down projection."""
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The activated gate times the up projection, then the projection down."""
         return own.w2(activation(own, self.function, own.w1(x)) * own.w3(x))
 
 

@@ -9,14 +9,12 @@ from typing import Any
 from paramsym.algebra.size import Count, Dim, cat
 from paramsym.algebra.symbols import A, H, L
 from paramsym.core.layer import Layer
-from paramsym.errors import ConfigError
 from paramsym.layers.dense import Dense
-from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
-from paramsym.models.blocks import FeedForward, PreNorm
+from paramsym.models.blocks import PreNorm, feed_forward
 from paramsym.models.decoder import Decoder
-from paramsym.models.gpt import Alibi, FusedBiased, Tower
-from paramsym.models.keys import Flag, Key, Real, Sizes, shown
+from paramsym.models.gpt import AlibiStem, FusedBiased
+from paramsym.models.keys import Flag, Key, Real, Sizes, refused
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
 
@@ -52,36 +50,26 @@ class Mpt(Decoder):
     heads = ("n_heads", "d_model")
     depth = "n_layers"
     base_name = "transformer"
-    table_name = "wte"
+    stem = ("wte", "blocks", "norm_f")
     classifier_name = "classifier"
 
     published, claims = published_in("mpt")
 
-    def base(self) -> Layer:
-        """The base model."""
-        table = Embedding(self.vocab_size, self.d_model)
-        layers = {"wte": table, "blocks": self.blocks(), "norm_f": self.norm()}
-        return Tower(layers, blocks="blocks", alibi=Alibi(self.n_heads), written=True)
+    def stemmed(self, layers: Mapping[str, Layer]) -> AlibiStem:
+        return AlibiStem(layers, self.n_heads, blocks="blocks", written=True)
 
     def norm(self) -> LayerNorm:
-        """A scale for each entry."""
         return LayerNorm(self.d_model, self.layer_norm_epsilon, bias=False)
 
-    def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - there is one kind
-        """Attention and the feed-forward network, each after a norm."""
-        width = self.d_model
-        sliced = (self.n_heads, self.head_width())
-        projections = {
-            "Wqkv": Dense(width, cat(query=sliced, key=sliced, value=sliced), bias=False),
-            "out_proj": Dense(sliced, width, bias=False),
-        }
-        attention = FusedBiased(projections, names=("Wqkv", "out_proj"), scale=self.softmax_scale, clip=self.clip_qkv or None)
-        inward, outward = Dense(width, 4 * width, bias=False), Dense(4 * width, width, bias=False)
+    def block(self) -> PreNorm:
+        width, sliced = self.d_model, (self.n_heads, self.head_width())
+        fused = Dense(width, cat(query=sliced, key=sliced, value=sliced), bias=False)
+        matrices = {"Wqkv": fused, "out_proj": Dense(sliced, width, bias=False)}
         layers = {
             "norm_1": self.norm(),
-            "attn": attention,
+            "attn": FusedBiased(matrices, names=("Wqkv", "out_proj"), scale=self.softmax_scale, clip=self.clip_qkv or None),
             "norm_2": self.norm(),
-            "ffn": FeedForward({"up_proj": inward, "down_proj": outward}, "gelu", names=("up_proj", "act", "down_proj")),
+            "ffn": feed_forward(width, 4 * width, "gelu", ("up_proj", "act", "down_proj"), bias=False),
         }
         return PreNorm(layers, names=("norm_1", "attn", "norm_2", "ffn"))
 
@@ -91,17 +79,13 @@ class AttentionSettings(Key):
     """An object of settings, of which two change what is computed, or null; the reference reads no ``alibi_bias_max``."""
 
     def read(self, value: Any, where: str, sizes: Sizes, /) -> dict[str, float]:
-        """Return the two numbers, if they are given."""
         if value is not None and not isinstance(value, Mapping):
-            message = f"{where} is {shown(value)}; wanted an object such as {{'clip_qkv': 6.0}}, or null."
-            raise ConfigError(message)
+            raise refused(value, where, "an object such as {'clip_qkv': 6.0}, or null")
         given = {name: (value or {}).get(name) for name in ("clip_qkv", "softmax_scale")}
         return {name: Real(0.0).read(one, f"{where}: {name}", sizes) for name, one in given.items() if one is not None}
 
 
-def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Add the settings of attention to the arguments."""
-    del sizes
+def _settle(arguments: dict[str, Any], _: Sizes) -> None:
     arguments |= arguments.pop("attn_config")
 
 

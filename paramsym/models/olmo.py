@@ -48,19 +48,17 @@ class Olmo(RmsDecoder):
     published, claims = published_in("olmo")
 
     def norm(self) -> Layer:
-        """An RMSNorm in OLMo 2; a LayerNorm without parameters in OLMo."""
         return super().norm() if self.kind == "Olmo2" else LayerNorm(self.hidden_size, elementwise_affine=False)
 
-    def block(self, kind: str = "full_attention") -> Layer:  # noqa: ARG002 - one kind
-        """Attention and the feed-forward network; the norms are before them in OLMo, after them in OLMo 2."""
-        attention = self.projections(bias=self.attention_bias)
+    def block(self) -> Layer:
+        matrices = self.projections(bias=self.attention_bias)
         mlp = gated(self.hidden_size, self.intermediate_size, self.hidden_act)
         if self.kind == "Olmo":
-            return self.pre_norm(RotatedAttention(attention, clip=self.clip_qkv, dropout=self.attention_dropout), mlp)
+            return self.pre_norm(RotatedAttention(matrices, clip=self.clip_qkv, dropout=self.attention_dropout), mlp)
         query, key = self.sliced()
-        attention |= {"q_norm": HeadNorm((query,), eps=self.rms_norm_eps), "k_norm": HeadNorm((key,), eps=self.rms_norm_eps)}
-        layers: dict[str, Layer] = {"self_attn": RotatedAttention(attention, joint=True, dropout=self.attention_dropout), "mlp": mlp}
-        norms = {"post_attention_layernorm": self.norm(), "post_feedforward_layernorm": self.norm()}
+        matrices |= {"q_norm": HeadNorm((query,), eps=self.rms_norm_eps), "k_norm": HeadNorm((key,), eps=self.rms_norm_eps)}
+        layers: dict[str, Layer] = {"self_attn": RotatedAttention(matrices, joint=True, dropout=self.attention_dropout), "mlp": mlp}
+        norms = dict.fromkeys(("post_attention_layernorm", "post_feedforward_layernorm"), self.norm())
         return Residual({**layers, **norms}, branches=tuple(zip(layers, norms, strict=True)))
 
 

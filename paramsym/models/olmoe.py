@@ -53,18 +53,17 @@ class Olmoe(RmsDecoder):
 
     published, claims = published_in("olmoe")
 
-    def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - all layers are of one kind
-        """Attention, router and experts, and the norm before each."""
+    def block(self) -> PreNorm:
         width, stored, used, heads = self.hidden_size, self.num_experts, self.num_experts_per_tok, self.num_attention_heads
         groups = heads if self.num_key_value_heads is None else self.num_key_value_heads
         # The norms of queries and keys have the widths that follow from H and H/A, even if head_dim differs.
         own = self.head_width() if self.head_dim is None else over(width, heads)
-        attention = self.projections(bias=self.attention_bias)
-        attention |= {name: HeadNorm((one,), eps=self.rms_norm_eps) for name, one in (("q_norm", width), ("k_norm", (groups, own)))}
+        matrices = self.projections(bias=self.attention_bias)
+        matrices |= {name: HeadNorm((one,), eps=self.rms_norm_eps) for name, one in (("q_norm", width), ("k_norm", (groups, own)))}
+        attention = RotatedAttention(matrices, joint=True, clip=self.clip_qkv, dropout=self.attention_dropout)
         router = Router(width, stored, experts_per_token=used, normalised=self.norm_topk_prob)
         routed = experts(width, self.intermediate_size, stored, used, self.hidden_act, self.expert_storage)
-        mixture = Mixture({"gate": router, "experts": routed})
-        return self.pre_norm(RotatedAttention(attention, joint=True, clip=self.clip_qkv, dropout=self.attention_dropout), mixture)
+        return self.pre_norm(attention, Mixture({"gate": router, "experts": routed}))
 
 
 _DEFAULTS = {

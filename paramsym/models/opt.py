@@ -15,12 +15,13 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
 from paramsym.models.activations import learned
-from paramsym.models.blocks import Holder, RotatedAttention, activation
+from paramsym.models.blocks import Holder, RotatedAttention, inward_and_out
 from paramsym.models.decoder import Decoder
 from paramsym.models.keys import Flag, Function, Key, Real, Sizes
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.program import Own, Value, drop
+from paramsym.models.stacks import Around
+from paramsym.program import Own, Value
 
 TABLE = dims("H_e")
 """The embedding size, if it is not the hidden size."""
@@ -64,7 +65,7 @@ class Opt(Decoder):
     attention_dropout: float = key(Real(0.0))
 
     reads: ClassVar[Mapping[str, Key]] = {"_remove_final_layer_norm": Flag()}
-    table_name: ClassVar[str] = "decoder.embed_tokens"
+    stem = ("decoder.embed_tokens", "decoder.layers", "decoder.final_layer_norm")
     published, claims = published_in("opt")
 
     def output_width(self) -> Dim:
@@ -72,7 +73,6 @@ class Opt(Decoder):
         return self.hidden_size if self.word_embed_proj_dim is None else self.word_embed_proj_dim
 
     def base(self) -> Layer:
-        """The decoder: embeddings, the projections from and to the embedding size, the last norm, the blocks."""
         width, outer = self.hidden_size, self.output_width()
         layers: dict[str, Layer] = {
             "embed_tokens": Embedding(self.vocab_size, outer),
@@ -87,24 +87,20 @@ class Opt(Decoder):
         return Sequential(decoder=OptDecoder(layers))
 
     def norm(self) -> LayerNorm:
-        """A LayerNorm, with weight and bias if they are learned."""
         return LayerNorm(self.hidden_size, elementwise_affine=self.layer_norm_elementwise_affine)
 
-    def block(self, kind: str = "full_attention") -> OptBlock:  # noqa: ARG002 - there is one kind
-        """Attention and the feed-forward network, each with its normalisation."""
+    def block(self) -> Around:
         width, inner, bias = self.hidden_size, self.ffn_dim, self.enable_bias
-        sliced = (self.num_attention_heads, self.head_width())
-        project = Dense(width, sliced, bias)
-        projections = {"k_proj": project, "v_proj": project, "q_proj": project, "out_proj": Dense(sliced, width, bias)}
+        matrices = inward_and_out(width, (self.num_attention_heads, self.head_width()), bias=bias, output_bias=bias)
         layers = {
-            "self_attn": RotatedAttention(projections, output="out_proj", dropout=self.attention_dropout),
+            "self_attn": RotatedAttention(matrices, output="out_proj", dropout=self.attention_dropout),
             **learned("activation_fn", self.activation_function),
             "self_attn_layer_norm": self.norm(),
             "fc1": Dense(width, inner, bias),
             "fc2": Dense(inner, width, bias),
             "final_layer_norm": self.norm(),
         }
-        return OptBlock(layers, self.activation_function, before=self.do_layer_norm_before, dropped=self.dropout)
+        return Around(layers, self.activation_function, self.do_layer_norm_before, self.dropout)
 
 
 @dataclass(frozen=True)
@@ -112,33 +108,11 @@ class OptDecoder(Holder):
     """The embeddings, the projections to and from the hidden size, the blocks, the last norm."""
 
     def forward(self, own: Own, input_ids: Value) -> Value:
-        """Positions are added in the hidden size."""
         x = own.embed_tokens(input_ids)
         for name in ("project_in", "embed_positions", "layers", "final_layer_norm", "project_out"):
             if name in own:
                 x = own[name](x)
         return x
-
-
-@dataclass(frozen=True)
-class OptBlock(Holder):
-    """Attention and a feed-forward network, each with its norm before it, or after the addition."""
-
-    function: str
-    before: bool
-    dropped: float = 0.0
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """Both sub-layers, one after the other."""
-        if self.before:
-            x = x + drop(own.self_attn(own.self_attn_layer_norm(x)), self.dropped)
-            return x + self.fed(own, own.final_layer_norm(x))
-        x = own.self_attn_layer_norm(x + drop(own.self_attn(x), self.dropped))
-        return own.final_layer_norm(x + self.fed(own, x))
-
-    def fed(self, own: Own, x: Value) -> Value:
-        """Return the output of the feed-forward network, whose matrices the block itself stores."""
-        return drop(own.fc2(activation(own, self.function, own.fc1(x), "activation_fn")), self.dropped)
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:

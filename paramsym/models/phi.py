@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
 
 from paramsym.algebra.convolution import over
+from paramsym.core.layer import Layer
 from paramsym.layers.dense import Dense
-from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
-from paramsym.models.blocks import FeedForward, Parallel, RotatedAttention, Stem
+from paramsym.models.blocks import FeedForward, Parallel, RotatedAttention
 from paramsym.models.decoder import GroupedDecoder
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import classes, family, key
@@ -45,42 +44,30 @@ class Phi(GroupedDecoder):
     embd_pdrop: float = key(Real(0.0))
     resid_pdrop: float = key(Real(0.0))
 
-    output_bias: ClassVar[bool] = True
-    odd_share: ClassVar[bool] = False
+    stem = ("embed_tokens", "layers", "final_layernorm")
+    output_bias = True
+    table_dropout = "embd_pdrop"
+    odd_share = False
     published, claims = published_in("phi")
 
-    def base(self) -> Stem:
-        """The base model, whose last normalisation is at the end."""
-        return Stem(
-            {
-                "embed_tokens": Embedding(self.vocab_size, self.hidden_size),
-                "layers": self.blocks(),
-                "rotary_emb": self.frequencies(),
-                "final_layernorm": self.norm(),
-            },
-            last="final_layernorm",
-            dropped=self.embd_pdrop,
-        )
+    def base(self) -> Layer:
+        table, blocks, norm = self.stem
+        return self.stemmed({table: self.token_table(), blocks: self.blocks(), **self.rotated(), norm: self.norm()})
 
-    def block(self, kind: str = "full_attention") -> Parallel:  # noqa: ARG002 - one kind
-        """Attention, the feed-forward network, and the one normalisation before both."""
-        width, inner = self.hidden_size, self.intermediate_size
-        attention = self.projections(bias=True, output="dense")
+    def block(self) -> Parallel:
+        width, inner, norms = self.hidden_size, self.intermediate_size, ("q_layernorm", "k_layernorm")
+        matrices = self.projections(bias=True, output="dense")
         if self.qk_layernorm:
             # The width is H/A rounded down, even if head_dim differs.
             norm_width = self.head_width() if self.head_dim is None else over(width, self.num_attention_heads)
-            attention |= self.shared_norms("q_layernorm", "k_layernorm", LayerNorm(norm_width, self.layer_norm_eps))
-        layers = {**learned("activation_fn", self.hidden_act), "fc1": Dense(width, inner), "fc2": Dense(inner, width)}
-        return Parallel(
-            {
-                "self_attn": RotatedAttention(
-                    attention, output="dense", norms=("q_layernorm", "k_layernorm"), partly=True, dropout=self.attention_dropout
-                ),
-                "mlp": FeedForward(layers, self.hidden_act, names=("fc1", "activation_fn", "fc2")),
-                "input_layernorm": self.norm(),
-            },
-            dropped=(self.resid_pdrop, self.resid_pdrop),
-        )
+            matrices |= self.shared_norms(*norms, LayerNorm(norm_width, self.layer_norm_eps))
+        mlp = {**learned("activation_fn", self.hidden_act), "fc1": Dense(width, inner), "fc2": Dense(inner, width)}
+        layers = {
+            "self_attn": RotatedAttention(matrices, output="dense", norms=norms, partly=True, dropout=self.attention_dropout),
+            "mlp": FeedForward(mlp, self.hidden_act, names=("fc1", "activation_fn", "fc2")),
+            "input_layernorm": self.norm(),
+        }
+        return Parallel(layers, dropped=(self.resid_pdrop, self.resid_pdrop))
 
 
 _DEFAULTS = {"vocab_size": 51200, "hidden_size": 2048, "num_hidden_layers": 24, "intermediate_size": 8192}

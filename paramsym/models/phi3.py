@@ -46,20 +46,14 @@ class Phi3(RmsDecoder):
 
     published, claims = published_in("phi3")
 
-    def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - one kind
-        """Attention, output first, as the reference stores it; the feed-forward network; and the norm before each."""
-        width, inner = self.hidden_size, self.intermediate_size
-        query, key = self.sliced()
+    def block(self) -> PreNorm:
+        width, inner, (query, key) = self.hidden_size, self.intermediate_size, self.sliced()
         fused = Dense(width, cat(query=query, key=key, value=key), bias=False)
-        up = Dense(width, cat(gate=inner, up=inner), bias=False)
-        layers = {"gate_up_proj": up, "down_proj": Dense(inner, width, bias=False), **learned("activation_fn", self.hidden_act)}
-        attention = FusedAttention(
-            {"o_proj": Dense(query, width, bias=False), "qkv_proj": fused},
-            window=self.sliding_window,
-            partly=True,
-            dropout=self.attention_dropout,
-        )
-        return self.pre_norm(attention, FusedGated(layers, self.hidden_act), dropped=self.resid_pdrop)
+        matrices = {"o_proj": Dense(query, width, bias=False), "qkv_proj": fused}  # the output first, as the reference stores it
+        attention = FusedAttention(matrices, window=self.sliding_window, partly=True, dropout=self.attention_dropout)
+        up, down = Dense(width, cat(gate=inner, up=inner), bias=False), Dense(inner, width, bias=False)
+        mlp = FusedGated({"gate_up_proj": up, "down_proj": down, **learned("activation_fn", self.hidden_act)}, self.hidden_act)
+        return self.pre_norm(attention, mlp, dropped=self.resid_pdrop)
 
 
 @dataclass(frozen=True)
@@ -67,7 +61,6 @@ class FusedAttention(RotatedAttention):
     """Rotated attention with queries, keys and values from one product, ``qkv_proj``."""
 
     def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
-        """Return queries, keys and values."""
         query, key, value = map(heads, segments(own.qkv_proj(x)))
         return query, key, value
 
@@ -79,7 +72,6 @@ class FusedGated(Holder):
     function: str
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The activated gate times the other half, then the projection down."""
         gate, up = segments(own.gate_up_proj(x))
         return own.down_proj(up * activation(own, self.function, gate, "activation_fn"))
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, overload
+from typing import Any
 
 from sympy import Rational
 
@@ -50,11 +50,13 @@ class Claim:
     note: str = ""
 
 
+@dataclass(frozen=True, eq=False)
 class _File:
     """A data file of this package, read once; with ``of``, only the rows of this class."""
 
-    def __init__(self, name: str, of: str, inside: Mapping[str, Callable[..., Any]]) -> None:
-        self.name, self.of, self.inside = name, of, inside
+    name: str
+    of: str
+    inside: Mapping[str, Callable[..., Any]]
 
     @cached_property
     def rows(self) -> list[dict[str, str]]:
@@ -100,15 +102,12 @@ class Published(Mapping[str, Mapping[str, Any]]):
     file: _File
 
     def __getitem__(self, name: str) -> Mapping[str, Any]:
-        """Return the arguments."""
         return self.file.sizes[name]
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the names, in the order of the file."""
         return iter(self.file.sizes)
 
     def __len__(self) -> int:
-        """Return the number of names."""
         return len(self.file.sizes)
 
 
@@ -118,16 +117,10 @@ class Claims(Sequence[Claim]):
 
     file: _File
 
-    @overload
-    def __getitem__(self, index: int) -> Claim: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Claim]: ...
-    def __getitem__(self, index: int | slice) -> Claim | Sequence[Claim]:
-        """Return one count, or some."""
+    def __getitem__(self, index: Any) -> Any:
         return self.file.claims[index]
 
     def __len__(self) -> int:
-        """Return the number of counts."""
         return len(self.file.claims)
 
 

@@ -15,14 +15,13 @@ from paramsym.algebra.size import Count, Dim, at_most, canonical
 from paramsym.algebra.symbols import E, G, K, L, dims
 from paramsym.core.compose import Repeat, copies_of
 from paramsym.core.layer import Layer, Part
-from paramsym.errors import ConfigError
 from paramsym.layers.dense import Dense
 from paramsym.layers.experts import Router
 from paramsym.layers.heads import HeadNorm
 from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
 from paramsym.models.decoder import RmsDecoder, by_turns, check_window, gated
 from paramsym.models.experts import experts
-from paramsym.models.keys import Fixed, Flag, Function, Key, Size, Sizes, Whole, shown
+from paramsym.models.keys import Fixed, Flag, Function, Key, Size, Sizes, Whole, refused
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import rope_arguments
@@ -40,14 +39,11 @@ class LayerNumbers(Key):
     nothing = ()
 
     def check(self, value: Any, where: str, _: Sizes, /) -> tuple[int, ...]:
-        """Return the numbers."""
         if not isinstance(value, list | tuple):
-            message = f"{where} is {shown(value)}; wanted a list of layer numbers."
-            raise ConfigError(message)
+            raise refused(value, where, "a list of layer numbers")
         for position, number in enumerate(value):
             if isinstance(number, bool) or not isinstance(number, int):
-                message = f"{where}[{position}] is {shown(number)}; wanted a whole number."
-                raise ConfigError(message)
+                raise refused(number, f"{where}[{position}]", "a whole number")
         return tuple(value)
 
 
@@ -96,13 +92,11 @@ class QwenMoe(RmsDecoder):
     published, claims = published_in("qwen_moe")
 
     def conditions(self) -> None:
-        """A token uses at most all experts, if any."""
         super().conditions()
         if self.num_experts != 0:
             at_most(self.num_experts_per_tok, self.num_experts, "num_experts_per_tok", "num_experts")
 
     def forward(self, own: Own, input_ids: Value) -> Value:
-        """The checks of every decoder; windows need a width."""
         check_window(self.layer_types, self.sliding_window)
         return super().forward(own, input_ids)
 
@@ -121,7 +115,6 @@ class QwenMoe(RmsDecoder):
         return SparsePattern(*ways[None], self.num_hidden_layers, step, only, turns=windowed, until=until)
 
     def _block(self, mlp: Layer, window: Dim | None) -> PreNorm:
-        """Attention, a feed-forward network or experts, and the norm before each."""
         layers = self.projections(bias=self.qkv_bias, output_bias=False)
         if self.kind == "Qwen3Moe":
             layers = self.projections(bias=self.attention_bias)

@@ -10,7 +10,7 @@ from sympy import floor
 
 from paramsym.algebra.symbols import A, D, H, L, dims
 from paramsym.errors import ConfigError
-from paramsym.models.keys import Flag, Key, Real, Sizes, shown, whole
+from paramsym.models.keys import Flag, Key, Real, Sizes, Whole, refused, whole
 from paramsym.program import Rope
 
 ROTATED = dims("r")
@@ -24,12 +24,10 @@ class RotaryShare(Key):
     default: float | None = None
 
     def read(self, value: Any, where: str, _: Sizes, /) -> float | None:
-        """Return the share."""
         if value is None:
             return self.default
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            message = f"{where} is {shown(value)}; wanted a number from 0 to 1."
-            raise ConfigError(message)
+            raise refused(value, where, "a number from 0 to 1")
         return value
 
 
@@ -42,36 +40,30 @@ class RopeSettings(Key):
         if value is None or value == {}:
             return None
         if not isinstance(value, Mapping):
-            message = f"{where} is {shown(value)}; wanted an object such as {{'rope_type': 'default'}}, or null."
-            raise ConfigError(message)
+            raise refused(value, where, "an object such as {'rope_type': 'default'}, or null")
         kind = value.get("rope_type", value.get("type", "default"))
         if not isinstance(kind, str) or kind not in _ROPE_TYPES:
-            message = f"{where}: rope_type is {shown(kind)}; wanted {', '.join(sorted(_ROPE_TYPES))}."
-            raise ConfigError(message)
+            raise refused(kind, f"{where}: rope_type", ", ".join(sorted(_ROPE_TYPES)))
         numbers = {name: _setting(name, value[key], f"{where}: {key}") for key, name in _ROPE_NUMBERS.items() if value.get(key) is not None}
         share = RotaryShare().read(value.get("partial_rotary_factor"), f"{where}: partial_rotary_factor", {})
         return {"kind": kind, "share": share, "numbers": numbers}
 
 
+ROTATION: Mapping[str, Key] = {
+    "rope_parameters": RopeSettings(),
+    "rope_scaling": RopeSettings(),
+    "rope_theta": Real(10000.0),
+    "max_position_embeddings": Whole(2048),
+    "partial_rotary_factor": RotaryShare(),
+}
+"""The keys of the rotation, which ``rotation`` joins into one argument."""
+_SAME_NAMES = (
+    "factor attention_factor low_freq_factor high_freq_factor beta_fast beta_slow truncate mscale mscale_all_dim short_factor long_factor"
+)
 _ROPE_NUMBERS: Mapping[str, str] = {
     "rope_theta": "theta",
     "original_max_position_embeddings": "original_positions",
-    **{
-        name: name
-        for name in (
-            "factor",
-            "attention_factor",
-            "low_freq_factor",
-            "high_freq_factor",
-            "beta_fast",
-            "beta_slow",
-            "truncate",
-            "mscale",
-            "mscale_all_dim",
-            "short_factor",
-            "long_factor",
-        )
-    },
+    **{name: name for name in _SAME_NAMES.split()},
 }
 """The settings of a rotation by their names in a configuration."""
 
@@ -85,8 +77,7 @@ def _setting(name: str, value: Any, where: str) -> Any:
     if not name.endswith(("short_factor", "long_factor")):
         return Real(0.0).read(value, where, {})
     if not isinstance(value, list | tuple) or len(value) > 4096:
-        message = f"{where} is {shown(value)}; wanted a list of numbers, one for each pair of entries."
-        raise ConfigError(message)
+        raise refused(value, where, "a list of numbers, one for each pair of entries")
     return tuple(Real(0.0).read(one, f"{where}[{position}]", {}) for position, one in enumerate(value))
 
 
@@ -135,12 +126,9 @@ def round_heads(arguments: dict[str, Any], sizes: Sizes, *, floors: bool) -> Non
         arguments["head_dim"] = floor(H / A)
 
 
-_ROPE_KEYS = ("rope_scaling", "rope_parameters", "rope_theta", "max_position_embeddings", "partial_rotary_factor")
-
-
 def rotation(arguments: dict[str, Any], share: float | None = None) -> tuple[str, float | None]:
     """Join the keys of the rotation into one argument, ``rope``; return its type and the share of a head that is rotated."""
-    taken: dict[str, Any] = {name: arguments.pop(name, None) for name in _ROPE_KEYS}
+    taken: dict[str, Any] = {name: arguments.pop(name, None) for name in ROTATION}
     given: Mapping[str, Any] = taken["rope_scaling"] or taken["rope_parameters"] or {"kind": "default", "share": None, "numbers": {}}
     kind: Any = "longrope" if given["kind"] == "su" else given["kind"]
     share = next((found for found in (given["share"], taken["partial_rotary_factor"], share) if found is not None), None)

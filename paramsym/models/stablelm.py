@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Dim
@@ -49,25 +48,22 @@ class StableLm(GroupedDecoder):
     layer_norm_eps: float = key(Real(1e-5))
     hidden_dropout: float = key(Real(0.0))
 
-    odd_share: ClassVar[bool] = False
-
+    odd_share = False
     published, claims = published_in("stablelm")
 
     def conditions(self) -> None:
-        """The reference's heads always have the width H/A."""
         super().conditions()
         if self.head_dim is not None:
             message = f"head_dim={self.head_dim!r}: {self.architecture} has no head_dim; its heads have hidden_size / num_attention_heads."
             raise ArgumentError(message)
 
-    def block(self, kind: str = "full_attention") -> Layer:  # noqa: ARG002 - one kind
-        """Attention, the feed-forward network, and the normalisation before each, or before both."""
-        attention = self.projections(bias=self.use_qkv_bias, output_bias=False)
+    def block(self) -> PreNorm:
+        norms = ("q_layernorm", "k_layernorm")
+        matrices = self.projections(bias=self.use_qkv_bias, output_bias=False)
         if self.qk_layernorm:
-            for name, (heads, width) in zip(("q_layernorm", "k_layernorm"), self.sliced(), strict=True):
-                attention[name] = HeadNorms(heads, width, self.layer_norm_eps)
+            matrices |= {name: HeadNorms(*sliced, self.layer_norm_eps) for name, sliced in zip(norms, self.sliced(), strict=True)}
         layers: dict[str, Layer] = {
-            "self_attn": RotatedAttention(attention, norms=("q_layernorm", "k_layernorm"), partly=True, dropout=self.attention_dropout),
+            "self_attn": RotatedAttention(matrices, norms=norms, partly=True, dropout=self.attention_dropout),
             "mlp": gated(self.hidden_size, self.intermediate_size, self.hidden_act),
             "input_layernorm": self.norm(),
         }
@@ -90,7 +86,6 @@ class HeadNorms(Layer):
     eps: float = 1e-5
 
     def parts(self) -> Iterator[Part]:
-        """One normalisation per head."""
         yield Part("", FirstHead(LayerNorm(self.width, self.eps, bias=False)), Numbers(self.heads, pattern="norms.{}"))
 
     def forward(self, own: Own, x: Value) -> Value:
@@ -106,7 +101,6 @@ class FirstHead(Layer):
     norm: LayerNorm
 
     def parts(self) -> Iterator[Part]:
-        """The normalisation, without a level of its own in the names."""
         yield Part("", self.norm)
 
     def forward(self, own: Own, x: Value) -> tuple[Value, Value]:

@@ -6,9 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import G
-from paramsym.layers.dense import Dense
-from paramsym.models.activations import learned
-from paramsym.models.blocks import FeedForward, PreNorm, RotatedAttention
+from paramsym.models.blocks import PreNorm, RotatedAttention, feed_forward
 from paramsym.models.decoder import GroupedDecoder
 from paramsym.models.keys import Flag, Function, Real, Size, Whole
 from paramsym.models.model import classes, family, key
@@ -44,19 +42,13 @@ class Starcoder2(GroupedDecoder):
     embedding_dropout: float = key(Real(0.0))
     sliding_window: Dim | None = key(Whole())
 
+    table_dropout = "embedding_dropout"
     published, claims = published_in("starcoder2")
 
-    @property
-    def table_dropout(self) -> float:
-        """Dropout after the token table."""
-        return self.embedding_dropout
-
-    def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - one kind
-        """Attention, the feed-forward network, and the normalisation before each."""
-        width, inner, bias = self.hidden_size, self.intermediate_size, self.use_bias
-        layers = {"c_fc": Dense(width, inner, bias), "c_proj": Dense(inner, width, bias), **learned("act", self.hidden_act)}
-        attention = RotatedAttention(self.projections(bias=bias), window=self.sliding_window, dropout=self.attention_dropout)
-        return self.pre_norm(attention, FeedForward(layers, self.hidden_act), dropped=self.residual_dropout)
+    def block(self) -> PreNorm:
+        attention = RotatedAttention(self.projections(bias=self.use_bias), window=self.sliding_window, dropout=self.attention_dropout)
+        mlp = feed_forward(self.hidden_size, self.intermediate_size, self.hidden_act, bias=self.use_bias)
+        return self.pre_norm(attention, mlp, dropped=self.residual_dropout)
 
 
 _DEFAULTS = {
