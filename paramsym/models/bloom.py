@@ -15,7 +15,6 @@ from paramsym.models.decoder import Decoder
 from paramsym.models.gpt import AlibiStem, FusedBiased
 from paramsym.models.keys import Flag, Key, Real, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
-from paramsym.models.published import published_in
 from paramsym.program import Own, Value, drop
 
 
@@ -54,8 +53,6 @@ class Bloom(Decoder):
     base_name = "transformer"
     stem = ("word_embeddings", "h", "ln_f")
     classifier_name = "classifier"
-
-    published, claims = published_in("bloom")
 
     def base(self) -> Layer:
         table, blocks, norm = self.stem

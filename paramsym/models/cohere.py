@@ -10,7 +10,6 @@ from paramsym.models.blocks import Parallel, RotatedAttention, scaled
 from paramsym.models.decoder import GroupedDecoder, gated
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Rope, Value, normalise, rearrange, rotate
 
@@ -43,8 +42,6 @@ class Cohere(GroupedDecoder):
     layer_norm_eps: float = key(Real(1e-5))
     rope: Rope = Rope(500000.0)  # noqa: RUF009 - immutable
     logit_scale: float | None = key(Real(0.0625, null=True))
-
-    published, claims = published_in("cohere")
 
     def norm(self) -> LayerNorm:
         return SteppedNorm(self.hidden_size, self.layer_norm_eps, bias=False)
@@ -80,13 +77,5 @@ class PairedAttention(RotatedAttention):
         return rearrange(halves, "b s a (pair half) -> b s a (half pair)", pair=2)
 
 
-_DEFAULTS = {
-    "vocab_size": 256000,
-    "hidden_size": 8192,
-    "num_hidden_layers": 40,
-    "num_attention_heads": 64,
-    "intermediate_size": 22528,
-    "max_position_embeddings": 8192,
-    "rope_theta": 500000.0,
-}
+_DEFAULTS = {"V": 256000, "H": 8192, "L": 40, "A": 64, "F": 22528, "max_position_embeddings": 8192, "rope_theta": 500000.0}
 FAMILIES = (family("cohere", Cohere, "", _DEFAULTS, rope_arguments()),)

@@ -20,6 +20,7 @@ from paramsym.models.activations import learned
 from paramsym.models.blocks import Gated, Ladder, PreNorm, Stem, last_word, tokens
 from paramsym.models.keys import Flag, Key, Names, Real, Whole
 from paramsym.models.model import Model, key
+from paramsym.models.published import published_in
 from paramsym.models.rope import ROTATION
 from paramsym.program import ROPE, Own, Rope, Value, contract, drop, join, rotation as turned
 
@@ -83,6 +84,12 @@ class Decoder(Model):
     tie_word_embeddings: bool = key(Flag())
     pad_token_id: int | None = key(Whole(None, least=0))
     classifier_dropout: float | None = key(Real())
+
+    def __init_subclass__(cls) -> None:
+        """A family's published sizes and counts are in the data file of its name, unless it says where."""
+        super().__init_subclass__()
+        if "architecture" in vars(cls) and "published" not in vars(cls):
+            cls.published, cls.claims = published_in(cls.__module__.removeprefix("paramsym.models."))
 
     def parts(self) -> Iterator[Part]:
         width, task = self.output_width(), self.task

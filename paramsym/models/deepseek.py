@@ -25,7 +25,6 @@ from paramsym.models.decoder import Decoder, GroupedDecoder, frequencies, gated
 from paramsym.models.experts import experts
 from paramsym.models.keys import Flag, Function, Real, Size, Sizes, Whole, Word
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.rope import check_even, check_length, rotate, rotation
 from paramsym.program import ROPE, Rope
 from paramsym.program.attention import root_reciprocal
@@ -107,7 +106,6 @@ class Deepseek(Decoder):
 
     reads = GroupedDecoder.reads
     normalised = RMSNorm
-    published, claims = published_in("deepseek")
 
     def conditions(self) -> None:
         super().conditions()
@@ -207,19 +205,8 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
 
 
 _IGNORED = "num_key_value_heads head_dim qk_head_dim topk_method scoring_func ep_size moe_layer_freq"
-_V2_DEFAULTS = {
-    "vocab_size": 102400,
-    "hidden_size": 4096,
-    "num_hidden_layers": 32,
-    "num_attention_heads": 32,
-    "intermediate_size": 11008,
-    "first_k_dense_replace": 0,
-    "moe_intermediate_size": 1407,
-    "n_routed_experts": 64,
-    "n_shared_experts": 2,
-    "num_experts_per_tok": Size(K, None),
-}
-_V3_DEFAULTS = {"vocab_size": 129280, "max_position_embeddings": 4096, "n_group": 8, "topk_group": 4, "routed_scaling_factor": 2.5}
+_V2_DEFAULTS = {"V": 102400, "H": 4096, "L": 32, "A": 32, "F": 11008, "k": 0, "F_e": 1407, "E": 64, "E_s": 2, "K": Size(K, None)}
+_V3_DEFAULTS = {"V": 129280, "max_position_embeddings": 4096, "n_group": 8, "topk_group": 4, "routed_scaling_factor": 2.5}
 FAMILIES = (
     family("deepseek_v2", Deepseek, "DeepseekV2", _V2_DEFAULTS, _settle, ignored=_IGNORED, aliases={"num_experts": "n_routed_experts"}),
     family(

@@ -17,7 +17,6 @@ from paramsym.models.decoder import Decoder, frequencies
 from paramsym.models.gpt import AlibiStem, FusedAttention, FusedBiased
 from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.rope import ROTATION, rope_arguments
 from paramsym.program import ROPE, Rope
 from paramsym.program.attention import root_reciprocal
@@ -69,8 +68,6 @@ class Falcon(Decoder):
     base_name = "transformer"
     stem = ("word_embeddings", "h", "ln_f")
     classifier_name = "classifier"
-
-    published, claims = published_in("falcon")
 
     def conditions(self) -> None:
         super().conditions()

@@ -12,7 +12,7 @@ from typing import Any
 from sympy import sqrt
 
 from paramsym.algebra.size import Dim, divides
-from paramsym.algebra.symbols import D, G, L, dims
+from paramsym.algebra.symbols import D, L, dims
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ConfigError
 from paramsym.layers.embedding import Embedding
@@ -21,7 +21,6 @@ from paramsym.models.blocks import Residual, RotatedAttention
 from paramsym.models.decoder import RmsDecoder, RotaryFrequencies, by_turns, gated
 from paramsym.models.keys import Flag, Function, Key, Real, Size, Sizes, Whole, Word, refused, shown
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.rope import RopeSettings, check_even, check_length, rope_arguments, rotation, round_heads
 from paramsym.program import ROPE, Own, Rope, Value, apply, normalise
 from paramsym.program.attention import root_reciprocal
@@ -82,8 +81,6 @@ class Gemma(RmsDecoder):
     attn_logit_softcapping: float | None = key(Real(), of=_WINDOWED)
     final_logit_softcapping: float | None = key(Real(), of=_WINDOWED)
     use_bidirectional_attention: bool = key(Flag(null=True), of="Gemma Gemma3Text Gemma3")
-
-    published, claims = published_in("gemma")
 
     def conditions(self) -> None:
         super().conditions()
@@ -266,28 +263,11 @@ def _settle_gemma(arguments: dict[str, Any], sizes: Sizes) -> None:
     rope_arguments()(arguments, sizes)
 
 
-_GEMMA2 = {
-    "pad_token_id": 0,
-    "vocab_size": 256000,
-    "hidden_size": 2304,
-    "num_hidden_layers": 26,
-    "num_attention_heads": 8,
-    "num_key_value_heads": Size(G, 4),
-    "intermediate_size": 9216,
-    "max_position_embeddings": 8192,
-}
-_GEMMA = {
-    **_GEMMA2,
-    "hidden_size": 3072,
-    "num_hidden_layers": 28,
-    "num_attention_heads": 16,
-    "num_key_value_heads": Size(G, 16),
-    "intermediate_size": 24576,
-    "hidden_act": Word("gelu_pytorch_tanh"),
-}
+_GEMMA2 = {"pad_token_id": 0, "V": 256000, "H": 2304, "L": 26, "A": 8, "G": 4, "F": 9216, "max_position_embeddings": 8192}
+_GEMMA = {**_GEMMA2, "H": 3072, "L": 28, "A": 16, "G": 16, "F": 24576, "hidden_act": Word("gelu_pytorch_tanh")}
 _GEMMA3 = {
     **_GEMMA2,
-    "vocab_size": 262208,
+    "V": 262208,
     "max_position_embeddings": 131072,
     "sliding_window_pattern": Size(PATTERN, 6),
     "rope_parameters": RopesByKind(),

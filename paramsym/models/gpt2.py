@@ -19,7 +19,6 @@ from paramsym.models.blocks import Holder, PreNorm, activation, tokens
 from paramsym.models.gpt import ALIASES, Gpt
 from paramsym.models.keys import Flag, Real, Word
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.program import Kept, Own, Value, axes, compact, drop, rearrange, reduce, region, take
 from paramsym.program.attention import root_reciprocal
 
@@ -67,8 +66,6 @@ class Gpt2(Gpt):
         "is read by the generation, not by a class": "is_decoder",
     }
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
-
-    published, claims = published_in("gpt2")
 
     def conditions(self) -> None:
         super().conditions()

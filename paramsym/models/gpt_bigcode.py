@@ -16,7 +16,6 @@ from paramsym.models.blocks import PreNorm
 from paramsym.models.gpt import ALIASES, SUMMARY, Gpt
 from paramsym.models.keys import Flag, Function
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 
 
 @dataclass(frozen=True)
@@ -43,8 +42,6 @@ class GptBigCode(Gpt):
     architecture: str = classes({"GPTBigCode": "Model ForCausalLM ForSequenceClassification ForTokenClassification"})
     _: KW_ONLY
     scale_attn_weights: bool = key(Flag(default=True))
-
-    published, claims = published_in("gpt_bigcode")
 
     def conditions(self) -> None:
         super().conditions()

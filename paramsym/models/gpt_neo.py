@@ -16,7 +16,6 @@ from paramsym.models.decoder import Decoder
 from paramsym.models.gpt import SUMMARY, positioned
 from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole, refused, shown, whole
 from paramsym.models.model import LANGUAGE, classes, family, key
-from paramsym.models.published import published_in
 from paramsym.program import Mask, Own, Value, attend, heads, remember
 
 MOST = 1024
@@ -63,8 +62,6 @@ class GptNeo(Decoder):
     base_name = "transformer"
     stem = ("wte", "h", "ln_f")
     classifier_name = "classifier"
-
-    published, claims = published_in("gpt_neo")
 
     def conditions(self) -> None:
         super().conditions()

@@ -18,7 +18,6 @@ from paramsym.models.decoder import Decoder, frequencies
 from paramsym.models.gpt import FusedAttention
 from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.rope import RopeSettings, RotaryShare, rope_arguments
 from paramsym.program import ROPE, Rope
 
@@ -68,8 +67,6 @@ class GptNeoX(Decoder):
     stem = ("embed_in", "layers", "final_layer_norm")
     classifier_name = "classifier"
     table_dropout = "hidden_dropout"
-
-    published, claims = published_in("gpt_neox")
 
     def rotated(self) -> dict[str, Layer]:
         return {"rotary_emb": frequencies(self.head_width(), self.rotary_dim, rope=self.rope)}

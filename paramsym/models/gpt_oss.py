@@ -7,14 +7,13 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from paramsym.algebra.size import Dim
-from paramsym.algebra.symbols import D, E, G, K
+from paramsym.algebra.symbols import D, E, K
 from paramsym.core.layer import Layer, Tensor
 from paramsym.layers.experts import Router, StackedExperts
 from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
 from paramsym.models.decoder import RmsDecoder, by_turns, check_window, frequencies
-from paramsym.models.keys import Flag, Real, Size, Sizes, Whole
+from paramsym.models.keys import Flag, Real, Sizes, Whole
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value
 
@@ -51,8 +50,6 @@ class GptOss(RmsDecoder):
     layer_types: tuple[str, ...] = ("sliding_attention", "full_attention")
     swiglu_alpha: float = key(Real(1.702))
     swiglu_limit: float = key(Real(7.0))
-
-    published, claims = published_in("gpt_oss")
 
     def forward(self, own: Own, input_ids: Value) -> Value:
         check_window(self.layer_types, self.sliding_window)
@@ -102,24 +99,6 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
 
 _YARN = {"factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False, "original_positions": 4096}
 """The reference's default scaling of positions."""
-_DEFAULTS = {
-    "vocab_size": 201088,
-    "hidden_size": 2880,
-    "num_hidden_layers": 36,
-    "num_attention_heads": 64,
-    "num_key_value_heads": Size(G, 8),
-    "intermediate_size": 2880,
-    "max_position_embeddings": 131072,
-    "rope_theta": 150000.0,
-}
-FAMILIES = (
-    family(
-        "gpt_oss",
-        GptOss,
-        "",
-        _DEFAULTS,
-        _settle,
-        ignored="hidden_act experts_per_token initial_context_length",
-        aliases={"num_experts": "num_local_experts"},
-    ),
-)
+_DEFAULTS = {"V": 201088, "H": 2880, "L": 36, "A": 64, "G": 8, "F": 2880, "max_position_embeddings": 131072, "rope_theta": 150000.0}
+_IGNORED = "hidden_act experts_per_token initial_context_length"
+FAMILIES = (family("gpt_oss", GptOss, "", _DEFAULTS, _settle, ignored=_IGNORED, aliases={"num_experts": "num_local_experts"}),)

@@ -14,7 +14,6 @@ from paramsym.models.blocks import Holder, Parallel, feed_forward, inward_and_ou
 from paramsym.models.gpt import ALIASES, SUMMARY, Gpt
 from paramsym.models.keys import Flag, Sizes
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.rope import ROTATED
 from paramsym.program import Mask, Own, Value, attend, heads, join, rearrange, remember, rotate, rotation, segments
 
@@ -47,8 +46,6 @@ class GptJ(Gpt):
     labelled = ("Classification", "QuestionAnswering")
     output_bias = True
     table_dropout = "embd_pdrop"
-
-    published, claims = published_in("gptj")
 
     def base(self) -> Layer:
         return self.stemmed({"wte": self.token_table(), "h": self.blocks(), "ln_f": self.norm()})
@@ -113,6 +110,5 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
         del sizes[ROTATED]
 
 
-_RATES = dict.fromkeys(("attn_pdrop", "embd_pdrop", "resid_pdrop"), 0.0)
-_DEFAULTS = {"vocab_size": 50400, "n_positions": 2048, "n_embd": 4096, "n_layer": 28, "n_head": 16, **_RATES}
+_DEFAULTS = {"V": 50400, "P": 2048, "H": 4096, "L": 28, "A": 16, **dict.fromkeys(("attn_pdrop", "embd_pdrop", "resid_pdrop"), 0.0)}
 FAMILIES = (family("gptj", GptJ, "", _DEFAULTS, _settle, ignored=f"rotary scale_attn_weights n_ctx {SUMMARY}", aliases=ALIASES),)

@@ -20,7 +20,6 @@ from paramsym.models.blocks import Ladder, PreNorm, RotatedAttention, scaled
 from paramsym.models.decoder import RmsDecoder, by_turns, gated
 from paramsym.models.keys import Flag, Function, Key, Real, Size, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.rope import rope_arguments
 from paramsym.program import Value
 
@@ -66,7 +65,6 @@ class Llama(RmsDecoder):
     logits_scaling: float = key(Real(1.0), of="Granite")
 
     renamed = ("Llama", "Qwen2", "Qwen3")
-    published, claims = published_in("llama")
 
     def conditions(self) -> None:
         super().conditions()
@@ -115,24 +113,13 @@ def _seeing(arguments: dict[str, Any], sizes: Sizes) -> None:
 
 
 _WINDOW: Mapping[str, Key] = {"use_sliding_window": Flag(), "max_window_layers": Whole(28, least=0)}
-_QWEN = {
-    "vocab_size": 151936,
-    "num_key_value_heads": Size(G, 32, null=True),
-    "intermediate_size": 22016,
-    "max_position_embeddings": 32768,
-    **_WINDOW,
-}
+_QWEN = {"V": 151936, "G": Size(G, 32, null=True), "F": 22016, "max_position_embeddings": 32768, **_WINDOW}
+_MISTRAL = {"G": 8, "F": 14336, "max_position_embeddings": 131072}
 _FORMER = {"LLaMAForCausalLM": "LlamaForCausalLM"}
 FAMILIES = (
     family("llama", Llama, "Llama", {}, rope_arguments(floors=False, named=True), former=_FORMER),
-    family(
-        "mistral",
-        Llama,
-        "Mistral",
-        {"num_key_value_heads": Size(G, 8), "intermediate_size": 14336, "max_position_embeddings": 131072},
-        rope_arguments(named=True),
-    ),
+    family("mistral", Llama, "Mistral", _MISTRAL, rope_arguments(named=True)),
     family("qwen2", Llama, "Qwen2", _QWEN, _seeing),
-    family("qwen3", Llama, "Qwen3", {**_QWEN, "head_dim": 128}, _seeing),
+    family("qwen3", Llama, "Qwen3", {**_QWEN, "D": 128}, _seeing),
     family("granite", Llama, "Granite", {}, rope_arguments()),
 )

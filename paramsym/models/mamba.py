@@ -109,8 +109,6 @@ class MambaLM(_StateSpace):
     _: KW_ONLY
     tie_word_embeddings: bool = key(Flag(default=True))
 
-    published, claims = published_in("mamba")
-
     def mixer(self) -> Mamba:
         return Mamba(
             *(self.hidden_size, self.state_size, self.conv_kernel, self.expand),

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 from paramsym.algebra.size import Dim
-from paramsym.algebra.symbols import E, G, K
+from paramsym.algebra.symbols import E, K
 from paramsym.core.compose import Repeat
 from paramsym.layers.dense import Dense
 from paramsym.layers.experts import Router
@@ -14,9 +14,8 @@ from paramsym.models.activations import learned
 from paramsym.models.blocks import Gated, Mixture, PreNorm, RotatedAttention, activation
 from paramsym.models.decoder import RmsDecoder
 from paramsym.models.experts import experts
-from paramsym.models.keys import Function, Real, Size, Whole
+from paramsym.models.keys import Function, Real, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value
 
@@ -51,8 +50,6 @@ class Mixtral(RmsDecoder):
     rms_norm_eps: float = key(Real(1e-5))
     sliding_window: Dim | None = key(Whole())
 
-    published, claims = published_in("mixtral")
-
     def block(self) -> PreNorm:
         width, inner, stored, used = self.hidden_size, self.intermediate_size, self.num_local_experts, self.num_experts_per_tok
         name, routed = "mlp", experts(width, inner, stored, used, self.hidden_act, "stacked")
@@ -77,5 +74,5 @@ class Expert(Gated):
         return own.w2(activation(own, self.function, own.w1(x)) * own.w3(x))
 
 
-_DEFAULTS = {"num_key_value_heads": Size(G, 8), "intermediate_size": 14336, "max_position_embeddings": 131072, "rope_theta": 1e6}
+_DEFAULTS = {"G": 8, "F": 14336, "max_position_embeddings": 131072, "rope_theta": 1e6}
 FAMILIES = (family("mixtral", Mixtral, "", _DEFAULTS, rope_arguments(), aliases={"num_experts": "num_local_experts"}),)

@@ -90,14 +90,12 @@ class Model(Layer):
             cls.__annotations__["architecture"] = Literal[names]
 
     def __post_init__(self) -> None:
-        """Set the letter of labels if there are labels and no number."""
         name: Any = self.architecture  # not yet checked
         if self.num_labels is None and isinstance(name, str) and name.endswith(self.labelled):
             object.__setattr__(self, "num_labels", N)
         super().__post_init__()
 
     def conditions(self) -> None:
-        """The reference knows the activations, the class has the given keys, and the declared conditions on sizes hold."""
         cls: type = type(self)
         for one, how in _limited(cls):
             value: Any = getattr(self, one.name)
@@ -178,14 +176,16 @@ def family(
     """Return the reader of one ``model_type``, from the fields that its model class declares.
 
     ``prefix`` are the prefixes of its classes; empty for all. ``defaults`` are the reference's if they differ from the fields', or another
-    ``Key``, also for keys that are not arguments; ``without`` names fields that the type does not read.
+    ``Key``, also for keys that are not arguments; a size may be given by its letter. ``without`` names fields that the type does not read.
     """
     chosen = prefix.split() or [*model.prefixes()]
     architectures = tuple(name for one in chosen for name in model.prefixes()[one])
     typed: type = model
     keys = {one.name: how for one, how in _keyed(typed) if not one.metadata["of"] or one.metadata["of"].intersection(chosen)}
     keys |= model.reads
-    for name, value in defaults.items():
+    lettered = {how.letter.name: name for name, how in keys.items() if isinstance(how, Size)}
+    for given, value in defaults.items():
+        name = lettered.get(given, given)
         keys[name] = value if isinstance(value, Key) else replace(keys[name], default=value)  # type: ignore[call-arg]
     for name in without.split():
         del keys[name]

@@ -16,7 +16,6 @@ from paramsym.models.decoder import Decoder
 from paramsym.models.gpt import AlibiStem, FusedBiased
 from paramsym.models.keys import Flag, Key, Real, Sizes, refused
 from paramsym.models.model import LANGUAGE, classes, family, key
-from paramsym.models.published import published_in
 
 
 @dataclass(frozen=True)
@@ -52,8 +51,6 @@ class Mpt(Decoder):
     base_name = "transformer"
     stem = ("wte", "blocks", "norm_f")
     classifier_name = "classifier"
-
-    published, claims = published_in("mpt")
 
     def stemmed(self, layers: Mapping[str, Layer]) -> AlibiStem:
         return AlibiStem(layers, self.n_heads, blocks="blocks", written=True)

@@ -14,7 +14,6 @@ from paramsym.models.blocks import Residual, RotatedAttention
 from paramsym.models.decoder import RmsDecoder, gated
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.rope import rope_arguments
 
 
@@ -44,8 +43,6 @@ class Olmo(RmsDecoder):
     _: KW_ONLY
     rms_norm_eps: float = key(Real(1e-5), of="Olmo2")
     clip_qkv: float | None = key(Real(), of="Olmo")
-
-    published, claims = published_in("olmo")
 
     def norm(self) -> Layer:
         return super().norm() if self.kind == "Olmo2" else LayerNorm(self.hidden_size, elementwise_affine=False)

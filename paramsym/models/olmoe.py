@@ -15,7 +15,6 @@ from paramsym.models.decoder import RmsDecoder
 from paramsym.models.experts import experts
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.rope import rope_arguments
 
 
@@ -51,8 +50,6 @@ class Olmoe(RmsDecoder):
     norm_topk_prob: bool = key(Flag())
     clip_qkv: float | None = key(Real())
 
-    published, claims = published_in("olmoe")
-
     def block(self) -> PreNorm:
         width, stored, used, heads = self.hidden_size, self.num_experts, self.num_experts_per_tok, self.num_attention_heads
         groups = heads if self.num_key_value_heads is None else self.num_key_value_heads
@@ -66,12 +63,5 @@ class Olmoe(RmsDecoder):
         return self.pre_norm(attention, Mixture({"gate": router, "experts": routed}))
 
 
-_DEFAULTS = {
-    "vocab_size": 50304,
-    "hidden_size": 2048,
-    "num_hidden_layers": 16,
-    "num_attention_heads": 16,
-    "intermediate_size": 2048,
-    "max_position_embeddings": 4096,
-}
+_DEFAULTS = {"V": 50304, "H": 2048, "L": 16, "A": 16, "F": 2048, "max_position_embeddings": 4096}
 FAMILIES = (family("olmoe", Olmoe, "", _DEFAULTS, rope_arguments(), aliases={"num_local_experts": "num_experts"}),)

@@ -19,7 +19,6 @@ from paramsym.models.blocks import Holder, RotatedAttention, inward_and_out
 from paramsym.models.decoder import Decoder
 from paramsym.models.keys import Flag, Function, Key, Real, Sizes
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.stacks import Around
 from paramsym.program import Own, Value
 
@@ -66,7 +65,6 @@ class Opt(Decoder):
 
     reads: ClassVar[Mapping[str, Key]] = {"_remove_final_layer_norm": Flag()}
     stem = ("decoder.embed_tokens", "decoder.layers", "decoder.final_layer_norm")
-    published, claims = published_in("opt")
 
     def output_width(self) -> Dim:
         """The width of the token table."""

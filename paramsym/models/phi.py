@@ -13,7 +13,6 @@ from paramsym.models.blocks import FeedForward, Parallel, RotatedAttention
 from paramsym.models.decoder import GroupedDecoder
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.rope import rope_arguments
 
 
@@ -48,7 +47,6 @@ class Phi(GroupedDecoder):
     output_bias = True
     table_dropout = "embd_pdrop"
     odd_share = False
-    published, claims = published_in("phi")
 
     def base(self) -> Layer:
         table, blocks, norm = self.stem
@@ -70,5 +68,4 @@ class Phi(GroupedDecoder):
         return Parallel(layers, dropped=(self.resid_pdrop, self.resid_pdrop))
 
 
-_DEFAULTS = {"vocab_size": 51200, "hidden_size": 2048, "num_hidden_layers": 24, "intermediate_size": 8192}
-FAMILIES = (family("phi", Phi, "", _DEFAULTS, rope_arguments(share=0.5, partial=True)),)
+FAMILIES = (family("phi", Phi, "", {"V": 51200, "H": 2048, "L": 24, "F": 8192}, rope_arguments(share=0.5, partial=True)),)

@@ -14,7 +14,6 @@ from paramsym.models.blocks import Holder, PreNorm, RotatedAttention, activation
 from paramsym.models.decoder import RmsDecoder
 from paramsym.models.keys import Function, Real, Sizes, Whole
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value, heads, segments
 
@@ -43,8 +42,6 @@ class Phi3(RmsDecoder):
     rms_norm_eps: float = key(Real(1e-5))
     sliding_window: Dim | None = key(Whole())
     resid_pdrop: float = key(Real(0.0))
-
-    published, claims = published_in("phi3")
 
     def block(self) -> PreNorm:
         width, inner, (query, key) = self.hidden_size, self.intermediate_size, self.sliced()
@@ -102,12 +99,6 @@ def check_factors(arguments: dict[str, Any], sizes: Sizes) -> None:
             raise ConfigError(message)
 
 
-_DEFAULTS = {
-    "pad_token_id": 32000,
-    "vocab_size": 32064,
-    "hidden_size": 3072,
-    "intermediate_size": 8192,
-    "max_position_embeddings": 4096,
-    "original_max_position_embeddings": Whole(4096),
-}
+_POSITIONS = {"max_position_embeddings": 4096, "original_max_position_embeddings": Whole(4096)}
+_DEFAULTS = {"pad_token_id": 32000, "V": 32064, "H": 3072, "F": 8192, **_POSITIONS}
 FAMILIES = (family("phi3", Phi3, "", _DEFAULTS, _settle),)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, at_most, canonical
-from paramsym.algebra.symbols import E, G, K, L, dims
+from paramsym.algebra.symbols import E, K, L, dims
 from paramsym.core.compose import Repeat, copies_of
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.dense import Dense
@@ -21,9 +21,8 @@ from paramsym.layers.heads import HeadNorm
 from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
 from paramsym.models.decoder import RmsDecoder, by_turns, check_window, gated
 from paramsym.models.experts import experts
-from paramsym.models.keys import Fixed, Flag, Function, Key, Size, Sizes, Whole, refused
+from paramsym.models.keys import Fixed, Flag, Function, Key, Sizes, Whole, refused
 from paramsym.models.model import LANGUAGE, classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value
 from paramsym.program.own import through
@@ -89,7 +88,6 @@ class QwenMoe(RmsDecoder):
     max_window_layers: int | None = key(Whole(28, least=0), of="Qwen2Moe", argument=None)
 
     renamed = ("Qwen3Moe",)
-    published, claims = published_in("qwen_moe")
 
     def conditions(self) -> None:
         super().conditions()
@@ -222,25 +220,9 @@ def _settle_windows(arguments: dict[str, Any], sizes: Sizes, listed: tuple[str, 
         arguments["max_window_layers"] = None if last is None or last >= sizes[L] else last
 
 
-_QWEN2 = {
-    "vocab_size": 151936,
-    "hidden_size": 2048,
-    "num_hidden_layers": 24,
-    "num_attention_heads": 16,
-    "num_key_value_heads": Size(G, 16),
-    "intermediate_size": 5632,
-    "max_position_embeddings": 32768,
-    "use_sliding_window": Flag(),
-}
-_QWEN3 = {
-    **_QWEN2,
-    "num_attention_heads": 32,
-    "num_key_value_heads": Size(G, 4),
-    "intermediate_size": 6144,
-    "moe_intermediate_size": 768,
-    "num_experts": 128,
-    "num_experts_per_tok": 8,
-}
+_POSITIONS = {"max_position_embeddings": 32768, "use_sliding_window": Flag()}
+_QWEN2 = {"V": 151936, "H": 2048, "L": 24, "A": 16, "G": 16, "F": 5632, **_POSITIONS}
+_QWEN3 = {**_QWEN2, "A": 32, "G": 4, "F": 6144, "F_e": 768, "E": 128, "K": 8}
 FAMILIES = (
     family("qwen2_moe", QwenMoe, "Qwen2Moe", _QWEN2, _settle),
     family("qwen3_moe", QwenMoe, "Qwen3Moe", _QWEN3, _settle, aliases={"num_local_experts": "num_experts"}),

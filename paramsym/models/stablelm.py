@@ -7,15 +7,13 @@ from dataclasses import KW_ONLY, dataclass
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Dim
-from paramsym.algebra.symbols import G
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.blocks import Parallel, PreNorm, RotatedAttention
 from paramsym.models.decoder import GroupedDecoder, gated
-from paramsym.models.keys import Flag, Function, Real, Size
+from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value, collected, rearrange, take, turn
 
@@ -49,7 +47,6 @@ class StableLm(GroupedDecoder):
     hidden_dropout: float = key(Real(0.0))
 
     odd_share = False
-    published, claims = published_in("stablelm")
 
     def conditions(self) -> None:
         super().conditions()
@@ -108,12 +105,6 @@ class FirstHead(Layer):
         return turn(x, 2), own[""](take(x, 2))
 
 
-_DEFAULTS = {
-    "vocab_size": 50304,
-    "hidden_size": 2560,
-    "num_key_value_heads": Size(G, 32),
-    "intermediate_size": 6912,
-    "max_position_embeddings": 4096,
-}
+_DEFAULTS = {"V": 50304, "H": 2560, "G": 32, "F": 6912, "max_position_embeddings": 4096}
 _SETTLE = rope_arguments(floors=False, share=0.25, partial=True)
 FAMILIES = (family("stablelm", StableLm, "", _DEFAULTS, _SETTLE, without="head_dim"),)

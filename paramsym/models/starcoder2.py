@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 
 from paramsym.algebra.size import Dim
-from paramsym.algebra.symbols import G
 from paramsym.models.blocks import PreNorm, RotatedAttention, feed_forward
 from paramsym.models.decoder import GroupedDecoder
-from paramsym.models.keys import Flag, Function, Real, Size, Whole
+from paramsym.models.keys import Flag, Function, Real, Whole
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.rope import rope_arguments
 
 
@@ -43,7 +41,6 @@ class Starcoder2(GroupedDecoder):
     sliding_window: Dim | None = key(Whole())
 
     table_dropout = "embedding_dropout"
-    published, claims = published_in("starcoder2")
 
     def block(self) -> PreNorm:
         attention = RotatedAttention(self.projections(bias=self.use_bias), window=self.sliding_window, dropout=self.attention_dropout)
@@ -51,14 +48,6 @@ class Starcoder2(GroupedDecoder):
         return self.pre_norm(attention, mlp, dropped=self.residual_dropout)
 
 
-_DEFAULTS = {
-    "vocab_size": 49152,
-    "hidden_size": 3072,
-    "num_hidden_layers": 30,
-    "num_attention_heads": 24,
-    "num_key_value_heads": Size(G, 2),
-    "intermediate_size": 12288,
-    "max_position_embeddings": 4096,
-}
+_DEFAULTS = {"V": 49152, "H": 3072, "L": 30, "A": 24, "G": 2, "F": 12288, "max_position_embeddings": 4096}
 _IGNORED = "activation_function attention_softmax_in_fp32 scale_attention_softmax_in_fp32 scale_attn_weights mlp_type norm_type"
 FAMILIES = (family("starcoder2", Starcoder2, "", _DEFAULTS, rope_arguments(), ignored=_IGNORED),)
