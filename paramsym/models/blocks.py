@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from sympy import Expr
 
@@ -141,7 +141,7 @@ def inward_and_out(
 
 @dataclass(frozen=True)
 class RotatedAttention(Holder):
-    """Causal attention with rotated queries and keys: ``q_proj``, ``k_proj``, ``v_proj`` and an output.
+    """Causal attention, most often with rotated queries and keys: ``q_proj``, ``k_proj``, ``v_proj`` and an output.
 
     ``norms`` name two norms for the heads of queries and keys before the rotation, if the layers contain them; ``joint`` norms take all
     heads of a position together. ``clip`` limits queries, keys and values to numbers from -clip to clip. ``window`` is how many positions a
@@ -161,6 +161,9 @@ class RotatedAttention(Holder):
     partly: bool = False
     halves: bool = False
     dropout: float = 0.0
+
+    wide: ClassVar[bool] = True  # whether the softmax is computed in float32
+    remembers: ClassVar[bool] = False  # whether keys and values outside the window are kept
 
     def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
         """Return queries, keys and values, each (batch, positions, heads, width)."""
@@ -184,11 +187,11 @@ class RotatedAttention(Holder):
         query, key, value = self.projected(own, x)
         if turn:
             query, key = self.turned(query, *turn), self.turned(key, *turn)
-        kept = None if self.window is None else canonical(self.window - 1)  # the next query sees itself as well
+        kept = None if self.window is None or self.remembers else canonical(self.window - 1)  # the next query sees itself as well
         key, value = (remember(name, one, axis=1, at_most=kept) for name, one in (("key", key), ("value", value)))
         mask, sinks = Mask(self.causal, self.window), own.sinks if "sinks" in own else None
-        how: dict[str, Any] = {"scale": self.scale, "cap": self.cap, "dropout": self.dropout, "sinks": sinks}
-        return own[self.output](attend(query, key, value, mask=mask, wide=True, **how))
+        how: dict[str, Any] = {"scale": self.scale, "cap": self.cap, "dropout": self.dropout, "sinks": sinks, "wide": self.wide}
+        return own[self.output](attend(query, key, value, mask=mask, **how))
 
 
 @dataclass(frozen=True)

@@ -91,17 +91,22 @@ class Decoder(Model):
         if "architecture" in vars(cls) and "published" not in vars(cls):
             cls.published, cls.claims = published_in(cls.__module__.removeprefix("paramsym.models."))
 
-    def parts(self) -> Iterator[Part]:
-        width, task = self.output_width(), self.task
+    @property
+    def output(self) -> tuple[str, Dim, bool]:
+        """The name of the head's matrix, the number of its rows, and whether it has a bias."""
         labels = 2 if self.num_labels is None else self.num_labels
+        return {
+            "CausalLM": ("lm_head", self.vocab_size, self.output_bias),
+            "QuestionAnswering": ("qa_outputs", labels if "QuestionAnswering" in self.labelled else 2, True),
+            "SequenceClassification": ("score", labels, False),
+            "TokenClassification": (self.classifier_name, labels, True),
+        }[self.task]
+
+    def parts(self) -> Iterator[Part]:
         yield Part(self.base_path, self.base())
-        if task == "CausalLM":
-            yield Part("lm_head", Dense(width, self.vocab_size, bias=self.output_bias))
-        elif task == "QuestionAnswering":
-            yield Part("qa_outputs", Dense(width, labels if task in self.labelled else 2))
-        elif task:
-            tokens = task == "TokenClassification"
-            yield Part(self.classifier_name if tokens else "score", Dense(width, labels, bias=tokens))
+        if self.task:
+            name, rows, bias = self.output
+            yield Part(name, Dense(self.output_width(), rows, bias))
 
     def ties(self) -> Mapping[str, str]:
         tied = self.task == "CausalLM" and self.tie_word_embeddings
@@ -132,16 +137,12 @@ class Decoder(Model):
 
     def answered(self, own: Own, x: Value, input_ids: Value) -> Any:
         """Return the head's output for the last hidden states; the base model has no head."""
-        task = self.task
-        if not task:
+        if not self.task:
             return x
-        if task == "CausalLM":
-            return self.scores(own.lm_head(x))
-        if task == "QuestionAnswering":
-            return own.qa_outputs(x)
-        if task == "TokenClassification":
-            return own[self.classifier_name](drop(x, self.classifier_rate))
-        return last_word(own.score(x), input_ids, self.pad_token_id)
+        x = own[self.output[0]](drop(x, self.classifier_rate) if self.task == "TokenClassification" else x)
+        if self.task == "CausalLM":
+            return self.scores(x)
+        return last_word(x, input_ids, self.pad_token_id) if self.task == "SequenceClassification" else x
 
     @property
     def classifier_rate(self) -> float:

@@ -11,12 +11,11 @@ from paramsym.algebra.symbols import A, F, H, L, P
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError, ConfigError
-from paramsym.models.blocks import Holder, PreNorm, feed_forward, inward_and_out
+from paramsym.models.blocks import PreNorm, RotatedAttention, feed_forward, inward_and_out
 from paramsym.models.decoder import Decoder
 from paramsym.models.gpt import SUMMARY, positioned
 from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole, refused, shown, whole
 from paramsym.models.model import LANGUAGE, classes, family, key
-from paramsym.program import Mask, Own, Value, attend, heads, remember
 
 MOST = 1024
 """The most layers whose kinds of attention may be listed one by one."""
@@ -80,33 +79,27 @@ class GptNeo(Decoder):
         inner = 4 * width if self.intermediate_size is None else self.intermediate_size
         window = self.window_size if kind == "local" else None
         matrices = inward_and_out(width, (self.num_heads, self.head_width()), bias=False)
-        attention = MaskedAttention(matrices, self.max_position_embeddings, window, self.attention_dropout)
+        how: dict[str, Any] = {"output": "out_proj", "window": window, "scale": 1.0, "dropout": self.attention_dropout}
+        attention = MaskedAttention(matrices, self.max_position_embeddings, **how)
         mlp = feed_forward(width, inner, self.activation_function)
         layers = {"ln_1": self.norm(), "attn": Sequential(attention=attention), "ln_2": self.norm(), "mlp": mlp}
         return PreNorm(layers, names=("ln_1", "attn", "ln_2", "mlp"), dropped=(self.resid_dropout, self.resid_dropout))
 
 
 @dataclass(frozen=True)
-class MaskedAttention(Holder):
-    """Causal attention with unscaled scores and a mask ``bias`` of all positions, a buffer that is not saved.
+class MaskedAttention(RotatedAttention):
+    """Causal attention with a mask ``bias`` of all positions, a buffer that is not saved.
 
-    Local attention sees ``window`` positions and keeps the keys and values of all of them.
-
-    >>> MaskedAttention({}, P, 256).params
+    >>> MaskedAttention({}, P).params
     0
     """
 
     positions: Dim
-    window: Dim | None
-    dropout: float = 0.0
+    wide = False
+    remembers = True
 
     def tensors(self) -> Iterator[Tensor]:
         yield Tensor("bias", (1, 1, self.positions, self.positions), role="statistic", buffer=True, persistent=False)
-
-    def forward(self, own: Own, x: Value) -> Value:
-        query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
-        key, value = remember("key", key, axis=1), remember("value", value, axis=1)
-        return own.out_proj(attend(query, key, value, mask=Mask(True, self.window), scale=1.0, dropout=self.dropout))
 
 
 @dataclass(frozen=True)

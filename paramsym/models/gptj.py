@@ -10,12 +10,12 @@ from paramsym.algebra.convolution import negative, up_over
 from paramsym.algebra.size import Dim, canonical
 from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ShapeError
-from paramsym.models.blocks import Holder, Parallel, feed_forward, inward_and_out
+from paramsym.models.blocks import Parallel, RotatedAttention, feed_forward, inward_and_out
 from paramsym.models.gpt import ALIASES, SUMMARY, Gpt
 from paramsym.models.keys import Flag, Sizes
 from paramsym.models.model import classes, family, key
 from paramsym.models.rope import ROTATED
-from paramsym.program import Mask, Own, Value, attend, heads, join, rearrange, remember, rotate, rotation, segments
+from paramsym.program import Own, Value, join, rearrange, rotate, rotation, segments
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,14 @@ class GptJ(Gpt):
         rotated = width if self.rotary_dim is None else self.rotary_dim
         layers = {
             "ln_1": self.norm(),
-            "attn": TurnedAttention(matrices, self.n_positions, rotated, self.attn_pdrop),
+            "attn": TurnedAttention(matrices, self.n_positions, rotated, output="out_proj", dropout=self.attn_pdrop),
             "mlp": feed_forward(width, self.inner, self.activation_function, ("fc_in", "act", "fc_out")),
         }
         return Parallel(layers, names=("ln_1", "attn", "ln_1", "mlp"), dropped=(self.resid_pdrop, self.resid_pdrop))
 
 
 @dataclass(frozen=True)
-class TurnedAttention(Holder):
+class TurnedAttention(RotatedAttention):
     """Causal attention whose queries and keys are rotated by pairs of neighbours, in the first ``rotary_dim`` entries of each head.
 
     The sines and cosines of all positions are a buffer (P, rotary_dim) that is not saved.
@@ -75,19 +75,18 @@ class TurnedAttention(Holder):
 
     positions: Dim
     rotary_dim: Dim
-    dropout: float = 0.0
+    wide = False
 
     def tensors(self) -> Iterator[Tensor]:
         shape = (self.positions, 2 * up_over(self.rotary_dim, 2))
         yield Tensor("embed_positions", shape, role="statistic", buffer=True, persistent=False)
 
-    def forward(self, own: Own, x: Value) -> Value:
-        query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
+    def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
+        query, key, value = super().projected(own, x)
         query, key = (self.turned(one, *rotation(x.sizes[1], self.rotary_dim)) for one in (query, key))  # computed for each
-        key, value = remember("key", key, axis=1), remember("value", value, axis=1)
-        return own.out_proj(attend(query, key, value, mask=Mask(causal=True), dropout=self.dropout))
+        return query, key, value
 
-    def turned(self, x: Value, cos: Value, sin: Value) -> Value:
+    def turned(self, x: Value, *turn: Value) -> Value:
         """Rotate pairs of neighbours: move them to the halves, rotate these against each other, and move them back.
 
         Raises:
@@ -98,7 +97,7 @@ class TurnedAttention(Holder):
             message = f"rotary_dim is {self.rotary_dim}; wanted at most {x.sizes[-1]}, the width of a head."
             raise ShapeError(message)
         x, *still = segments(x, self.rotary_dim, rest) if rest != 0 else (x,)
-        x = rotate(rearrange(x, "b s a (p two) -> b s a (two p)", two=2), cos, sin)
+        x = rotate(rearrange(x, "b s a (p two) -> b s a (two p)", two=2), *turn)
         x = rearrange(x, "b s a (two p) -> b s a (p two)", two=2)
         return join(x, *still) if still else x
 

@@ -17,7 +17,7 @@ from paramsym.errors import ConfigError
 from paramsym.layers.mamba import Mamba, Mamba2
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import Activation
-from paramsym.models.blocks import Holder
+from paramsym.models.blocks import Residual
 from paramsym.models.decoder import Decoder
 from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole, refused, whole
 from paramsym.models.model import classes, family, key
@@ -76,10 +76,10 @@ class _StateSpace(Decoder):
     stem = ("embeddings", "layers", "norm_f")
     normalised = RMSNorm
 
-    def block(self) -> MixerBlock:
+    def block(self) -> Residual:
         mixer = self.mixer()
         activated = mixer if self.hidden_act == mixer.hidden_act else ActivatedMixer(mixer, self.hidden_act)
-        return MixerBlock({"norm": self.norm(), "mixer": activated})
+        return Residual({"norm": self.norm(), "mixer": activated}, branches=(("norm", "mixer"),))
 
     def mixer(self) -> Mamba | Mamba2:
         """Return the state-space layer."""
@@ -162,14 +162,6 @@ class Mamba2LM(_StateSpace):
             time_step_limit=self.time_step_limit,
             layer_norm_epsilon=self.layer_norm_epsilon,
         )
-
-
-@dataclass(frozen=True)
-class MixerBlock(Holder):
-    """The ``mixer`` of the normalised positions, added to the residual stream, which the reference may do in single precision."""
-
-    def forward(self, own: Own, x: Value) -> Value:
-        return x + own.mixer(own.norm(x))
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,6 @@ class RopeSettings(Key):
     """How positions are rotated: an object with a ``rope_type`` (once ``type``), or null."""
 
     def read(self, value: Any, where: str, _: Sizes, /) -> dict[str, Any] | None:
-        """Return the settings: the type, the share of a head that is rotated, and the numbers."""
         if value is None or value == {}:
             return None
         if not isinstance(value, Mapping):
