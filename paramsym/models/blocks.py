@@ -338,20 +338,18 @@ def last_position(x: Value) -> Value:
 
 def last_word(x: Value, input_ids: Value, padding: int | None) -> Value:
     """Return the entry of the last position that is not padding: (batch, positions, features) to (batch, features)."""
-    if padding is None:
-        return last_position(x)
     return _last_where(x, input_ids, padding, holds=False)
 
 
 def last_of(x: Value, input_ids: Value, token: int | None) -> Value:
     """Return the entry of the last position that holds a token, or of the first position if no position holds it."""
-    if token is None:
-        return last_position(x)
     return _last_where(x, input_ids, token, holds=True)
 
 
-def _last_where(x: Value, input_ids: Value, token: int, *, holds: bool) -> Value:
-    """Return the entry of the last position that holds a token, or holds another one; of the first position if there is none."""
+def _last_where(x: Value, input_ids: Value, token: int | None, *, holds: bool) -> Value:
+    """Return the entry of the last position that holds a token, or holds another one; without a token, of the last position."""
+    if token is None:
+        return last_position(x)
     first, positions = constant("index zeros", (1, 1), kind="index"), constant("positions", (x.sizes[1],), 0, kind="index")
     wanted, others = (positions, first) if holds else (first, positions)
     return at_position(x, best(where(compare(input_ids, "equal", token), wanted, others), 1)[1])

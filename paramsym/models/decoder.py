@@ -80,6 +80,7 @@ class Decoder(Model):
     output_bias: ClassVar[bool] = False
     classifier_name: ClassVar[str] = "score"
     table_dropout: ClassVar[str] = ""  # the field of the rate of dropout after the token table, if there is one
+    odd_share: ClassVar[bool] = True  # whether the share of a head that is rotated may be an odd number of entries
     _: KW_ONLY
     tie_word_embeddings: bool = key(Flag())
     pad_token_id: int | None = key(Whole(None, least=0))
@@ -139,16 +140,13 @@ class Decoder(Model):
         """Return the head's output for the last hidden states; the base model has no head."""
         if not self.task:
             return x
-        x = own[self.output[0]](drop(x, self.classifier_rate) if self.task == "TokenClassification" else x)
+        if self.task == "TokenClassification":  # the reference takes the first of these rates that is given
+            rates = (self.classifier_dropout, getattr(self, "hidden_dropout", None), 0.1)
+            x = drop(x, next(rate for rate in rates if rate is not None))
+        x = own[self.output[0]](x)
         if self.task == "CausalLM":
             return self.scores(x)
         return last_word(x, input_ids, self.pad_token_id) if self.task == "SequenceClassification" else x
-
-    @property
-    def classifier_rate(self) -> float:
-        """The dropout rate of a token classifier: ``classifier_dropout``, or ``hidden_dropout``, or 0.1, as in the reference."""
-        given = (self.classifier_dropout, getattr(self, "hidden_dropout", None), 0.1)
-        return next(rate for rate in given if rate is not None)
 
     def scores(self, x: Value) -> Value:
         """Return the scores of tokens from the logits; a family may scale or limit them."""
@@ -184,8 +182,9 @@ class Decoder(Model):
         raise NotImplementedError
 
     def rotated(self) -> dict[str, Layer]:
-        """Return the rotary frequencies, under their name; most older models have none."""
-        return {}
+        """Return the frequencies of the rotated part of a head, under their name, if the family rotates heads."""
+        rope, share = getattr(self, "rope", None), getattr(self, "rotary_dim", None)
+        return {} if rope is None else {"rotary_emb": frequencies(self.head_width(), share, rope=rope, odd=self.odd_share)}
 
 
 @dataclass(frozen=True)
@@ -207,7 +206,6 @@ class GroupedDecoder(Decoder):
     attention_dropout: float = key(Real(0.0))
 
     reads: ClassVar[Mapping[str, Key]] = {"layer_types": Names(frozenset(_LAYER_TYPES.split())), **ROTATION}
-    odd_share: ClassVar[bool] = True  # whether the share of a head that is rotated may be an odd number of entries
 
     def conditions(self) -> None:
         super().conditions()
@@ -228,18 +226,16 @@ class GroupedDecoder(Decoder):
         outward = Dense(query, width, bias if output_bias is None else output_bias)
         return {"q_proj": Dense(width, query, bias), "k_proj": inward, "v_proj": inward, output: outward}
 
-    def pre_norm(self, attention: Layer, feed_forward: Layer, *, residual: float = 1.0, dropped: float = 0.0) -> PreNorm:
-        """Return Llama's block: attention and a feed-forward network, each with a normalisation before it."""
-        norms = dict.fromkeys(("input_layernorm", "post_attention_layernorm"), self.norm())
-        return PreNorm({"self_attn": attention, "mlp": feed_forward, **norms}, residual=residual, dropped=(dropped, dropped))
+    def pre_norm(self, attention: Layer, feed_forward: Layer, name: str = "mlp", *, residual: float = 1.0, dropped: float = 0.0) -> PreNorm:
+        """Return Llama's block: attention and a feed-forward network of this name, each with a normalisation before it."""
+        first, second = "input_layernorm", "post_attention_layernorm"
+        layers = {"self_attn": attention, name: feed_forward, first: self.norm(), second: self.norm()}
+        return PreNorm(layers, names=(first, "self_attn", second, name), residual=residual, dropped=(dropped, dropped))
 
     def shared_norms(self, query: str, key: str, norm: Layer) -> dict[str, Layer]:
         """Return two named norms: one shared by all heads of the queries, one by those of the keys."""
         (heads, _), (groups, _) = self.sliced()
         return {query: ByHead(heads, norm), key: ByHead(groups, norm)}
-
-    def rotated(self) -> dict[str, Layer]:
-        return {"rotary_emb": frequencies(self.head_width(), self.rotary_dim, rope=self.rope, odd=self.odd_share)}
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from paramsym.layers.dense import Dense
 from paramsym.models.activations import learned
 from paramsym.models.blocks import FeedForward, Parallel, PreNorm, Stem
 from paramsym.models.bloom import other_width
-from paramsym.models.decoder import Decoder, frequencies
+from paramsym.models.decoder import Decoder
 from paramsym.models.gpt import AlibiStem, FusedAttention, FusedBiased
 from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
@@ -74,14 +74,10 @@ class Falcon(Decoder):
         if self.num_kv_heads is not None and self.new_decoder_architecture:
             divides(self.num_kv_heads, self.num_attention_heads, "num_kv_heads", "num_attention_heads")
 
-    def rotated(self) -> dict[str, Layer]:
-        # The reference keeps rotary frequencies even if ``alibi`` replaces them.
-        return {"rotary_emb": frequencies(self.head_width(), self.rotary_dim, rope=self.rope)}
-
     def stemmed(self, layers: Mapping[str, Layer]) -> Stem:
         if not self.alibi:
             return super().stemmed(layers)
-        # The biases are scaled like the scores.
+        # The biases are scaled like the scores; the reference keeps the rotary frequencies, which they replace.
         return AlibiStem(layers, self.num_attention_heads, blocks="h", factor=root_reciprocal(self.head_width()), masked=True)
 
     def block(self) -> PreNorm:

@@ -43,10 +43,9 @@ class Family:
     def unknown(self, config: Mapping[str, Any]) -> Iterator[str]:
         """Yield the unknown keys of a configuration; those of an inner configuration have its key in front."""
         for key, value in config.items():
-            if key not in CENTRAL and not self.knows(key, value):
+            if not self.knows(key, value):
                 yield key
-            nested = self.inside.get(key)
-            if nested is not None and isinstance(value, Mapping):
+            if (nested := self.inside.get(key)) is not None and isinstance(value, Mapping):
                 yield from (f"{key}.{inner}" for inner in nested.reader.unknown(value))
 
     def given(self, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,14 +108,14 @@ class Nested(Key):
         Raises:
             ConfigError: a value that is not an object, or an impossible value in it.
         """
-        if value is None:
-            value = {}
+        value = {} if value is None else value
         if not isinstance(value, Mapping):
             raise refused(value, where, "an object of keys")
         given = self.reader.given(value)
-        arguments: dict[str, Any] = {}
-        for name, key in self.reader.keys.items():
-            arguments[name] = key.read(given[name], f"{where}.{name}", sizes) if name in given else key.missing(sizes)
+        arguments = {
+            name: key.read(given[name], f"{where}.{name}", sizes) if name in given else key.missing(sizes)
+            for name, key in self.reader.keys.items()
+        }
         if self.reader.arrange is not None:
             self.reader.arrange(arguments, sizes)
         try:

@@ -11,10 +11,9 @@ from typing import Any, ClassVar
 
 from paramsym.algebra.size import Count, Dim, cat
 from paramsym.algebra.symbols import A, F, H, L
-from paramsym.core.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.models.blocks import Parallel, PreNorm, feed_forward
-from paramsym.models.decoder import Decoder, frequencies
+from paramsym.models.decoder import Decoder
 from paramsym.models.gpt import FusedAttention
 from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
@@ -67,9 +66,6 @@ class GptNeoX(Decoder):
     stem = ("embed_in", "layers", "final_layer_norm")
     classifier_name = "classifier"
     table_dropout = "hidden_dropout"
-
-    def rotated(self) -> dict[str, Layer]:
-        return {"rotary_emb": frequencies(self.head_width(), self.rotary_dim, rope=self.rope)}
 
     def block(self) -> PreNorm:
         width, heads, own, bias = self.hidden_size, self.num_attention_heads, self.head_width(), self.attention_bias

@@ -57,13 +57,9 @@ class Mixtral(RmsDecoder):
             up, down = Dense(width, inner, bias=False), Dense(inner, width, bias=False)
             expert = Expert({"w1": up, "w2": down, "w3": up, **learned("act_fn", self.hidden_act)}, self.hidden_act)
             name, routed = "block_sparse_moe", Repeat(expert, stored, used=used)
-        layers = {
-            "self_attn": RotatedAttention(self.projections(), window=self.sliding_window, dropout=self.attention_dropout),
-            name: Mixture({"gate": Router(width, stored, experts_per_token=used), "experts": routed}),
-            "input_layernorm": self.norm(),
-            "post_attention_layernorm": self.norm(),
-        }
-        return PreNorm(layers, names=("input_layernorm", "self_attn", "post_attention_layernorm", name))
+        attention = RotatedAttention(self.projections(), window=self.sliding_window, dropout=self.attention_dropout)
+        router = Router(width, stored, experts_per_token=used)
+        return self.pre_norm(attention, Mixture({"gate": router, "experts": routed}), name)
 
 
 @dataclass(frozen=True)

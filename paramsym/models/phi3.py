@@ -82,8 +82,7 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
             if found["kind"] not in {"longrope", "su", "yarn"}:
                 message = f"{name}: rope_type is {found['kind']!r}; phi3 knows default and longrope."
                 raise ConfigError(message)
-            numbers = {**found["numbers"], "original_positions": original}
-            arguments[name] = {**found, "kind": "longrope", "numbers": numbers}
+            arguments[name] = {**found, "kind": "longrope", "numbers": {**found["numbers"], "original_positions": original}}
     rope_arguments(partial=True)(arguments, sizes)
     check_factors(arguments, sizes)
 
