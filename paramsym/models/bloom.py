@@ -94,5 +94,4 @@ _IGNORED = (
     "slow_but_exact n_inner seq_length offset_alibi skip_bias_add skip_bias_add_qkv"
     " attention_softmax_in_fp32 bias_dropout_fusion masked_softmax_fusion"
 )
-_ALIASES = {"num_hidden_layers": "n_layer", "num_attention_heads": "n_head"}
-FAMILIES = (family("bloom", Bloom, "", {"vocab_size": 250880}, other_width, ignored=_IGNORED, aliases=_ALIASES),)
+FAMILIES = (family("bloom", Bloom, "", {"vocab_size": 250880}, other_width, ignored=_IGNORED),)

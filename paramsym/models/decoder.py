@@ -92,6 +92,11 @@ class Decoder(Model):
         if "architecture" in vars(cls) and "published" not in vars(cls):
             cls.published, cls.claims = published_in(cls.__module__.removeprefix("paramsym.models."))
 
+    @classmethod
+    def aliases(cls) -> Mapping[str, str]:
+        spelt = zip(("num_attention_heads", "hidden_size", "num_hidden_layers"), (*cls.heads, cls.depth), strict=True)
+        return {alias: name for alias, name in spelt if alias != name}
+
     @property
     def output(self) -> tuple[str, Dim, bool]:
         """The name of the head's matrix, the number of its rows, and whether it has a bias."""

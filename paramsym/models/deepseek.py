@@ -205,17 +205,10 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
 
 
 _IGNORED = "num_key_value_heads head_dim qk_head_dim topk_method scoring_func ep_size moe_layer_freq"
+_FILES = f"{_IGNORED} num_nextn_predict_layers num_mtp_layers"
 _V2_DEFAULTS = {"V": 102400, "H": 4096, "L": 32, "A": 32, "F": 11008, "k": 0, "F_e": 1407, "E": 64, "E_s": 2, "K": Size(K, None)}
 _V3_DEFAULTS = {"V": 129280, "max_position_embeddings": 4096, "n_group": 8, "topk_group": 4, "routed_scaling_factor": 2.5}
 FAMILIES = (
     family("deepseek_v2", Deepseek, "DeepseekV2", _V2_DEFAULTS, _settle, ignored=_IGNORED, aliases={"num_experts": "n_routed_experts"}),
-    family(
-        "deepseek_v3",
-        Deepseek,
-        "DeepseekV3",
-        _V3_DEFAULTS,
-        _settle,
-        ignored=f"{_IGNORED} num_nextn_predict_layers num_mtp_layers",
-        aliases={"num_local_experts": "n_routed_experts"},
-    ),
+    family("deepseek_v3", Deepseek, "DeepseekV3", _V3_DEFAULTS, _settle, ignored=_FILES, aliases={"num_local_experts": "n_routed_experts"}),
 )

@@ -102,13 +102,7 @@ def positioned(model: Decoder, positions: Dim, dropped: float) -> Sequential:
     return Sequential({**tables, **dropout, "h": model.blocks(), "ln_f": model.norm()})
 
 
-ALIASES = {
-    "hidden_size": "n_embd",
-    "max_position_embeddings": "n_positions",
-    "num_attention_heads": "n_head",
-    "num_hidden_layers": "n_layer",
-}
-"""Other names of GPT-2's keys."""
+ALIASES = {"max_position_embeddings": "n_positions"}
 SUMMARY = "summary_activation summary_first_dropout summary_proj_to_labels summary_type summary_use_proj"
 """Keys of GPT-2's summary, which similar models have and do not read."""
 

@@ -139,14 +139,6 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     arguments["attention_layers"] = listed[:period] or ("global", "local")
 
 
-FAMILIES = (
-    family(
-        "gpt_neo",
-        GptNeo,
-        "",
-        {"vocab_size": 50257, "attention_types": AttentionTypes()},
-        _settle,
-        ignored=f"attention_layers gradient_checkpointing_every {SUMMARY}",
-        aliases={"num_attention_heads": "num_heads", "num_hidden_layers": "num_layers"},
-    ),
-)
+_DEFAULTS = {"vocab_size": 50257, "attention_types": AttentionTypes()}
+_IGNORED = f"attention_layers gradient_checkpointing_every {SUMMARY}"
+FAMILIES = (family("gpt_neo", GptNeo, "", _DEFAULTS, _settle, ignored=_IGNORED),)

@@ -120,6 +120,11 @@ class Model(Layer):
         found: Mapping[str, tuple[str, ...]] = cls.__dataclass_fields__["architecture"].metadata["classes"]
         return found
 
+    @classmethod
+    def aliases(cls) -> Mapping[str, str]:
+        """Return the names of keys that every configuration understands and this family spells differently."""
+        return {}
+
     @property
     def kind(self) -> str:
         """The prefix of the class's name: ``Qwen2`` of ``Qwen2ForCausalLM``."""
@@ -190,13 +195,15 @@ def family(
     for name in without.split():
         del keys[name]
     extra = {"belongs to a similar family, and this family does not read it": ignored} if isinstance(ignored, str) else ignored
-    handled = {*keys, *own.get("aliases", ())}
+    aliases = {**model.aliases(), **own.pop("aliases", {})}
+    handled = {*keys, *aliases}
     return Family(
         model_type=model_type,
         model=model,
         architectures=architectures,
         labelled=frozenset(name for name in architectures if name.endswith(model.labelled)),
         keys=keys,
+        aliases=aliases,
         ignored={reason: " ".join(_others(names, handled)) for reason, names in {**model.ignored, **extra}.items()},
         usual={name: values for name, values in {**model.usual, **usual}.items() if name not in handled},
         arrange=arrange,

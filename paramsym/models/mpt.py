@@ -86,18 +86,10 @@ def _settle(arguments: dict[str, Any], _: Sizes) -> None:
     arguments |= arguments.pop("attn_config")
 
 
-FAMILIES = (
-    family(
-        "mpt",
-        Mpt,
-        "",
-        {"vocab_size": 50368, "attn_config": AttentionSettings()},
-        _settle,
-        ignored=(
-            "expansion_ratio max_seq_len emb_pdrop learned_pos_emb init_device init_config no_bias embedding_fraction norm_type"
-            " verbose fc_type ffn_config tokenizer_name"
-        ),
-        former={"MPTForCausalLM": "MptForCausalLM", "MPTModel": "MptModel"},
-        aliases={"num_attention_heads": "n_heads", "hidden_size": "d_model", "num_hidden_layers": "n_layers"},
-    ),
+_DEFAULTS = {"vocab_size": 50368, "attn_config": AttentionSettings()}
+_FORMER = {"MPTForCausalLM": "MptForCausalLM", "MPTModel": "MptModel"}
+_IGNORED = (
+    "expansion_ratio max_seq_len emb_pdrop learned_pos_emb init_device init_config no_bias embedding_fraction norm_type"
+    " verbose fc_type ffn_config tokenizer_name"
 )
+FAMILIES = (family("mpt", Mpt, "", _DEFAULTS, _settle, ignored=_IGNORED, former=_FORMER),)
