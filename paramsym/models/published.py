@@ -51,26 +51,23 @@ class Claim:
 
 
 @dataclass(frozen=True, eq=False)
-class Published(Mapping[str, Mapping[str, Any]]):
-    """The constructor arguments of each published name, from a data file of this package that is read once.
+class _File:
+    """A data file of this package, read once; with ``of``, only the rows of this class."""
 
-    ``of`` is the class of the rows, if the file has those of several; ``inside`` are the inner models, by argument.
-    """
-
-    file: str
+    name: str
     of: str
     inside: Mapping[str, Callable[..., Any]]
 
     @cached_property
     def rows(self) -> list[dict[str, str]]:
         """The rows, each without its empty cells."""
-        data = pkgutil.get_data(__package__ or "", f"{self.file.replace('.', '/')}.csv") or b""
+        data = pkgutil.get_data(__package__ or "", f"{self.name.replace('.', '/')}.csv") or b""
         rows = [{column: cell for column, cell in row.items() if cell} for row in csv.DictReader(data.decode().splitlines())]
         return [row for row in rows if not self.of or row["class"] == self.of]
 
     @cached_property
     def sizes(self) -> dict[str, dict[str, Any]]:
-        """The constructor arguments by name, in the order of the file."""
+        """The constructor arguments of each published name."""
         found: dict[str, dict[str, Any]] = {}
         for row in self.rows:
             given = {column: _value(cell) for column, cell in row.items() if column not in _CLAIM}
@@ -81,35 +78,43 @@ class Published(Mapping[str, Mapping[str, Any]]):
                 arguments[name] = model(**own)
         return found
 
+    @cached_property
+    def claims(self) -> tuple[Claim, ...]:
+        """The published counts."""
+        found = [(row, SOURCES.get(row["source"], row["source"])) for row in self.rows if "count" in row]
+        return tuple(
+            Claim(row["name"], int(row["count"]), source, row["class"], int(row.get("besides", 0)), row.get("note", ""))
+            for row, source in found
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Published(Mapping[str, Mapping[str, Any]]):
+    """The constructor arguments of each published name."""
+
+    file: _File
+
     def __getitem__(self, name: str) -> Mapping[str, Any]:
-        return self.sizes[name]
+        return self.file.sizes[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.sizes)
+        return iter(self.file.sizes)
 
     def __len__(self) -> int:
-        return len(self.sizes)
+        return len(self.file.sizes)
 
 
 @dataclass(frozen=True, eq=False)
 class Claims(Sequence[Claim]):
     """The published counts of a family."""
 
-    published: Published
-
-    @cached_property
-    def _listed(self) -> tuple[Claim, ...]:
-        found = [(row, SOURCES.get(row["source"], row["source"])) for row in self.published.rows if "count" in row]
-        return tuple(
-            Claim(row["name"], int(row["count"]), source, row["class"], int(row.get("besides", 0)), row.get("note", ""))
-            for row, source in found
-        )
+    file: _File
 
     def __getitem__(self, index: Any) -> Any:
-        return self._listed[index]
+        return self.file.claims[index]
 
     def __len__(self) -> int:
-        return len(self._listed)
+        return len(self.file.claims)
 
 
 def published_in(name: str, of: str = "", **inside: Callable[..., Any]) -> tuple[Published, Claims]:
@@ -121,8 +126,8 @@ def published_in(name: str, of: str = "", **inside: Callable[..., Any]) -> tuple
     >>> sizes["Qwen/Qwen2-0.5B"]["num_key_value_heads"], claims[0].count
     (2, 6738415616)
     """
-    published = Published(name, of, inside)
-    return published, Claims(published)
+    file = _File(name, of, inside)
+    return Published(file), Claims(file)
 
 
 def _value(cell: str) -> Any:
