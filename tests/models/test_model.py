@@ -11,7 +11,7 @@ import paramsym as ps
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError
 from paramsym.models import family_of, model_types
 from paramsym.models.keys import Fixed, Flag, Function, Key, Limit, Names, Real, Several, Size, Whole, Words
-from paramsym.models.model import Model, classes, key
+from paramsym.models.model import Model, classes, family, key
 from paramsym.models.published import published_in
 
 DECLARED = sorted({reader.model for reader in map(family_of, model_types())}, key=lambda model: model.__name__)
@@ -64,6 +64,16 @@ def test_a_key_makes_a_field() -> None:
     assert key(Flag(default=True)).default is True
     assert key(letter, None, argument=None).default is None
     assert classes({"A B": "Model ForX"}).metadata["classes"] == {"A": ("AModel", "AForX"), "B": ("BModel", "BForX")}
+
+
+def test_a_default_by_its_letter() -> None:
+    """A family may give the default of a size by the letter, and the common names of its sizes follow from its fields."""
+    by_letter, by_name = (
+        family("x", ps.models.Llama, "Llama", given) for given in ({"H": 64, "G": 2}, {"hidden_size": 64, "num_key_value_heads": 2})
+    )
+    assert by_letter.keys == by_name.keys
+    assert family_of("mpt").aliases == {"num_attention_heads": "n_heads", "hidden_size": "d_model", "num_hidden_layers": "n_layers"}
+    assert family_of("llama").aliases == {}
 
 
 @pytest.mark.parametrize(
