@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
-from typing import Any, Literal, TypeAlias, cast
+from itertools import chain, count
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from paramsym.analysis.counted import Counted, title as title_of, words
 from paramsym.analysis.evaluate.compiling import compiled, compiled_together
 from paramsym.analysis.evaluate.refusal import refusal
-from paramsym.analysis.evaluate.straight_line import CHECKS, QUOTIENTS, Check, Op, StraightLine
+from paramsym.analysis.evaluate.straight_line import CHECKS, QUOTIENTS, Op, StraightLine
 from paramsym.analysis.formula import Subject
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.measure.cost import Cost
@@ -26,7 +27,9 @@ from paramsym.naming import MOST_BITS, described, quoted
 from paramsym.render.table import Printed
 
 Language: TypeAlias = Literal["python", "numpy", "c", "javascript", "spreadsheet"]
-_LANGUAGES = ("python", "numpy", "c", "javascript", "spreadsheet")
+_LANGUAGES: tuple[Language, ...] = get_args(Language)
+_Keys: TypeAlias = tuple[str, ...] | None
+"""The names of several results; empty for a list of results, None for one result."""
 _RESERVED = {
     "c": "auto break case char const continue default do double else enum extern float for goto if inline int long register restrict "
     "return short signed sizeof static struct switch typedef union unsigned void volatile while int64_t bad found",
@@ -37,6 +40,8 @@ _RESERVED = {
     "python": "min max ValueError",
 }
 _CELLS: dict[str, str] = {"most": "<=", "equal": "=", "differ": "<>"}  # comparisons of a spreadsheet for a condition that holds
+_BROKEN: dict[str, tuple[str, str]] = {"most": (">", "is more than"), "equal": ("!=", "is not"), "differ": ("==", "is")}
+"""The comparison of a broken condition, and its words."""
 _ATOM = 9
 _BINDING = {
     **dict.fromkeys(("add", "sub"), (1, 1, 2)),
@@ -122,204 +127,131 @@ def export(
         message = f"the formula has a constant beyond 64 bits, which {language} does not hold; export it to python or javascript."
         raise SizeError(message)
     if language == "spreadsheet":
-        return _spreadsheet(program, names, cells)
-    writer = {"python": _python, "numpy": _numpy, "c": _c, "javascript": _javascript}[language]
-    title = f"The number of {words(subject).unit} of {title_of(subject)}." if isinstance(subject, Counted) else ""
-    return Source(language, writer(program, names, name, keys, title), names)
+        return Source(language, _Spreadsheet(program, _places(names, cells)).source(), names)
+    title = f"The number of {words(subject).unit} of {title_of(subject)}. " if isinstance(subject, Counted) else ""
+    return Source(language, _WRITERS[language](program, names, name, keys, title).source(), names)
 
 
 class _Writer:
     """Writes every step into the step that reads it; a step that is read twice, or checked, gets a variable.
 
-    A text has a precedence; parentheses are written only if they are needed.
+    A text has a precedence; parentheses are written only if they are needed. A subclass is a language.
     """
 
-    def __init__(self, program: StraightLine, names: tuple[str, ...], templates: Mapping[str, str], constant: str = "{}") -> None:
-        self.program, self.templates = program, templates
+    templates: ClassVar[Mapping[str, str]]
+    constant = "{}"
+    assign = "{} = {}"
+
+    def __init__(self, program: StraightLine, names: tuple[str, ...], name: str = "", keys: _Keys = None, title: str = "") -> None:
+        self.program, self.names, self.name, self.keys, self.title = program, names, name, keys, title
         self.texts: dict[int, tuple[str, int]] = {i: (one, _ATOM) for i, one in enumerate(names)}
         for i, value in enumerate(program.constants, len(names)):
             if value.bit_length() > MOST_BITS:
                 message = f"the formula has {described(value)}; {MOST_BITS} are the limit."
                 raise SizeError(message)
-            self.texts[i] = (constant.format(value), _ATOM if value >= 0 else 0)
+            self.texts[i] = (self.constant.format(value), _ATOM if value >= 0 else 0)
+
+    def source(self) -> str:
+        raise NotImplementedError
+
+    def lowest(self, least: int, some: list[str]) -> str:
+        """Return the check that no size of a list is below a least value."""
+        raise NotImplementedError
+
+    def check(self, position: int, op: Op, left: str, right: str) -> str:
+        """Return the check of the step at a register, given the texts of its operands."""
+        raise NotImplementedError
 
     def write(self, position: int, op: Op) -> str:
         """Write one step with its operands; return its text."""
         template = self.templates[op.kind]
         binds, *least = (_ATOM, 0, 0) if "(" in template else _BINDING[op.kind]
-        text = template.format(*(self._operand(register, one) for register, one in zip((op.left, op.right), least, strict=True)))
+        text = template.format(*(self.operand(register, one) for register, one in zip((op.left, op.right), least, strict=True)))
         self.texts[position] = text, binds
         return text
 
-    def operand(self, register: int) -> str:
-        """Return a text that can be an operand of any operator."""
-        return self._operand(register, _ATOM)
-
-    def _operand(self, register: int, least: int) -> str:
+    def operand(self, register: int, least: int = _ATOM) -> str:
+        """Return a text that can be an operand of an operator; by default, of any operator."""
         text, binds = self.texts[register]
         return text if binds >= least else f"({text})"
 
-    def result(self) -> str:
-        """Return the text of the answer."""
-        return self.texts[self.program.result][0]
-
-    def results(self, keys: _Keys) -> str:
+    def results(self) -> str:
         """Return the text of the answer, or of the answers by name or in order, in the form of Python and JavaScript."""
-        if keys is None:
-            return self.result()
         texts = [self.texts[one][0] for one in self.program.results]
-        if not keys:
+        if self.keys is None:
+            return texts[0]
+        if not self.keys:
             return f"[{', '.join(texts)}]"
-        return f"{{{', '.join(f'{key!r}: {text}' for key, text in zip(keys, texts, strict=True))}}}"
+        return f"{{{', '.join(f'{key!r}: {text}' for key, text in zip(self.keys, texts, strict=True))}}}"
 
-    def reads(self) -> dict[int, int]:
-        """The number of reads of each register."""
-        found: dict[int, int] = {}
-        for register in self.program.results:
-            found[register] = found.get(register, 0) + 1
-        for op in self.program.ops:
-            for register in (op.left, op.right):
-                found[register] = found.get(register, 0) + 1
-        return found
+    def body(self) -> list[str]:
+        """Return the statements before the result: checks, and steps that are read more than once."""
+        program = self.program
+        reads = Counter(chain(program.results, *((op.left, op.right) for op in program.ops)))
+        labels = (label for number in count(1) if (label := f"t{number}") not in self.names)
+        pairs = [*zip(self.names, program.least, strict=True)]
+        sizes = {least: [name for name, low in pairs if low == least] for least in (0, 1)}
+        lines = [self.lowest(least, some) for least, some in sizes.items() if some]
+        # Images, for example, must be as large as a kernel.
+        lines += [self.check(place, Op("most", place, place), str(low), name) for place, (name, low) in enumerate(pairs) if low > 1]
+        for position, op in enumerate(program.ops, program.first):
+            if op.kind in CHECKS or op.kind in QUOTIENTS:
+                lines.append(self.check(position, op, self.operand(op.left), self.operand(op.right)))
+            if op.kind not in CHECKS:
+                text = self.write(position, op)
+                if reads[position] > 1 and self.assign:
+                    self.texts[position] = (next(labels), _ATOM)
+                    lines.append(self.assign.format(self.texts[position][0], text))
+        return lines
 
+    def refused(self, position: int, op: Op, left: str, right: str, form: str, value: str) -> str:
+        """Return a check with an error in the words of the layer that states it.
 
-def _least(program: StraightLine, names: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
-    """Yield 0 and 1, each with the sizes that have this least value."""
-    for least in (0, 1):
-        found = [name for name, low in zip(names, program.least, strict=True) if low == least]
-        if found:
-            yield least, found
-
-
-def _lows(program: StraightLine, names: tuple[str, ...]) -> list[tuple[int, str, int]]:
-    """Return the sizes with a least value above 1, such as images that must be as large as a kernel."""
-    return [(place, name, low) for place, (name, low) in enumerate(zip(names, program.least, strict=True)) if low > 1]
-
-
-_Keys: TypeAlias = tuple[str, ...] | None
-"""The names of several results; empty for a list of results, None for one result."""
-_Check: TypeAlias = Callable[[int, Op, str, str], str]
-"""Writes the check of the step at a register, given the texts of its operands; empty for a step that checks nothing."""
-_Lowest: TypeAlias = Callable[[int, list[str]], str]
-"""Writes the check that no size of a list is below a least value."""
-
-
-def _body(writer: _Writer, assign: str, check: _Check, lowest: _Lowest, names: tuple[str, ...]) -> list[str]:
-    """Return the statements before the result: checks, and steps that are read more than once."""
-    reads = writer.reads()
-    labels = (label for number in count(1) if (label := f"t{number}") not in names)
-    lines = [lowest(*group) for group in _least(writer.program, names)]
-    lines += [check(place, Op("most", place, place), str(low), name) for place, name, low in _lows(writer.program, names)]
-    for position, op in enumerate(writer.program.ops, writer.program.first):
-        if op.kind in CHECKS or op.kind in QUOTIENTS:
-            lines.append(check(position, op, writer.operand(op.left), writer.operand(op.right)))
-        if op.kind not in CHECKS:
-            text = writer.write(position, op)
-            if reads.get(position, 0) > 1:
-                writer.texts[position] = (next(labels), _ATOM)
-                lines.append(assign.format(writer.texts[position][0], text))
-    return lines
-
-
-_BROKEN: dict[Check, tuple[str, str]] = {"most": (">", "is more than"), "equal": ("!=", "is not"), "differ": ("==", "is")}
-"""The comparison of a broken condition, and its words."""
-
-
-def _checks(divide: str, compare: str) -> _Check:
-    """Return the writer of each check; in ``compare``, OP and WORDS are replaced by the comparison."""
-    compared: dict[str, str] = {kind: compare.replace("OP", op).replace("WORDS", words) for kind, (op, words) in _BROKEN.items()}
-    return lambda _, op, left, right: compared.get(op.kind, divide).format(left, right)
-
-
-def _raised(program: StraightLine, divide: str, compare: str, value: str, quotient: str) -> _Check:
-    """Return the writer of each check with an error in the words of the layer that states it.
-
-    ``divide`` and ``compare`` have the placeholders OP and SAID for the comparison and the error; ``value`` shows a value inside a string.
-    """
-
-    def written(position: int, op: Op, left: str, right: str) -> str:
-        template = divide if op.kind in QUOTIENTS else compare.replace("OP", _BROKEN[cast("Check", op.kind)][0])
+        ``form`` has the placeholders BROKEN and SAID for the comparison and the error; ``value`` shows a value inside a string.
+        """
         one, other = (text.removesuffix("n") if text[0].isdecimal() else value.format(text) for text in (left, right))
-        goes, leaves = value.format(quotient.format(left, right)), value.format(f"{left} % {right}")
-        said = refusal(op.kind, program.asked.get(position), one, other, goes, leaves)
-        return template.format(left, right).replace("SAID", said)
-
-    return written
+        goes, leaves = value.format(self.templates["divides"].format(left, right)), value.format(f"{left} % {right}")
+        return form.replace("SAID", refusal(op.kind, self.program.asked.get(position), one, other, goes, leaves))
 
 
 _INFIX = {"add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}"}
 _PYTHON = _INFIX | dict.fromkeys(("floordiv", *QUOTIENTS), "{} // {}") | {"mod": "{} % {}", "pow": "{} ** {}"}
 
 
-def _python(program: StraightLine, names: tuple[str, ...], name: str, keys: _Keys, title: str) -> str:
-    del title
-    writer = _Writer(program, names, _PYTHON | {"max": "max({}, {})", "min": "min({}, {})"})
-    raised = "\n        raise ValueError(f'SAID')"
-    checks = _raised(program, "if {0} % {1}:" + raised, "if {0} OP {1}:" + raised, "{{{}}}", "{} // {}")
+class _Python(_Writer):
+    templates = _PYTHON | {"max": "max({}, {})", "min": "min({}, {})"}
+    first: tuple[str, ...] = ()
 
-    def lowest(least: int, some: list[str]) -> str:
+    def source(self) -> str:
+        lines = (*self.first, *self.body(), f"return {self.results()}")
+        return "\n".join([f"def {self.name}({', '.join(self.names)}):", *(f"    {line}" for line in lines)])
+
+    def lowest(self, least: int, some: list[str]) -> str:
         smallest = some[0] if len(some) == 1 else f"min({', '.join(some)})"
         found = ", ".join(f"{{{one}=}}" for one in some)
-        return f"if {smallest} < {least}:{raised.replace('SAID', f'wanted {least} or more; found {found}.')}"
+        return f"if {smallest} < {least}:\n        raise ValueError(f'wanted {least} or more; found {found}.')"
 
-    return _function(writer, names, name, keys, checks, lowest, ())
+    def check(self, position: int, op: Op, left: str, right: str) -> str:
+        broken = f"{left} % {right}" if op.kind in QUOTIENTS else f"{left} {_BROKEN[op.kind][0]} {right}"
+        return self.refused(position, op, left, right, f"if {broken}:\n        raise ValueError(f'SAID')", "{{{}}}")
 
 
-def _numpy(program: StraightLine, names: tuple[str, ...], name: str, keys: _Keys, title: str) -> str:
-    del title
-    writer = _Writer(program, names, _PYTHON | {"max": "np.maximum({}, {})", "min": "np.minimum({}, {})"})
-    divide = "if np.any({0} % {1}):\n        raise ValueError('{0} is not divisible by {1} somewhere')"
-    compare = "if np.any({0} OP {1}):\n        raise ValueError('{0} WORDS {1} somewhere')"
-    note = "# int64 overflows silently beyond 2**63 - 1: pass dtype=object if that may happen."
-    read = (f"{one} = np.asarray({one})" for one in names)
+class _NumPy(_Python):
+    templates = _PYTHON | {"max": "np.maximum({}, {})", "min": "np.minimum({}, {})"}
 
-    def lowest(least: int, some: list[str]) -> str:
+    def source(self) -> str:
+        note = "# int64 overflows silently beyond 2**63 - 1: pass dtype=object if that may happen."
+        self.first = (note, *(f"{one} = np.asarray({one})" for one in self.names))
+        return "import numpy as np\n\n\n" + super().source()
+
+    def lowest(self, least: int, some: list[str]) -> str:
         below = " or ".join(f"np.any({one} < {least})" for one in some)
         return f"if {below}:\n        raise ValueError('wanted {least} or more of {', '.join(some)}')"
 
-    return "import numpy as np\n\n\n" + _function(writer, names, name, keys, _checks(divide, compare), lowest, (note, *read))
-
-
-def _function(
-    writer: _Writer, names: tuple[str, ...], name: str, keys: _Keys, checks: _Check, lowest: _Lowest, first: tuple[str, ...]
-) -> str:
-    body = (*first, *_body(writer, "{} = {}", checks, lowest, names), f"return {writer.results(keys)}")
-    return "\n".join([f"def {name}({', '.join(names)}):", *(f"    {line}" for line in body)])
-
-
-def _c(program: StraightLine, names: tuple[str, ...], name: str, keys: _Keys, title: str) -> str:
-    del keys
-    for op in program.ops:
-        if op.kind == "pow" and not (_is_constant(program, op.left) and program.constants[op.left - len(program.inputs)] == 2):
-            message = "C has no power of whole numbers; export this formula to python or javascript."
-            raise SizeError(message)
-    templates = {k: f"{name}_{k}({{}}, {{}}, &bad)" for k in ("add", "sub", "mul")}
-    templates |= dict.fromkeys(("floordiv", "divides", "exact"), f"{name}_div({{}}, {{}}, &bad)")
-    templates |= {k: f"{name}_{k}({{}}, {{}}, &bad)" for k in ("mod", "max", "min", "pow")}
-    writer = _Writer(program, names, templates, "INT64_C({})")
-    divide = f"bad |= {name}_mod({{0}}, {{1}}, &bad) != 0;"
-
-    def lowest(least: int, some: list[str]) -> str:
-        return f"bad |= {' || '.join(f'{one} < {least}' for one in some)};"
-
-    lines = _body(writer, "const int64_t {} = {};", _checks(divide, "bad |= {0} OP {1};"), lowest, names)
-    body = [*(f"    {line}" for line in lines), f"    const int64_t found = {writer.result()};"]
-    written = "\n".join(body)
-    helpers = [_C_HELPERS[kind].replace("NAME", name) for kind in sorted(_C_HELPERS) if f"{name}_{kind}(" in written]
-    comment = f"/* {title + ' ' if title else ''}-1 if a condition between the sizes is broken or the count does not fit in 64 bits. */"
-    return "\n".join(
-        [
-            "#include <stdint.h>",
-            "",
-            *helpers,
-            comment,
-            f"int64_t {name}({', '.join(f'int64_t {one}' for one in names) or 'void'}) {{",
-            "    int bad = 0;",
-            *body,
-            "    return bad ? -1 : found;",
-            "}",
-        ]
-    )
+    def check(self, position: int, op: Op, left: str, right: str) -> str:
+        del position
+        sign, said = _BROKEN.get(op.kind, ("%", "is not divisible by"))
+        return f"if np.any({left} {sign} {right}):\n        raise ValueError('{left} {said} {right} somewhere')"
 
 
 _C_HEAD = "static int64_t NAME_{}(int64_t a, int64_t b, int *bad) {{ "
@@ -333,34 +265,102 @@ _C_HELPERS = {
 }
 
 
-def _is_constant(program: StraightLine, register: int) -> bool:
-    return len(program.inputs) <= register < program.first
+class _C(_Writer):
+    constant = "INT64_C({})"
+    assign = "const int64_t {} = {};"
+
+    def source(self) -> str:
+        for op in self.program.ops:
+            if op.kind == "pow" and self.texts.get(op.left) != ("INT64_C(2)", _ATOM):
+                message = "C has no power of whole numbers; export this formula to python or javascript."
+                raise SizeError(message)
+        lines = [*self.body(), f"const int64_t found = {self.results()};"]
+        written = "\n".join(f"    {line}" for line in lines)
+        arguments = ", ".join(f"int64_t {one}" for one in self.names) or "void"
+        return "\n".join(
+            [
+                "#include <stdint.h>",
+                "",
+                *(_C_HELPERS[kind].replace("NAME", self.name) for kind in sorted(_C_HELPERS) if f"{self.name}_{kind}(" in written),
+                f"/* {self.title}-1 if a condition between the sizes is broken or the count does not fit in 64 bits. */",
+                f"int64_t {self.name}({arguments}) {{",
+                "    int bad = 0;",
+                written,
+                "    return bad ? -1 : found;",
+                "}",
+            ]
+        )
+
+    def lowest(self, least: int, some: list[str]) -> str:
+        return f"bad |= {' || '.join(f'{one} < {least}' for one in some)};"
+
+    def check(self, position: int, op: Op, left: str, right: str) -> str:
+        del position
+        if op.kind in QUOTIENTS:
+            return f"bad |= {self.name}_mod({left}, {right}, &bad) != 0;"
+        return f"bad |= {left} {_BROKEN[op.kind][0]} {right};"
+
+    def write(self, position: int, op: Op) -> str:
+        kind = "div" if op.kind in {"floordiv", *QUOTIENTS} else op.kind
+        text = f"{self.name}_{kind}({self.operand(op.left, 0)}, {self.operand(op.right, 0)}, &bad)"
+        self.texts[position] = text, _ATOM
+        return text
 
 
-def _javascript(program: StraightLine, names: tuple[str, ...], name: str, keys: _Keys, title: str) -> str:
-    templates = _INFIX | {kind: f"{kind}({{}}, {{}})" for kind in ("floordiv", "mod", "max", "min")}
-    templates |= {"divides": "{} / {}", "exact": "{} / {}", "pow": "{} ** {}"}
-    writer = _Writer(program, names, templates, "{}n")
-    raised = " throw new RangeError(`SAID`);"
-    checks = _raised(program, "if ({0} % {1} !== 0n)" + raised, "if ({0} OP {1})" + raised, "${{{}}}", "{} / {}")
+class _JavaScript(_Writer):
+    templates = _INFIX | dict.fromkeys(QUOTIENTS, "{} / {}") | {"pow": "{} ** {}"}
+    templates |= {kind: f"{kind}({{}}, {{}})" for kind in ("floordiv", "mod", "max", "min")}
+    constant = "{}n"
+    assign = "const {} = {};"
 
-    def lowest(least: int, some: list[str]) -> str:
+    def source(self) -> str:
+        lines, kinds = self.body(), {op.kind for op in self.program.ops}
+        helpers = ["  const mod = (a, b) => ((a % b) + b) % b;"] if kinds & {"mod", "floordiv"} else []
+        helpers += ["  const floordiv = (a, b) => (a - mod(a, b)) / b;"] if "floordiv" in kinds else []
+        helpers += [f"  const {kind} = (a, b) => (a {sign} b ? a : b);" for kind, sign in (("max", ">"), ("min", "<")) if kind in kinds]
+        names = ", ".join(self.names)
+        read = [f"  [{names}] = [{names}].map(BigInt);"] if names else []
+        comment = f"// {self.title}Exact: takes whole numbers, returns a BigInt."
+        body = [*read, *helpers, *(f"  {line}" for line in lines), f"  return {self.results()};"]
+        return "\n".join([comment, f"function {self.name}({names}) {{", *body, "}"])
+
+    def lowest(self, least: int, some: list[str]) -> str:
         below = " || ".join(f"{one} < {least}n" for one in some)
         found = ", ".join(f"{one}=${{{one}}}" for one in some)
-        return f"if ({below})" + raised.replace("SAID", f"wanted {least} or more; found {found}.")
+        return f"if ({below}) throw new RangeError(`wanted {least} or more; found {found}.`);"
 
-    lines = _body(writer, "const {} = {};", checks, lowest, names)
-    kinds = {op.kind for op in program.ops}
-    helpers = ["  const mod = (a, b) => ((a % b) + b) % b;"] if kinds & {"mod", "floordiv"} else []
-    helpers += ["  const floordiv = (a, b) => (a - mod(a, b)) / b;"] if "floordiv" in kinds else []
-    helpers += [f"  const {kind} = (a, b) => (a {sign} b ? a : b);" for kind, sign in (("max", ">"), ("min", "<")) if kind in kinds]
-    read = [f"  [{', '.join(names)}] = [{', '.join(names)}].map(BigInt);"] if names else []
-    comment = f"// {title + ' ' if title else ''}Exact: takes whole numbers, returns a BigInt."
-    body = [*read, *helpers, *(f"  {line}" for line in lines), f"  return {writer.results(keys)};"]
-    return "\n".join([comment, f"function {name}({', '.join(names)}) {{", *body, "}"])
+    def check(self, position: int, op: Op, left: str, right: str) -> str:
+        broken = f"{left} % {right} !== 0n" if op.kind in QUOTIENTS else f"{left} {_BROKEN[op.kind][0]} {right}"
+        return self.refused(position, op, left, right, f"if ({broken}) throw new RangeError(`SAID`);", "${{{}}}")
 
 
-def _spreadsheet(program: StraightLine, names: tuple[str, ...], cells: Mapping[str, str] | None) -> Source:
+class _Spreadsheet(_Writer):
+    templates = {"add": "{}+{}", "sub": "{}-{}", "mul": "{}*{}", "divides": "{}/{}", "exact": "{}/{}", "pow": "{}^{}"}
+    templates |= {"floordiv": "INT(({})/({}))", "mod": "MOD({},{})", "max": "MAX({},{})", "min": "MIN({},{})"}
+    assign = ""
+
+    def source(self) -> str:
+        checks = list(dict.fromkeys(self.body()))
+        condition = checks[0] if len(checks) == 1 else f"AND({','.join(checks)})"
+        code = f"=IF({condition},{self.results()},NA())" if checks else f"={self.results()}"
+        if len(code) > _LONGEST_CELL:
+            message = f"the formula has {len(code)} characters; a cell can hold {_LONGEST_CELL}."
+            raise SizeError(message)
+        return code
+
+    def lowest(self, least: int, some: list[str]) -> str:
+        return f"{some[0]}>={least}" if len(some) == 1 else f"MIN({','.join(some)})>={least}"
+
+    def check(self, position: int, op: Op, left: str, right: str) -> str:
+        del position
+        return f"MOD({left},{right})=0" if op.kind in QUOTIENTS else f"{left}{_CELLS[op.kind]}{right}"
+
+
+_WRITERS: dict[str, type[_Writer]] = {"python": _Python, "numpy": _NumPy, "c": _C, "javascript": _JavaScript}
+
+
+def _places(names: tuple[str, ...], cells: Mapping[str, str] | None) -> tuple[str, ...]:
+    """Return the cell of each size, or its name for a named range."""
     where = {str(getattr(key, "name", key)): cell for key, cell in (cells or {}).items()}
     taken = [one for one in names if cells is None and re.fullmatch(r"[A-Za-z]{1,3}[0-9]+|[RrCc]", one)]
     if taken:
@@ -376,24 +376,4 @@ def _spreadsheet(program: StraightLine, names: tuple[str, ...], cells: Mapping[s
         if not place.replace("$", "").replace("_", "").replace("!", "").isalnum():
             message = f"{quoted(place)} is not a cell; write it as 'B2', '$B$2' or 'Sheet1!B2'."
             raise ArgumentError(message)
-    templates: dict[str, Any] = {"add": "{}+{}", "sub": "{}-{}", "mul": "{}*{}", "divides": "{}/{}", "exact": "{}/{}", "pow": "{}^{}"}
-    templates |= {"floordiv": "INT(({})/({}))", "mod": "MOD({},{})", "max": "MAX({},{})", "min": "MIN({},{})"}
-    writer = _Writer(program, places, templates)
-    checks = [f"{some[0]}>={least}" if len(some) == 1 else f"MIN({','.join(some)})>={least}" for least, some in _least(program, places)]
-    checks += [f"{low}<={place}" for _, place, low in _lows(program, places)]
-    for position, op in enumerate(program.ops, program.first):
-        left, right = writer.operand(op.left), writer.operand(op.right)
-        if op.kind in QUOTIENTS:
-            checks.append(f"MOD({left},{right})=0")
-        elif op.kind in _CELLS:
-            checks.append(f"{left}{_CELLS[op.kind]}{right}")
-        if op.kind not in CHECKS:
-            writer.write(position, op)
-    found = writer.result()
-    checks = list(dict.fromkeys(checks))
-    condition = checks[0] if len(checks) == 1 else f"AND({','.join(checks)})"
-    code = f"=IF({condition},{found},NA())" if checks else f"={found}"
-    if len(code) > _LONGEST_CELL:
-        message = f"the formula has {len(code)} characters; a cell can hold {_LONGEST_CELL}."
-        raise SizeError(message)
-    return Source("spreadsheet", code, names)
+    return places
