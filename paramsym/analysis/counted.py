@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from sympy import Expr, Integer, Symbol
+
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Dim, substitute
 from paramsym.core.layer import Layer, check_layer, class_name
 from paramsym.core.ledger import Line
 from paramsym.measure.cost import Cost
@@ -67,6 +72,16 @@ def counts(line: Line) -> bool:
 def lines(subject: Counted) -> tuple[Line, ...]:
     """Return the lines of the count."""
     return tuple(line for line in subject.lines if counts(line))
+
+
+def placed(sizes: Mapping[Symbol, Dim]) -> dict[Symbol, Expr]:
+    """Return sizes as ``substitute`` takes them."""
+    return {symbol: Integer(size) if isinstance(size, int) else size for symbol, size in sizes.items()}
+
+
+def put(polynomial: Polynomial, sizes: Mapping[Symbol, Dim]) -> Polynomial:
+    """Put sizes into a polynomial, all at once."""
+    return Polynomial.of(substitute(polynomial.as_expr(), placed(sizes))) if sizes else polynomial
 
 
 def with_layer(subject: Counted, layer: Layer) -> Counted:

@@ -7,14 +7,14 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from sympy import Integer
+from sympy import Expr, Integer
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import symbols_in, text
 from paramsym.analysis.counted import Counted, lines as lines_of, title
 from paramsym.analysis.reconcile.answers import Answer, Reading, Reconciliation
-from paramsym.analysis.reconcile.edits import Edit
+from paramsym.analysis.reconcile.edits import Edit, fixed
 from paramsym.analysis.reconcile.subject import Subject
 from paramsym.analysis.wording import listed
 from paramsym.core.layer import Layer
@@ -35,12 +35,13 @@ def against_layer(layer: Counted, claim: Counted) -> Reconciliation:
     now = layer.polynomial.constant
     count = now if isinstance(now, int) else None
     gap = (claim.polynomial - layer.polynomial).as_expr()
-    name, subject = title(claim), title(layer)
-    if not edits:
-        return Reconciliation(subject, count, name, (Answer(Integer(0), 0, (Reading("the same tensors"),)),))
-    difference = int(gap) if isinstance(gap, Integer) else gap
-    words = "; ".join(edit.words for edit in edits)
-    return Reconciliation(subject, count, name, (Answer(term, difference, (Reading(words, tuple(edits)),)),))
+    answer = _answer(edits, term, int(gap) if isinstance(gap, Integer) else gap)
+    return Reconciliation(title(layer), count, title(claim), (answer,))
+
+
+def _answer(edits: list[Edit], term: Expr, difference: int | Expr, note: str = "") -> Answer:
+    words = "; ".join(edit.words for edit in edits) or "the same tensors"
+    return Answer(term, difference, (Reading(words, tuple(edits), note),))
 
 
 def _same_sizes(layer: Counted, claim: Counted) -> bool:
@@ -141,13 +142,8 @@ def against_shapes(subject: Subject, shapes: Mapping[str, Any]) -> Reconciliatio
     words = f"{len(given)} tensors of {total:,} elements"
     names, notes = respelt(given, {entry.name for entry in layer.entries()})
     edits = list(_measured(subject, layer, {names[name]: shape for name, shape in given.items()}))
-    note = "; ".join(notes)
-    if not edits:
-        found = Answer(Integer(0), total - count, (Reading("the same tensors", note=note),))
-        return Reconciliation(subject.name, count, words, (found,))
-    term = Polynomial.total(edit.term(subject) for edit in edits)
-    reading = Reading("; ".join(edit.words for edit in edits), tuple(edits), note)
-    return Reconciliation(subject.name, count, words, (Answer(term.as_expr(), total - count, (reading,)),))
+    term = Polynomial.total(edit.term(subject) for edit in edits).as_expr()
+    return Reconciliation(subject.name, count, words, (_answer(edits, term, total - count, "; ".join(notes)),))
 
 
 def _measured(subject: Subject, layer: Layer, found: Mapping[str, tuple[int, ...]]) -> Iterator[Edit]:
@@ -157,22 +153,20 @@ def _measured(subject: Subject, layer: Layer, found: Mapping[str, tuple[int, ...
     aliases = [name for name in found if name in entries and entries[name].alias_of]
     buffers = [name for name in found if name in entries and entries[name].tensor.buffer and not entries[name].alias_of]
     unknown = [name for name in found if name not in entries]
-    sizes = {name: prod(int(size) for size in entry.tensor.sizes) for name, entry in entries.items()}
+    shapes = {name: tuple(map(int, entry.tensor.sizes)) for name, entry in entries.items()}
+    sizes = {name: prod(shape) for name, shape in shapes.items()}
     for names, word, sign in ((missing, "without", -1), (aliases, "ties listed again:", 1), (buffers, "buffers as well:", 1)):
         if names:
             term = _in_letters(names, copies, sizes) * Polynomial.of(sign)
-            yield Edit(f"{word} {listed(names)}", tuple(names), subject.value(term), 1.0, fixed=term)
+            yield fixed(subject, term, f"{word} {listed(names)}", 1.0, names)
     if unknown:
-        amount = sum(prod(found[name]) for name in unknown)
-        yield Edit(f"with {listed(unknown)}, which the layer does not have", tuple(unknown), amount, 1.0, fixed=Polynomial.of(amount))
-    reshaped = [
-        name for name, shape in found.items() if name in entries and tuple(int(size) for size in entries[name].tensor.sizes) != shape
-    ]
+        amount = Polynomial.of(sum(prod(found[name]) for name in unknown))
+        yield fixed(subject, amount, f"with {listed(unknown)}, which the layer does not have", 1.0, unknown)
+    reshaped = [name for name, shape in found.items() if name in entries and shapes[name] != shape]
     if reshaped:
         amount = sum(prod(found[name]) for name in reshaped)
         term = Polynomial.of(amount) - _in_letters(reshaped, copies, sizes)
-        shown = [f"{name} {found[name]} in place of {tuple(int(s) for s in entries[name].tensor.sizes)}" for name in reshaped]
-        yield Edit(listed(shown), tuple(reshaped), subject.value(term), 1.0, fixed=term)
+        yield fixed(subject, term, listed([f"{name} {found[name]} in place of {shapes[name]}" for name in reshaped]), 1.0, reshaped)
 
 
 def _copies(subject: Subject) -> list[tuple[Polynomial, frozenset[str]]]:

@@ -5,14 +5,16 @@ An edit knows what it adds to the count as a number at once, and as a term in le
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any
 
-from sympy import Expr, Integer, Symbol
+from sympy import Expr, Symbol
 
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Dim, substitute, text
+from paramsym.algebra.size import Dim, text
+from paramsym.analysis.counted import put
 from paramsym.analysis.reconcile.subject import Subject, heads, widths
 from paramsym.analysis.wording import ShortNames, each_of, listed, once_per, plain
 from paramsym.core.ledger import Line
@@ -49,10 +51,13 @@ class Edit:
         if self.fixed is not None:
             return self.fixed
         if self.sizes:
-            placed = substitute(subject.formula.as_expr(), {symbol: Integer(value) for symbol, value in self.sizes})
-            return Polynomial.of(placed) - subject.formula
-        base = subject.total(sorted(self.lines))
-        return base * (Polynomial.of(self.times) - Polynomial.of(1))
+            return put(subject.formula, dict(self.sizes)) - subject.formula
+        return subject.total(sorted(self.lines)) * (Polynomial.of(self.times) - Polynomial.of(1))
+
+
+def fixed(subject: Subject, term: Polynomial, words: str, cost: float, tensors: Sequence[str] = (), **more: Any) -> Edit:
+    """Return the edit with a term in letters; ``more`` are further fields."""
+    return Edit(words, tuple(tensors), subject.value(term), cost, fixed=term, **more)
 
 
 @dataclass(frozen=True)
@@ -287,7 +292,7 @@ class Structure:
             (bias,) = frozenset(range(2)) - group.lines
             term = edit.term(self.subject) - self.subject.polynomials[bias]
             words = f"{edit.words}, and {self.names.tensor(self.lines[bias])} left out"
-            yield Edit(words, self.named(range(2)), self.subject.value(term), _BOTH, frozenset(range(2)), fixed=term)
+            yield fixed(self.subject, term, words, _BOTH, self.named(range(2)), lines=frozenset(range(2)))
 
     def _once_per_input(self, group: TensorGroup, total: int) -> Iterator[Edit]:
         """One bias for every slice of the weight: one per pair of input and output map, instead of one per output map."""

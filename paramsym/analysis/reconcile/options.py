@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.counted import Counted, holder, with_layer
-from paramsym.analysis.reconcile.edits import Edit
+from paramsym.analysis.reconcile.edits import Edit, fixed
 from paramsym.analysis.reconcile.subject import Subject
 from paramsym.analysis.wording import listed
 from paramsym.core.fields import hints_of
@@ -52,7 +52,7 @@ def optional(subject: Subject) -> Iterator[Edit]:
         for (term, more), (values, changed, extra) in found.items():
             others = f" (or {listed(values[1:])})" if values[1:] else ""
             words = f"built with {field.name}={values[0]}{others} in place of {now!r}{more}"
-            yield Edit(words, tuple(sorted(changed)), subject.value(term), _COST + extra, fixed=term, alone=True)
+            yield fixed(subject, term, words, _COST + extra, sorted(changed), alone=True)
 
 
 def _differences(subject: Subject, built: Counted) -> Iterator[tuple[str, Polynomial, float]]:

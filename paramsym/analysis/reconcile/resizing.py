@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,13 +11,13 @@ from itertools import combinations, islice, product
 from math import gcd
 from typing import Any
 
-from sympy import Expr, Integer, Symbol
+from sympy import Expr, Symbol
 
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import count, substitute, text
+from paramsym.algebra.size import Dim, count, text
 from paramsym.algebra.symbols import BY_NAME
-from paramsym.analysis.counted import holder
-from paramsym.analysis.reconcile.edits import Edit
+from paramsym.analysis.counted import holder, put
+from paramsym.analysis.reconcile.edits import Edit, fixed
 from paramsym.analysis.reconcile.subject import Subject, evaluated
 from paramsym.analysis.wording import listed
 from paramsym.core.at import published_sizes, symbol_of
@@ -52,8 +53,8 @@ def _asked(subject: Subject, others: Mapping[Symbol, Iterable[int]]) -> Iterator
                 left -= 1
                 changes = dict(zip((symbol for symbol, _ in chosen), values, strict=True))
                 number = subject.value(subject.formula, {**subject.sizes, **changes}) - subject.count
-                shown = [f"{symbol} = {value:,} in place of {_now(subject, symbol)}" for symbol, value in changes.items()]
-                yield Edit(listed(shown), (), number, 1.05, sizes=tuple(changes.items()), alone=True, asked=True)
+                words = listed(_in_place(subject, changes))
+                yield Edit(words, (), number, 1.05, sizes=tuple(changes.items()), alone=True, asked=True)
 
 
 def _published(subject: Subject) -> Iterator[Edit]:
@@ -78,64 +79,45 @@ def _published(subject: Subject) -> Iterator[Edit]:
 
 def _substituted(subject: Subject) -> Iterator[Edit]:
     """Yield one size in place of another: key/value heads for heads, a separate head size for a share of the hidden size."""
-    formula = subject.formula.as_expr()
-    used = sorted((s for s in subject.formula.free_symbols if s in subject.sizes), key=lambda s: s.name)
-    numbers = {symbol: int(size) for symbol, size in subject.sizes.items() if isinstance(size, int)}
-    slices = dict(_slices(subject))
-    for symbol in used:
-        if _only_divides(subject.formula, symbol):
-            if numbers.get(symbol, 1) > 1:
-                yield _changed(subject, {symbol: 1}, f"{symbol} = 1 in place of {_now(subject, symbol)}, with nothing divided", 1.3)
+    slices = {
+        factors[1]: factors[0]  # the width of slices, after their number
+        for line in subject.lines
+        for factors in line.axes
+        if len(factors) == 2 and factors[0] in subject.sizes and isinstance(factors[1], Symbol)
+    }
+    for symbol, now in sorted(subject.used.items(), key=lambda pair: pair[0].name):
+        exponents = [exponent for monomial in subject.formula.terms for generator, exponent in monomial if generator == symbol]
+        if all(exponent < 0 for exponent in exponents):
+            if now > 1:
+                yield _changed(subject, {symbol: 1}, f"{_in_place(subject, {symbol: 1})[0]}, with nothing divided", 1.3)
             continue  # G*H/A with another A equals G*H/A with another G, which is simpler
-        for other, value in numbers.items():
-            near = numbers[symbol] < _ALIKE * value and value < _ALIKE * numbers[symbol]
-            if other != symbol and value != numbers[symbol] and near:
-                term = Polynomial.of(substitute(formula, {symbol: other})) - subject.formula
+        for other, value in subject.whole.items():
+            if other != symbol and value != now and now < _ALIKE * value and value < _ALIKE * now:
                 cost = 1.04 if (symbol, other) == _GROUPED else 1.5
-                yield _moved(subject, term, {symbol: value}, f"{other} in place of {symbol}", cost)
-        for width, value in numbers.items() if symbol in slices else ():
+                yield _changed(subject, {symbol: value}, f"{other} in place of {symbol}", cost, {symbol: other})
+        for width, value in subject.whole.items() if symbol in slices else ():
             heads = slices[symbol]
-            quotient, rest = divmod(value, numbers.get(heads, value + 1))
-            if width not in {symbol, heads} and quotient and rest == 0 and quotient != numbers[symbol]:
-                term = Polynomial.of(substitute(formula, {symbol: width / heads})) - subject.formula
-                yield _moved(subject, term, {symbol: quotient}, f"{width}/{heads} in place of {symbol}", 1.3)
-
-
-def _slices(subject: Subject) -> Iterator[tuple[Symbol, Symbol]]:
-    """Yield the widths of slices with their numbers: the factor after a number of heads in an axis."""
-    for line in subject.lines:
-        for factors in line.axes:
-            if len(factors) == 2 and isinstance(factors[0], Symbol) and isinstance(factors[1], Symbol) and factors[0] in subject.sizes:
-                yield factors[1], factors[0]
-
-
-def _only_divides(formula: Polynomial, symbol: Symbol) -> bool:
-    return all(exponent < 0 for monomial in formula.terms for generator, exponent in monomial if generator == symbol)
+            quotient, rest = divmod(value, subject.whole.get(heads, value + 1))
+            if width not in {symbol, heads} and quotient and rest == 0 and quotient != now:
+                yield _changed(subject, {symbol: quotient}, f"{width}/{heads} in place of {symbol}", 1.3, {symbol: width / heads})
 
 
 def _thousands(subject: Subject) -> Iterator[Edit]:
     """Yield all multiples of 1024 read as thousands, such as a width of 4K read as 4,000."""
-    numbers = {symbol: size for symbol, size in subject.sizes.items() if isinstance(size, int) and symbol in subject.formula.free_symbols}
-    changes = {symbol: size // 1024 * 1000 for symbol, size in numbers.items() if size % 1024 == 0}
+    changes = {symbol: size // 1024 * 1000 for symbol, size in subject.used.items() if size % 1024 == 0}
     if changes:
-        shown = ", ".join(f"{symbol} = {value:,} in place of {_now(subject, symbol)}" for symbol, value in changes.items())
-        yield _changed(subject, changes, f"{shown}: thousands for units of 1,024", 1.0)
+        yield _changed(subject, changes, f"{', '.join(_in_place(subject, changes))}: thousands for units of 1,024", 1.0)
 
 
 def _rounded(subject: Subject) -> Iterator[Edit]:
     """Yield rounded sizes: 30,000 for 30,522, 4,000 for 4,096 (with the sizes that are multiples of it)."""
-    for symbol, size in subject.sizes.items():
-        if symbol not in subject.formula.free_symbols or not isinstance(size, int) or size < 1000:
-            continue
-        for digits in (1, 2):
-            unit = 10 ** (len(str(size)) - digits)
+    for symbol, size in subject.used.items():
+        for unit in [10 ** (len(str(size)) - digits) for digits in (1, 2)] if size >= 1000 else ():
             for value in dict.fromkeys(((size + unit // 2) // unit * unit, size // unit * unit)):
-                if value not in {size, 0}:
-                    yield _changed(subject, {symbol: value}, f"{symbol} = {value:,}, rounded from {size:,}", 1.4)
-                    together = _followers(subject, symbol, value)
-                    if together:
-                        words = f"{symbol} = {value:,}, rounded from {size:,}{_along(together, symbol)}"
-                        yield _changed(subject, together, words, 1.5)
+                for cost, followers in enumerate(_alone_and_along(subject, symbol)) if value not in {size, 0} else ():
+                    changes = _with(symbol, value, followers)
+                    words = f"{symbol} = {value:,}, rounded from {size:,}{_along(changes, symbol)}"
+                    yield _changed(subject, changes, words, 1.4 + 0.1 * cost)
 
 
 @dataclass(frozen=True)
@@ -147,14 +129,24 @@ class OneSize:
     powers: dict[int, Fraction]
     followers: dict[Symbol, int]
 
+    def value(self, size: int) -> Fraction:
+        """Return the count at a size."""
+        return sum((coefficient * Fraction(size) ** exponent for exponent, coefficient in self.powers.items()), Fraction(0))
+
+    def root(self, low: int, high: int) -> int | None:
+        """Return the whole number up to ten times the size at which the rising count falls between two counts, if there is one."""
+        rising = all(exponent >= 0 and (exponent == 0 or coefficient >= 0) for exponent, coefficient in self.powers.items())
+        if not rising or self.value(10 * self.size) < low:
+            return None
+        found = bisect_left(range(10 * self.size), low, 1, key=self.value)
+        # If a rounded claim allows several roots, none of them is an explanation.
+        return found if found != self.size and low <= self.value(found) <= high < self.value(found + 1) else None
+
 
 def by_size(subject: Subject) -> Iterator[OneSize]:
     """Yield the count as powers of each size, alone and with its followers."""
-    for symbol, size in subject.sizes.items():
-        if symbol not in subject.formula.free_symbols or not isinstance(size, int):
-            continue
-        along = _ratios(subject, symbol)
-        for followers in ({}, along) if along else ({},):
+    for symbol, size in subject.used.items():
+        for followers in _alone_and_along(subject, symbol):
             powers = _univariate(subject, symbol, followers)
             if powers is not None:
                 yield OneSize(symbol, size, powers, followers)
@@ -163,67 +155,56 @@ def by_size(subject: Subject) -> Iterator[OneSize]:
 def roots(subject: Subject, sizes: Iterable[OneSize], low: int, high: int) -> Iterator[Edit]:
     """Yield the changed sizes, one at a time, that give the claim: an integer root, and the reason to believe it."""
     for one in sizes:
-        for root in _integer_roots(one.powers, low, high, one.size):
-            belief = _belief(subject, one.size, root, one.powers, low, high)
-            if belief is not None:
-                changes = {one.symbol: root} | {other: root * ratio for other, ratio in one.followers.items()}
-                words = f"{one.symbol} = {root:,}{_along(changes, one.symbol)} in place of {one.size:,}{belief[0]}"
-                yield _changed(subject, changes, words, belief[1] + 0.1 * bool(one.followers))
+        root = one.root(low, high)
+        belief = None if root is None else _belief(subject, one, root, low, high)
+        if root is not None and belief is not None:
+            changes = _with(one.symbol, root, one.followers)
+            words = f"{one.symbol} = {root:,}{_along(changes, one.symbol)} in place of {one.size:,}{belief[0]}"
+            yield _changed(subject, changes, words, belief[1] + 0.1 * bool(one.followers))
 
 
-def _belief(subject: Subject, size: int, root: int, powers: dict[int, Fraction], low: int, high: int) -> tuple[str, float] | None:
+def _belief(subject: Subject, one: OneSize, root: int, low: int, high: int) -> tuple[str, float] | None:
     """Return why a root may be what the claim used, and the cost of believing it; None without a reason."""
-    near = size <= _NEAR * root and root <= _NEAR * size
-    step = abs(_value(powers, root + 1) - _value(powers, root))
+    near = one.size <= _NEAR * root and root <= _NEAR * one.size
+    step = abs(one.value(root + 1) - one.value(root))
     if low != high:  # a rounded claim determines a size only if each step of the size is large
         return ("", 1.4) if near and (high - low) * 10 <= step else None
-    for words, cost, slips in _slips(size):
-        if root in slips and _expected(subject, powers, slips, low) <= _USUAL:
-            return words, cost
+    for words, slips in _slips(one.size):
+        if root in slips:
+            by_chance = [int(one.value(slip)) - subject.count for slip in slips]
+            if subject.expected(by_chance, low - subject.count) <= _USUAL:
+                return words, 1.2
     if not near:
         return None
     # Claims are not arbitrary numbers: even wrong claims are multiples of some width, so they fit by chance more often.
-    numbers = [size for size in subject.sizes.values() if isinstance(size, int) and size > 0]
-    shared = max((gcd(int(step), number) for number in numbers if (low - subject.count) % number == 0), default=1)
-    chance = shared / max(step, Fraction(1))
-    return ("", 1.8) if chance <= _RARE else None
+    numbers = [size for size in subject.whole.values() if size > 0 and (low - subject.count) % size == 0]
+    shared = max((gcd(int(step), number) for number in numbers), default=1)
+    return ("", 1.8) if shared / max(step, Fraction(1)) <= _RARE else None
 
 
-def _expected(subject: Subject, powers: dict[int, Fraction], slips: Iterable[int], claim: int) -> float:
-    """Return how many mistakes of one kind would fit a random claim by chance, as ``Subject.expected`` estimates it."""
-    differences = [int(_value(powers, slip)) - subject.count for slip in slips]
-    return subject.expected(differences, claim - subject.count)
-
-
-def _value(powers: dict[int, Fraction], size: int) -> Fraction:
-    return sum((coefficient * Fraction(size) ** exponent for exponent, coefficient in powers.items()), Fraction(0))
-
-
-def _slips(size: int) -> Iterator[tuple[str, float, frozenset[int]]]:
-    """Yield the results of one mistake of each kind in a size: the words, the cost, the numbers."""
+def _slips(size: int) -> Iterator[tuple[str, frozenset[int]]]:
+    """Yield the results of one mistake of each kind in a size: the words, the numbers."""
     digits = str(size)
     cuts = range(len(digits))
     exchanged = {digits[:i] + digits[i + 1] + digits[i] + digits[i + 2 :] for i in cuts[:-1]}
     typed = {digits[:i] + other + digits[i + 1 :] for i in cuts for other in "0123456789"}
     typed |= {digits[:i] + digits[i + 1 :] for i in cuts} | {digits[:i] + digits[i] + digits[i:] for i in cuts}
-    yield ", off by one", 1.2, frozenset({size - 1, size + 1})
-    yield ", padded", 1.2, frozenset((size // multiple + 1) * multiple for multiple in _PADDINGS if multiple < size)
+    yield ", off by one", frozenset({size - 1, size + 1})
+    yield ", padded", frozenset((size // multiple + 1) * multiple for multiple in _PADDINGS if multiple < size)
     for words, written in ((", digits exchanged", exchanged), (", digits mistyped", typed)):
-        yield words, 1.2, frozenset(int(one) for one in written if len(one) >= _TYPED and one != digits and one[0] != "0")
+        yield words, frozenset(int(one) for one in written if len(one) >= _TYPED and one != digits and one[0] != "0")
 
 
-def _ratios(subject: Subject, symbol: Symbol) -> dict[Symbol, int]:
-    """The sizes that are this one times a small number: F = 4*H."""
-    size = subject.sizes[symbol]
-    if not isinstance(size, int) or size <= _ALIKE:
-        return {}
-    numbers = {other: value for other, value in subject.sizes.items() if isinstance(value, int) and other in subject.formula.free_symbols}
-    return {other: value // size for other, value in numbers.items() if other != symbol and value % size == 0 and 1 < value // size <= 8}
+def _alone_and_along(subject: Subject, symbol: Symbol) -> list[dict[Symbol, int]]:
+    """Return the sizes that change with one, by their ratio to it: none, then those that are a small multiple of it, as F = 4*H."""
+    size = subject.used[symbol]
+    ratios = {other: value // size for other, value in subject.used.items() if size > _ALIKE and value % size == 0}
+    followers = {other: ratio for other, ratio in ratios.items() if 1 < ratio <= 8}
+    return [{}, followers] if followers else [{}]
 
 
-def _followers(subject: Subject, symbol: Symbol, value: int) -> dict[Symbol, int]:
-    ratios = _ratios(subject, symbol)
-    return {symbol: value} | {other: ratio * value for other, ratio in ratios.items()} if ratios else {}
+def _with(symbol: Symbol, value: int, followers: Mapping[Symbol, int]) -> dict[Symbol, int]:
+    return {symbol: value} | {other: ratio * value for other, ratio in followers.items()}
 
 
 def _along(changes: Mapping[Symbol, int], symbol: Symbol) -> str:
@@ -250,28 +231,10 @@ def _univariate(subject: Subject, symbol: Symbol, followers: Mapping[Symbol, int
     return powers
 
 
-def _integer_roots(powers: dict[int, Fraction], low: int, high: int, size: int) -> Iterator[int]:
-    """Yield the whole numbers up to ten times the size at which a rising polynomial falls between two counts; few or none."""
-    rising = all(exponent >= 0 and (exponent == 0 or coefficient >= 0) for exponent, coefficient in powers.items())
-    first, last = 1, 10 * size
-    if not rising or _value(powers, last) < low:
-        return
-    while first < last:
-        middle = (first + last) // 2
-        first, last = (middle + 1, last) if _value(powers, middle) < low else (first, middle)
-    # If a rounded claim allows several roots, none of them is an explanation.
-    if first != size and low <= _value(powers, first) <= high < _value(powers, first + 1):
-        yield first
-
-
-def _changed(subject: Subject, changes: Mapping[Symbol, int], words: str, cost: float) -> Edit:
-    """Return the edit with other numbers for some sizes; the letters of its term are the layer's sizes."""
-    placed = Polynomial.of(substitute(subject.formula.as_expr(), {symbol: Integer(value) for symbol, value in changes.items()}))
-    return _moved(subject, placed - subject.formula, changes, words, cost)
-
-
-def _moved(subject: Subject, term: Polynomial, changes: Mapping[Symbol, int], words: str, cost: float) -> Edit:
-    return Edit(words, (), subject.value(term), cost, fixed=term, sizes=tuple(changes.items()), alone=True)
+def _changed(subject: Subject, changes: Mapping[Symbol, int], words: str, cost: float, meant: Mapping[Symbol, Dim] | None = None) -> Edit:
+    """Return the edit with other numbers for some sizes, in the term as numbers or as ``meant``."""
+    term = put(subject.formula, changes if meant is None else meant) - subject.formula
+    return fixed(subject, term, words, cost, sizes=tuple(changes.items()), alone=True)
 
 
 def impossible(subject: Subject, changes: Mapping[Symbol, int]) -> str | None:
@@ -315,6 +278,10 @@ def _number(value: object, name: str) -> int:
         message = f"others: {name} is {checked}; wanted whole numbers."
         raise SizeError(message)
     return checked
+
+
+def _in_place(subject: Subject, changes: Mapping[Symbol, int]) -> list[str]:
+    return [f"{symbol} = {value:,} in place of {_now(subject, symbol)}" for symbol, value in changes.items()]
 
 
 def _now(subject: Subject, symbol: Symbol) -> str:

@@ -38,10 +38,20 @@ class Subject:
         return dict(self.layer.origin[1])
 
     @cached_property
+    def whole(self) -> dict[Symbol, int]:
+        """The sizes that are numbers."""
+        return {symbol: size for symbol, size in self.sizes.items() if isinstance(size, int)}
+
+    @cached_property
+    def used(self) -> dict[Symbol, int]:
+        """The sizes that are numbers and do not cancel."""
+        return {symbol: size for symbol, size in self.whole.items() if symbol in self.formula.free_symbols}
+
+    @cached_property
     def numbers(self) -> tuple[int, ...]:
         """The sizes as numbers; for a layer that was built with numbers, the factors of its tensors."""
-        known = [size for size in self.sizes.values() if isinstance(size, int)]
-        return tuple(dict.fromkeys(known or [factor for line in self.lines for factor in line.factors if isinstance(factor, int)]))
+        known = self.whole.values() or [factor for line in self.lines for factor in line.factors if isinstance(factor, int)]
+        return tuple(dict.fromkeys(known))
 
     @property
     def name(self) -> str:

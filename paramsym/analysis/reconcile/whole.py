@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.analysis.conventions import conventions
 from paramsym.analysis.derivation import shown
-from paramsym.analysis.reconcile.edits import Edit, Structure
+from paramsym.analysis.reconcile.edits import Edit, Structure, fixed
 from paramsym.analysis.ways import ways
 from paramsym.analysis.wording import listed, once_per
 from paramsym.core.ledger import Line
@@ -26,13 +26,14 @@ def additional(structure: Structure) -> Iterator[Edit]:
 
 
 def _ties_undone(structure: Structure) -> Iterator[Edit]:
-    aliases = [line for line in structure.subject.root.lines if line.alias_of and not line.buffer]
+    subject = structure.subject
+    aliases = [line for line in subject.root.lines if line.alias_of and not line.buffer]
+    names = [line.name for line in aliases]
     for line in aliases:
-        yield _fixed(structure, line.polynomial(), (line.name,), f"{line.name} counted beside {line.alias_of}, to which it is tied", 0.8)
+        words = f"{line.name} counted beside {line.alias_of}, to which it is tied"
+        yield fixed(subject, line.polynomial(), words, 0.8, [line.name])
     if len(aliases) > 1:
-        total = Polynomial.total(line.polynomial() for line in aliases)
-        names = tuple(line.name for line in aliases)
-        yield _fixed(structure, total, names, f"tied tensors counted under each name: {listed(names)}", 0.75)
+        yield fixed(subject, _total(aliases), f"tied tensors counted under each name: {listed(names)}", 0.75, names)
 
 
 def _ties_done(structure: Structure) -> Iterator[Edit]:
@@ -49,7 +50,8 @@ def _masks(structure: Structure) -> Iterator[Edit]:
     if len(sizes) == 1 and len(layers) == 1:
         (positions,), ((copies,),) = sizes, layers
         term = Polynomial.product((copies, positions, positions))
-        yield _fixed(structure, term, (), f"a mask of {shown(positions)} by {shown(positions)} counted {once_per(copies)}", 1.05)
+        words = f"a mask of {shown(positions)} by {shown(positions)} counted {once_per(copies)}"
+        yield fixed(structure.subject, term, words, 1.05)
 
 
 def _buffers(structure: Structure) -> Iterator[Edit]:
@@ -63,17 +65,16 @@ def _buffers(structure: Structure) -> Iterator[Edit]:
     kinds += [(f"the buffers {name}", [line for line in buffers if line.path[-1] == name], 1.1) for name in names if len(names) > 1]
     for words, some, cost in kinds:
         if some:
-            total = Polynomial.total(line.polynomial() for line in some)
-            yield _fixed(structure, total, tuple(line.name for line in some), f"{words} counted as well", cost)
+            yield fixed(structure.subject, _total(some), f"{words} counted as well", cost, [line.name for line in some])
 
 
 def _norms_as_matrices(structure: Structure) -> Iterator[Edit]:
     """The weight of a norm counted as a matrix: H*H instead of H."""
     weights = [i for i, line in enumerate(structure.lines) if line.role == "scale" and len(line.shape) == 1 and not line.spans]
-    amounts = {i: structure.subject.polynomials[i] * (Polynomial.product(structure.lines[i].factors) - Polynomial.of(1)) for i in weights}
     if weights:
-        total = Polynomial.total(amounts.values())
-        yield _fixed(structure, total, tuple(structure.full[i] for i in weights), "the weights of norms counted as matrices", 1.2)
+        factors = {i: Polynomial.product(structure.lines[i].factors) - Polynomial.of(1) for i in weights}
+        total = Polynomial.total(structure.subject.polynomials[i] * more for i, more in factors.items())
+        yield fixed(structure.subject, total, "the weights of norms counted as matrices", 1.2, structure.named(weights))
 
 
 def _biases_added(structure: Structure) -> Iterator[Edit]:
@@ -83,15 +84,10 @@ def _biases_added(structure: Structure) -> Iterator[Edit]:
     amounts = {i: _bias_of(structure.lines[i]) for i in bare}
     if len(bare) > 1:
         total = Polynomial.total(amounts.values())
-        yield _fixed(structure, total, tuple(structure.full[i] for i in bare), "a bias counted for every matrix that has none", 1.0)
+        yield fixed(structure.subject, total, "a bias counted for every matrix that has none", 1.0, structure.named(bare))
     for i, amount in amounts.items():
-        yield _fixed(
-            structure,
-            amount,
-            (structure.full[i],),
-            f"a bias counted for {structure.names.tensor(structure.lines[i])}, which has none",
-            1.35,
-        )
+        words = f"a bias counted for {structure.names.tensor(structure.lines[i])}, which has none"
+        yield fixed(structure.subject, amount, words, 1.35, structure.named([i]))
 
 
 def _norms_added(structure: Structure) -> Iterator[Edit]:
@@ -99,7 +95,7 @@ def _norms_added(structure: Structure) -> Iterator[Edit]:
     kernels = [i for i, line in enumerate(structure.lines) if _could_have_bias(structure, i) and len(line.shape) > 2]
     if kernels and "norm" not in structure.kinds:
         total = Polynomial.total(_bias_of(structure.lines[i]) for i in kernels) * Polynomial.of(2)
-        yield _fixed(structure, total, structure.named(kernels), "a norm counted behind every convolution", 1.2)
+        yield fixed(structure.subject, total, "a norm counted behind every convolution", 1.2, structure.named(kernels))
 
 
 def _sharded(structure: Structure) -> Iterator[Edit]:
@@ -112,10 +108,14 @@ def _sharded(structure: Structure) -> Iterator[Edit]:
     for shards in _SHARDS if kept and tables else ():
         words = f"{listed([structure.names.tensor(structure.lines[i]) for i in kept])} kept by each of {shards} shards"
         copies = once * Polynomial.of(shards - 1)
-        yield _fixed(structure, copies, names, words, 1.4)
+        yield fixed(structure.subject, copies, words, 1.4, names)
         biases = Polynomial.product((shards, tables[0].sizes[-1]))
         beside = f"{words}, as well as a bias for {structure.names.tensor(tables[0])}, which has none"
-        yield _fixed(structure, copies + biases, (*names, tables[0].name), beside, 1.44)
+        yield fixed(structure.subject, copies + biases, beside, 1.44, (*names, tables[0].name))
+
+
+def _total(lines: list[Line]) -> Polynomial:
+    return Polynomial.total(line.polynomial() for line in lines)
 
 
 def _could_have_bias(structure: Structure, i: int) -> bool:
@@ -134,10 +134,10 @@ def _conventions(structure: Structure) -> Iterator[Edit]:
         values: set[int] = set()  # one sequence is the whole batch of one: the nearest way is enough
         for way in ways(root):
             term = way.total - root.polynomial
-            value = structure.subject.value(term)
-            if value not in values:
-                values.add(value)
-                yield Edit(way.words, (), value, way.cost, fixed=term, alone=True)
+            edit = fixed(structure.subject, term, way.words, way.cost, alone=True)
+            if edit.value not in values:
+                values.add(edit.value)
+                yield edit
         return
     for position, item in enumerate(conventions(root)):
         if item.formula_difference != 0:
@@ -148,8 +148,4 @@ def _conventions(structure: Structure) -> Iterator[Edit]:
             plain = 0 < len(left_out) <= _NAMED and len(left_out) == len(names)
             words = f"another convention, {item.name}: {'without ' + listed(left_out) if plain else item.meaning}"
             term = Polynomial.of(item.formula_difference)
-            yield Edit(words, names, structure.subject.value(term), 0.94 + 0.01 * position, lines, fixed=term)
-
-
-def _fixed(structure: Structure, term: Polynomial, tensors: tuple[str, ...], words: str, cost: float) -> Edit:
-    return Edit(words, tensors, structure.subject.value(term), cost, fixed=term)
+            yield fixed(structure.subject, term, words, 0.94 + 0.01 * position, names, lines=lines)
