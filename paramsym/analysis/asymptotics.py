@@ -8,11 +8,12 @@ from html import escape
 from typing import Any, cast
 
 import sympy
-from sympy import Add, Expr, Integer, Rational, Symbol
+from sympy import Add, Expr, Rational, Symbol
 
 from paramsym.algebra.letters import Lettering, lettering
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import shown, substitute, symbols_in
+from paramsym.algebra.size import shown, symbols_in
+from paramsym.analysis.counted import put
 from paramsym.analysis.formula import Formula, Subject, formula_of, quotient
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.present.tabulate import PAPER
@@ -159,7 +160,7 @@ def _degree(monomial: dict[Expr, int], grown: tuple[Symbol, ...]) -> int:
 
 
 def _error(formula: Formula, leading: Polynomial) -> Rational | None:
-    exact, near = formula.value(formula.polynomial.as_expr()), formula.value(leading.as_expr())
+    exact, near = formula.value(formula.polynomial), formula.value(leading)
     return cast("Rational", (near - exact) / exact) if exact.is_Rational and near.is_Rational and exact != 0 else None
 
 
@@ -168,8 +169,8 @@ def _ranges(formula: Formula, leading: Polynomial, rest: Polynomial, grown: tupl
     if len(grown) != 1:
         return []
     (symbol,) = grown
-    numbers = {key: Integer(size) for key, size in formula.sizes.items() if key != symbol and isinstance(size, int)}
-    above, below = (Polynomial.of(substitute(one.as_expr(), numbers)) for one in (rest, leading))
+    numbers = {key: size for key, size in formula.sizes.items() if key != symbol and isinstance(size, int)}
+    above, below = (put(one, numbers) for one in (rest, leading))
     if not below:
         return []
     relative = sympy.cancel(above.as_expr() / below.as_expr())  # the other symbols may cancel

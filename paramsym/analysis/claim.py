@@ -102,6 +102,11 @@ class Stated:
         return None if each is None else Stated(each.words, self.value, parts * each.low, parts * each.high, each.digits)
 
 
+def exactly(value: int, words: str | None = None) -> Stated:
+    """Return a number that is not rounded."""
+    return Stated(f"{value:,}" if words is None else words, value, value, value)
+
+
 @dataclass(frozen=True)
 class Claim:
     """A claim: a number, and the result of its arithmetic, if it has any.
@@ -146,7 +151,7 @@ def read(claim: int | str | Expr, sizes: Mapping[Symbol, Dim] | None = None) -> 
             message = f"the claim {described(claim)} is below zero; a count is not."
             raise ArgumentError(message)
         _check_length(claim)
-        return Claim(f"{claim:,}", Stated(f"{claim:,}", claim, claim, claim))
+        return Claim(f"{claim:,}", exactly(claim))
     in_units = _IN_UNITS.fullmatch(claim.strip())
     if in_units is not None:
         return _in_units(claim.strip(), in_units)
@@ -225,7 +230,7 @@ def _of_expression(words: str, value: Dim, sizes: Mapping[Symbol, Dim], claim: s
     if what:
         message = f"the claim {_quoted(claim)} is {number}, {what}."
         raise ArgumentError(message)
-    stated = Stated(words, int(number), int(number), int(number))
+    stated = exactly(int(number), words)
     return Claim(words, stated, stated, Polynomial.of(value) if symbols_in(value) else None)
 
 
@@ -318,7 +323,7 @@ def _number(digits: str, unit: int, claim: str) -> Stated:
         raise _unreadable(claim)
     value = Fraction(digits) * unit
     if unit == 1 and not point:
-        return Stated("", int(value), int(value), int(value))
+        return exactly(int(value), "")
     # 110M has two significant digits, 12.6M three, 100M two: a zero before the unit counts only if other zeros or digits come before it.
     significant = len((whole + decimals).lstrip("0")) if point else max(len(whole.rstrip("0")), len(whole) - 1, 1)
     last = Fraction(unit, 10 ** len(decimals)) if point else unit * 10 ** (len(whole) - significant)

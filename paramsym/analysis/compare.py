@@ -12,7 +12,8 @@ from sympy import Add, Expr, Symbol
 
 from paramsym.algebra.polynomial import ROUNDED, Polynomial
 from paramsym.algebra.size import shown
-from paramsym.analysis.formula import Formula, Subject, formula_of, number, quotient
+from paramsym.analysis.counted import put
+from paramsym.analysis.formula import Subject, formula_of, number, quotient
 from paramsym.analysis.roles import by_role
 from paramsym.core.at import two_of_one_name
 from paramsym.errors import ArgumentError, UnknownNameError
@@ -134,7 +135,7 @@ def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None =
         if names.get(symbol.name, symbol) != symbol:
             raise two_of_one_name(names[symbol.name], symbol, "compare()")
     clashes = [s for s in first.sizes.keys() & second.sizes.keys() if first.sizes[s] != second.sizes[s]]
-    here, there = _at_sizes(first), _at_sizes(second)
+    here, there = (put(formula.polynomial, formula.sizes) for formula in (first, second))
     gap = there - here
     titles = _labelled(labels) or _told_apart((first.name, second.name))
     before, after = dict(first.parts), dict(second.parts)
@@ -144,8 +145,8 @@ def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None =
         paired_by = "role" if before.keys() & after.keys() else "part"
     parts = []
     for name in dict.fromkeys((*before, *after)):
-        mine = Polynomial.of(first.value(before.get(name, Polynomial.of(0)).as_expr()))
-        theirs = Polynomial.of(second.value(after.get(name, Polynomial.of(0)).as_expr()))
+        mine = put(before.get(name, Polynomial.of(0)), first.sizes)
+        theirs = put(after.get(name, Polynomial.of(0)), second.sizes)
         parts.append(Difference(name, mine.as_expr(), theirs.as_expr(), (theirs - mine).as_expr()))
     verb = "holds" if {first.unit, second.unit} == {"parameters"} else "costs"
     crossings = () if clashes else tuple(replace(one, verb=verb) for one in _crossovers(gap, titles))
@@ -164,10 +165,6 @@ def _own(at: Any, subject: Subject, both: tuple[Subject, Subject]) -> Any:
         raise UnknownNameError(message)
     own = held[both.index(subject)]
     return {key: size for key, size in at.items() if getattr(key, "name", key) in own}
-
-
-def _at_sizes(formula: Formula) -> Polynomial:
-    return Polynomial.of(formula.value(formula.polynomial.as_expr()))
 
 
 def _labelled(labels: Sequence[str]) -> tuple[str, str] | None:

@@ -10,8 +10,8 @@ from sympy import Expr, Integer
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import shown, substitute
-from paramsym.analysis.counted import Counted
+from paramsym.algebra.size import shown
+from paramsym.analysis.counted import Counted, put
 from paramsym.analysis.listing import ByName, Listing, Topic, listing
 from paramsym.analysis.ways import Alternative, ways
 from paramsym.core.layer import Layer, check_layer, class_name
@@ -121,11 +121,10 @@ def _of_cost(cost: Cost) -> Conventions:
     name = str(cost.chosen.get("convention", cost.convention))
     source = CONVENTIONS[name].source if name in CONVENTIONS else ""
     found = [Alternative(name, "the cost itself", source, here, 0.0), *(way for way in ways(root) if way.of_convention)]
-    placed = {symbol: Integer(size) if isinstance(size, int) else size for symbol, size in sizes.items()}
     items = []
     for one in found:
         term = one.total - here
-        numbers = [Polynomial.of(substitute(value.as_expr(), placed)).as_expr() for value in (one.total, term)]
+        numbers = [put(value, sizes).as_expr() for value in (one.total, term)]
         meaning = CONVENTIONS[one.name].counts if one.name in CONVENTIONS else one.words
         items.append(Convention(one.name, meaning, one.source, one.total.as_expr(), numbers[0], term.as_expr(), numbers[1], (), ()))
     return Conventions(cost.subject, tuple(items), cost.unit)

@@ -46,14 +46,14 @@ def holder(subject: Counted) -> Layer:
     return subject.layer if isinstance(subject, Cost) else subject
 
 
-def title(subject: Counted) -> str:
+def title(subject: object) -> str:
     """Return the name in a sentence: the class, and for a cost also the inputs.
 
     >>> from paramsym import B, Dense, F, H, flops
     >>> title(Dense(H, F)), title(flops(Dense(H, F), (B, H)))
     ('Dense', 'Dense for (B, H)')
     """
-    return subject.subject if isinstance(subject, Cost) else class_name(subject)
+    return subject.subject if isinstance(subject, Cost) else class_name(subject) if isinstance(subject, Layer) else "the expression"
 
 
 def words(subject: object) -> Words:

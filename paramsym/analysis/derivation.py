@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from sympy import Add, Expr, Integer, Symbol
+from sympy import Add, Expr, Symbol
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, canonical, shown as written, substitute, with_quotients
+from paramsym.analysis.counted import placed
 from paramsym.render import latex
 from paramsym.render.table import Letters, Printed
 from paramsym.render.widths import width
@@ -64,7 +65,7 @@ class Product(Printed):
     def at(self, sizes: Mapping[Symbol, Count]) -> Product:
         """Put sizes in, factor by factor; the index of a sum stays."""
         bound = {span.index for span in self.spans}
-        free = {s: Integer(size) if isinstance(size, int) else size for s, size in sizes.items() if s not in bound}
+        free = placed({symbol: size for symbol, size in sizes.items() if symbol not in bound})
         spans = tuple(replace(span, count=substitute(span.count, free), start=substitute(span.start, free)) for span in self.spans)
         return Product(tuple(substitute(factor, free) for factor in self.factors), spans)
 

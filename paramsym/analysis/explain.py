@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal
 
-from sympy import Expr, Integer, Symbol
+from sympy import Expr, Symbol
 
 from paramsym.algebra.letters import Lettering, lettering
 from paramsym.algebra.polynomial import Polynomial
@@ -333,10 +333,8 @@ def _numbers(left: Sum, sizes: dict[Symbol, Dim]) -> str:
     """Write a sum with sizes put in and its value, if every symbol has a size."""
     if not sizes:
         return ""
-    placed = Sum(
-        tuple((times, product.at({s: v if isinstance(v, Expr) else Integer(v) for s, v in sizes.items()})) for times, product in left.terms)
-    )
+    placed = Sum(tuple((times, product.at(sizes)) for times, product in left.terms))
     value = placed.value.constant
-    if value is None or not isinstance(value, int):
+    if not isinstance(value, int):
         return ""
     return f"{placed} = {value:,}" if str(placed) != str(value) else f"= {value:,}"

@@ -17,7 +17,7 @@ from itertools import chain, count
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from paramsym.analysis.counted import Counted, title as title_of, words
-from paramsym.analysis.evaluate.compiling import compiled, compiled_together
+from paramsym.analysis.evaluate.compiling import compiled
 from paramsym.analysis.evaluate.refusal import refusal
 from paramsym.analysis.evaluate.straight_line import CHECKS, QUOTIENTS, Op, StraightLine
 from paramsym.analysis.formula import Subject
@@ -112,7 +112,7 @@ def export(
     if keys is not None and not (subject and all(isinstance(key, str) for key in keys)):
         message = "wanted subjects by name or in a list, as in {'weight': H * F} or [H * F]."
         raise ArgumentError(message)
-    program = compiled(subjects) if keys is None else compiled_together(subjects)
+    program = compiled(subjects) if keys is None else compiled(*subjects)
     names = tuple(symbol.name for symbol in program.inputs)
     reserved = _RESERVED.get(language, "").split()
     for one in (name, *names):

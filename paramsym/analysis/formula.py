@@ -10,7 +10,7 @@ from sympy import Expr, Integer, Symbol, cancel, fraction
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, shown, size, substitute
-from paramsym.analysis.counted import Counted, lines as lines_of, title, words
+from paramsym.analysis.counted import Counted, lines as lines_of, placed, title, words
 from paramsym.core.at import symbol_of
 from paramsym.core.ledger import Line
 from paramsym.errors import ArgumentError, SizeError
@@ -41,10 +41,9 @@ class Formula:
         """
         return symbol_of(self.name, wanted, self.symbols)
 
-    def value(self, expression: Expr) -> Expr:
+    def value(self, value: Polynomial | Expr) -> Expr:
         """Put the sizes in."""
-        sizes = {symbol: Integer(size) if isinstance(size, int) else size for symbol, size in self.sizes.items()}
-        result = substitute(expression, sizes)
+        result = substitute(value.as_expr() if isinstance(value, Polynomial) else value, placed(self.sizes))
         return Integer(result) if isinstance(result, int) else cast("Expr", result)
 
 

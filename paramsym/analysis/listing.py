@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, TypeVar, get_args, overload
 
 from paramsym.algebra.size import text
+from paramsym.analysis.several import Several
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.measure.activations import MEMORY
 from paramsym.measure.communication import SHARINGS
@@ -15,7 +15,7 @@ from paramsym.measure.formats import FORMATS, OPTIMIZERS
 from paramsym.measure.machines import MACHINES
 from paramsym.measure.state import BYTES
 from paramsym.naming import quoted
-from paramsym.render.table import Printed, Table, Tabular
+from paramsym.render.table import Printed, Table
 
 
 class HasName(Protocol):
@@ -45,27 +45,23 @@ class Known(Printed):
         return f"{self.name} ({self.source}): {self.counts}" + (f"; but {self.wrong}" if self.wrong else "")
 
 
-class ByName(Tabular, Sequence[N]):
+class ByName(Several[N]):
     """Conventions side by side, by number or by name; a subclass holds them as ``items``."""
 
     items: tuple[N, ...]
+    _held = "items"
 
     @overload
     def __getitem__(self, index: int | str) -> N: ...
     @overload
     def __getitem__(self, index: slice) -> tuple[N, ...]: ...
     def __getitem__(self, index: int | str | slice) -> N | tuple[N, ...]:
-        """Return a convention by its number or its name."""
         if not isinstance(index, str):
             return self.items[index]
-        for item in self.items:
-            if item.name == index:
-                return item
+        if index in self.names:
+            return self.items[self.names.index(index)]
         message = f"there is no convention {quoted(index)}; there are {', '.join(self.names)}."
         raise UnknownNameError(message)
-
-    def __len__(self) -> int:
-        return len(self.items)
 
     @property
     def names(self) -> tuple[str, ...]:

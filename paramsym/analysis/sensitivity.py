@@ -133,20 +133,18 @@ def sensitivity(subject: Subject, symbol: Symbol | str, *, at: Any = None, depth
     formula = formula_of(subject, at, depth)
     found = formula.symbol(symbol)
     step = _step(formula.polynomial, found)
-    total = formula.value(formula.polynomial.as_expr())
     derivative, elasticity = _derivative(formula, found)
-    marginal = formula.value(step.as_expr())
-    parts: list[PartSensitivity] = []
-    for name, polynomial in formula.parts:
-        one = formula.value(_step(polynomial, found).as_expr())
-        if one != 0:
-            parts.append(
-                PartSensitivity(name, formula.value(polynomial.as_expr()), one, cancel(one / marginal) if marginal != 0 else Integer(0))
-            )
+    marginal = formula.value(step)
+    steps = [(name, formula.value(polynomial), formula.value(_step(polynomial, found))) for name, polynomial in formula.parts]
+    parts = [
+        PartSensitivity(name, amount, one, cancel(one / marginal) if marginal != 0 else Integer(0))
+        for name, amount, one in steps
+        if one != 0
+    ]
     return Sensitivity(
         formula.name,
         found,
-        total,
+        formula.value(formula.polynomial),
         step.as_expr(),
         derivative,
         marginal,
@@ -172,7 +170,7 @@ def _derivative(formula: Formula, symbol: Symbol) -> tuple[Expr | None, Expr | N
     if not formula.polynomial:
         return Integer(0), Integer(0)
     elasticity = cancel(symbol * derivative.as_expr() / formula.polynomial.as_expr())
-    return formula.value(derivative.as_expr()), formula.value(elasticity)
+    return formula.value(derivative), formula.value(elasticity)
 
 
 def _multiples(subject: Subject, symbol: Symbol) -> tuple[str, ...]:

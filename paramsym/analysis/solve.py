@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import product
 from math import prod
-from typing import Any, cast, overload
+from typing import Any, ClassVar, cast
 
 from sympy import Expr, Integer, Rational, Symbol, ceiling
 from sympy.logic.boolalg import Boolean
@@ -18,15 +18,16 @@ from sympy.logic.boolalg import Boolean
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import MAX_BITS, substitute, symbols_in
 from paramsym.analysis.claim import read
-from paramsym.analysis.counted import Counted, words
+from paramsym.analysis.counted import Counted, title, words
 from paramsym.analysis.evaluate.compiling import numerator_and_denominator, stated
-from paramsym.analysis.evaluate.evaluating import called, planned
+from paramsym.analysis.evaluate.evaluating import planned
 from paramsym.analysis.evaluate.straight_line import SURE, Broken
 from paramsym.analysis.progress import reporter
+from paramsym.analysis.several import Several
 from paramsym.core.at import symbol_of
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
 from paramsym.naming import described, quoted
-from paramsym.render.table import Printed, Table, Tabular
+from paramsym.render.table import Printed, Table
 
 _SHOWN = 20
 
@@ -53,7 +54,7 @@ class Solution(Printed):
 
 
 @dataclass(frozen=True)
-class Solutions(Tabular, Sequence[Solution]):
+class Solutions(Several[Solution]):
     """The solutions, the nearest to the target first, then by sizes; ``complete`` unless the search was interrupted.
 
     ``nearest`` means that ``best`` asked for the nearest combinations; ``exact`` is the number of solutions that give the target.
@@ -66,17 +67,7 @@ class Solutions(Tabular, Sequence[Solution]):
     nearest: bool = False
     exact: int = 0
     unit: str = "parameters"
-
-    @overload
-    def __getitem__(self, index: int) -> Solution: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Solution, ...]: ...
-    def __getitem__(self, index: int | slice) -> Solution | tuple[Solution, ...]:
-        """Return one solution, or some."""
-        return self.solutions[index]
-
-    def __len__(self) -> int:
-        return len(self.solutions)
+    _held: ClassVar[str] = "solutions"
 
     def __str__(self) -> str:
         more = [f"... and {len(self) - _SHOWN} more"] if len(self) > _SHOWN else []
@@ -211,9 +202,9 @@ def _split(layer: Counted | Expr, over: Mapping[Any, Any]) -> tuple[dict[Symbol,
     candidates: dict[Symbol, Sequence[int]] = {}
     derived: dict[Symbol, Expr] = {}
     for key, values in over.items():
-        symbol = symbol_of(called(layer), getattr(key, "name", key), stated(layer).symbols)
+        symbol = symbol_of(title(layer), getattr(key, "name", key), stated(layer).symbols)
         if symbol in candidates or symbol in derived:
-            message = f"{called(layer)}: {symbol} is given twice."
+            message = f"{title(layer)}: {symbol} is given twice."
             raise SizeError(message)
         if isinstance(values, Expr) and not values.is_number:
             derived[symbol] = values
@@ -250,7 +241,7 @@ def _with_expressions(layer: Counted | Expr, candidates: Mapping[Symbol, Sequenc
         model = layer.at(dict(derived)) if isinstance(layer, Counted) else cast("Expr", substitute(layer, derived))
     missing = [symbol.name for symbol in stated(model).needed if symbol not in candidates]
     if missing:
-        message = f"{called(layer)} needs candidates for {', '.join(missing)}, or sizes put in with .at(...)."
+        message = f"{title(layer)} needs candidates for {', '.join(missing)}, or sizes put in with .at(...)."
         raise UnknownNameError(message)
     return model
 
@@ -294,7 +285,7 @@ class _Search:
         least = plan.program.least
         self.candidates = [values[bisect_left(values, low) :] for low, values in zip(least, candidates.values(), strict=True)]
         self.sized = {symbol: stated(value).program(self.order) for symbol, value in derived.items()}
-        polynomial = statement.polynomial or Polynomial.of(0)
+        polynomial = Polynomial.total(statement.polynomials)
         self.above, self.below = numerator_and_denominator(polynomial, self.order)
         growing = [place for place, symbol in enumerate(self.order) if _grows(polynomial, symbol)]
         self.place = max(growing, key=lambda place: len(self.candidates[place]), default=None)

@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 
 from sympy import Expr
 
-from paramsym.analysis.counted import Counted, words
+from paramsym.analysis.counted import Counted, title, words
 from paramsym.analysis.evaluate.columns import as_column, run
 from paramsym.analysis.evaluate.compiling import compiled
-from paramsym.analysis.evaluate.evaluating import CHUNK, Plan, called, evaluate, planned
+from paramsym.analysis.evaluate.evaluating import CHUNK, Plan, evaluate, planned
 from paramsym.analysis.evaluate.frames import together
 from paramsym.analysis.formula import formula_of
 from paramsym.analysis.progress import reporter
@@ -107,14 +107,14 @@ def sweep(
     if not isinstance(given_parts, int) or parts < 0:
         message = f"parts is {quoted(parts)}; wanted True, False or a depth."
         raise ArgumentError(message)
-    given = together(called(subject), sizes, {})
+    given = together(title(subject), sizes, {})
     plan = planned(subject, tuple(given))
     axes = tuple(_axis(symbol, values) for symbol, values in zip(plan.program.inputs, given.values(), strict=True))
     amounts = {}
     if parts:
         formula = formula_of(subject, None, None if parts is True else parts)
-        amounts = {name: formula.value(amount.as_expr()) for name, amount in formula.parts}
-    plans = [Plan(value, compiled(value, plan.program.inputs)) for value in amounts.values()]
+        amounts = {name: formula.value(amount) for name, amount in formula.parts}
+    plans = [Plan(value, compiled(value, inputs=plan.program.inputs)) for value in amounts.values()]
     names = (*(symbol.name for symbol in plan.program.inputs), "params" if isinstance(subject, Expr) else words(subject).column, *amounts)
     columns: list[list[int]] = [[] for _ in names]
     total, tell = prod(map(len, axes)), reporter(progress)
@@ -129,7 +129,7 @@ def sweep(
             column.extend(more)
         tell(stop, total)
     left_out = total - len(columns[len(axes)])
-    return Sweep(called(subject), dict(zip(names, map(tuple, columns), strict=True)), left_out)
+    return Sweep(title(subject), dict(zip(names, map(tuple, columns), strict=True)), left_out)
 
 
 _Batch: TypeAlias = tuple[Sequence[int], Sequence[Sequence[int]]]

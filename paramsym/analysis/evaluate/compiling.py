@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial, reduce
-from itertools import product
+from itertools import chain, product
 from math import gcd, lcm
 from typing import Any, TypeAlias, cast
 
@@ -31,34 +31,33 @@ _CHECKED: Mapping[str, Kind] = {"divides": "divides", "at most": "most", "equal"
 
 @dataclass(frozen=True)
 class Statement:
-    """The statement of a layer, a cost or an expression: its value, its symbols, and the conditions between them.
+    """The statement of a layer, a cost or an expression, or of several: their values, their symbols, and the conditions between them.
 
-    ``polynomial`` is None if there is no closed form in symbols.
+    ``polynomials`` is empty if there is no closed form in symbols.
     """
 
-    polynomial: Polynomial | None
+    polynomials: tuple[Polynomial, ...]
     symbols: tuple[Symbol, ...]
     conditions: tuple[Condition, ...]
 
     @cached_property
     def needed(self) -> tuple[Symbol, ...]:
-        """The symbols that the value depends on; the others cancel, and may be left out."""
-        free = () if self.polynomial is None else self.polynomial.free_symbols
+        """The symbols that the values depend on; the others cancel, and may be left out."""
+        free = {symbol for one in self.polynomials for symbol in one.free_symbols}
         return tuple(symbol for symbol in self.symbols if symbol in free)
 
     def program(self, inputs: Sequence[Symbol], value: Polynomial | None = None, held: Iterable[Symbol] | None = None) -> StraightLine:
         """Return the program that reads these symbols in this order.
 
-        ``value`` replaces the statement's value. Conditions on symbols that are not in ``held`` are left out; by default ``held`` is all
+        ``value`` replaces the statement's values. Conditions on symbols that are not in ``held`` are left out; by default ``held`` is all
         inputs.
         """
         known = frozenset(inputs if held is None else held)
-        asked = [one for one in self.conditions if symbols_in((one.small, one.large)) <= known]
-        compiler = _Compiler(inputs, asked)
-        value = self.polynomial if value is None else value
-        if value is None:
+        compiler = _Compiler(inputs, [one for one in self.conditions if symbols_in((one.small, one.large)) <= known])
+        values = self.polynomials if value is None else (value,)
+        if not values:
             compiler.step("differ", compiler.one, compiler.one)  # refuses all sizes, so that every count comes from at()
-        return compiler.finished(compiler.one if value is None else compiler.polynomial(value))
+        return compiler.finished(*(map(compiler.polynomial, values) if values else [compiler.one]))
 
 
 def stated(subject: Counted | Expr | int) -> Statement:
@@ -68,74 +67,58 @@ def stated(subject: Counted | Expr | int) -> Statement:
         ArgumentError: neither a layer, a cost nor an expression.
         SizeError: an expression that cannot be a size.
     """
-    if isinstance(subject, Counted):
-        return _of_layer(subject, subject.symbols)
-    if isinstance(subject, bool) or not isinstance(subject, int | Expr):
+    if isinstance(subject, int) and not isinstance(subject, bool):
+        subject = Integer(subject)
+    if not isinstance(subject, Counted | Expr):
         message = f"wanted a layer, a cost or an expression in symbols from dims(), not {described(subject)}."
         raise ArgumentError(message)
     try:
-        return _of_expression(Integer(subject) if isinstance(subject, int) else subject)
+        symbols = subject.symbols if isinstance(subject, Counted) else cast("set[Symbol]", subject.free_symbols)
+        return _stated(subject, frozenset(symbols))  # equal costs may have been asked with other letters
     except RecursionError:
         message = "the expression is nested too deeply."
         raise SizeError(message) from None
 
 
-def compiled(subject: Counted | Expr | int, inputs: tuple[Symbol, ...] | None = None) -> StraightLine:
+@lru_cache(maxsize=1024)
+def _stated(subject: Counted | Expr, symbols: frozenset[Symbol]) -> Statement:
+    if isinstance(subject, Expr):
+        return Statement((Polynomial.of(subject),), _ordered(symbols), tuple(of_quotients(subject)))
+    try:
+        polynomials: tuple[Polynomial, ...] = (subject.polynomial,)
+    except SizeError:
+        polynomials = ()
+    return Statement(polynomials, _ordered(symbols), conditions_of_cost(subject) if isinstance(subject, Cost) else conditions_of(subject))
+
+
+def compiled(*subjects: Counted | Expr | int, inputs: tuple[Symbol, ...] | None = None) -> StraightLine:
     """Return the program of a layer's count, or of an expression, with its conditions as steps.
 
-    It reads ``inputs`` in this order; by default all symbols, by name.
+    It reads ``inputs`` in this order; by default all symbols, by name. Several subjects share their steps, and all their conditions
+    are checked once.
 
     Raises:
         ArgumentError: neither a layer, a cost nor an expression.
         SizeError: an expression that cannot be a size; without ``inputs``, a layer without a closed form.
 
-    >>> from paramsym import A, H, MultiHeadAttention
+    >>> from paramsym import A, Dense, H, MultiHeadAttention
     >>> compiled(MultiHeadAttention(H, A)).run([12, 768])
     2362368
-    """
-    statement = stated(subject)
-    if inputs is None and isinstance(subject, Counted):
-        subject.polynomial  # noqa: B018 - raises if there is no closed form, and says why
-    return _compiled(subject, statement.symbols if inputs is None else inputs)
-
-
-def compiled_together(subjects: Iterable[Counted | Expr | int]) -> StraightLine:
-    """Return one program for several subjects: their steps are shared, and the conditions of all of them checked once.
-
-    Raises:
-        ArgumentError, SizeError: as ``compiled``.
-
-    >>> from paramsym import A, H, Dense, MultiHeadAttention
-    >>> len(compiled_together([MultiHeadAttention(H, A), Dense(H, H)]).results)
+    >>> len(compiled(MultiHeadAttention(H, A), Dense(H, H)).results)
     2
     """
-    listed = tuple(subjects)
-    polynomials = [one.polynomial if isinstance(one, Counted) else Polynomial.of(one) for one in listed]
-    statements = [stated(one) for one in listed]
-    conditions = tuple(dict.fromkeys(condition for one in statements for condition in one.conditions))
-    symbols = _ordered({symbol for one in statements for symbol in one.symbols})
-    compiler = _Compiler(symbols, [one for one in conditions if symbols_in((one.small, one.large)) <= frozenset(symbols)])
-    return compiler.finished(*map(compiler.polynomial, polynomials))
+    symbols = {symbol for one in subjects for symbol in stated(one).symbols}
+    for one in subjects if inputs is None else ():
+        if isinstance(one, Counted):
+            one.polynomial  # noqa: B018 - raises if there is no closed form, and says why
+    return _compiled(subjects, _ordered(symbols) if inputs is None else inputs)
 
 
 @lru_cache(maxsize=1024)
-def _compiled(subject: Counted | Expr | int, inputs: tuple[Symbol, ...]) -> StraightLine:
-    return stated(subject).program(inputs)
-
-
-@lru_cache(maxsize=256)
-def _of_layer(layer: Counted, symbols: frozenset[Symbol]) -> Statement:  # equal costs may have been asked with other letters
-    try:
-        polynomial = layer.polynomial
-    except SizeError:
-        polynomial = None
-    return Statement(polynomial, _ordered(symbols), conditions_of_cost(layer) if isinstance(layer, Cost) else conditions_of(layer))
-
-
-@lru_cache(maxsize=1024)
-def _of_expression(expression: Expr) -> Statement:
-    symbols = cast("set[Symbol]", expression.free_symbols)
-    return Statement(Polynomial.of(expression), _ordered(symbols), tuple(of_quotients(expression)))
+def _compiled(subjects: tuple[Counted | Expr | int, ...], inputs: tuple[Symbol, ...]) -> StraightLine:
+    statements = [*map(stated, subjects)]
+    conditions = dict.fromkeys(chain.from_iterable(one.conditions for one in statements))
+    return Statement(tuple(chain.from_iterable(one.polynomials for one in statements)), inputs, tuple(conditions)).program(inputs)
 
 
 def _ordered(symbols: Iterable[Symbol]) -> tuple[Symbol, ...]:
@@ -150,11 +133,9 @@ def numerator_and_denominator(polynomial: Polynomial, inputs: Sequence[Symbol]) 
     >>> above.run([2, 3]), below.run([2, 3])
     (5, 2)
     """
-    sides: list[StraightLine] = []
-    for side in (0, 1):
-        compiler = _Compiler(inputs, ())
-        sides.append(compiler.finished(compiler.fraction(polynomial)[side]))
-    return sides[0], sides[1]
+    compiler = _Compiler(inputs, ())
+    above, below = compiler.fraction(polynomial)
+    return compiler.finished(above), compiler.finished(below)
 
 
 class _Compiler:

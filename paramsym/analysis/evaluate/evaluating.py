@@ -74,18 +74,13 @@ def evaluate(subject: Counted | Expr | int, sizes: Any = None, /, *, floats: boo
     if type(chunk) is not int or chunk < 1:
         message = f"chunk is {quoted(chunk)}; wanted a positive number of rows."
         raise ArgumentError(message)
-    given = named if sizes is None else sizes if type(sizes) is dict and not named else together(called(subject), sizes, named)
+    given = named if sizes is None else sizes if type(sizes) is dict and not named else together(title(subject), sizes, named)
     plan = _plans.get((id(subject), *given)) or planned(subject, tuple(given))
     values = [*given.values()]
     result = plan.quick(values)
     if result is None:
         result = plan.careful(values, chunk)
-    return Approximate(_rounded(result, called(subject)), 2.0**-53) if floats else result
-
-
-def called(subject: Counted | Expr | int) -> str:
-    """Return the name of the subject in errors."""
-    return title(subject) if isinstance(subject, Counted) else "the expression"
+    return Approximate(_rounded(result, title(subject)), 2.0**-53) if floats else result
 
 
 @dataclass(frozen=True)
@@ -132,7 +127,7 @@ class Plan:
 
     def careful(self, values: Sequence[Any], chunk: int) -> Any:
         """Return the value for columns, or for values that must be converted."""
-        program, where = self.program, called(self.subject)
+        program, where = self.program, title(self.subject)
         if any(map(is_lazy, values)):
             return lazily(partial(evaluate, self.subject, chunk=chunk), program.inputs, values)
         try:
@@ -156,7 +151,7 @@ _REMEMBERED = 128
 
 def planned(subject: Counted | Expr | int, keys: tuple[Any, ...]) -> Plan:
     """Check the names once, and cache the plan."""
-    statement, where = stated(subject), called(subject)
+    statement, where = stated(subject), title(subject)
     known = frozenset(statement.symbols)
     symbols = [symbol_of(where, key, known) for key in keys]
     twice = next((symbol for symbol in symbols if symbols.count(symbol) > 1), None)
@@ -169,7 +164,7 @@ def planned(subject: Counted | Expr | int, keys: tuple[Any, ...]) -> Plan:
         raise UnknownNameError(message)
     if len(_plans) >= _REMEMBERED:
         _plans.clear()
-    plan = _plans[id(subject), *keys] = Plan(subject, compiled(subject, tuple(symbols)))
+    plan = _plans[id(subject), *keys] = Plan(subject, compiled(subject, inputs=tuple(symbols)))
     return plan
 
 

@@ -171,17 +171,6 @@ def _where(kind: Kind, holds: Callable[[int, int], bool]) -> Callable[[int, int]
     return step
 
 
-def _quotient(kind: Kind) -> Callable[[int, int], int]:
-    """Return the step of a quotient that has to be whole. It is written out for speed, because most programs have many of these steps."""
-
-    def step(left: int, right: int) -> int:
-        if not right or left % right:
-            raise Broken(kind, left, right)
-        return left // right
-
-    return step
-
-
 ON_INTS: dict[str, Callable[[Any, Any], Any]] = {
     **_ON_ANYTHING,
     "max": max,
@@ -192,8 +181,8 @@ ON_INTS: dict[str, Callable[[Any, Any], Any]] = {
     "most": _where("most", lambda left, right: left <= right and right.bit_length() <= MAX_BITS),
     "equal": _where("equal", operator.eq),
     "differ": _where("differ", operator.ne),
-    "divides": _quotient("divides"),
-    "exact": _quotient("exact"),
+    "divides": _where("divides", lambda left, right: right != 0 and not left % right),
+    "exact": _where("exact", lambda left, right: right != 0 and not left % right),
 }
 """The result of each step for Python integers."""
 

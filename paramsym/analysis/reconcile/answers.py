@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import overload
 
 from sympy import Expr, Integer
 
 from paramsym.analysis.reconcile.edits import Edit
+from paramsym.analysis.several import Several
 from paramsym.analysis.wording import written
 from paramsym.present.tabulate import PAPER
 from paramsym.render import latex
-from paramsym.render.table import Cell, Printed, Table, Tabular
+from paramsym.render.table import Cell, Printed, Table
 
 _UNCERTAIN = 0.1  # from this number of chance hits on, answers to a rounded claim state it
 _SHOWN = 3  # the most readings of one term in a line of text
@@ -86,7 +85,7 @@ class Answer(Printed):
 
 
 @dataclass(frozen=True)
-class Reconciliation(Tabular, Sequence[Answer]):
+class Reconciliation(Several[Answer]):
     """The answers, the simplest first; empty, and false, if no short explanation was found.
 
     ``counted`` is the count of the layer, ``claim`` the claimed number.
@@ -96,17 +95,6 @@ class Reconciliation(Tabular, Sequence[Answer]):
     counted: int | None
     claim: str
     answers: tuple[Answer, ...]
-
-    @overload
-    def __getitem__(self, index: int) -> Answer: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Answer, ...]: ...
-    def __getitem__(self, index: int | slice) -> Answer | tuple[Answer, ...]:
-        """Return one answer, or some."""
-        return self.answers[index]
-
-    def __len__(self) -> int:
-        return len(self.answers)
 
     def __str__(self) -> str:
         if self.answers:

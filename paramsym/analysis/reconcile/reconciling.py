@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations_with_replacement
@@ -14,7 +14,7 @@ from sympy import Expr, Integer, Symbol
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim
 from paramsym.analysis import claim as claims
-from paramsym.analysis.claim import Claim, Stated
+from paramsym.analysis.claim import Claim, Stated, exactly
 from paramsym.analysis.counted import Counted, check_counted
 from paramsym.analysis.named import named
 from paramsym.analysis.reconcile.answers import Answer, Reading, Reconciliation
@@ -89,38 +89,28 @@ def reconcile(layer: Any, claim: Any, at: Any = None, *, others: Mapping[str | S
     """
     several = rows_of(layer, claim, at)
     if several is not None:
-        rows = [_row(name, one, said, sizes, others) for name, one, said, sizes in several]
-        return together(rows, lambda row: _every(row, others))
+        # Answers that are not shown for one claim, because they are too many or too far-fetched, may fit all claims.
+        return together(
+            [_row(name, one, said, sizes, others) for name, one, said, sizes in several],
+            lambda row: row.alone.answers if row.stated is None else _of_number(Subject(row.counted, others), row.stated, every=True),
+        )
+    return _row("", layer, claim, at, others).alone
+
+
+def _row(name: str, layer: Counted, claim: Any, at: Any, others: Any) -> Row:
+    """Return one claim with its answers."""
     check_counted(layer)
     sized = named(layer if at is None else layer.at(at))
+    subject = Subject(sized, others)
     if isinstance(claim, Counted):
-        return _with_search(sized, against_layer(sized, named(claim)), others)
+        return Row(name, sized, _with_search(subject, against_layer(sized, named(claim))))
     if isinstance(claim, Mapping):
-        return against_shapes(Subject(sized), claim)
-    if not isinstance(claim, int) and in_letters(sized, claim):
-        return against_formula(sized, claim, lambda subject, stated: _of_number(subject, stated, None, products=False))
-    subject = Subject(sized)
+        return Row(name, sized, against_shapes(subject, claim))
+    if in_letters(sized, claim):
+        return Row(name, sized, against_formula(sized, claim, lambda subject, stated: _of_number(subject, stated, products=False)))
     said = in_unit_of(subject, claims.read(claim, subject.sizes))
-    found = _answers(subject, said, others)
-    return Reconciliation(subject.name, subject.count, said.words, tuple(found[:_MOST]))
-
-
-def _row(name: str, layer: Counted, claim: Any, at: Any, others: Mapping[str | Symbol, Iterable[int]] | None) -> Row:
-    """Return one of several claims, with the answers to this claim alone."""
-    check_counted(layer)
-    sized = named(layer if at is None else layer.at(at))
-    alone = reconcile(sized, claim, others=others)
-    if isinstance(claim, Counted | Mapping) or (not isinstance(claim, int) and in_letters(sized, claim)):
-        return Row(name, sized, alone)
-    subject = Subject(sized)
-    return Row(name, sized, alone, in_unit_of(subject, claims.read(claim, subject.sizes)).stated)
-
-
-def _every(row: Row, others: Mapping[str | Symbol, Iterable[int]] | None) -> Sequence[Answer]:
-    """Return all answers to one claim, also those that are not shown because they are too many or too far-fetched."""
-    if row.stated is None:
-        return row.alone.answers
-    return _of_number(Subject(row.counted), row.stated, others, every=True)
+    alone = Reconciliation(subject.name, subject.count, said.words, tuple(_answers(subject, said)[:_MOST]))
+    return Row(name, sized, alone, said.stated)
 
 
 def in_unit_of(subject: Subject, said: Claim) -> Claim:
@@ -141,17 +131,17 @@ def in_unit_of(subject: Subject, said: Claim) -> Claim:
     return replace(said, stated=halved)
 
 
-def _answers(subject: Subject, said: Claim, others: Mapping[str | Symbol, Iterable[int]] | None) -> list[Answer]:
+def _answers(subject: Subject, said: Claim) -> list[Answer]:
     arithmetic, count = said.arithmetic, subject.count
     if arithmetic is None:
-        return _of_number(subject, said.stated, others)
+        return _of_number(subject, said.stated)
     right = [_right(subject, said.stated)] if said.stated is not arithmetic and said.stated.allows(count) else []
     guess = _lettered(subject, arithmetic.factors)
     if arithmetic.allows(count):
         words = [*_spelt_out(subject, said, arithmetic, guess), _that_is(subject, arithmetic)]
         first = _right(subject, arithmetic) if said.formula is not None else Answer(Integer(0), arithmetic.value - count, _read(words))
         return [first, *right]
-    found = _of_number(subject, arithmetic, others, products=False)
+    found = _of_number(subject, arithmetic, products=False)
     # If the number has an explanation, the arithmetic is added to it: to the answer with the same term, or, for numbers, to the simplest.
     own = said.formula if said.formula is not None else guess
     term = ((own if own is not None else Polynomial.of(arithmetic.value)) - subject.formula).as_expr()
@@ -169,15 +159,13 @@ def _read(words: list[str]) -> tuple[Reading, ...]:
     return (Reading("; ".join(words)),)
 
 
-def _of_number(
-    subject: Subject, stated: Stated, others: Mapping[str | Symbol, Iterable[int]] | None, *, products: bool = True, every: bool = False
-) -> list[Answer]:
+def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every: bool = False) -> list[Answer]:
     if stated.allows(subject.count):
         return [_right(subject, stated)]
     in_units = stated.binary is not None and stated.binary.allows(subject.count)
     if in_units and stated.digits >= _TELLING:
         return [_in_units(subject, stated)]
-    searched = _search_of(subject, tuple(symbols_of(subject, others).items()))
+    searched = _search_of(subject, tuple(symbols_of(subject).items()))
     if stated.exact:
         loose = claims.rounded(stated.value)
         if loose is not None and loose.allows(subject.count):
@@ -383,13 +371,11 @@ def _product_letters(sizes: dict[Symbol, int], value: int) -> Iterator[tuple[Sym
                 yield letters
 
 
-def _with_search(sized: Counted, compared: Reconciliation, others: Mapping[str | Symbol, Iterable[int]] | None) -> Reconciliation:
+def _with_search(subject: Subject, compared: Reconciliation) -> Reconciliation:
     """Add the edits that give the same difference as a number, if both layers have a number."""
     difference = compared[0].difference
     if compared[0].term == 0 or compared.counted is None or not isinstance(difference, int):
         return compared
-    subject = Subject(sized)
-    value = compared.counted + difference
     known = {answer.term for answer in compared}
-    more = [answer for answer in _of_number(subject, Stated(f"{value:,}", value, value, value), others) if answer.term not in known]
-    return Reconciliation(compared.subject, compared.counted, compared.claim, (*compared.answers, *more)[:_MOST])
+    more = [answer for answer in _of_number(subject, exactly(compared.counted + difference)) if answer.term not in known]
+    return replace(compared, answers=(*compared.answers, *more)[:_MOST])

@@ -9,7 +9,6 @@ from fractions import Fraction
 from functools import partial
 from itertools import combinations, islice, product
 from math import gcd
-from typing import Any
 
 from sympy import Expr, Symbol
 
@@ -249,35 +248,30 @@ def impossible(subject: Subject, changes: Mapping[Symbol, int]) -> str | None:
     return "" if built.polynomial == Polynomial.of(subject.value(subject.formula, sizes)) else None
 
 
-def symbols_of(subject: Subject, others: Mapping[str | Symbol, Iterable[int]] | None) -> dict[Symbol, tuple[int, ...]]:
-    """Return sizes to try, by symbol.
+def symbols_of(subject: Subject) -> dict[Symbol, tuple[int, ...]]:
+    """Return the user's sizes to try, by symbol.
 
     Raises:
         ArgumentError: something other than a mapping.
         UnknownNameError: an unknown name, or one without a size.
         SizeError: a value that is not a size.
     """
-    if not isinstance(others, Mapping | None):
-        message = f"others is {described(others)}; wanted sizes to try by symbol, such as {{'F': [27392]}}."  # type: ignore[unreachable]
+    if not isinstance(subject.others, Mapping | None):
+        message = f"others is {described(subject.others)}; wanted sizes to try by symbol, such as {{'F': [27392]}}."
         raise ArgumentError(message)
     found: dict[Symbol, tuple[int, ...]] = {}
-    for key, values in (others or {}).items():
+    for key, values in (subject.others or {}).items():
         if not isinstance(key, str | Symbol):
             message = f"others has the key {described(key)}; wanted a symbol or its name, as in {{'F': [27392]}}."
             raise ArgumentError(message)
         symbol = symbol_of(f"{subject.name} at its sizes", key, subject.sizes)
-        given: Any = values
-        listed = given if isinstance(given, Iterable) else (given,)
-        found[symbol] = tuple(_number(value, symbol.name) for value in islice(listed, _MOST_ASKED))
+        checked = [count(value, f"others: {symbol}") for value in islice(values if isinstance(values, Iterable) else [values], _MOST_ASKED)]
+        wrong = [value for value in checked if not isinstance(value, int)]
+        if wrong:
+            message = f"others: {symbol} is {wrong[0]}; wanted whole numbers."
+            raise SizeError(message)
+        found[symbol] = tuple(map(int, checked))
     return found
-
-
-def _number(value: object, name: str) -> int:
-    checked = count(value, f"others: {name}")
-    if not isinstance(checked, int):
-        message = f"others: {name} is {checked}; wanted whole numbers."
-        raise SizeError(message)
-    return checked
 
 
 def _in_place(subject: Subject, changes: Mapping[Symbol, int]) -> list[str]:

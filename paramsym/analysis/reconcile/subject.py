@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sympy import Expr, Integer, Symbol
 
@@ -23,9 +23,10 @@ _WIDEST = 16  # smaller sizes divide too many numbers to distinguish claims
 
 @dataclass(frozen=True)
 class Subject:
-    """A layer or a cost with a number: ``root`` before sizes, ``layer`` after."""
+    """A layer or a cost with a number: ``root`` before sizes, ``layer`` after; ``others`` are the further sizes to try, as given."""
 
     layer: Counted
+    others: Any = None
 
     @cached_property
     def root(self) -> Counted:

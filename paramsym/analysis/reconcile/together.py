@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, overload
+from typing import Any
 
 from sympy import Expr, Integer
 
@@ -14,11 +14,12 @@ from paramsym.analysis.claim import Stated
 from paramsym.analysis.counted import Counted
 from paramsym.analysis.reconcile.answers import Answer, Reading, Reconciliation
 from paramsym.analysis.reconcile.subject import Subject
+from paramsym.analysis.several import Several
 from paramsym.analysis.wording import written
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, ParamsymError
 from paramsym.present.tabulate import PAPER
-from paramsym.render.table import Cell, Table, Tabular
+from paramsym.render.table import Cell, Table
 
 _MOST = 10
 _LONGEST = 1000  # rows of a table
@@ -36,7 +37,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Together(Tabular, Sequence[Answer]):
+class Together(Several[Answer]):
     """The answers that fit every one of several claims, the simplest first; empty and false if no answer does.
 
     ``rows`` are the claims, each with its own answers. The ``difference`` of an answer is its term. If the rows share a reading but have
@@ -46,17 +47,6 @@ class Together(Tabular, Sequence[Answer]):
     rows: tuple[Row, ...]
     answers: tuple[Answer, ...]
     by_reading: bool = False
-
-    @overload
-    def __getitem__(self, index: int) -> Answer: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Answer, ...]: ...
-    def __getitem__(self, index: int | slice) -> Answer | tuple[Answer, ...]:
-        """Return one answer, or some."""
-        return self.answers[index]
-
-    def __len__(self) -> int:
-        return len(self.answers)
 
     def __str__(self) -> str:
         if self.answers:
