@@ -206,7 +206,6 @@ def _side(side: str, claim: str, sizes: Mapping[Symbol, Dim]) -> Claim:
 
 
 def _expression(side: str, names: Mapping[str, Symbol]) -> Dim:
-    """Read an expression in the notation of users or of papers."""
     try:
         return grammar.read(side, names)
     except (ArgumentError, UnknownNameError):
@@ -214,14 +213,12 @@ def _expression(side: str, names: Mapping[str, Symbol]) -> Dim:
 
 
 def _check_length(number: int) -> None:
-    """Refuse a number that Python does not write."""
     if number.bit_length() > MOST_BITS:
         message = f"the claim has {number.bit_length()} bits; {MOST_BITS} are the limit."
         raise ArgumentError(message)
 
 
 def _of_expression(words: str, value: Dim, sizes: Mapping[Symbol, Dim], claim: str) -> Claim:
-    """Return the value of an expression at the model's sizes."""
     number = substitute(value, {symbol: Integer(size) for symbol, size in sizes.items() if isinstance(size, int)})
     what = "not a whole number; put sizes in for its letters"
     if isinstance(number, int | Integer):
@@ -258,8 +255,6 @@ def _is_arithmetic(side: str) -> bool:
 
 
 class _Reader:
-    """A reader of one expression, left to right."""
-
     def __init__(self, words: str, claim: str) -> None:
         self.words, self.claim, self.position, self.depth = words, claim, 0, 0
 

@@ -73,7 +73,6 @@ class Comparison(Tabular):
         return "\n".join([*lines, *self._verdicts()])
 
     def _verdicts(self) -> list[str]:
-        """Write the ratio, and the sizes at which the two are equal."""
         found: list[str] = []
         if self.ratio is not None:
             decimals = f" = {float(self.ratio):.6g}" if self.ratio.is_number and not self.ratio.is_Integer else ""
@@ -155,7 +154,6 @@ def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None =
 
 
 def _own(at: Any, subject: Subject, both: tuple[Subject, Subject]) -> Any:
-    """Return the sizes for the subject's letters; every letter must belong to one of the two."""
     if not isinstance(at, Mapping):
         return at
     held = [{symbol.name for symbol in formula_of(one).symbols} for one in both]
@@ -168,7 +166,6 @@ def _own(at: Any, subject: Subject, both: tuple[Subject, Subject]) -> Any:
 
 
 def _labelled(labels: Sequence[str]) -> tuple[str, str] | None:
-    """Return the user's own names for the two, if any."""
     given: Any = labels
     if given == ():
         return None
@@ -190,7 +187,6 @@ def _told_apart(names: tuple[str, str]) -> tuple[str, str]:
 
 
 def _crossovers(gap: Polynomial, names: tuple[str, str]) -> Iterator[Crossover]:
-    """Yield the positive values of each letter at which the difference is 0."""
     if not gap:
         return
     # SymPy would simplify a Max or a floor, and would treat a number of copies, which may be 0, as positive: letters replace them here.

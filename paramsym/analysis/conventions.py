@@ -115,7 +115,6 @@ def conventions(subject: Counted | Topic = "all") -> Conventions | Listing:
 
 
 def _of_cost(cost: Cost) -> Conventions:
-    """Return the totals of a cost by all conventions, with the other options unchanged."""
     root, sizes = cost.origin
     here = root.polynomial
     name = str(cost.chosen.get("convention", cost.convention))
@@ -201,7 +200,6 @@ def _block_matrices(layer: Layer) -> Ledger:
 
 
 def _touched(layer: Layer) -> Ledger:
-    """The parameters that one token uses, with one row of every table that is only looked up."""
     multiplied = _multiplied(layer)
     return Ledger(
         tuple(

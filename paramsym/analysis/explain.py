@@ -76,7 +76,6 @@ class Explanation(Printed):
 
     @property
     def _said(self) -> tuple[Said, ...]:
-        """The verdict, as separate words and formulas."""
         known = f" ({self.meaning})" if self.meaning else ""
         if not self.enters:
             return self.symbol, f"{known} does not change the {self.spoken.count} of {self.subject}: no {self.spoken.having}.{self.aside}"
@@ -92,7 +91,6 @@ class Explanation(Printed):
 
     @property
     def _stays(self) -> tuple[Said, ...]:
-        """Name the tensors that keep the symbol because nothing cancels a quotient."""
         kept = [group for group in self.groups if self.symbol in group.amount.free_symbols and any(quotients(group.factors, self.symbol))]
         named = [piece for group in kept for piece in ("; ", f"{group.names} (", group.amount.as_expr(), ")")]
         return (" It stays in ", *named[1:], ".") if kept else ()
@@ -213,7 +211,6 @@ and cancels in every sum.
 
 
 def _meaning(subject: Counted, symbol: Symbol) -> str:
-    """Return the meaning of a symbol: that of its letter, or the argument that it was passed for if that differs."""
     letter = BY_NAME.get(symbol.name)
     layer = holder(subject)
     cls: type = type(layer)

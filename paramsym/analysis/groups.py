@@ -120,7 +120,6 @@ def how(group: Group, symbol: Symbol) -> tuple[Said, ...]:
 
 
 def _divided(group: Group, symbol: Symbol, each: str) -> tuple[Said, ...]:
-    """Describe whether a division by the symbol is cancelled by the number of slices."""
     stays = symbol in group.amount.free_symbols
     for factors in group.lines[0].axes or (_slices_first(group.factors, symbol),):
         for factor in factors:
@@ -150,7 +149,6 @@ def _slices_first(factors: tuple[Count, ...], symbol: Symbol) -> tuple[Dim, ...]
 
 
 def _multiplied(group: Group, symbol: Symbol, each: str) -> tuple[Said, ...]:
-    """Describe of what the symbol is a factor."""
     line = group.lines[0]
     if line.role == "table" and symbol.name in _SLICED:
         return (symbol, f" is a factor of the table{each}, and no width in it is divided by ", symbol)

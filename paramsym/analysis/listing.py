@@ -76,7 +76,6 @@ class Listing(ByName[Known]):
     items: tuple[Known, ...]
 
     def table(self) -> Table:
-        """Return the conventions as a table."""
         rows = tuple((item.topic, item.name, item.counts, item.source, item.wrong) for item in self.items)
         return Table(("of", "name", "counts", "source", "known faults"), rows, (), "Conventions")
 

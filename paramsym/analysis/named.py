@@ -57,7 +57,6 @@ def lettered(layer: Layer, asked: str = "") -> Layer:
 
 
 def _with_some(layer: Layer, letters: dict[str, Symbol]) -> Layer:
-    """Put letters in if possible; otherwise return the layer unchanged."""
     return (_with(layer, letters) if letters else None) or layer
 
 

@@ -59,8 +59,6 @@ def read(text: str, names: Mapping[str, Symbol]) -> Polynomial:
 
 
 class _Reader:
-    """A reader of one formula, left to right."""
-
     def __init__(self, text: str, names: Mapping[str, Symbol]) -> None:
         self.text, self.names = text, names
         self.position = self.depth = 0

@@ -174,7 +174,6 @@ def _derivative(formula: Formula, symbol: Symbol) -> tuple[Expr | None, Expr | N
 
 
 def _multiples(subject: Subject, symbol: Symbol) -> tuple[str, ...]:
-    """Return the sizes that must divide the symbol."""
     if not isinstance(subject, Counted):
         return ()
     found = [

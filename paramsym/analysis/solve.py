@@ -41,7 +41,6 @@ class Solution(Printed):
     difference: int
 
     def __getitem__(self, symbol: Symbol | str) -> int:
-        """Return one of the sizes, by symbol or name."""
         for known, size in self.sizes:
             if symbol in {known, known.name}:
                 return size
@@ -74,7 +73,6 @@ class Solutions(Several[Solution]):
         return "\n".join([self._headline, *map(str, self.solutions[:_SHOWN]), *more])
 
     def table(self) -> Table:
-        """Return a row for every solution: the sizes, the count, the difference."""
         names = [symbol.name for symbol, _ in self.solutions[0].sizes] if self.solutions else []
         rows = tuple((*(size for _, size in one.sizes), one.count, one.difference) for one in self.solutions)
         return Table((*names, self.unit, "difference"), rows, (), self._headline)
@@ -247,7 +245,6 @@ def _with_expressions(layer: Counted | Expr, candidates: Mapping[Symbol, Sequenc
 
 
 def _relations(where: Boolean | Sequence[Boolean], known: Iterable[Symbol]) -> tuple[Boolean, ...]:
-    """Check that each relation is between symbols of the search."""
     given: Any = (where,) if isinstance(where, Boolean) else where
     for relation in given if isinstance(given, list | tuple | set | frozenset) else (given,):
         if not isinstance(relation, Boolean):
@@ -306,12 +303,10 @@ class _Search:
             yield done
 
     def ranked(self) -> list[Solution]:
-        """Return the solutions, the nearest first."""
         self.found.sort(key=lambda one: (abs(one.difference), [size for _, size in one.sizes]))
         return self.found if self.best is None else self.found[: self.best]
 
     def _may_hold(self, sizes: list[int]) -> bool:
-        """Whether the outer sizes meet all conditions for some inner size."""
         try:
             self.asked.run(sizes)
         except Broken as broken:
@@ -353,7 +348,6 @@ class _Search:
         return self.worst is None or abs(above - self.goal * below) <= self.worst * below
 
     def _consider(self, sizes: list[int]) -> None:
-        """Keep sizes that are near enough and meet all conditions."""
         try:
             count = self.count(sizes)
             complete = dict(zip(self.order, sizes, strict=True)) | {symbol: one.run(sizes) for symbol, one in self.sized.items()}

@@ -45,7 +45,6 @@ class Sweep(Tabular):
         return len(next(iter(self.columns.values())))
 
     def __getitem__(self, name: str) -> tuple[int, ...]:
-        """Return one column."""
         if name not in self.columns:
             message = f"the sweep has no column {name!r}; it has {', '.join(self.columns)}."
             raise UnknownNameError(message)

@@ -83,7 +83,6 @@ def _all(cost: Cost) -> Iterator[Alternative]:
 
 
 def _known(name: str, now: Any) -> tuple[Any, ...]:
-    """Return the alternatives for an option."""
     if name == "convention":
         return tuple(CONVENTIONS if now in CONVENTIONS else MEMORY)
     if name == "dtype":

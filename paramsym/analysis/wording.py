@@ -42,7 +42,6 @@ class ShortNames:
     """The shortest unique tails of the paths of a layer's parts and tensors."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
-        """Read every path once."""
         self._owners: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
         for line in lines:
             path = plain(line)

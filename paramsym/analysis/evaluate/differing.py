@@ -42,7 +42,6 @@ def conditions_of_cost(cost: Cost) -> tuple[Condition, ...]:
 
 
 def _beside(largest: Max, size: Dim) -> Dim:
-    """Return the maximum of the other sizes in ``Max(others, size)``."""
     return canonical(Max(*(side for side in largest.args if side != size)))
 
 

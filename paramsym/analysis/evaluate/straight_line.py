@@ -160,7 +160,6 @@ _ON_ANYTHING: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def _where(kind: Kind, holds: Callable[[int, int], bool]) -> Callable[[int, int], int]:
-    """Return a step that raises ``Broken`` if its two numbers contradict a condition."""
     value = _ON_ANYTHING.get(kind)
 
     def step(left: int, right: int) -> int:

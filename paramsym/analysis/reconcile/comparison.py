@@ -41,7 +41,7 @@ def against_layer(layer: Counted, claim: Counted) -> Reconciliation:
 
 def _answer(edits: list[Edit], term: Expr, difference: int | Expr, note: str = "") -> Answer:
     words = "; ".join(edit.words for edit in edits) or "the same tensors"
-    return Answer(term, difference, (Reading(words, tuple(edits), note),))
+    return Answer(term, difference if edits else 0, (Reading(words, tuple(edits), note),))
 
 
 def _same_sizes(layer: Counted, claim: Counted) -> bool:

@@ -74,7 +74,6 @@ class Structure:
     """The groups of a subject, and the edits of them."""
 
     def __init__(self, subject: Subject) -> None:
-        """Read the lines once."""
         self.subject = subject
         self.lines = subject.lines
         self.names = ShortNames(subject.root.lines)
@@ -142,7 +141,6 @@ class Structure:
             yield TensorGroup(shifts, f"the biases{where}, those of norms too", cost + 0.2, plural=True)
 
     def _vocabularies(self) -> Iterator[TensorGroup]:
-        """A table together with the output matrix of its shape."""
         for members in self.alike():
             yield TensorGroup(frozenset(members), listed([self.names.tensor(self.lines[i]) for i in members]), 0.95)
 
@@ -324,7 +322,6 @@ def _article(size: Dim) -> str:
 
 
 def _kind(line: Line, beside_scale: bool) -> str:
-    """Return the kind for a reader: a bias beside a scale belongs to a norm."""
     if line.role in {"bias", "scale"} and beside_scale:
         return "norm"
     return {"bias": "bias", "table": "table", "scale": "norm"}.get(line.role, "weight")

@@ -58,7 +58,6 @@ def against_formula(subject: Counted, claim: str | Expr, search: Search) -> Reco
 
 
 def _readings(subject: Counted, sizes: Mapping[Symbol, int], formula: Polynomial, search: Search) -> list[Reading]:
-    """Return the readings whose term is the difference in letters, found at prime sizes."""
     try:
         sized = Subject(subject.at(dict(sizes)))
         value, count = sized.ratio(formula), sized.count
@@ -95,7 +94,6 @@ def _stand_ins(subject: Counted) -> dict[Symbol, int]:
 
 
 def _sides(*sides: Any) -> tuple[Any, ...]:
-    """Return both sides with exact quotients as plain fractions."""
     return tuple(with_quotients(side) if isinstance(side, Expr) else Integer(side) for side in sides)
 
 
@@ -112,7 +110,6 @@ def _between(subject: Counted, term: Polynomial) -> str:
 
 
 def _named(subject: Counted, missing: Polynomial) -> str:
-    """Name the lines of the terms that are left out."""
     gone: set[Monomial] = {monomial for monomial, c in missing.terms.items() if subject.polynomial.terms.get(monomial) == c}
     names = [str(line.path[-1]) for line in subject.lines if gone and set(line.polynomial().terms) <= gone]
     where = Polynomial({monomial: missing.terms[monomial] for monomial in gone})

@@ -98,7 +98,6 @@ def reconcile(layer: Any, claim: Any, at: Any = None, *, others: Mapping[str | S
 
 
 def _row(name: str, layer: Counted, claim: Any, at: Any, others: Any) -> Row:
-    """Return one claim with its answers."""
     check_counted(layer)
     sized = named(layer if at is None else layer.at(at))
     subject = Subject(sized, others)
@@ -209,7 +208,6 @@ def _search(layer: Counted, root: Counted, sizes: tuple[tuple[Symbol, Dim], ...]
 
 
 def _merged(subject: Subject, hits: list[Hit], stated: Stated) -> list[Answer]:
-    """Return one answer per term, with every reading that gives it."""
     found: dict[Polynomial, tuple[list[Reading], float]] = {}
     for hit in hits:
         note = ""
@@ -260,7 +258,6 @@ def _right(subject: Subject, stated: Stated) -> Answer:
 
 
 def _in_units(subject: Subject, stated: Stated) -> Answer:
-    """Return the answer for a number that is right in units of 2**10, 2**20, ..."""
     value = stated.value if stated.binary is None else stated.binary.value
     words = f"{stated.words} is right if its unit is a power of 1024, not of 1000: {subject.count:,}, rounded"
     return Answer(Integer(0), value - subject.count, (Reading(words),))
@@ -294,7 +291,6 @@ def _that_is(subject: Subject, arithmetic: Stated) -> str:
 
 
 def _between(formula: Polynomial | None, subject: Subject) -> list[str]:
-    """Describe the terms that a formula leaves out of the count, or its extra terms."""
     gap = Polynomial.of(0) if formula is None else formula - subject.formula
     signs = {number > 0 for number in gap.terms.values()}
     if len(signs) != 1:
@@ -343,7 +339,6 @@ def _run_together(subject: Subject, number: int) -> tuple[int, ...]:
 
 
 def _with_products(subject: Subject, found: list[Answer], value: int) -> list[Answer]:
-    """Add a reading of the claim as a product of sizes, if it is one."""
     sizes = {symbol: size for symbol, size in subject.sizes.items() if isinstance(size, int) and size > 1}
     products: dict[tuple[int, ...], tuple[Symbol, ...]] = {}
     for letters in _product_letters(sizes, value):
@@ -372,7 +367,6 @@ def _product_letters(sizes: dict[Symbol, int], value: int) -> Iterator[tuple[Sym
 
 
 def _with_search(subject: Subject, compared: Reconciliation) -> Reconciliation:
-    """Add the edits that give the same difference as a number, if both layers have a number."""
     difference = compared[0].difference
     if compared[0].term == 0 or compared.counted is None or not isinstance(difference, int):
         return compared

@@ -57,7 +57,6 @@ def _asked(subject: Subject, others: Mapping[Symbol, Iterable[int]]) -> Iterator
 
 
 def _published(subject: Subject) -> Iterator[Edit]:
-    """Yield the other published sizes of the model, and each of their sizes alone."""
     alone: dict[tuple[Symbol, int], list[str]] = {}
     root = holder(subject.root)
     for name in root.published:
