@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, floor
 
@@ -254,62 +254,49 @@ def _is_arithmetic(side: str) -> bool:
     return any(sign in side for sign in "*\u00d7xX+-(")
 
 
-class _Reader:
-    def __init__(self, words: str, claim: str) -> None:
-        self.words, self.claim, self.position, self.depth = words, claim, 0, 0
+class _Reader(notation.Tokens):
+    token = _TOKEN
+
+    def __init__(self, text: str, claim: str) -> None:
+        super().__init__(text)
+        self.claim = claim
 
     def result(self) -> Stated:
         found = self._sum()
-        if self.words[self.position :].strip():
+        if not self.ended:
             raise _unreadable(self.claim)
-        return Stated(self.words, found.value, found.low, found.high, found.digits, found.factors, found.binary)
-
-    def _next(self) -> re.Match[str] | None:
-        return _TOKEN.match(self.words, self.position)
-
-    def _sign(self, signs: str) -> str:
-        token = self._next()
-        if token is None or token["sign"] is None or token["sign"] not in signs:
-            return ""
-        self.position = token.end()
-        return token["sign"]
+        return replace(found, words=self.text)
 
     def _sum(self) -> Stated:
         total = self._product()
-        while sign := self._sign("+-"):
+        while sign := self.take("sign", "+-"):
             other = self._product()
-            low, high = (other.low, other.high) if sign == "+" else (-other.high, -other.low)
-            value = other.value if sign == "+" else -other.value
+            value, low, high = (other.value, other.low, other.high) if sign == "+" else (-other.value, -other.high, -other.low)
             total = Stated("", total.value + value, total.low + low, total.high + high)
         return total
 
     def _product(self) -> Stated:
         total = self._atom()
-        while self._sign("*\u00d7xX"):
+        while self.take("sign", "*\u00d7xX"):
             other = self._atom()
             factors = (*(total.factors or (total.value,)), other.value) if total.exact and other.exact else ()
             total = Stated("", total.value * other.value, total.low * other.low, total.high * other.high, factors=factors)
         return total
 
     def _atom(self) -> Stated:
-        if self._sign("("):
+        if self.take("sign", "("):
             self.depth += 1
-            if self.depth > _DEEPEST:
-                raise _unreadable(self.claim)
-            inner = self._sum()
-            if not self._sign(")"):
+            inner = self._sum() if self.depth <= _DEEPEST else None
+            if inner is None or not self.take("sign", ")"):
                 raise _unreadable(self.claim)
             return inner
-        token = self._next()
-        if token is None or token["number"] is None:
+        found = self.here
+        if found is None or not found["number"]:
             raise _unreadable(self.claim)
-        self.position = token.end()
-        unit = _UNITS[(token["unit"] or "").strip().lower()]
-        number = _number(token["number"].replace(",", "").replace("_", ""), unit, self.claim)
-        if unit in _BINARY and not number.exact:
-            other = _number(token["number"].replace(",", "").replace("_", ""), _BINARY[unit], self.claim)
-            return Stated("", number.value, number.low, number.high, number.digits, number.factors, other)
-        return number
+        self.position = found.end()
+        digits, unit = found["number"].replace(",", "").replace("_", ""), _UNITS[(found["unit"] or "").strip().lower()]
+        number = _number(digits, unit, self.claim)
+        return replace(number, binary=_number(digits, _BINARY[unit], self.claim)) if unit in _BINARY and not number.exact else number
 
 
 def _number(digits: str, unit: int, claim: str) -> Stated:

@@ -14,8 +14,10 @@ A word that is not a name of the model is a product of single letters; a letter 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from fractions import Fraction
+from functools import reduce
+from typing import ClassVar
 
 from sympy import Symbol
 
@@ -26,7 +28,7 @@ from paramsym.errors import ArgumentError, SizeError
 _SUPERSCRIPTS = str.maketrans("\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079", "0123456789")
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d{1,18}(?:\.\d{1,9})?)|(?P<letters>[A-Za-z_]+)|(?P<raised>[\u2070\u00b9\u00b2\u00b3\u2074-\u2079])"
-    r"|(?P<sign>\*\*|[-+*/()^\u00b7\u00d7\u22c5]))"
+    r"|(?P<opening>\()|(?P<sign>\*\*|[-+*/)^\u00b7\u00d7\u22c5]))"
 )
 _TIMES = frozenset("*/\u00b7\u00d7\u22c5")
 _HIGHEST = 9
@@ -53,35 +55,63 @@ def read(text: str, names: Mapping[str, Symbol]) -> Polynomial:
         raise _unreadable(text)
     reader = _Reader(text, names)
     found = reader.sum()
-    if text[reader.position :].strip():
+    if not reader.ended:
         raise _unreadable(text)
     return found
 
 
-class _Reader:
-    def __init__(self, text: str, names: Mapping[str, Symbol]) -> None:
-        self.text, self.names = text, names
+class Tokens:
+    """The tokens of a text, left to right; a subclass says what a token is, in named groups."""
+
+    token: ClassVar[re.Pattern[str]]
+
+    def __init__(self, text: str) -> None:
+        self.text = text
         self.position = self.depth = 0
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing is left to read."""
+        return not self.text[self.position :].strip()
+
+    @property
+    def here(self) -> re.Match[str] | None:
+        """The next token."""
+        return self.token.match(self.text, self.position)
+
+    def take(self, kind: str, among: Container[str] | None = None) -> str:
+        """Read the next token if it is of this kind, and one of some; empty otherwise."""
+        found = self.here
+        if found is None or not found[kind] or (among is not None and found[kind] not in among):
+            return ""
+        self.position = found.end()
+        return found[kind]
+
+
+class _Reader(Tokens):
+    token = _TOKEN
+
+    def __init__(self, text: str, names: Mapping[str, Symbol]) -> None:
+        super().__init__(text)
+        self.names = names
 
     def sum(self) -> Polynomial:
         total = self._product()
-        while (token := self._here()) is not None and token["sign"] in {"+", "-"}:
-            self.position = token.end()
+        while sign := self.take("sign", "+-"):
             other = self._product()
-            total = total + (other if token["sign"] == "+" else -other)
+            total = total + (other if sign == "+" else -other)
         return total
 
     def _product(self) -> Polynomial:
         total = self._beside()
-        while (token := self._here()) is not None and token["sign"] in _TIMES:
-            self.position = token.end()
+        while sign := self.take("sign", _TIMES):
             other = self._beside()
-            total = self._times(total, self._inverse(other) if token["sign"] == "/" else other)
+            total = self._times(total, self._inverse(other) if sign == "/" else other)
         return total
 
     def _beside(self) -> Polynomial:
         total = self._power()
-        while (token := self._here()) is not None and (token["sign"] == "(" or token["number"] or token["letters"]):
+        while (token := self.here) is not None and (token["opening"] or token["number"] or token["letters"]):
             total = self._times(total, self._power())
         return total
 
@@ -91,61 +121,44 @@ class _Reader:
         return one * other
 
     def _power(self) -> Polynomial:
-        factors = self._atom()
-        token = self._here()
+        *others, last = self._atom()
         exponent = 1
-        if token is not None and token["raised"]:
-            exponent, self.position = int(token["raised"].translate(_SUPERSCRIPTS)), token.end()
-        elif token is not None and token["sign"] in {"^", "**"}:
-            self.position = token.end()
-            raised = self._here()
-            if raised is None or not raised["number"] or not raised["number"].isdigit() or int(raised["number"]) > _HIGHEST:
+        if raised := self.take("raised"):
+            exponent = int(raised.translate(_SUPERSCRIPTS))
+        elif self.take("sign", {"^", "**"}):
+            written = self.take("number")
+            if not written.isdigit() or int(written) > _HIGHEST:
                 raise _unreadable(self.text)
-            exponent, self.position = int(raised["number"]), raised.end()
-        *others, last = factors
-        result = Polynomial.of(1)
-        for factor in (*others, *[last] * exponent):
-            result = self._times(result, factor)
-        return result
+            exponent = int(written)
+        return reduce(self._times, (*others, *[last] * exponent), Polynomial.of(1))
 
     def _atom(self) -> list[Polynomial]:
         """Read one atom; the exponent belongs to the last of several letters."""
-        token = self._here()
-        if token is None or not (token["number"] or token["letters"] or token["sign"] == "("):
-            raise _unreadable(self.text)
-        self.position = token.end()
-        if token["number"]:
-            value = Fraction(token["number"])
+        if number := self.take("number"):
+            value = Fraction(number)
             return [Polynomial({frozenset(): int(value) if value.denominator == 1 else value})]
-        if token["letters"]:
-            return [Polynomial.of(self._letter(name)) for name in self._split(token["letters"])]
+        if letters := self.take("letters"):
+            return [Polynomial.of(self._letter(name)) for name in ((letters,) if letters in self.names else letters)]
         self.depth += 1
-        inside = self.sum()
-        closing = self._here()
-        if self.depth > DEEPEST or closing is None or closing["sign"] != ")":
+        if self.depth > DEEPEST or not self.take("opening"):
             raise _unreadable(self.text)
-        self.position = closing.end()
+        inside = self.sum()
+        if not self.take("sign", ")"):
+            raise _unreadable(self.text)
         self.depth -= 1
         return [inside]
 
-    def _split(self, letters: str) -> tuple[str, ...]:
-        return (letters,) if letters in self.names else tuple(letters)
-
     def _letter(self, name: str) -> Symbol:
-        if name in self.names:
-            return self.names[name]
-        if name.upper() in self.names:
-            return self.names[name.upper()]
-        raise _unreadable(self.text)
+        known = next((one for one in (name, name.upper()) if one in self.names), None)
+        if known is None:
+            raise _unreadable(self.text)
+        return self.names[known]
 
     def _inverse(self, divisor: Polynomial) -> Polynomial:
         try:
             return divisor.inverse()
         except SizeError:
             raise _unreadable(self.text) from None
-
-    def _here(self) -> re.Match[str] | None:
-        return _TOKEN.match(self.text, self.position)
 
 
 def _unreadable(text: str) -> UnreadableError:
