@@ -12,11 +12,11 @@ from sympy import Expr, Symbol
 
 from paramsym.algebra.letters import Lettering, lettering
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Dim, per, substitute, symbols_in, with_quotients
+from paramsym.algebra.size import Dim, per, symbols_in, with_quotients
 from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.counted import PARAMETERS, Counted, Words, check_counted, holder, lines as lines_of, title, words as words_of
 from paramsym.analysis.derivation import Product, Said, Step, Sum, plain, shown, written_in
-from paramsym.analysis.formula import formula_of
+from paramsym.analysis.formula import formula_of, one_more
 from paramsym.analysis.groups import Group, grouped, how, quotients, tensors
 from paramsym.analysis.named import named
 from paramsym.analysis.wording import listed
@@ -193,7 +193,8 @@ and cancels in every sum.
         line for line in lines if found in set(symbols_in((line.factors, line.stored, tuple((s.start, s.count) for s in line.spans))))
     ]
     groups = tuple(grouped(entered))
-    derivative = _derivative(closed, found)
+    in_steps = bool(root.polynomial.steps(found))
+    derivative = (one_more(root.polynomial, found) if in_steps else root.polynomial.diff(found)).as_expr()
     return Explanation(
         title(root),
         found,
@@ -205,7 +206,7 @@ and cancels in every sum.
         tuple(sizes.items()),
         meaning=_meaning(root, found),
         aside="" if groups else _aside(root, found, [] if root is layer.origin[0] else [symbol.name for symbol in sizes]),
-        in_steps=bool(root.polynomial.steps(found)),
+        in_steps=in_steps,
         spoken=words_of(root),
     )
 
@@ -258,14 +259,6 @@ def _symbol(layer: Counted, symbol: Symbol | str) -> Symbol:
         if name in BY_NAME:
             return BY_NAME[name].symbol
     return symbol_of(type(holder(layer)).__name__, symbol, layer.symbols)
-
-
-def _derivative(params: Expr, symbol: Symbol) -> Expr:
-    """Differentiate; if the count changes in steps, take the difference of one unit instead."""
-    polynomial = Polynomial.of(params)
-    if polynomial.steps(symbol):
-        return (Polynomial.of(substitute(params, {symbol: symbol + 1})) - polynomial).as_expr()
-    return polynomial.diff(symbol).as_expr()
 
 
 def _steps(layer: Counted, symbol: Symbol, groups: tuple[Group, ...], derivative: Expr, sizes: dict[Symbol, Dim]) -> Iterator[Step]:

@@ -88,6 +88,11 @@ def quotient(above: Polynomial, below: Polynomial) -> Expr:
     return -one / -other if other.could_extract_minus_sign() else one / other
 
 
+def one_more(polynomial: Polynomial, symbol: Symbol) -> Polynomial:
+    """Return the exact difference between the value at the next whole number and the value here."""
+    return polynomial.put(symbol, Polynomial.of(symbol + 1)) - polynomial if symbol in polynomial.free_symbols else Polynomial.of(0)
+
+
 def number(value: Expr) -> str:
     """Write a whole number with thousands separators, anything else in the order of papers."""
     return f"{int(value):,}" if isinstance(value, Integer) else shown(value)

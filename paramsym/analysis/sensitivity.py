@@ -8,11 +8,10 @@ from typing import Any
 
 from sympy import Expr, Integer, Max, Min, Mod, Pow, Symbol, cancel, ceiling, floor
 
-from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import shown, symbols_in, text
 from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.counted import Counted
-from paramsym.analysis.formula import Formula, Subject, formula_of, number
+from paramsym.analysis.formula import Formula, Subject, formula_of, number, one_more
 from paramsym.analysis.wording import listed
 from paramsym.core.conditions import conditions_of
 from paramsym.present.tabulate import PAPER
@@ -132,10 +131,10 @@ def sensitivity(subject: Subject, symbol: Symbol | str, *, at: Any = None, depth
     """
     formula = formula_of(subject, at, depth)
     found = formula.symbol(symbol)
-    step = _step(formula.polynomial, found)
+    step = one_more(formula.polynomial, found)
     derivative, elasticity = _derivative(formula, found)
     marginal = formula.value(step)
-    steps = [(name, formula.value(polynomial), formula.value(_step(polynomial, found))) for name, polynomial in formula.parts]
+    steps = [(name, formula.value(polynomial), formula.value(one_more(polynomial, found))) for name, polynomial in formula.parts]
     parts = [
         PartSensitivity(name, amount, one, cancel(one / marginal) if marginal != 0 else Integer(0))
         for name, amount, one in steps
@@ -154,13 +153,6 @@ def sensitivity(subject: Subject, symbol: Symbol | str, *, at: Any = None, depth
         tuple(dict.fromkeys(_WORDS[atom.func] for atom in formula.polynomial.steps(found))),
         unit=formula.unit,
     )
-
-
-def _step(polynomial: Polynomial, symbol: Symbol) -> Polynomial:
-    """Return the exact difference between the next whole number and this one."""
-    if symbol not in polynomial.free_symbols:
-        return Polynomial.of(0)
-    return polynomial.put(symbol, Polynomial.of(symbol + 1)) - polynomial
 
 
 def _derivative(formula: Formula, symbol: Symbol) -> tuple[Expr | None, Expr | None]:

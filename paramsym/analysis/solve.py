@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import product
 from math import prod
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 from sympy import Expr, Integer, Rational, Symbol, ceiling
 from sympy.logic.boolalg import Boolean
@@ -149,8 +149,7 @@ def solve(
     1 of 5,856 combinations gives 354,823,168
     H=1024, L=24: 354,823,168
     """
-    low, goal, high = _range(target, tolerance, words(layer).unit)
-    bounded = isinstance(target, str) and target.lstrip().startswith("<=")
+    goal = _goal(target, tolerance, words(layer).unit)
     if not hasattr(over, "items"):
         message = f"over is {quoted(over)}; wanted a mapping from symbols to their candidates."
         raise ArgumentError(message)
@@ -159,7 +158,7 @@ def solve(
         raise ArgumentError(message)
     candidates, derived = _split(layer, over)
     model = _with_expressions(layer, candidates, derived)
-    search = _Search(model, candidates, derived, _relations(where, (*candidates, *derived)), (low, goal, high), best, bounded)
+    search = _Search(model, candidates, derived, _relations(where, (*candidates, *derived)), goal, best)
     tell = reporter(progress)
     complete = True
     try:
@@ -169,10 +168,18 @@ def solve(
         complete = False
     wanted = f"{target:,}" if isinstance(target, int) else target.strip().replace("<=", "at most")
     found, searched = tuple(search.ranked()), prod(map(len, candidates.values()))
-    return Solutions(wanted, found, searched, complete, best is not None, sum(low <= one.count <= high for one in found), words(layer).unit)
+    exact = sum(goal.low <= one.count <= goal.high for one in found)
+    return Solutions(wanted, found, searched, complete, best is not None, exact, words(layer).unit)
 
 
-def _range(target: int | str, tolerance: Rational | None, unit: str) -> tuple[int, int, int]:
+class _Goal(NamedTuple):
+    low: int
+    value: int
+    high: int
+    bounded: bool
+
+
+def _goal(target: int | str, tolerance: Rational | None, unit: str) -> _Goal:
     if isinstance(target, bool) or not isinstance(target, int | Integer | str):
         message = f"target is {described(target)}; wanted a whole number, or a string such as '1.3B'."
         raise ArgumentError(message)
@@ -192,7 +199,7 @@ def _range(target: int | str, tolerance: Rational | None, unit: str) -> tuple[in
             raise ArgumentError(message)
         wide = Rational(claim.value) * Rational(tolerance)
         low, high = min(low, int(ceiling(claim.value - wide))), max(high, int(claim.value + wide))
-    return low, claim.value, high
+    return _Goal(low, claim.value, high, bounded)
 
 
 def _split(layer: Counted | Expr, over: Mapping[Any, Any]) -> tuple[dict[Symbol, Sequence[int]], dict[Symbol, Expr]]:
@@ -269,13 +276,10 @@ class _Search:
         candidates: Mapping[Symbol, Sequence[int]],
         derived: Mapping[Symbol, Expr],
         where: tuple[Boolean, ...],
-        goal: tuple[int, int, int],
+        goal: _Goal,
         best: int | None,
-        bounded: bool,
     ) -> None:
-        self.where = where
-        self.low, self.goal, self.high = goal
-        self.best, self.bounded = best, bounded
+        self.where, self.goal, self.best = where, goal, best
         self.order = tuple(candidates)
         plan, statement = planned(layer, self.order), stated(layer)
         self.count = partial(plan.count, sure=True)
@@ -333,7 +337,7 @@ class _Search:
             sizes[cast("int", self.place)] = size
             return self.above.run(sizes)
 
-        start = bisect_left(self.inner, (self.low if self.best is None else self.goal) * below, key=scaled)
+        start = bisect_left(self.inner, (self.goal.low if self.best is None else self.goal.value) * below, key=scaled)
         for positions in (range(start, len(self.inner)), range(start - 1, -1, -1)):
             for position in positions:
                 if not self._near(scaled(self.inner[position]), below):
@@ -341,11 +345,12 @@ class _Search:
                 self._consider(sizes)
 
     def _near(self, above: int, below: int = 1) -> bool:
-        if self.bounded and above > self.high * below:
+        goal = self.goal
+        if goal.bounded and above > goal.high * below:
             return False
         if self.best is None:
-            return self.low * below <= above <= self.high * below
-        return self.worst is None or abs(above - self.goal * below) <= self.worst * below
+            return goal.low * below <= above <= goal.high * below
+        return self.worst is None or abs(above - goal.value * below) <= self.worst * below
 
     def _consider(self, sizes: list[int]) -> None:
         try:
@@ -355,7 +360,7 @@ class _Search:
             return
         if not self._near(count) or not all(_is_true(relation, complete) for relation in self.where):
             return
-        self.found.append(Solution(tuple(complete.items()), count, count - self.goal))
+        self.found.append(Solution(tuple(complete.items()), count, count - self.goal.value))
         if self.best is not None and len(self.found) >= 2 * self.best:
             self.found = self.ranked()
             self.worst = abs(self.found[-1].difference)

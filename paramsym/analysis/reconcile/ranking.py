@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, product
+from itertools import combinations, groupby, product, starmap
 
 from sympy import Symbol
 
@@ -20,9 +20,8 @@ from paramsym.analysis.reconcile.subject import Subject
 from paramsym.analysis.reconcile.whole import additional
 
 _BUDGET = 0.03  # the most expected chance hits of ideas
-_POOLS = {2: (90, 40, 20, 12), 3: (24, 12)}  # numbers of ideas from which two, or three, are combined
-_NATURAL = 1.45  # an idea cheaper than this is tried for any number of chance hits
-_FEW = 60  # further ideas that are always tried
+_PAIRED = (90, 40, 20, 12)  # numbers of ideas from which two are combined
+_TRIPLED = 24  # the number of ideas from which three are combined
 _PLAIN = 1.06  # the cost up to which a rounded number can confirm an idea
 _COARSE = 1.13  # the same if the rounding is as large as the difference, so that nearly every idea would hit
 _CUT, _RAISED = 0.05, 0.1  # the cost of assuming a number that was cut off, or rounded up
@@ -62,10 +61,7 @@ class EditSearch:
         """Return the hits for an exact difference: of one edit if there are any, otherwise of two, otherwise of three."""
         single, spent = self._single(difference)
         hits = [*single, *(Hit((edit,), 0.0) for edit in found)]
-        if not hits:
-            hits = list(self._pairs(difference, _BUDGET - spent))
-        if not hits:
-            hits = list(self._triples(difference))
+        hits = hits or list(self._pairs(difference, _BUDGET - spent)) or list(self._triples(difference))
         return sorted(hits, key=lambda hit: hit.cost)
 
     def roots(self, low: int, high: int) -> Iterator[Edit]:
@@ -101,49 +97,34 @@ class EditSearch:
                     yield Hit((edit,), chance, 0.0 if not bent else _CUT if total > stated.value else _RAISED)
 
     def _single(self, difference: int) -> tuple[list[Hit], float]:
-        """Return the hits of one edit, and the expected number of chance hits among the tried ideas."""
-        natural = [edit for edit in self.edits if edit.cost < _NATURAL]
-        every = self.subject.expected({edit.value for edit in self.edits}, difference)
-        # For a small layer, every idea can be tried.
-        few = len(self.edits) - len(natural) <= _FEW
-        tried = self.edits if few or every <= _BUDGET else natural
-        chance = every if tried is self.edits else self.subject.expected({edit.value for edit in natural}, difference)
-        return [Hit((edit,), chance) for edit in tried if edit.value == difference], chance
+        """Return the hits of one edit, and the expected number of chance hits."""
+        chance = self.subject.expected({edit.value for edit in self.edits}, difference)
+        return [Hit((edit,), chance) for edit in self.edits if edit.value == difference], chance
 
     def _pairs(self, difference: int, budget: float) -> Iterator[Hit]:
         by_value: dict[int, list[Edit]] = {}
         for edit in self.edits:
             if not edit.alone:
                 by_value.setdefault(edit.value, []).append(edit)
-        for size in _POOLS[2]:
+        for size in _PAIRED:
             values = list(by_value)[:size]
             sums = {one + other for i, one in enumerate(values) for other in values[:i]}
             chance = self.subject.expected(sums, difference)
-            if chance > budget:
-                continue
-            for value in values:
-                if difference - value not in values or value > difference - value:
-                    continue
-                for one, other in product(by_value[value], by_value[difference - value]):
-                    if _apart(one, other):
-                        yield Hit((one, other) if one.cost <= other.cost else (other, one), chance)
-            return
+            if chance <= budget:
+                for value in values:
+                    rest = difference - value
+                    for pair in product(by_value[value], by_value[rest]) if rest in values and value <= rest else ():
+                        if _apart(*pair):
+                            yield Hit(tuple(sorted(pair, key=lambda edit: edit.cost)), chance)
+                return
 
     def _triples(self, difference: int) -> Iterator[Hit]:
-        combined = [edit for edit in self.edits if not edit.alone]
-        for size in _POOLS[3]:
-            pool = combined[:size]
-            pairs = [(one, other) for i, one in enumerate(pool) for other in pool[:i] if _apart(one, other)]
-            sums = {one.value + other.value + third.value for one, other in pairs for third in pool}
-            chance = self.subject.expected(sums, difference)
-            if chance > _BUDGET:
-                continue
-            order = {id(edit): number for number, edit in enumerate(pool)}
-            for one, other in pairs:
-                for third in pool[: order[id(other)]]:
-                    if one.value + other.value + third.value == difference and _apart(one, third) and _apart(other, third):
-                        yield Hit((third, other, one), chance)
-            return
+        pool = [edit for edit in self.edits if not edit.alone][:_TRIPLED]
+        sums = {one.value + other.value + third.value for one, other in combinations(pool, 2) if _apart(one, other) for third in pool}
+        chance = self.subject.expected(sums, difference)
+        for three in combinations(pool, 3) if chance <= _BUDGET else ():
+            if sum(edit.value for edit in three) == difference and all(starmap(_apart, combinations(three, 2))):
+                yield Hit(three, chance)
 
 
 def _apart(one: Edit, other: Edit) -> bool:

@@ -31,9 +31,8 @@ from paramsym.errors import ArgumentError
 _MOST = 10  # the most answers; with more of them, none is a good explanation
 _AS_SIMPLE = 0.15
 _TELLING = 3  # the digits needed to distinguish units of 2**20 from 10**6, which differ by a twentieth
-_UNLIKELY = 0.5  # if a number is nearly right, edits are shown that hit less often than this by chance,
 _RARELY = 0.1  # the most chance hits of one size for a rounded number
-_OBVIOUS = 0.95  # or that are as simple as another head
+_OBVIOUS = 0.95  # if a number is nearly right, edits are shown that are as simple as another head
 _Others: TypeAlias = tuple[tuple[Symbol, tuple[int, ...]], ...]
 _FACTORS = 5  # the most sizes in a product that is claimed as a count
 
@@ -179,9 +178,7 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
         found.append(_in_units(subject, stated))
     hits = [*searched.within(stated), *(Hit((edit,), _RARELY) for edit in searched.roots(stated.low, stated.high))]
     if stated.bent(subject.count):
-        hits = [
-            hit for hit in hits if hit.asked or hit.chance <= _UNLIKELY or (hit.cost < _OBVIOUS and stated.allows(_total(subject, hit)))
-        ]
+        hits = [hit for hit in hits if hit.asked or (hit.cost < _OBVIOUS and stated.allows(_total(subject, hit)))]
     # A size that the user named is answered even if another size contradicts it.
     hits = [hit for hit in hits if hit.asked or all(impossible(subject, dict(edit.sizes)) == "" for edit in hit.edits if edit.sizes)]
     # A rounded number is weak evidence: only the simplest answer is shown.
