@@ -233,8 +233,8 @@ def _whole_numbers(symbol: Symbol, values: Any) -> Sequence[int]:
             message = f"{symbol} has too many candidates; take a larger step, as in multiples(64, 64, 8192)."
             raise ArgumentError(message)
         return values if values.step > 0 else values[::-1]
-    found: list[Any] | None = None if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
-    if found is None or any(isinstance(value, bool) or not hasattr(value, "__index__") for value in found):
+    found: list[Any] = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [None]
+    if any(isinstance(value, bool) or not hasattr(value, "__index__") for value in found):
         message = f"the candidates for {symbol} are {quoted(values)}; wanted whole numbers, as in range(1, 97), or an expression."
         raise ArgumentError(message)
     return sorted({int(value) for value in found})

@@ -160,12 +160,11 @@ def _measured(subject: Subject, layer: Layer, found: Mapping[str, tuple[int, ...
             term = _in_letters(names, copies, sizes) * Polynomial.of(sign)
             yield fixed(subject, term, f"{word} {listed(names)}", 1.0, names)
     if unknown:
-        amount = Polynomial.of(sum(prod(found[name]) for name in unknown))
-        yield fixed(subject, amount, f"with {listed(unknown)}, which the layer does not have", 1.0, unknown)
+        term = Polynomial.of(sum(prod(found[name]) for name in unknown))
+        yield fixed(subject, term, f"with {listed(unknown)}, which the layer does not have", 1.0, unknown)
     reshaped = [name for name, shape in found.items() if name in entries and shapes[name] != shape]
     if reshaped:
-        amount = sum(prod(found[name]) for name in reshaped)
-        term = Polynomial.of(amount) - _in_letters(reshaped, copies, sizes)
+        term = Polynomial.of(sum(prod(found[name]) for name in reshaped)) - _in_letters(reshaped, copies, sizes)
         yield fixed(subject, term, listed([f"{name} {found[name]} in place of {shapes[name]}" for name in reshaped]), 1.0, reshaped)
 
 

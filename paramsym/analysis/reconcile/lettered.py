@@ -12,7 +12,7 @@ from paramsym.algebra.polynomial import Monomial, Polynomial
 from paramsym.algebra.size import substitute, symbols_in, with_quotients
 from paramsym.analysis import claim as claims
 from paramsym.analysis.claim import Stated
-from paramsym.analysis.counted import Counted, title
+from paramsym.analysis.counted import Counted, put, title
 from paramsym.analysis.evaluate.compiling import stated
 from paramsym.analysis.reconcile.answers import Answer, Reading, Reconciliation
 from paramsym.analysis.reconcile.subject import Subject
@@ -38,23 +38,16 @@ def against_formula(subject: Counted, claim: str | Expr, search: Search) -> Reco
         SizeError: a number as the claim about a formula whose letters have no sizes.
     """
     sizes = _stand_ins(subject)
-    known = subject.origin[1]
-    everything = {**{symbol: size for symbol, size in known.items() if isinstance(size, int)}, **sizes}
-    said = claims.read(claim, everything)
+    known = {symbol: size for symbol, size in subject.origin[1].items() if isinstance(size, int)}
+    said = claims.read(claim, known | sizes)
     if said.formula is None:
         subject.count  # noqa: B018 - raises, and says which letters have no sizes
         raise AssertionError  # pragma: no cover
-    placed = {symbol: Integer(size) for symbol, size in known.items() if isinstance(size, int)}
-    formula = Polynomial.of(substitute(said.formula.as_expr(), placed)) if placed else said.formula
+    formula = put(said.formula, known)
     term = formula - subject.polynomial
-    name = title(subject)
-    if not term:
-        return Reconciliation(
-            name, None, said.words, (Answer(Integer(0), Integer(0), (Reading(f"{said.words} is right, letter by letter"),)),)
-        )
-    readings = list(_readings(subject, sizes, formula, search))
+    readings = _readings(subject, sizes, formula, search) if term else [Reading(f"{said.words} is right, letter by letter")]
     answer = Answer(term.as_expr(), term.as_expr(), tuple(readings) or (Reading(_between(subject, term)),))
-    return Reconciliation(name, None, said.words, (answer,))
+    return Reconciliation(title(subject), None, said.words, (answer,))
 
 
 def _readings(subject: Counted, sizes: Mapping[Symbol, int], formula: Polynomial, search: Search) -> list[Reading]:
@@ -68,8 +61,8 @@ def _readings(subject: Counted, sizes: Mapping[Symbol, int], formula: Polynomial
     whole = int(value)
     term = formula - subject.polynomial
     found = search(sized, Stated(f"{whole:,}", whole, whole, whole)) if whole != count else []
-    placed = {symbol: Integer(size) for symbol, size in subject.origin[1].items() if isinstance(size, int)}
-    same = [one for one in found if Polynomial.of(substitute(one.term, placed)) == term]
+    known = {symbol: size for symbol, size in subject.origin[1].items() if isinstance(size, int)}
+    same = [one for one in found if put(Polynomial.of(one.term), known) == term]
     readings = (reading for answer in same for reading in answer.readings if len(reading.edits) == 1)
     return [replace(reading, edits=(), note="") for reading in readings]
 
@@ -113,8 +106,8 @@ def _named(subject: Counted, missing: Polynomial) -> str:
     gone: set[Monomial] = {monomial for monomial, c in missing.terms.items() if subject.polynomial.terms.get(monomial) == c}
     names = [str(line.path[-1]) for line in subject.lines if gone and set(line.polynomial().terms) <= gone]
     where = Polynomial({monomial: missing.terms[monomial] for monomial in gone})
+    if not names:
+        return ""
     return (
-        f", of which {written(where.as_expr())} is the whole of {listed(names)}"
-        if names and where != missing
-        else (f", the whole of {listed(names)}" if names else "")
+        f", the whole of {listed(names)}" if where == missing else f", of which {written(where.as_expr())} is the whole of {listed(names)}"
     )

@@ -136,7 +136,7 @@ class OneSize:
         rising = all(exponent >= 0 and (exponent == 0 or coefficient >= 0) for exponent, coefficient in self.powers.items())
         if not rising or self.value(10 * self.size) < low:
             return None
-        found = bisect_left(range(10 * self.size), low, 1, key=self.value)
+        found = bisect_left(range(10 * self.size), Fraction(low), 1, key=self.value)
         # If a rounded claim allows several roots, none of them is an explanation.
         return found if found != self.size and low <= self.value(found) <= high < self.value(found + 1) else None
 
