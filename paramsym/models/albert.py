@@ -67,11 +67,9 @@ class Albert(BertLike):
 
     @property
     def classifier_rate(self) -> float:
-        """The dropout rate of classifiers; question answering has no dropout."""
         return 0.0 if self.task == "QuestionAnswering" else self.classifier_dropout_prob
 
     def ties(self) -> Mapping[str, str]:
-        """The output matrix is the word table, and the decoder's bias the head's, unless ``tie_word_embeddings`` is False."""
         if self.task not in {"PreTraining", "MaskedLM"} or not self.tie_word_embeddings:
             return {}
         return {
@@ -80,13 +78,11 @@ class Albert(BertLike):
         }
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Any:
-        """The scores of words, of labels, or of a text by its pooled vector; both in pre-training."""
         if self.task == "PreTraining":
             return own.predictions(x), own.sop_classifier(drop(pooled[0], self.classifier_dropout_prob))
         return own.predictions(x) if self.task == "MaskedLM" else super().answer(own, x, *pooled)
 
     def base(self) -> TextBase:
-        """The tables, the projection, the groups of blocks, the pooler."""
         group = Sequential(albert_layers=Repeat(self._layer(), self.inner_group_num))
         encoder = Sequential(
             embedding_hidden_mapping_in=Dense(self.embedding_size, self.hidden_size),
@@ -113,7 +109,6 @@ class Albert(BertLike):
         return AlbertLayer(layers, self.hidden_act)
 
     def head(self) -> Iterator[Part]:
-        """The head for words has the embedding's width; the head for the order of sentences has a separate prefix."""
         if self.task in {"PreTraining", "MaskedLM"}:
             sizes = (self.hidden_size, self.embedding_size, self.vocab_size)
             yield Part("predictions", AlbertPredictions(*sizes, self.hidden_act, eps=self.layer_norm_eps))
@@ -130,7 +125,6 @@ class AlbertAttention(Attention):
     dropped: float = 0.0
 
     def forward(self, own: Own, x: Value, *memory: Value) -> Value:
-        """Self-attention."""
         return own.LayerNorm(drop(super().forward(own, x, *memory), self.dropped) + x)
 
 
@@ -141,7 +135,6 @@ class AlbertLayer(Holder):
     function: str
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Both, one after the other."""
         x = own.attention(x)
         return own.full_layer_layer_norm(own.ffn_output(activation(own, self.function, own.ffn(x), "activation")) + x)
 
@@ -162,7 +155,6 @@ class AlbertGroups(Layer):
     times: Count
 
     def parts(self) -> Iterator[Part]:
-        """The groups."""
         yield Part("", self.group, Numbers(self.groups), used=self.times)
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - the groups are numbered
@@ -208,18 +200,15 @@ class AlbertPredictions(Layer):
     eps: float = 1e-12
 
     def tensors(self) -> Iterator[Tensor]:
-        """The output bias."""
         yield Tensor("bias", (self.vocab_size,), role="bias")
 
     def parts(self) -> Iterator[Part]:
-        """The normalisation, the projection before it, the output matrix."""
         yield Part("LayerNorm", LayerNorm(self.embedding_size, self.eps))
         yield Part("dense", Dense(self.hidden_size, self.embedding_size))
         yield Part("decoder", Dense(self.embedding_size, self.vocab_size))
         yield from (Part(name, layer) for name, layer in learned("activation", self.hidden_act).items())
 
     def forward(self, own: Own, x: Value) -> Value:
-        """A score for every word; the bias is the decoder's, which uses it."""
         return own.decoder(own.LayerNorm(activation(own, self.hidden_act, own.dense(x), "activation")))
 
 

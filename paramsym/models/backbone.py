@@ -35,7 +35,6 @@ class Backbone(Model):
     reads: ClassVar[Mapping[str, Key]] = {"out_indices": Listed(int, only=_ONLY)}
 
     def conditions(self) -> None:
-        """Features are chosen only for a class with feature maps, and are stages in order."""
         super().conditions()
         if self.out_features is None:
             return
@@ -50,12 +49,10 @@ class Backbone(Model):
 
     @property
     def is_backbone(self) -> bool:
-        """Whether the class returns feature maps."""
         return self.architecture.endswith("Backbone")
 
     @property
     def stages(self) -> Count:
-        """The number of stages."""
         return len(getattr(self, "depths", ()))
 
     @property
@@ -136,7 +133,6 @@ class Staged(Layer):
     chosen: tuple[Count, ...]
 
     def parts(self) -> Iterator[Part]:
-        """All blocks."""
         yield Part("", self.block, Numbers(self.depth))
 
     def forward(self, own: Own, x: Value, *along: Value) -> tuple[Value, ...]:  # noqa: ARG002 - every copy stores what the first one does

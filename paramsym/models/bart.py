@@ -85,7 +85,6 @@ class Bart(TwoStacks, Seq2Seq):
             yield Tensor("final_logits_bias", (1, self._outputs), role="bias", buffer=True)
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``model`` if a head follows, then the head."""
         width = self.d_model
         if self._causal:
             yield Part(self._base_name, Sequential(decoder=self._decoder()))
@@ -115,7 +114,6 @@ class Bart(TwoStacks, Seq2Seq):
         return roll(source, (1,), (1,)) if self.kind == "MBart" else super().moved(source)
 
     def ties(self) -> Mapping[str, str]:
-        """One table for both stacks and the output, unless ``tie_word_embeddings`` is False."""
         if not self.tie_word_embeddings:
             return {}
         under = f"{self._base_name}." if self._base_name else ""
@@ -127,17 +125,14 @@ class Bart(TwoStacks, Seq2Seq):
 
     @property
     def decodes(self) -> bool:
-        """All but the causal classes, which are the decoder alone."""
         return not self._causal
 
     @property
     def one_text(self) -> bool:
-        """Whether the class gives labels or answers for one text, which the decoder reads again."""
         return self.task in {"SequenceClassification", "QuestionAnswering"}
 
     @property
     def norm_first(self) -> bool:
-        """As the table says."""
         return self.kind in {"MBart", "Pegasus"}
 
     @property

@@ -79,7 +79,6 @@ class Beit(PatchTransformer, Backbone):
     published, claims = published_in("beit")
 
     def conditions(self) -> None:
-        """Only the backbone has the choice of a pyramid."""
         super().conditions()
         if self.add_fpn and not self.is_backbone:
             message = f"add_fpn is for BeitBackbone; in {self.architecture} it is fixed whether there is a pyramid."
@@ -87,16 +86,13 @@ class Beit(PatchTransformer, Backbone):
 
     @property
     def base_name(self) -> str:
-        """The backbone, too, has the base model under its name."""
         return "" if self.architecture == "BeitModel" else "beit"
 
     @property
     def stages(self) -> Count:
-        """Each block is a stage."""
         return self.num_hidden_layers
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``beit`` if a head follows, then the head."""
         width, labels = self.hidden_size, self.num_labels
         yield Part(self.base_name, self._base(pooled=self.task == "ImageClassification" or (not self.base_name and self.add_pooling_layer)))
         if self.add_fpn or self.task in _SEGMENTS:
@@ -127,7 +123,6 @@ class Beit(PatchTransformer, Backbone):
         return self._segmenting(own, others) if self.base_name else x
 
     def _segmenting(self, own: Own, found: list[Value]) -> Any:
-        """Return the maps of a backbone, or labels of pixels."""
         maps = tuple(found)
         if self.reshape_hidden_states or self.task in _SEGMENTS:
             maps = tuple(on_map(take(x, 1, 1, canonical(x.sizes[1] - 1)), self.patches()) for x in found)
@@ -161,7 +156,6 @@ class Beit(PatchTransformer, Backbone):
         return BeitBase(layers, self.patches() if near else None)
 
     def block(self) -> BeitBlock:
-        """Return one block."""
         layers: dict[str, Layer] = {
             "attention": self.attention(key_bias=False),
             "layernorm_before": self.norm(),
@@ -208,7 +202,6 @@ class BeitBlock(Holder):
     dropped: float = 0.0
 
     def tensors(self) -> Iterator[Tensor]:
-        """The two scales."""
         if self.width is not None:
             yield Tensor("lambda_1", (self.width,), role="scale")
             yield Tensor("lambda_2", (self.width,), role="scale")
@@ -241,7 +234,6 @@ class BeitPositionBias(Layer):
     num_attention_heads: Dim
 
     def tensors(self) -> Iterator[Tensor]:
-        """The table."""
         down, across = self.patches
         yield Tensor("relative_position_bias_table", ((2 * down - 1) * (2 * across - 1) + 3, self.num_attention_heads), role="table")
 

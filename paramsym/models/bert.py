@@ -45,7 +45,6 @@ class TextModel(Model):
     """The heads that read the pooled vector."""
 
     def conditions(self) -> None:
-        """The flags fit the class."""
         super().conditions()
         if getattr(self, "add_cross_attention", False) and not getattr(self, "is_decoder", False):
             message = "add_cross_attention=True needs is_decoder=True: only a decoder attends to an encoder."
@@ -55,16 +54,13 @@ class TextModel(Model):
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under its own name if a head follows, then the head."""
         yield Part(self.base_name if self.task else "", self.base())
         yield from self.head()
 
     def base(self) -> TextBase:
-        """Return the base model."""
         raise NotImplementedError
 
     def head(self) -> Iterator[Part]:
-        """Yield what the head stores: one score for each choice, or for each label."""
         if self.task == "MultipleChoice":
             yield Part("classifier", Dense(self.width, 1))
         elif self.num_labels is not None and self.task.endswith(self.labelled):
@@ -72,12 +68,10 @@ class TextModel(Model):
 
     @property
     def head_name(self) -> str:
-        """The name of the last projection to labels."""
         return "qa_outputs" if self.task == "QuestionAnswering" else "classifier"
 
     @property
     def has_pooler(self) -> bool:
-        """Whether the base model ends with a pooler."""
         return self.task in self.pooled if self.task else getattr(self, "add_pooling_layer", False)
 
     @property
@@ -93,7 +87,6 @@ class TextModel(Model):
         return {"input_ids": (B, *choices, S), **memory}
 
     def forward(self, own: Own, input_ids: Value, encoder_hidden_states: Value | None = None) -> Any:
-        """Last hidden states, or the output of the head."""
         if encoder_hidden_states is not None and not self.reads_memory:
             message = f"{self.architecture} takes no encoder_hidden_states: wanted 1 shape, of the token ids; found 2."
             raise ShapeError(message)
@@ -112,7 +105,6 @@ class TextModel(Model):
         return 0.0
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Any:
-        """Return the head's output for the last hidden states, or for the pooled vector."""
         (read,) = pooled or (x,)
         return own[self.head_name](drop(read, self.classifier_rate))
 
@@ -189,11 +181,9 @@ class Bert(BertLike):
 
     @property
     def language(self) -> bool:
-        """Whether the class gives scores of words."""
         return self.task in {"PreTraining", "MaskedLM", "CausalLM"}
 
     def ties(self) -> Mapping[str, str]:
-        """The output matrix is the word table, and the decoder's bias the head's, unless ``tie_word_embeddings`` is False."""
         if not self.language or not self.tie_word_embeddings:
             return {}
         return {
@@ -202,17 +192,14 @@ class Bert(BertLike):
         }
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Any:
-        """The scores of the head, which reads the pooled vector if present; both scores in pre-training."""
         if "cls" in own:
             return own.cls(x, *pooled) if self.language else own.cls(*pooled)
         return super().answer(own, x, *pooled)
 
     def base(self) -> TextBase:
-        """The tables, the blocks, the pooler."""
         return TextBase({"embeddings": tables_of(self, self.hidden_size), "encoder": encoder_of(self), **pooler_of(self)})
 
     def head(self) -> Iterator[Part]:
-        """The heads of pre-training have a separate prefix."""
         relation = {"seq_relationship": Dense(self.hidden_size, 2)}
         if self.language:
             predictions = BertPredictions(self.hidden_size, self.vocab_size, self.hidden_act, eps=self.layer_norm_eps)

@@ -92,7 +92,6 @@ class Attention(Holder):
     dropout: float = 0.0
 
     def forward(self, own: Own, x: Value, *memory: Value) -> Value:
-        """Project, attend, and project back if the output projection is a part of this layer."""
         source = memory or (x,)
         query, key, value = (heads(own[name](*given)) for name, given in zip(self.names, ((x,), source, source), strict=True))
         if memory or self.causal:
@@ -106,7 +105,6 @@ class AttentionAndOutput(Holder):
     """Attention, and the ``output`` that adds its result to the residual stream."""
 
     def forward(self, own: Own, x: Value, *memory: Value) -> Value:
-        """Self-attention, or attention to the memory."""
         return own.output(own.self(x, *memory), x)
 
 
@@ -120,7 +118,6 @@ class AddedNorm(Holder):
     dropped: float = 0.0
 
     def forward(self, own: Own, y: Value, x: Value) -> Value:
-        """Project, add, normalise."""
         return own.LayerNorm(drop(own.dense(y), self.dropped) + x)
 
 
@@ -133,7 +130,6 @@ class Activated(Holder):
     act_name: str = "activation"
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Project, activate, normalise."""
         x = activation(own, self.function, own.dense(x), self.act_name)
         return own.LayerNorm(x) if "LayerNorm" in own else x
 
@@ -164,11 +160,9 @@ class Pooler(Layer):
     dropped: float = 0.0
 
     def parts(self) -> Iterator[Part]:
-        """The projection."""
         yield Part(self.name, Dense(self.width, self.width))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The first position, projected."""
         return activated(self.function, own[self.name](drop(take(x, 1), self.dropped)))
 
 
@@ -180,7 +174,6 @@ class TextBase(Holder):
     blocks: str = "encoder"
 
     def forward(self, own: Own, input_ids: Value, *memory: Value) -> Any:
-        """The last hidden states, and the pooled vector."""
         x = own.embeddings(input_ids)
         x = own.embeddings_project(x) if "embeddings_project" in own else x
         x = own[self.blocks](x, *memory)
@@ -205,7 +198,6 @@ class TwoHeads(Holder):
     """The heads of pre-training: ``predictions`` for all positions, ``seq_relationship`` for the text."""
 
     def forward(self, own: Own, x: Value, pooled: Value) -> tuple[Value, Value]:
-        """The scores of words, and those of the text."""
         return own.predictions(x), own.seq_relationship(pooled)
 
 
@@ -232,14 +224,12 @@ class BertEmbeddings(Layer):
             yield Tensor(name, (1, self.max_position_embeddings), role="statistic", buffer=True, persistent=False)
 
     def parts(self) -> Iterator[Part]:
-        """Three tables, then the normalisation."""
         yield Part("word_embeddings", Embedding(self.vocab_size, self.hidden_size))
         yield Part("position_embeddings", LearnedPositions(self.max_position_embeddings, self.hidden_size, counted="buffer"))
         yield Part("token_type_embeddings", TokenTypes(self.type_vocab_size, self.hidden_size))
         yield Part("LayerNorm", LayerNorm(self.hidden_size, self.eps))
 
     def forward(self, own: Own, input_ids: Value) -> Value:
-        """The sum of the three embeddings of each token, normalised."""
         return drop(own.LayerNorm(own.position_embeddings(own.token_type_embeddings(own.word_embeddings(input_ids)))), self.dropped)
 
 
@@ -259,11 +249,9 @@ class BertPredictions(Layer):
     eps: float = 1e-12
 
     def tensors(self) -> Iterator[Tensor]:
-        """The output bias."""
         yield Tensor("bias", (self.vocab_size,), role="bias")
 
     def parts(self) -> Iterator[Part]:
-        """The transform, then the decoder."""
         width, act = self.hidden_size, learned("transform_act_fn", self.hidden_act)
         layers = {"dense": Dense(width, width), **act, "LayerNorm": LayerNorm(width, self.eps)}
         yield Part("transform", Activated(layers, self.hidden_act, act_name="transform_act_fn"))

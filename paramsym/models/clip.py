@@ -45,11 +45,9 @@ class ClipText(ReadingTower):
     eos_token_id: int | None = key(Whole(49407, least=0))
 
     def parts(self) -> Iterator[Part]:
-        """The tower, under ``text_model`` if a projection follows."""
         return _projected(self, "text_model", "text_projection")
 
     def tower(self) -> Sequential:
-        """Return the tables, the blocks and the normalisation."""
         return Sequential(embeddings=self.embeddings(), encoder=self.blocks(mask=Mask(causal=True)), final_layer_norm=self.norm())
 
     def forward(self, own: Own, input_ids: Value) -> Value:
@@ -87,11 +85,9 @@ class ClipVision(SeeingTower):
     architecture: str = classes({"CLIP": "VisionModel VisionModelWithProjection"})
 
     def parts(self) -> Iterator[Part]:
-        """The tower, under ``vision_model`` if a projection follows."""
         return _projected(self, "vision_model", "visual_projection")
 
     def tower(self) -> ClipSeeing:
-        """Return the embeddings, the blocks, and the normalisations around them."""
         layers = {"embeddings": self.embeddings(class_token=True), "pre_layrnorm": self.norm(), "encoder": self.blocks()}
         return ClipSeeing({**layers, "post_layernorm": self.norm()})
 
@@ -151,23 +147,19 @@ class Clip(TwoTowers):
     published, claims = published_in("clip", text_config=ClipText, vision_config=ClipVision)
 
     def tensors(self) -> Iterator[Tensor]:
-        """The scale of the products."""
         if self.compares:
             yield Tensor("logit_scale", (), role="scale")
 
     def parts(self) -> Iterator[Part]:
-        """The towers and their projections, or the image tower and a classifier."""
         yield from super().parts()
         if self.compares:
             yield Part("visual_projection", Dense(self.vision_config.hidden_size, self.projection_dim, bias=False))
             yield Part("text_projection", Dense(self.text_config.hidden_size, self.projection_dim, bias=False))
 
     def seen(self, own: Own, images: Value) -> Value:
-        """The projection of the class token."""
         return own.visual_projection(own.vision_model(images)[1])
 
     def read(self, own: Own, input_ids: Value) -> Value:
-        """The projection of the token at which each text ends."""
         return own.text_projection(self.text_config.ends(own.text_model(input_ids), input_ids))
 
 

@@ -60,7 +60,6 @@ class ConvNext(ImageModel, Backbone):
     published, claims = published_in("convnext")
 
     def conditions(self) -> None:
-        """Every stage has a width and a depth."""
         super().conditions()
         depths, widths, stages = len(self.depths), len(self.hidden_sizes), self._built
         if not 0 <= stages <= min(depths, widths) or not widths:
@@ -75,7 +74,6 @@ class ConvNext(ImageModel, Backbone):
         return len(self.depths) if self.num_stages is None else self.num_stages
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``convnext`` if a classifier follows, then the classifier."""
         first, last = self.hidden_sizes[0], self.hidden_sizes[-1]
         patches = Conv2d(self.num_channels, first, self.patch_size, stride=self.patch_size)
         layers: dict[str, Layer] = {
@@ -131,7 +129,6 @@ class _Base(Holder):
     pooled: bool
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The last map, or one vector for each image."""
         x = own.encoder(own.embeddings(x))
         vector = own.layernorm(reduce("mean", x, 2, 3))
         return vector if self.pooled else x
@@ -151,12 +148,10 @@ class ConvNextBlock(Layer):
     scaled: bool = True
 
     def tensors(self) -> Iterator[Tensor]:
-        """The scale."""
         if self.scaled:
             yield Tensor("layer_scale_parameter", (self.width,), role="scale")
 
     def parts(self) -> Iterator[Part]:
-        """Convolution, normalisation, matrices."""
         width = self.width
         yield Part("dwconv", Conv2d(width, width, 7, padding=3, groups=width))
         yield Part("layernorm", LayerNorm(width, 1e-6))

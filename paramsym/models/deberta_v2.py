@@ -107,7 +107,6 @@ class DebertaV2(BertLike):
     published, claims = published_in("deberta_v2")
 
     def head(self) -> Iterator[Part]:
-        """The pooler is separate from the base model; the head of words has two forms."""
         width = self.hidden_size
         if self.task in _POOLED:
             pooled = width if self.pooler_hidden_size is None else self.pooler_hidden_size
@@ -118,7 +117,6 @@ class DebertaV2(BertLike):
         yield from super().head()
 
     def ties(self) -> Mapping[str, str]:
-        """The output matrix is the word table, and the decoder's bias the head's, unless ``tie_word_embeddings`` is False."""
         if self.task != "MaskedLM" or not self.legacy or not self.tie_word_embeddings:
             return {}
         return {
@@ -128,12 +126,10 @@ class DebertaV2(BertLike):
 
     @property
     def classifier_rate(self) -> float:
-        """The dropout rate of text classifiers; by default, and for token labels, that of the hidden states; 0 for question answering."""
         rate = self.hidden_dropout_prob if self.cls_dropout is None or self.task == "TokenClassification" else self.cls_dropout
         return 0.0 if self.task == "QuestionAnswering" else rate
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Value:  # noqa: ARG002 - the pooler is not the base model's
-        """The scores of words, of labels, or of a text by its pooled vector."""
         if self.task == "MaskedLM":
             return own.cls(x) if self.legacy else own.lm_predictions(x, own["deberta.embeddings.word_embeddings.weight"])
         x = own.pooler(x) if "pooler" in own else x
@@ -148,7 +144,6 @@ class DebertaV2(BertLike):
         return self.max_position_embeddings if self.max_relative_positions is None else self.max_relative_positions
 
     def base(self) -> TextBase:
-        """The embeddings and the blocks, with the tensors that the blocks share."""
         width, norm = self.hidden_size, LayerNorm(self.hidden_size, self.layer_norm_eps)
         embeddings = DebertaV2Embeddings(
             self.vocab_size,
@@ -218,7 +213,6 @@ class Disentangled(Holder):
     rates: tuple[float, float] = (0.0, 0.0)
 
     def forward(self, own: Own, x: Value, *table: Value) -> Value:
-        """The scores of content with content, plus those of the relative positions."""
         projected = (rearrange(heads(own[name](x)), "b s a d -> b a s d") for name in ("query_proj", "key_proj", "value_proj"))
         query, key, value = map(compact, projected)
         batch, _, length, width = query.sizes
@@ -254,7 +248,6 @@ class DebertaV2Layer(Holder):
     """Attention and the feed-forward network, each added to the residual stream and normalised after the sum."""
 
     def forward(self, own: Own, x: Value, *table: Value) -> Value:
-        """The attention reads the table of relative positions if present."""
         x = own.attention(x, *table)
         return own.output(own.intermediate(x), x)
 
@@ -267,7 +260,6 @@ class ConvolvedInput(Holder):
     dropped: float = 0.0
 
     def forward(self, own: Own, x: Value, after: Value) -> Value:
-        """Both are (batch, positions, width), and so is the result."""
         y = rearrange(own.conv(compact(rearrange(x, "b s h -> b h s"))), "b h s -> b s h")
         seen = constant("full", (*x.sizes[:2], 1), 1, kind="truth")
         y = where(seen, known(compact(y), *x.shape), 0.0)
@@ -321,11 +313,9 @@ class DebertaV2Embeddings(Layer):
     dropped: float = 0.0
 
     def tensors(self) -> Iterator[Tensor]:
-        """The indices of positions, which the reference computes and does not save."""
         yield Tensor("position_ids", (1, self.max_position_embeddings), role="statistic", buffer=True, persistent=False)
 
     def parts(self) -> Iterator[Part]:
-        """The tables, the projection, the normalisation."""
         narrow = self.hidden_size if self.embedding_size is None else self.embedding_size
         yield Part("word_embeddings", Embedding(self.vocab_size, narrow))
         if self.position_biased_input:
@@ -337,7 +327,6 @@ class DebertaV2Embeddings(Layer):
         yield Part("LayerNorm", LayerNorm(self.hidden_size, self.eps))
 
     def forward(self, own: Own, input_ids: Value) -> Value:
-        """The sum of the embeddings of each token, projected to the hidden size and normalised."""
         x = own.word_embeddings(input_ids)
         for name in ("position_embeddings", "token_type_embeddings", "embed_proj"):
             x = own[name](x) if name in own else x
@@ -363,11 +352,9 @@ class DebertaV2Predictions(Layer):
     eps: float = 1e-7
 
     def tensors(self) -> Iterator[Tensor]:
-        """The output bias."""
         yield Tensor("bias", (self.vocab_size,), role="bias")
 
     def parts(self) -> Iterator[Part]:
-        """The transform, and the output matrix if present."""
         narrow = self.embedding_size if self.legacy else self.hidden_size
         layers = {
             "dense": Dense(self.hidden_size, narrow),

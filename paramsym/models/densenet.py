@@ -56,7 +56,6 @@ class DenseNet(Pictures):
     published, claims = published_in("densenet")
 
     def parts(self) -> Iterator[Part]:
-        """The features, then the classifier."""
         growth, blocks, taken = self.growth_rate, len(self.block_config), {symbol.name for symbol in self.symbols}
         index = dims(next(name for name in ("i" + number * "_" for number in range(len(taken) + 1)) if name not in taken))
         # Repeated halving with rounding down equals one division of the whole by a power of two, so floors are not nested.
@@ -80,7 +79,6 @@ class DenseNet(Pictures):
         return {"x": (B, 3, side, side)}
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Scores of classes, (batch, classes), from the mean of every channel."""
         return own.classifier(reduce("mean", apply("relu", own.features(self.seen(x))), 2, 3))
 
 
@@ -106,7 +104,6 @@ class _DenseLayer(Layer):
         yield Part("conv2", Conv2d(self.between, self.growth, 3, padding=1, bias=False))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The input channels, then the new ones."""
         narrow = own.conv1(apply("relu", own.norm1(x)))
         return join(x, own.conv2(apply("relu", own.norm2(narrow))), axis=1)
 
@@ -116,5 +113,4 @@ class _Transition(Holder):
     """Norm, ReLU and a 1x1 convolution to half the channels, before a pooling."""
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Half of the channels, at half of the extents."""
         return own.pool(own.conv(apply("relu", own.norm(x))))

@@ -63,11 +63,9 @@ class Dinov2(PatchTransformer, Backbone):
 
     @property
     def stages(self) -> Count:
-        """Each block is a stage."""
         return self.num_hidden_layers
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``dinov2`` if a head follows, then the head."""
         block, depth = self.block(), self.num_hidden_layers
         layers = {
             "embeddings": self.embeddings(masked=self.use_mask_token, any_size=True),
@@ -97,7 +95,6 @@ class Dinov2(PatchTransformer, Backbone):
         return on_map(take(x, 1, 1, canonical(x.sizes[1] - 1)), extents) if self.reshape_hidden_states else x
 
     def block(self) -> Dinov2Layer:
-        """Return one block."""
         return Dinov2Layer(
             {
                 "norm1": self.norm(),
@@ -123,7 +120,6 @@ class Dinov2Base(Holder):
     """The base model: ``embeddings``, the blocks of ``encoder``, ``layernorm``."""
 
     def forward(self, own: Own, pixel_values: Value, *mask: Value) -> Value:
-        """(batch, channels, height, width) to (batch, tokens, width)."""
         return own.layernorm(own.encoder(own.embeddings(pixel_values, *mask)))
 
 
@@ -132,7 +128,6 @@ class Dinov2Layer(Holder):
     """A block of two sub-layers, each with a norm before it and a scale after it."""
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Attention, then the feed-forward network, each added to the residual stream."""
         x = x + own.layer_scale1(own.attention(own.norm1(x)))
         return x + own.layer_scale2(own.mlp(own.norm2(x)))
 
@@ -149,11 +144,9 @@ class LayerScale(Layer):
     width: Dim
 
     def tensors(self) -> Iterator[Tensor]:
-        """The scale."""
         yield Tensor("lambda1", (self.width,), role="scale")
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Every feature times its scale."""
         return features(x, self.width) * own.lambda1
 
 

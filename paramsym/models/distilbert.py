@@ -67,20 +67,17 @@ class DistilBert(TextModel):
     published, claims = published_in("distilbert")
 
     def conditions(self) -> None:
-        """An answer needs two labels, its beginning and its end."""
         super().conditions()
         if self.task == "QuestionAnswering" and self.num_labels is not None and not equal(self.num_labels, 2):
             message = f"num_labels is {self.num_labels}; {self.architecture} has two outputs, where an answer begins and where it ends."
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
-        """An activation with parameters, the base model, the head."""
         if self.task == "MaskedLM":
             yield from (Part(name, layer) for name, layer in learned("activation", self.activation).items())
         yield from super().parts()
 
     def head(self) -> Iterator[Part]:
-        """A projection before the scores of a text."""
         width = self.dim
         if self.task == "MaskedLM":
             yield Part("vocab_transform", Dense(width, width))
@@ -91,24 +88,20 @@ class DistilBert(TextModel):
         yield from super().head()
 
     def ties(self) -> Mapping[str, str]:
-        """The output matrix is the word table, unless ``tie_word_embeddings`` is False."""
         tied = self.task == "MaskedLM" and self.tie_word_embeddings
         return {"vocab_projector.weight": "distilbert.embeddings.word_embeddings.weight"} if tied else {}
 
     @property
     def classifier_rate(self) -> float:
-        """The dropout rate of the head; each kind of head has its own."""
         return {"QuestionAnswering": self.qa_dropout, "TokenClassification": self.dropout}.get(self.task, self.seq_classif_dropout)
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Value:  # noqa: ARG002 - there is no pooler
-        """The scores of words, of labels, or of a text by its first position."""
         if self.task == "MaskedLM":
             return own.vocab_projector(own.vocab_layer_norm(activation(own, self.activation, own.vocab_transform(x), "activation")))
         x = apply("relu", own.pre_classifier(take(x, 1))) if "pre_classifier" in own else x
         return super().answer(own, x)
 
     def base(self) -> TextBase:
-        """The tables and the blocks."""
         width, inner, norm = self.dim, self.hidden_dim, LayerNorm(self.dim, EPS)
         sliced = (self.n_heads, self.head_width())
         names = ("q_lin", "k_lin", "v_lin")
@@ -137,7 +130,6 @@ class PostNorm(Holder):
     dropped: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Both, one after the other."""
         x = own.sa_layer_norm(own.attention(x) + x)
         return own.output_layer_norm(drop(own.ffn(x), self.dropped) + x)
 
@@ -160,13 +152,11 @@ class DistilBertEmbeddings(Layer):
         yield Tensor("position_ids", (1, self.max_position_embeddings), role="statistic", buffer=True, persistent=False)
 
     def parts(self) -> Iterator[Part]:
-        """Two tables, then the normalisation."""
         yield Part("word_embeddings", Embedding(self.vocab_size, self.dim))
         yield Part("position_embeddings", LearnedPositions(self.max_position_embeddings, self.dim, counted="buffer"))
         yield Part("LayerNorm", LayerNorm(self.dim, EPS))
 
     def forward(self, own: Own, input_ids: Value) -> Value:
-        """The sum of the embeddings of each token, normalised."""
         return drop(own.LayerNorm(own.position_embeddings(own.word_embeddings(input_ids))), self.dropped)
 
 

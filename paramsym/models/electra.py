@@ -60,7 +60,6 @@ class Electra(BertLike):
     published, claims = published_in("electra")
 
     def conditions(self) -> None:
-        """The reference must know the kind of summary."""
         super().conditions()
         if self.task == "MultipleChoice":
             if self.summary_activation:
@@ -70,12 +69,10 @@ class Electra(BertLike):
                 raise ArgumentError(message)
 
     def ties(self) -> Mapping[str, str]:
-        """The output matrix is the word table, unless ``tie_word_embeddings`` is False."""
         tied = self.task.endswith("LM") and self.tie_word_embeddings
         return {"generator_lm_head.weight": "electra.embeddings.word_embeddings.weight"} if tied else {}
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Value:  # noqa: ARG002 - there is no pooler
-        """The scores of words, of labels, of a text by its summary, or one for each position: whether its word was replaced."""
         if self.task.endswith("LM"):
             return own.generator_lm_head(own.generator_predictions(x))
         if self.task == "PreTraining":
@@ -85,13 +82,11 @@ class Electra(BertLike):
         return own.classifier(x) if self.task == "SequenceClassification" else super().answer(own, x)
 
     def base(self) -> TextBase:
-        """The tables, their projection if present, and BERT's blocks."""
         narrow, width = self.embedding_size, self.hidden_size
         widened = {} if same(narrow, width) else {"embeddings_project": Dense(narrow, width)}
         return TextBase({"embeddings": tables_of(self, narrow), **widened, "encoder": encoder_of(self)})
 
     def head(self) -> Iterator[Part]:
-        """The generator's words, the discriminator's scores, a text's labels after a projection or a summary."""
         narrow, width = self.embedding_size, self.hidden_size
         if self.task.endswith("LM"):
             layers = {"LayerNorm": LayerNorm(narrow, self.layer_norm_eps), "dense": Dense(width, narrow)}

@@ -98,7 +98,6 @@ class EncoderDecoder(Layer):
     published = _PUBLISHED[0]
 
     def parts(self) -> Iterator[Part]:
-        """The encoder, the decoder, the projection to the vocabulary."""
         yield Part("encoder", self._stack("src", self.n_src_vocab, self.n_layers, crosses=False))
         target = self.n_src_vocab if self.n_tgt_vocab is None else self.n_tgt_vocab
         depth = self.n_layers if self.n_decoder_layers is None else self.n_decoder_layers
@@ -106,7 +105,6 @@ class EncoderDecoder(Layer):
         yield Part(f"{self._target}_word_prj", Dense(self.d_model, target, bias=False))
 
     def ties(self) -> Mapping[str, str]:
-        """The projection is tied to the target's embedding, and that to the source's, if they are shared."""
         embedding = f"decoder.{self._target}_word_emb.weight"
         ties = {}
         if self.emb_src_tgt_weight_sharing:
@@ -117,7 +115,6 @@ class EncoderDecoder(Layer):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """The token ids, (batch, positions), of the source and of the target."""
         return {"input_ids": (B, S), "decoder_input_ids": (B, TARGET)}
 
     def forward(self, own: Own, input_ids: Value, decoder_input_ids: Value | None = None) -> Value:
@@ -133,7 +130,6 @@ class EncoderDecoder(Layer):
         return scaled(scores, root_reciprocal(self.d_model)) if self.tgt_emb_prj_weight_sharing else scores
 
     def conditions(self) -> None:
-        """Heads divide the width; shared embeddings and added vectors have one size."""
         for given in (self.d_k, self.d_v):
             self._per_head(given)
         if self.d_word_vec is not None and canonical(self.d_word_vec) != canonical(self.d_model):
@@ -196,7 +192,6 @@ class _Attention(Layer):
         yield from reversed(last) if self.norm_first else last
 
     def forward(self, own: Own, x: Value, memory: Value | None = None) -> Value:
-        """Attend to the input or to a memory, whose keys and values are not cached; add the input, normalise."""
         seen = x if memory is None else memory
         query, key, value = heads(own.w_qs(x)), heads(own.w_ks(seen)), heads(own.w_vs(seen))
         if self.causal or memory is not None:
@@ -220,7 +215,6 @@ class _FeedForward(Layer):
         yield Part("layer_norm", self.norm)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Up, ReLU, down; add the input, normalise."""
         y = rearrange(x, "b s h -> b h s") if self.as_convolution else x
         y = own.w_2(apply("relu", own.w_1(y)))
         return own.layer_norm((rearrange(y, "b h s -> b s h") if self.as_convolution else y) + x)
@@ -296,6 +290,5 @@ class _SinusoidBuffer(Layer):
         yield Tensor("pos_table", (1, self.rows, self.width), role="table", buffer=True)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The rows of the positions, added."""
         check_positions(features(x, self.width).sizes[:-1], self.rows)
         return x + take(own.pos_table, 1, past(), x.sizes[1])

@@ -90,7 +90,6 @@ class Convolved(Holder):
     function: str
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, channels, height, width), with other channels."""
         return activation(own, self.function, own.normalization(own.convolution(x)), "activation")
 
 
@@ -99,7 +98,6 @@ class ChannelsFirst(LayerNorm):
     """A normalisation of the channels at every position of a map or of a signal, which holds them first."""
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The norm over the channels, moved to the end and back."""
         return rearrange(super().forward(own, rearrange(x, "b c ... -> b ... c")), "b ... c -> b c ...")
 
 

@@ -85,7 +85,6 @@ class LeNet5(Pictures):
     connection_table: tuple[tuple[Count, ...], ...] | None = None
 
     def parts(self) -> Iterator[Part]:
-        """The layers in order of computation."""
         k, side = self.kernel_size, self._side()
         if self.variant == "1998":
             yield Part("C1", Conv2d(self.in_channels, 6, k, padding=self.padding))
@@ -109,7 +108,6 @@ class LeNet5(Pictures):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Images of the network's size."""
         return {"x": (B, self.in_channels, self._image(), self._image())}
 
     def forward(self, own: Own, x: Value) -> Value:
@@ -134,7 +132,6 @@ class LeNet5(Pictures):
         return apply("relu", x) if self.variant == "modern" else apply("tanh", x * (2 / 3)) * 1.7159
 
     def conditions(self) -> None:
-        """The image fits the kernels; a table names existing maps."""
         side = self._side()
         if not within(1, side):
             message = f"image_size {self._image()} with padding {self.padding} is too small for two kernels of {self.kernel_size}."
@@ -207,7 +204,6 @@ class _TableConvolution(Layer):
         yield Tensor("bias", (len(self.connections),), role="bias")
 
     def forward(self, own: Own, x: Value) -> Value:
-        """One convolution for each output map, over the maps that it reads."""
         x, restored = spatial(x, 2, channels=_MAPS_BEFORE_C3)
         kernels = segments(own.weight, *map(len, self.connections), axis=0)
         found = []
@@ -228,6 +224,5 @@ class _FixedCentres(Layer):
         yield Tensor("weight", (self.num_classes, self.width), role="table", trainable=False)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The squared distance from each centre."""
         apart = rearrange(features(x, self.width), "... f -> ... () f") - own.weight
         return reduce("sum", apart * apart)

@@ -42,7 +42,6 @@ class PatchModel(ImageModel):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """The images, (batch, channels, height, width)."""
         return {"pixel_values": (B, self.num_channels, *pair(self.image_size))}
 
     def checked(self, pixel_values: Value, *, any_size: bool = False) -> Value:
@@ -93,7 +92,6 @@ class PatchTransformer(PatchModel):
     attention_probs_dropout_prob: float = key(Real(0.0))
 
     def conditions(self) -> None:
-        """Patches divide the image, heads the width."""
         super().conditions()
         self.patches()
         self.head_width()
@@ -110,7 +108,6 @@ class PatchTransformer(PatchModel):
             raise DivisibilityError(message) from None
 
     def embeddings(self, *, masked: bool, located: bool = True, distilled: bool = False, any_size: bool = False) -> Embeddings:
-        """Return the tokens, the positions and the projection of a patch."""
         return Embeddings(
             self.patches(),
             self.patch_size,
@@ -154,7 +151,6 @@ class Embeddings(Layer):
     dropped: float = 0.0
 
     def tensors(self) -> Iterator[Tensor]:
-        """The tokens, the positions, the distillation token."""
         (down, across), width = self.patches, self.hidden_size
         yield Tensor("cls_token", (1, 1, width), role="table")
         if self.use_mask_token:
@@ -165,12 +161,10 @@ class Embeddings(Layer):
             yield Tensor("distillation_token", (1, 1, width), role="table")
 
     def parts(self) -> Iterator[Part]:
-        """The projection, a convolution whose stride is the patch size."""
         projection = Conv2d(self.num_channels, self.hidden_size, self.patch_size, stride=self.patch_size)
         yield Part("patch_embeddings", Sequential(projection=projection))
 
     def forward(self, own: Own, pixel_values: Value, *mask: Value) -> Value:
-        """Project, replace masked patches by the mask token, put the other tokens in front, add positions."""
         found, positions = self.patches, own.position_embeddings if self.located else None
         if self.any_size and positions is not None:
             (down, across), (high, wide) = self.patches, pair(self.patch_size)

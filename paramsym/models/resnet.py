@@ -100,7 +100,6 @@ class ResNet(Pictures):
         self.__post_init__()
 
     def parts(self) -> Iterator[Part]:
-        """The stem, four stages, and the classifier."""
         yield from map(Part, ("conv1", "bn1", "relu", "maxpool"), stem(self.inplanes, self.norm_layer))
         incoming, dilation = self.inplanes, 1
         for stage, (depth, dilated) in enumerate(zip(self.layers, (False, *self._replaced), strict=True)):
@@ -116,21 +115,18 @@ class ResNet(Pictures):
         yield from averaged(incoming, self.num_classes)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Scores of classes, (batch, classes)."""
         x = own.maxpool(own.relu(own.bn1(own.conv1(self.seen(x)))))
         for stage in range(len(self.layers)):
             x = own[f"layer{stage + 1}"](x)
         return scores(own, x)
 
     def _residual(self, incoming: Dim, planes: Dim, stride: int, dilation: int) -> Layer:
-        """One block, with a projection of the shortcut if the number of channels changes."""
         if self.block == "BasicBlock":
             return _BasicBlock(incoming, planes, stride, self.norm_layer)
         width = canonical(down(planes * self.width_per_group, 64) * self.groups)  # rounded down as in the reference
         return _Bottleneck(incoming, planes, width, stride, dilation, self.groups, self.norm_layer)
 
     def conditions(self) -> None:
-        """Refuse what torchvision refuses."""
         if self.block == "BasicBlock":
             if self.groups != 1 or self.width_per_group != 64:
                 message = (
@@ -190,7 +186,6 @@ class _Block(Layer):
     norm: Norm
 
     def convolutions(self) -> Iterator[Conv2d]:
-        """Yield the convolutions."""
         raise NotImplementedError
 
     def parts(self) -> Iterator[Part]:

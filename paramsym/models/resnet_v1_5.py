@@ -60,7 +60,6 @@ class ResNetV15(ImageModel, Backbone):
     published, claims = published_in("resnet_v1_5")
 
     def conditions(self) -> None:
-        """There are stages; a bottleneck has a quarter of their width."""
         super().conditions()
         if not self.hidden_sizes or not self.depths:
             message = "hidden_sizes and depths need at least one entry each."
@@ -71,7 +70,6 @@ class ResNetV15(ImageModel, Backbone):
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``resnet`` if a classifier follows, then the classifier."""
         stem = convolved(self.num_channels, self.embedding_size, 7, self.hidden_act, stride=2)
         stages = Sequential({str(position): stage for position, stage in enumerate(self._stages())})
         layers = {"embedder": _Embedder({"embedder": stem}), "encoder": Sequential(stages=stages)}
@@ -125,7 +123,6 @@ class _Block(Holder):
     function: str
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The body plus the shortcut, activated."""
         passed = own.shortcut(x) if "shortcut" in own else x
         return activation(own, self.function, own.layer(x) + passed, "activation")
 
@@ -135,7 +132,6 @@ class _Embedder(Holder):
     """The stem: a convolution and a pooling; both halve the sides."""
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The maximum of 3 by 3 entries, with stride 2."""
         return pool("max", own.embedder(x), (3, 3), (2, 2), ((1, 1), (1, 1)))
 
 
@@ -146,7 +142,6 @@ class _Base(Holder):
     chosen: tuple[int, ...] | None
 
     def forward(self, own: Own, x: Value) -> Any:
-        """Stage after stage."""
         maps = [own.embedder(x)]
         for position in own["encoder.stages"].layer.own_parts:
             maps.append(own[f"encoder.stages.{position.name}"](maps[-1]))

@@ -56,35 +56,29 @@ class Roberta(BertLike):
     published, claims = published_in("roberta")
 
     def parts(self) -> Iterator[Part]:
-        """The base model, and the head: after it in RoBERTa, before it in XLM-RoBERTa."""
         parts = tuple(super().parts())
         yield from reversed(parts) if self.kind == "XLMRoberta" else parts
 
     def ties(self) -> Mapping[str, str]:
-        """The output matrix is the word table, and the decoder's bias the head's, unless ``tie_word_embeddings`` is False."""
         if not self.task.endswith("LM") or not self.tie_word_embeddings:
             return {}
         return {"lm_head.decoder.weight": "roberta.embeddings.word_embeddings.weight", "lm_head.decoder.bias": "lm_head.bias"}
 
     @property
     def classifier_rate(self) -> float:
-        """The dropout rate of classifiers; multiple choice has that of the hidden states."""
         return self.hidden_dropout_prob if self.task == "MultipleChoice" else super().classifier_rate
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Value:
-        """The scores of words, of labels, or of a text by its pooled vector."""
         if self.task == "SequenceClassification":
             return own.classifier(x)
         return own.lm_head(x) if self.task.endswith("LM") else super().answer(own, x, *pooled)
 
     def base(self) -> TextBase:
-        """The tables, the blocks, the pooler."""
         sizes = (self.vocab_size, self.max_position_embeddings, self.type_vocab_size, self.hidden_size)
         tables = RobertaEmbeddings(*sizes, eps=self.layer_norm_eps, padding_idx=self.pad_token_id, dropped=self.hidden_dropout_prob)
         return TextBase({"embeddings": tables, "encoder": encoder_of(self), **pooler_of(self)})
 
     def head(self) -> Iterator[Part]:
-        """The classifier of a text has a projection before the labels."""
         width = self.hidden_size
         if self.task.endswith("LM"):
             yield Part("lm_head", RobertaPredictions(width, self.vocab_size, eps=self.layer_norm_eps))
@@ -112,7 +106,6 @@ class RobertaEmbeddings(BertEmbeddings):
     padding_idx: int | None = 1
 
     def parts(self) -> Iterator[Part]:
-        """Two tables, the normalisation, the third table."""
         yield Part("word_embeddings", Embedding(self.vocab_size, self.hidden_size))
         yield Part("token_type_embeddings", TokenTypes(self.type_vocab_size, self.hidden_size, counted="each"))
         yield Part("LayerNorm", LayerNorm(self.hidden_size, self.eps))
@@ -149,18 +142,15 @@ class RobertaPredictions(Layer):
     eps: float = 1e-12
 
     def tensors(self) -> Iterator[Tensor]:
-        """The output bias."""
         yield Tensor("bias", (self.vocab_size,), role="bias")
 
     def parts(self) -> Iterator[Part]:
-        """The transform, its normalisation, the output matrix."""
         width = self.hidden_size
         yield Part("dense", Dense(width, width))
         yield Part("layer_norm", LayerNorm(width, self.eps))
         yield Part("decoder", Dense(width, self.vocab_size))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """A score for every word; the decoder uses the bias."""
         return own.decoder(own.layer_norm(apply("gelu", own.dense(x))))
 
 

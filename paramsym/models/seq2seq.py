@@ -26,7 +26,6 @@ class Ending(Whole):
     """The token that ends a text. A list of tokens is read as None: generation may stop at several tokens, a classifier reads at one."""
 
     def read(self, value: Any, where: str, sizes: Sizes, /) -> Any:
-        """Return the token, or None."""
         return super().read(None if isinstance(value, list) else value, where, sizes)
 
 
@@ -56,7 +55,6 @@ class Seq2Seq(Model):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """The token ids: (batch, positions) of the source, and of the target."""
         target: dict[str, Shape] = {} if self.one_text or not self.decodes else {"decoder_input_ids": (B, TARGET)}
         return {"input_ids": (B, S), **target}
 
@@ -90,7 +88,6 @@ class Stacks(Layer):
     shared: Layer | None = None
 
     def parts(self) -> Iterator[Part]:
-        """The table, the encoder, the decoder."""
         if self.shared is not None:
             yield Part("shared", self.shared)
         yield Part("encoder", self.encoder)
@@ -114,7 +111,6 @@ class ClassificationHead(Holder):
     dropped: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Both layers."""
         y = apply("tanh", own.dense(drop(x, self.dropped)))
         return own.out_proj(drop(y, self.dropped))
 

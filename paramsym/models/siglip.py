@@ -44,7 +44,6 @@ class SiglipText(ReadingTower):
     layer_norm_eps: float = key(Real(1e-6))
 
     def tower(self) -> SiglipReading:
-        """Return embeddings, blocks, normalisation, head."""
         width = self.hidden_size
         layers = {"embeddings": self.embeddings(), "encoder": self.blocks(norm_first=True), "final_layer_norm": self.norm()}
         return SiglipReading({**layers, "head": Dense(width, width if self.projection_size is None else self.projection_size)})
@@ -88,7 +87,6 @@ class SiglipVision(SeeingTower):
     layer_norm_eps: float = key(Real(1e-6))
 
     def tower(self) -> SiglipSeeing:
-        """Return embeddings, blocks, normalisation, head."""
         layers: dict[str, Layer] = {"embeddings": self.embeddings(class_token=False), "encoder": self.blocks(norm_first=True)}
         layers["post_layernorm"] = self.norm()
         if self.vision_use_head:
@@ -128,18 +126,15 @@ class SiglipPooling(Layer):
     layer_norm_eps: float = 1e-6
 
     def tensors(self) -> Iterator[Tensor]:
-        """The probe."""
         yield Tensor("probe", (1, 1, self.hidden_size))
 
     def parts(self) -> Iterator[Part]:
-        """Attention, normalisation, feed-forward network."""
         width, inner = self.hidden_size, self.intermediate_size
         yield Part("attention", MultiHeadAttention(width, self.num_attention_heads, batch_first=True, need_weights=True))
         yield Part("layernorm", LayerNorm(width, self.layer_norm_eps))
         yield Part("mlp", feed_forward(width, inner, self.hidden_act))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The probe attends, and the result goes through the network: (batch, patches, width) to (batch, width)."""
         found = own.attention(compact(copies(own.probe, x.sizes[0], axis=0)), x)
         return take(found + own.mlp(own.layernorm(found)), 1, 0)
 
@@ -171,7 +166,6 @@ class Siglip(TwoTowers):
     published, claims = published_in("siglip", text_config=SiglipText, vision_config=SiglipVision)
 
     def tensors(self) -> Iterator[Tensor]:
-        """The scale of the products, and their bias."""
         if self.compares:
             yield Tensor("logit_scale", (1,), role="scale")
             yield Tensor("logit_bias", (1,), role="bias")
@@ -188,7 +182,6 @@ class Siglip(TwoTowers):
         return own.vision_model(images)[1]
 
     def read(self, own: Own, input_ids: Value) -> Value:
-        """The head's output for the last position."""
         return own.text_model(input_ids)[1]
 
 

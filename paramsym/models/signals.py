@@ -60,7 +60,6 @@ class Hearing(Holder):
     dropped: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Any:
-        """The convolutions, the projection, the encoder, the adapter; further outputs of the encoder are returned as well."""
         x = rearrange(own.feature_extractor(rearrange(x, "b s -> b () s")), "b c s -> b s c")
         if "feature_projection.layer_norm" in own:
             x = own["feature_projection.layer_norm"](x)
@@ -131,7 +130,6 @@ class HearingBlock(Holder):
     dropped: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Any:
-        """The output, and with ``shows`` the input."""
         y = self._stable(own, x) if self.stable else self._plain(own, x)
         return (y, x) if self.shows else y
 
@@ -169,7 +167,6 @@ class Narrowing(Holder):
     """A convolution to twice the channels; one half gates the other."""
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The gated linear unit of the convolution."""
         return glu(own.conv(x), 1)
 
 
@@ -188,11 +185,9 @@ class MaskedFrames(Layer):
     body: Layer
 
     def tensors(self) -> Iterator[Tensor]:
-        """The vector."""
         yield Tensor("masked_spec_embed", (self.hidden_size,))
 
     def parts(self) -> Iterator[Part]:
-        """The model."""
         yield Part("", self.body)
 
 
@@ -210,11 +205,9 @@ class NormedConvolution(Layer):
     groups: Dim
 
     def conditions(self) -> None:
-        """Groups divide the width."""
         divides(self.groups, self.width, "num_conv_pos_embedding_groups", "hidden_size")
 
     def tensors(self) -> Iterator[Tensor]:
-        """The bias, the lengths, the directions."""
         inside = divides(self.groups, self.width, "num_conv_pos_embedding_groups", "hidden_size")
         yield Tensor("bias", (self.width,), role="bias")
         yield Tensor("parametrizations.weight.original0", (1, 1, self.span), role="scale")
@@ -242,12 +235,10 @@ class Quantizer(Layer):
     width: Dim
 
     def tensors(self) -> Iterator[Tensor]:
-        """The codes, each as wide as its share of the whole."""
         share = divides(self.codebooks, self.width, "num_codevector_groups", "codevector_dim")
         yield Tensor("codevectors", (1, (self.codebooks, self.codes), share), role="table")
 
     def parts(self) -> Iterator[Part]:
-        """The scores."""
         yield Part("weight_proj", Dense(self.features, (self.codebooks, self.codes)))
 
     def forward(self, own: Own, x: Value) -> Value:
@@ -272,11 +263,9 @@ class DilatedDense(Layer):
     dilation: Dim = 1
 
     def parts(self) -> Iterator[Part]:
-        """The matrix."""
         yield Part("kernel", Dense((self.features, self.span), self.outputs))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The matrix over the joined frames of every window, then ReLU."""
         channels = rearrange(features(x, self.features), "b s c -> b c s")
         windows = unfold(channels, (self.span,), (1,), ((0, 0),), (self.dilation,))
         return apply("relu", own.kernel(rearrange(windows, "b c s k -> b s (k c)")))

@@ -71,7 +71,6 @@ class Swin(PatchModel, Backbone):
     published, claims = published_in("swin")
 
     def conditions(self) -> None:
-        """Every stage has heads; only the base class takes a mask token."""
         super().conditions()
         if not self.depths or len(self.num_heads) < len(self.depths):
             message = f"num_heads has {len(self.num_heads)} entries and depths {len(self.depths)}; wanted heads for every stage."
@@ -85,11 +84,9 @@ class Swin(PatchModel, Backbone):
 
     @property
     def base_name(self) -> str:
-        """The backbone also has the base model under its name."""
         return "" if self.architecture == "SwinModel" else "swin"
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``swin`` if a head follows, then the head."""
         masked, widths = self.task in _MASKED, [2**position * self.embed_dim for position in range(len(self.depths))]
         patches = self.patches() if self.use_absolute_embeddings else None
         embeddings = SwinEmbeddings(
@@ -176,7 +173,6 @@ class SwinStage(Holder):
     """The ``blocks`` of a stage, and ``downsample`` if another stage follows."""
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The map for the next stage."""
         x = own.blocks(x)
         return own.downsample(x) if "downsample" in own else x
 
@@ -275,14 +271,12 @@ class SwinEmbeddings(Layer):
     dropped: float = 0.0
 
     def tensors(self) -> Iterator[Tensor]:
-        """The mask token, then the positions."""
         if self.use_mask_token:
             yield Tensor("mask_token", (1, 1, self.embed_dim), role="table")
         if self.patches is not None:
             yield Tensor("position_embeddings", (1, self.patches[0] * self.patches[1], self.embed_dim), role="table")
 
     def parts(self) -> Iterator[Part]:
-        """The projection, a convolution whose stride is the patch, then the normalisation."""
         projection = Conv2d(self.num_channels, self.embed_dim, self.patch_size, stride=self.patch_size)
         yield Part("patch_embeddings", Sequential(projection=projection))
         yield Part("norm", LayerNorm(self.embed_dim))
@@ -312,7 +306,6 @@ class SwinPositionBias(Layer):
     num_heads: Dim
 
     def tensors(self) -> Iterator[Tensor]:
-        """The table, and for every two patches of a window their distance."""
         window = self.window_size
         yield Tensor("relative_position_bias_table", ((2 * window - 1) * (2 * window - 1), self.num_heads), role="table")
         yield Tensor("relative_position_index", (window**4,), role="statistic", buffer=True, persistent=False)

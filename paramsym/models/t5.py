@@ -86,7 +86,6 @@ class T5(Seq2Seq):
     published, claims = published_in("t5")
 
     def conditions(self) -> None:
-        """The feed-forward network is an activation, gated or not."""
         super().conditions()
         gate, _, act = self.feed_forward_proj.rpartition("-")
         if gate not in {"", "gated"}:
@@ -96,7 +95,6 @@ class T5(Seq2Seq):
             check_activation(act, "feed_forward_proj")
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``transformer`` if a classifier follows, then the head."""
         shared, decoder = Embedding(self.vocab_size, self.d_model), self._stack(crosses=True) if self.decodes else None
         yield Part(self._under, Stacks(self._stack(crosses=False), decoder, shared))
         width, labels = self.d_model, self.num_labels
@@ -119,7 +117,6 @@ class T5(Seq2Seq):
         return own[self._labeller](x) if self.task else x
 
     def ties(self) -> Mapping[str, str]:
-        """One table for both stacks, and for the output unless ``tie_word_embeddings`` is False."""
         under = f"{self._under}." if self._under else ""
         stacks = ("encoder", "decoder") if self.decodes else ("encoder",)
         ties = {f"{under}{stack}.embed_tokens.weight": f"{under}shared.weight" for stack in stacks}
@@ -129,12 +126,10 @@ class T5(Seq2Seq):
 
     @property
     def decodes(self) -> bool:
-        """Whether there is a decoder; some classes read the encoder's output."""
         return self.architecture.endswith(_DECODES)
 
     @property
     def one_text(self) -> bool:
-        """Whether one text gets labels; the decoder reads it again."""
         return self.architecture.endswith(self.labelled)
 
     @property
@@ -159,7 +154,6 @@ class T5(Seq2Seq):
         return RMSNorm(self.d_model, self.layer_norm_epsilon)
 
     def _block(self, *, crosses: bool, located: bool) -> _Block:
-        """``located`` is the block with the table of relative positions."""
         layers: dict[str, Layer] = self._projections()
         if located:
             layers["relative_attention_bias"] = Distances(self.relative_attention_num_buckets, self.num_heads)
@@ -196,7 +190,6 @@ class _Stack(Holder):
     dropped: float
 
     def forward(self, own: Own, input_ids: Value, *memory: Value) -> Value:
-        """From the token ids to the last hidden states."""
         x = own.block(drop(own.embed_tokens(input_ids), self.dropped), *memory)
         return drop(own.final_layer_norm(x), self.dropped)
 
@@ -246,7 +239,6 @@ class _FeedForward(Holder):
     dropped: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The projection up, gated or not, and the projection down."""
         y = activation(own, self.function, own["wi" if "wi" in own else "wi_0"](x), "act")
         return own.wo(drop(y if "wi" in own else y * own.wi_1(x), self.dropped))
 
@@ -259,7 +251,6 @@ class _Added(Holder):
     dropped: float = 0.0
 
     def forward(self, own: Own, x: Value, *given: Value) -> Any:
-        """The sum, and the body's further outputs."""
         y, *others = each(own[self.body](own.layer_norm(x), *given))
         y = x + drop(y, self.dropped)
         return (y, *others) if others else y
@@ -295,7 +286,6 @@ class _Located(Repeat):
     """Blocks, the first of which looks up the relative positions for all."""
 
     def forward(self, own: Own, x: Value, *memory: Value) -> Any:
-        """The first block, then the others with its bias."""
         if self.first is None:
             return in_turn(own, x, *memory)
         x, *shared = collected(own, 0, x, *memory)

@@ -48,11 +48,9 @@ class Tower(Model):
     }
 
     def parts(self) -> Iterator[Part]:
-        """The tower."""
         yield Part("", self.tower())
 
     def tower(self) -> Layer:
-        """Return the embeddings, the blocks, and the parts after them."""
         raise NotImplementedError
 
     def blocks(self, *, norm_first: bool = False, mask: Mask = ALL) -> Sequential:
@@ -78,11 +76,9 @@ class ReadingTower(Tower):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """The token ids."""
         return {"input_ids": (B, S)}
 
     def embeddings(self) -> TextEmbeddings:
-        """Return the two tables."""
         return TextEmbeddings(self.vocab_size, self.max_position_embeddings, self.hidden_size)
 
 
@@ -94,12 +90,10 @@ class SeeingTower(Tower, PatchModel):
     patch_size: Dim = key(K, 16)
 
     def conditions(self) -> None:
-        """Patches divide the image."""
         super().conditions()
         self.patches()
 
     def embeddings(self, *, class_token: bool) -> PatchEmbeddings:
-        """Return the projection of a patch, the positions, and the class token if present."""
         return PatchEmbeddings(self.patches()[0], self.patch_size, self.num_channels, self.hidden_size, class_token)
 
 
@@ -120,7 +114,6 @@ class TwoTowers(Classifying):
     ignored: ClassVar[Ignored] = {"the output is no word": "tie_word_embeddings"}
 
     def parts(self) -> Iterator[Part]:
-        """The towers, or the image tower and a classifier."""
         if self.compares:
             yield Part("text_model", self.text_config.tower())
         yield Part("vision_model", self.vision_config.tower())
@@ -128,13 +121,11 @@ class TwoTowers(Classifying):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Any number of texts and of images; a classifier takes only the images."""
         (name, seen), *_ = self.vision_config.inputs.items()
         return {"input_ids": (B, S), name: (dims("B_v"), *seen[1:])} if self.compares else {name: seen}
 
     @property
     def compares(self) -> bool:
-        """Whether texts are compared with images."""
         return self.architecture.endswith("Model")
 
     def seen(self, own: Own, images: Value) -> Value:
@@ -178,16 +169,13 @@ class TextEmbeddings(Layer):
     hidden_size: Dim
 
     def tensors(self) -> Iterator[Tensor]:
-        """The indices of positions, which the reference computes and does not save."""
         yield Tensor("position_ids", (1, self.max_position_embeddings), role="statistic", buffer=True, persistent=False)
 
     def parts(self) -> Iterator[Part]:
-        """Two tables."""
         yield Part("token_embedding", Embedding(self.vocab_size, self.hidden_size))
         yield Part("position_embedding", LearnedPositions(self.max_position_embeddings, self.hidden_size, counted="buffer"))
 
     def forward(self, own: Own, input_ids: Value) -> Value:
-        """A row for every token, and one for its position."""
         return own.position_embedding(own.token_embedding(input_ids))
 
 
@@ -208,20 +196,17 @@ class PatchEmbeddings(Layer):
     class_token: bool = True
 
     def tensors(self) -> Iterator[Tensor]:
-        """The class token, and the indices of positions, which the reference computes and does not save."""
         if self.class_token:
             yield Tensor("class_embedding", (self.hidden_size,), role="table")
         yield Tensor("position_ids", (1, self._positions), role="statistic", buffer=True, persistent=False)
 
     def parts(self) -> Iterator[Part]:
-        """The projection, a convolution whose stride is the patch, then the positions."""
         patch = self.patch_size
         projection = Conv2d(self.num_channels, self.hidden_size, patch, stride=patch, bias=not self.class_token)
         yield Part("patch_embedding", projection)
         yield Part("position_embedding", LearnedPositions(self._positions, self.hidden_size, counted="buffer"))
 
     def forward(self, own: Own, pixel_values: Value) -> Value:
-        """Project, put the class token in front, add positions."""
         x = in_row(own.patch_embedding(pixel_values), self.patches, self.patches)
         if self.class_token:
             x = behind(rearrange(own.class_embedding, "h -> () () h"), x)

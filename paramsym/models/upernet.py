@@ -39,7 +39,6 @@ class Fourfold(Holder):
     """Two transposed convolutions, with a normalisation and GELU between them."""
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Four times the extents."""
         return own.conv_transpose2(apply("gelu", own.normalization(own.conv_transpose1(x))))
 
 
@@ -80,7 +79,6 @@ class Pooled(Holder):
     scale: int
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, channels, height, width) to the same with another number of channels."""
         return like(own.conv(pool_to("mean", x, (self.scale, self.scale))), x)
 
 
@@ -89,7 +87,6 @@ class PyramidPooling(Holder):
     """The map, and the output of each of the ``blocks`` for it (Zhao et al. 2017, arXiv:1612.01105, section 3.2)."""
 
     def forward(self, own: Own, x: Value) -> Value:
-        """All joined along the channels."""
         blocks = (part.name for part in own.blocks.layer.own_parts)
         return join(x, *(own[f"blocks.{name}"](x) for name in blocks), axis=1)
 

@@ -67,14 +67,12 @@ class Vit(PatchTransformer):
     published, claims = published_in("vit")
 
     def conditions(self) -> None:
-        """The flags are for the base classes."""
         super().conditions()
         if self.task and (not self.add_pooling_layer or self.use_mask_token):
             message = f"add_pooling_layer and use_mask_token are for the base classes; in {self.architecture} both are fixed."
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``vit`` or ``deit`` if a head follows, then the head."""
         masked = self.task == "MaskedImageModeling"
         width, distilled = self.hidden_size, self.kind == "DeiT"
         layers: dict[str, Layer] = {
@@ -91,7 +89,6 @@ class Vit(PatchTransformer):
         yield from self.classifier(width, *(("cls_classifier", "distillation_classifier") if self._teacher else ()))
 
     def block(self) -> PreNorm:
-        """Return one block."""
         norm = self.norm()
         layers = {
             "attention": self.attention(bias=self.qkv_bias),
@@ -131,7 +128,6 @@ class VitBase(Holder):
     """The base model: ``embeddings``, the blocks ``layers``, ``layernorm``, and a ``pooler`` whose result is not used."""
 
     def forward(self, own: Own, pixel_values: Value, *mask: Value) -> Value:
-        """(batch, channels, height, width) to (batch, tokens, width)."""
         x = own.layernorm(own.layers(own.embeddings(pixel_values, *mask)))
         if "pooler" in own:
             own.pooler(x)
@@ -145,7 +141,6 @@ class VitPooler(Holder):
     function: str
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, tokens, width) to (batch, pooled width)."""
         return activation(own, self.function, own.dense(take(x, 1, 0)), "activation")
 
 

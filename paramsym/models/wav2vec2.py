@@ -147,7 +147,6 @@ class Wav2Vec2(Model):
     published, claims = published_in("wav2vec2")
 
     def conditions(self) -> None:
-        """Lists have equal lengths; only classes with an adapter in the reference have one."""
         super().conditions()
         lengths = {"conv_dim": self.conv_dim, "conv_stride": self.conv_stride, "conv_kernel": self.conv_kernel}
         if len({len(entries) for entries in lengths.values()}) > 1 or not self.conv_dim:
@@ -162,12 +161,10 @@ class Wav2Vec2(Model):
             raise ArgumentError(message)
 
     def tensors(self) -> Iterator[Tensor]:
-        """A classifier's weights for the outputs of all layers, and for the input of the first layer."""
         if self._weighs:
             yield Tensor("layer_weights", (self.num_hidden_layers + 1,))
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under its name if a head follows, then the head."""
         base = self._base()
         if self.mask_time_prob > 0 or self.mask_feature_prob > 0:
             base = MaskedFrames(self.hidden_size, base)
@@ -176,7 +173,6 @@ class Wav2Vec2(Model):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """A signal (batch, samples)."""
         return {"input_values": (B, W)}
 
     def forward(self, own: Own, input_values: Value) -> Value:

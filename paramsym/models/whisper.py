@@ -60,12 +60,10 @@ class Whisper(TwoStacks):
     published, claims = published_in("whisper")
 
     def tensors(self) -> Iterator[Tensor]:
-        """The classifier's weights for the layers, and for the embeddings before them."""
         if not self._decodes and self.use_weighted_layer_sum:
             yield Tensor("layer_weights", (self.encoder_layers + 1,))
 
     def parts(self) -> Iterator[Part]:
-        """The stacks, under ``model`` in generating classes, then the head."""
         base: Layer = Sequential(encoder=self._encoder()) if self._encodes else Sequential(decoder=self._decoder())
         yield Part(self._base_name, Stacks(self._encoder(), self._decoder()) if self._encodes and self._decodes else base)
         if self._base_name:
@@ -94,12 +92,10 @@ class Whisper(TwoStacks):
         return own.proj_out(x) if self._base_name else x
 
     def _weighted(self, own: Own, last: Value, before: Value) -> Value:
-        """The mean of every block's input and of the last hidden states, with learned weights."""
         layers = join(before, rearrange(last, "b s h -> () b s h"), axis=0)
         return reduce("sum", layers * rearrange(softmax(own.layer_weights), "n -> n () () ()"), 0)
 
     def ties(self) -> Mapping[str, str]:
-        """The output matrix is the word table, unless ``tie_word_embeddings`` is False."""
         return {"proj_out.weight": "model.decoder.embed_tokens.weight"} if self._base_name and self.tie_word_embeddings else {}
 
     @property
@@ -167,11 +163,9 @@ class Handing(Layer):
     block: Layer
 
     def parts(self) -> Iterator[Part]:
-        """The block, without a level of its own in the names."""
         yield Part("", self.block)
 
     def forward(self, own: Own, x: Value) -> tuple[Value, Value]:
-        """The block's result, then its input."""
         return own[""](x), x
 
 
@@ -180,7 +174,6 @@ class Collected(Repeat):
     """Blocks whose second results are stacked after the result of the last."""
 
     def forward(self, own: Own, x: Value, *along: Value) -> tuple[Value, ...]:
-        """Block after block."""
         return collected(own, 0, x, *along)
 
 

@@ -39,7 +39,6 @@ class Application(Pictures):
     """The smallest side of an image."""
 
     def conditions(self) -> None:
-        """The images have two sides and channels."""
         super().conditions()
         given = self.input_shape
         if given is not None and (len(given) != 3 or given[2] is None):
@@ -59,7 +58,6 @@ class Application(Pictures):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Images (batch, height, width, channels)."""
         return {"x": (B, *self.image)}
 
     def drawn(self, x: Map) -> Map:
@@ -67,7 +65,6 @@ class Application(Pictures):
         raise NotImplementedError
 
     def parts(self) -> Iterator[Part]:
-        """Every layer, in Keras' order."""
         for one in _drawing(self):
             if one.name:
                 yield Part(one.name, one.layer)

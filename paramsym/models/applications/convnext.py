@@ -41,7 +41,6 @@ class KerasConvNeXt(Application):
     staged = ("projection_dims", "depths")
 
     def drawn(self, x: Map) -> Map:
-        """Draw the standardisation, then the stages, each after a convolution that shrinks the map."""
         if self.include_preprocessing and x.width == 3:
             x = x.to(standardised(255), f"{self.prefix}_prestem_normalization", "")
         done = 0

@@ -35,7 +35,6 @@ class KerasDenseNet(Application):
     published, claims = published_in("applications.densenet")
 
     def drawn(self, x: Map) -> Map:
-        """Draw the stem, the blocks with a transition between two, and the last norm."""
         x = x.pad(3, 3).conv(64, 7, "conv1_conv", 2, "valid").norm("conv1_bn", EPS).act(name="conv1_relu")
         x = x.pad(1, 1).max_pool(3, 2, "pool1")
         for block, depth in enumerate(self.blocks, 2):

@@ -59,7 +59,6 @@ class Map:
     def __init__(
         self, width: Dim, name: str = "", layer: Any = None, takes: tuple[Map, ...] = (), numbers: Counter[str] | None = None
     ) -> None:
-        """Take the number of channels; the input of a network has no layer."""
         self.width, self.name, self.layer, self.takes = width, name, layer, takes
         self.numbers: Counter[str] = Counter() if numbers is None else numbers
         self.numbers[""] += 1
@@ -93,7 +92,6 @@ class Map:
         groups: Dim = 1,
         activation: str = "",
     ) -> Map:
-        """A convolution, optionally followed by an activation."""
         plain = layer(Conv2d, self.width, width, kernel, stride, padding, groups=groups, bias=bias, dialect="keras")
         return self.to(activated(plain, activation), name, "conv2d", width)
 
@@ -113,7 +111,6 @@ class Map:
         return (self.pad_to_halve(kernel, padded), "valid") if padded and stride == 2 else (self, padding)
 
     def dense(self, width: Dim, name: str, activation: str = "") -> Map:
-        """A fully connected layer, optionally followed by an activation."""
         return self.to(activated(layer(Dense, self.width, width, dialect="keras"), activation), name, "dense", width)
 
     def norm(self, name: str = "", eps: float = 0.001, *, scale: bool = True) -> Map:
@@ -125,7 +122,6 @@ class Map:
         return self.to(layer(LayerNorm, self.width, 1e-6, dialect="keras"), name, "layer_normalization")
 
     def act(self, which: str = "relu", name: str = "") -> Map:
-        """An activation."""
         return self.to(ACTIVATIONS[which], name, "activation")
 
     def relu(self, name: str = "", which: str = "relu") -> Map:
@@ -159,7 +155,6 @@ class Map:
         return self.to(layer(kind, 2, keep, "channels_last"), name, f"global_{word}_pooling2d")
 
     def drop(self, rate: float, name: str = "") -> Map:
-        """Dropout."""
         return self.to(layer(Dropout, rate), name, "dropout")
 
     def plus(self, *others: Map, name: str = "") -> Map:
@@ -206,7 +201,6 @@ class Merge(Layer):
     kind: Literal["add", "multiply", "concatenate"]
 
     def forward(self, own: Own, *values: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """The sum, the product, or the channels one after the other."""
         first, *others = values
         if self.kind == "concatenate":
             return join(*values, axis=-1)
@@ -226,7 +220,6 @@ class HalvingPad(Layer):
     kernel: int
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """(batch, height, width, channels), the sides longer."""
         x, _ = axes(x, "batch height width channels")
         half = self.kernel // 2
         return pad(x, (*((canonical(half - 1 + Mod(side, 2)), half) for side in x.sizes[1:3]), (0, 0)))
@@ -240,11 +233,9 @@ class Activated(Layer):
     activation: Layer
 
     def parts(self) -> Iterator[Part]:
-        """The layer, without a prefix."""
         yield Part("", self.layer)
 
     def forward(self, own: Own, x: Value) -> Any:
-        """The activation of the layer's output."""
         return self.activation.forward(own, own[""](x))
 
 
@@ -256,11 +247,9 @@ class LayerScale(Layer):
     name: str
 
     def tensors(self) -> Iterator[Tensor]:
-        """One number for every channel."""
         yield Tensor(self.name, (self.width,), role="scale")
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The product."""
         product: Value = x * own[self.name]
         return product
 
@@ -272,7 +261,6 @@ class ScaledSum(Layer):
     scale: float
 
     def forward(self, own: Own, x: Value, y: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        """The sum."""
         return x + y * self.scale
 
 

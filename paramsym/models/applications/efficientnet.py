@@ -44,7 +44,6 @@ class KerasEfficientNet(Scaled):
     depthwise = ("dwconv", "dwconv_pad")
 
     def drawn(self, x: Map) -> Map:
-        """Draw the standardisation, the stem and the stages."""
         x = x.to(Rescaling(1 / 255), "", "rescaling").to(Normalization((x.width,)), "", "normalization")
         x = x.pad_to_halve(3, "stem_conv_pad").conv(self.rounded(32), 3, "stem_conv", 2, "valid")
         return self.blocks(x.norm("stem_bn").act("swish", "stem_activation"), sum(self.depths))

@@ -53,7 +53,6 @@ class KerasEfficientNetV2(Scaled):
     fused, depthwise = 3, ("dwconv2", "")
 
     def drawn(self, x: Map) -> Map:
-        """Draw the preprocessing, the stem and the stages."""
         if self.include_preprocessing and self.standardised and x.width == 3:
             x = x.to(Rescaling(1 / 255), "", "rescaling").to(standardised(1), "", "normalization")
         elif self.include_preprocessing:

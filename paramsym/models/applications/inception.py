@@ -63,7 +63,6 @@ class KerasInceptionV3(Application):
     least, usual = 75, 299
 
     def drawn(self, x: Map) -> Map:
-        """Draw the modules at 35x35, 17x17 and 8x8 positions."""
         x = _stem(x)
         for number, (branches, pooled) in enumerate(INCEPTION_V3):
             x = _mixed(x, f"mixed{number}", *branches.values(), pooled=pooled, paired=f"mixed9_{number - 9}")

@@ -46,7 +46,6 @@ class MobileNet(Application):
     published, claims = published_in("applications.mobilenet")
 
     def drawn(self, x: Map) -> Map:
-        """Draw the stem, the separable convolutions, and a convolution to the classes."""
         x = self._normed(x.conv(self._width(32), 3, "conv1", 2), "conv1")
         for number, (channels, stride) in enumerate(_BLOCKS, 1):
             x = x.pad(0, 1, f"conv_pad_{number}") if stride == 2 else x

@@ -36,7 +36,6 @@ class KerasMobileNetV2(Application):
     published, claims = published_in("applications.mobilenet_v2")
 
     def drawn(self, x: Map) -> Map:
-        """Draw the stem, the blocks, and a last 1x1 convolution, which is never narrower than 1280."""
         x = x.conv(divisible(scaled(32, self.alpha)), 3, "Conv1", 2).norm("bn_Conv1").relu("Conv1_relu", "relu6")
         number = 0
         for expansion, channels, blocks, first_stride in TABLE_2:

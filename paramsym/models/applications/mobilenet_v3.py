@@ -57,7 +57,6 @@ class KerasMobileNetV3(Application):
     published, claims = published_in("applications.mobilenet_v3")
 
     def drawn(self, x: Map) -> Map:
-        """Draw the stem, the blocks, and the last stage, whose second part follows the mean."""
         x = x.to(Rescaling(1 / 127.5, -1.0), "", "rescaling") if self.include_preprocessing else x
         x = self._bent(x.conv(16, 3, "conv", 2).norm("conv_bn"), hard=True)
         for number, row in enumerate(self.rows):
@@ -85,7 +84,6 @@ class KerasMobileNetV3(Application):
         return passed.plus(x, name=f"{name}add") if stride == 1 and passed.width == far else x
 
     def _squeezed(self, x: Map, name: str) -> Map:
-        """Draw squeeze-and-excitation."""
         inside = divisible(canonical(x.width * Rational(1, 4)))
         scale = x.pool_all("avg", f"{name}_avg_pool", keep=True).conv(inside, 1, f"{name}_conv", bias=True).relu(f"{name}_relu")
         scale = scale.conv(x.width, 1, f"{name}_conv_1", bias=True).by(lambda y: y + 3.0).relu(which="relu6").by(lambda y: y * (1 / 6))

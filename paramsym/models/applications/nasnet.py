@@ -16,7 +16,6 @@ class _Cell:
     """A cell of NASNet while it is drawn: ``scope`` is the beginning of its layers' names in Keras, ``block`` their end."""
 
     def __init__(self, kind: str, block: str, width: Dim) -> None:
-        """Draw a "normal" or "reduction" cell with a number of channels."""
         self.kind, self.block, self.width = kind, block, width
         self.scope = f"{kind}_A_block_{block}."
 
@@ -99,12 +98,10 @@ class NASNet(Application):
     usual = 331
 
     def conditions(self) -> None:
-        """The widths of all cells are whole."""
         super().conditions()
         divides(24 * self.filter_multiplier**2, self.penultimate_filters, "24*filter_multiplier**2", "penultimate_filters")
 
     def drawn(self, x: Map) -> Map:
-        """Draw the stem, two reductions, and normal cells with reductions between them."""
         m, filters = self.filter_multiplier, down(self.penultimate_filters, 24)
         x = x.conv(self.stem_block_filters, 3, "stem_conv1", 2, "valid").norm("stem_bn1")
         x, past = _Cell("reduction", "stem_1", down(filters, m**2)).reduction(x, None), x

@@ -30,7 +30,6 @@ class _Residual(Application):
         raise NotImplementedError
 
     def stages(self, x: Map) -> Map:
-        """Draw the stages; each is twice as wide as the one before."""
         for stage, depth in enumerate(self.depths):
             for block in range(1, depth + 1):
                 name, width = f"conv{stage + 2}_block{block}", canonical(self.filters * 2**stage)
@@ -55,7 +54,6 @@ class KerasResNet(_Residual):
     published, claims = published_in("applications.resnet")
 
     def drawn(self, x: Map) -> Map:
-        """Draw the stem and the stages."""
         x = x.pad(3, 3, "conv1_pad").conv(self.filters, 7, "conv1_conv", 2, "valid", bias=True).norm("conv1_bn", EPS)
         x = x.act(name="conv1_relu").pad(1, 1, "pool1_pad").max_pool(3, 2, "pool1_pool")
         return self.ended(self.stages(x), kept="pool")
@@ -85,7 +83,6 @@ class KerasResNetV2(_Residual):
     published, claims = published_in("applications.resnet_v2")
 
     def drawn(self, x: Map) -> Map:
-        """Draw the stem, the stages, and the last norm."""
         x = x.pad(3, 3, "conv1_pad").conv(self.filters, 7, "conv1_conv", 2, "valid", bias=True)
         x = self.stages(x.pad(1, 1, "pool1_pad").max_pool(3, 2, "pool1_pool"))
         return self.ended(x.norm("post_bn", EPS).act(name="post_relu"), kept="pool")

@@ -36,7 +36,6 @@ class Scaled(Application):
     """The names of the depthwise convolution and of the padding before it, if there is one."""
 
     def conditions(self) -> None:
-        """The number of blocks is a number, because Keras names each block; the drop rate is a probability."""
         super().conditions()
         if not 0 <= self.drop_connect_rate <= 1:
             message = f"drop_connect_rate is {self.drop_connect_rate}; a probability is between 0 and 1."
@@ -51,7 +50,6 @@ class Scaled(Application):
 
     @property
     def depths(self) -> list[int]:
-        """The number of blocks of every stage."""
         return [int(up(scaled(row[1], self.depth_coefficient))) for row in self.stages]
 
     def blocks(self, x: Map, total: int) -> Map:

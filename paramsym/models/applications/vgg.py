@@ -33,7 +33,6 @@ class KerasVGG(Application):
     usual = 224
 
     def drawn(self, x: Map) -> Map:
-        """Draw the stages and the matrices."""
         for stage, widths in enumerate(self.cfg, 1):
             for number, width in enumerate(widths, 1):
                 x = x.conv(width, 3, f"block{stage}_conv{number}", bias=True, activation="relu")

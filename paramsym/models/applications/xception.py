@@ -30,7 +30,6 @@ class Xception(Application):
     least, usual = 71, 299
 
     def drawn(self, x: Map) -> Map:
-        """Draw the entry flow, eight blocks of equal width, and the exit flow (figure 5)."""
         x = x.conv(32, 3, "block1_conv1", 2, "valid").norm("block1_conv1_bn").act(name="block1_conv1_act")
         x = x.conv(64, 3, "block1_conv2", padding="valid").norm("block1_conv2_bn").act(name="block1_conv2_act")
         for block, widths in enumerate(_BLOCKS, 2):

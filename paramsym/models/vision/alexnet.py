@@ -39,7 +39,6 @@ class AlexNet(Classifier):
     published, claims = published_in("vision.alexnet")
 
     def parts(self) -> Iterator[Part]:
-        """The convolutions, pooling to 6x6, the matrices."""
         features = Sequential(
             *(Conv2d(self.in_channels, 64, 11, stride=4, padding=2), RELU, MaxPool2d(3, 2)),
             *(Conv2d(64, 192, 5, padding=2), RELU, MaxPool2d(3, 2)),

@@ -101,7 +101,6 @@ def named(cls: _Model) -> _Model:
 
 
 def _takes(cls: Any, word: str) -> bool:
-    """Whether the first argument of the class itself takes this word."""
     return word in get_args(hints_of(cls)[field_names(cls)[0]])
 
 
@@ -120,7 +119,6 @@ class Pictures(Layer):
     """The default side of the images: one without floors in the formula, or the only one."""
 
     def __post_init__(self) -> None:
-        """Check the multipliers, and the arguments of every layer."""
         for name in self.ratios:
             optional = type(self).__dataclass_fields__[name].default is None  # type: ignore[attr-defined]
             if not optional or getattr(self, name) is not None:
@@ -137,7 +135,6 @@ class Pictures(Layer):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Images (batch, channels, height, width)."""
         return {"x": (B, getattr(self, "in_channels", 3), self.usual, self.usual)}
 
     def seen(self, x: Value) -> Value:
@@ -150,11 +147,9 @@ class Videos(Pictures):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Videos (batch, channels, frames, height, width)."""
         return {"x": (B, 3, 16, self.usual, self.usual)}
 
     def seen(self, x: Value) -> Value:
-        """Return the videos, after a check of their axes."""
         return axes(x, "batch channels frames height width", channels=3)[0]
 
 
@@ -238,12 +233,10 @@ class FrozenBatchNorm2d(Layer):
     channels: Dim
 
     def tensors(self) -> Iterator[Tensor]:
-        """Scale, shift, mean and variance."""
         for name, role in (("weight", "scale"), ("bias", "bias"), ("running_mean", "statistic"), ("running_var", "statistic")):
             yield Tensor(name, (self.channels,), role=role, buffer=True)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """One factor and one shift for each channel, computed from the four vectors."""
         x, restored = spatial(x, 2, channels=self.channels)
         scale = own.weight * apply("rsqrt", own.running_var + 1e-5)
         return restored(x * per_channel(scale, 2) + per_channel(own.bias - own.running_mean * scale, 2))
@@ -261,7 +254,6 @@ class Projected(Holder):
     body: str
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The sum."""
         y: Value = (own.proj(x) if "proj" in own else x) + own[self.body](x)
         return own.activation(y) if "activation" in own else y
 
@@ -273,7 +265,6 @@ class Tapped(Holder):
     taps: tuple[str, ...]
 
     def forward(self, own: Own, x: Value) -> Any:
-        """The outputs of the tapped layers."""
         found = []
         for name in dict(self.layers):
             x = own[name](x)

@@ -60,7 +60,6 @@ class Branches(Holder):
     routes: tuple[tuple[tuple[str, ...], ...], ...] = ()
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The joined outputs of all routes."""
         found = []
         for route in self.routes or [((name,),) for name in dict(self.layers)]:
             y = x

@@ -52,7 +52,6 @@ class ConvNeXt(Pictures):
     published, claims = published_in("vision.convnext")
 
     def parts(self) -> Iterator[Part]:
-        """Patches of 4x4, the stages with a halving before each except the first, and the classifier."""
         near, last = self.widths[0], self.widths[-1]
         layers: list[Layer] = [Sequential(Conv2d(self.in_channels, near, 4, stride=4), ChannelsFirst(near, _EPS))]
         for number, (width, depth) in enumerate(zip(self.widths, self.depths, strict=True)):
@@ -65,7 +64,6 @@ class ConvNeXt(Pictures):
         yield Part("classifier", Sequential(ChannelsFirst(last, _EPS), Flatten(), Dense(last, self.num_classes)))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Scores of classes, (batch, classes)."""
         return own.classifier(own.avgpool(own.features(self.seen(x))))
 
 
@@ -89,5 +87,4 @@ class _Block(Layer):
         yield Part("block", Sequential(*filtered, Dense(width, wide), EXACT_GELU, Dense(wide, width), Permute((3, 1, 2))))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The map, unchanged."""
         return own.layer_scale * own.block(x) + x

@@ -66,7 +66,6 @@ class _Pyramid(Holder):
     more: str
 
     def forward(self, own: Own, *maps: Value) -> tuple[Value, ...]:
-        """The maps, finest first, and those after them."""
         coarse: Any = None
         found: list[Value] = []
         for number in reversed(range(len(maps))):

@@ -72,7 +72,6 @@ class EfficientNet(Classifier):
     published, claims = published_in("vision.efficientnet")
 
     def parts(self) -> Iterator[Part]:
-        """The stem, the stages, a last 1x1 convolution, and the classifier."""
         stages = [self._scaled(*stage) for stage in self.inverted_residual_setting]
         stem, last = stages[0][4], stages[-1][5]
         layers: list[Layer] = [conv_norm(self.in_channels, stem, 3, 2, SiLU(), eps=self.norm_eps)]

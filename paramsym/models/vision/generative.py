@@ -46,11 +46,9 @@ class DCGANGenerator(Layer):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Noise (batch, z, 1, 1)."""
         return {"x": (B, self.nz, 1, 1)}
 
     def parts(self) -> Iterator[Part]:
-        """The convolutions in one sequence."""
         layers: list[Layer] = []
         near = self.nz
         for factor, settings in ((8, (4, 1, 0)), (4, (4, 2, 1)), (2, (4, 2, 1)), (1, (4, 2, 1))):
@@ -86,11 +84,9 @@ class DCGANDiscriminator(Layer):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Images (batch, channels, 64, 64)."""
         return {"x": (B, self.nc, 64, 64)}
 
     def parts(self) -> Iterator[Part]:
-        """The convolutions in one sequence."""
         near, leaky = self.ndf, LeakyReLU(0.2)
         layers: list[Layer] = [Conv2d(self.nc, near, 4, 2, 1, bias=False), leaky]
         for factor in (2, 4, 8):
@@ -131,7 +127,6 @@ class VAE(Layer):
         return {"x": (B, self.pixels), "noise": (B, self.latent)}
 
     def parts(self) -> Iterator[Part]:
-        """The encoder and the decoder."""
         yield Part("fc1", Dense(self.pixels, self.hidden))
         yield Part("fc21", Dense(self.hidden, self.latent))
         yield Part("fc22", Dense(self.hidden, self.latent))

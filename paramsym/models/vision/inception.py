@@ -78,7 +78,6 @@ class GoogLeNet(Pictures):
     }
 
     def parts(self) -> Iterator[Part]:
-        """The stem, the modules with poolings between them, the auxiliary classifiers, the classifier."""
         yield Part("conv1", _conv(self.in_channels, 64, 7, 2, padding=3))
         yield Part("maxpool1", MaxPool2d(3, 2, ceil_mode=True))
         yield Part("conv2", _conv(64, 64))
@@ -94,7 +93,6 @@ class GoogLeNet(Pictures):
         yield from averaged(1024, self.num_classes, dropout=self.dropout)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Scores of classes, (batch, classes)."""
         x = self.seen(x)
         x = own.maxpool1(own.conv1(_normalised(x) if self.transform_input else x))
         x = own.maxpool2(own.conv3(own.conv2(x)))
@@ -130,7 +128,6 @@ class Inception3(Pictures):
     usual = 299
 
     def parts(self) -> Iterator[Part]:
-        """The stem, the modules, the auxiliary classifier before the last stage, the classifier."""
         for name, layer in {**self._stem(), **_modules()}.items():
             if name == "Mixed_7a" and self.aux_logits:
                 layers = {"conv0": _conv(768, 128), "conv1": _conv(128, 768, 5), "mean": AdaptiveAvgPool2d(1), "flatten": Flatten()}
@@ -139,7 +136,6 @@ class Inception3(Pictures):
         yield from averaged(2048, self.num_classes, dropout=self.dropout)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Scores of classes, (batch, classes)."""
         x = self.seen(x)
         x = _normalised(x) if self.transform_input else x
         for name in (*self._stem(), *_modules()):
@@ -166,7 +162,6 @@ def _inception(widths: tuple[int, ...]) -> Branches:
 
 @remembered
 def _modules() -> dict[str, Layer]:
-    """Return the modules of Inception v3 under their names."""
     found: dict[str, Layer] = {}
     near = 192
     for letters, (branches, pooled) in zip(["5b", "5c", "5d", "6a", "6b", "6c", "6d", "6e", "7a", "7b", "7c"], INCEPTION_V3, strict=True):

@@ -36,14 +36,12 @@ class SqueezeExcitation(Layer):
     scale_activation: Layer = field(default=_SIGMOID)
 
     def parts(self) -> Iterator[Part]:
-        """Two convolutions of 1x1, which are matrices, and the functions after them."""
         yield Part("fc1", Conv2d(self.input_channels, self.squeeze_channels, 1))
         yield Part("fc2", Conv2d(self.squeeze_channels, self.input_channels, 1))
         yield Part("activation", self.activation)
         yield Part("scale_activation", self.scale_activation)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The map, every channel scaled."""
         scale = own.fc2(own.activation(own.fc1(reduce("mean", x, 2, 3, keep=True))))
         return own.scale_activation(scale) * x
 

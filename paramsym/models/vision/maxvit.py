@@ -74,7 +74,6 @@ class MaxVit(Pictures):
         return {"x": (B, self.in_channels, *(self.input_size or (side, side)))}
 
     def parts(self) -> Iterator[Part]:
-        """The stem, the blocks, and the classifier."""
         near = self.stem_channels
         first = conv_norm(self.in_channels, near, 3, 2, EXACT_GELU, eps=_EPS)
         yield Part("stem", Sequential(first, Sequential(Conv2d(near, near, 3, padding=1))))
@@ -89,7 +88,6 @@ class MaxVit(Pictures):
         yield Part("classifier", Sequential(AdaptiveAvgPool2d(1), Flatten(), LayerNorm(near), *matrices))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Scores of classes, (batch, classes)."""
         x = self.seen(x)
         if self.input_size is not None:
             check_extents(x.sizes[2:], self.input_size, "the images are {}; this network takes {}, which is its input_size.")

@@ -48,7 +48,6 @@ class MNASNet(Pictures):
     published, claims = published_in("vision.mnasnet")
 
     def parts(self) -> Iterator[Part]:
-        """The stem with a separable convolution, the stacks, a last 1x1 convolution, and the classifier."""
         stem, near = (divisible(scaled(channels, self.alpha)) for channels in (32, 16))
         layers = [
             *in_row(conv_norm(self.in_channels, stem, 3, 2)),
@@ -64,7 +63,6 @@ class MNASNet(Pictures):
         yield Part("classifier", Sequential(Dropout(self.dropout), Dense(1280, self.num_classes)))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Scores of classes, (batch, classes)."""
         return own.classifier(reduce("mean", own.layers(self.seen(x)), 2, 3))
 
 

@@ -57,7 +57,6 @@ class MobileNetV2(Classifier):
     published, claims = published_in("vision.mobilenet_v2")
 
     def parts(self) -> Iterator[Part]:
-        """The stem, the blocks with one numbering, a last 1x1 convolution, and the classifier."""
         near = self._rounded(32)
         layers: list[Layer] = [conv_norm(self.in_channels, near, 3, 2, ReLU6())]
         for expansion, channels, blocks, first_stride in self.inverted_residual_setting:

@@ -85,7 +85,6 @@ class MobileNetV3(Classifier):
     published, claims = published_in("vision.mobilenet_v3")
 
     def parts(self) -> Iterator[Part]:
-        """The stem, the blocks, a last 1x1 convolution, and two matrices."""
         rows = TABLES[self.arch]
         near = self._rounded(16)
         norm = _settings(self.norm_layer)

@@ -61,7 +61,6 @@ class Attention(Layer):
                 yield Tensor(f"rel_pos_{axis}", (length, self._each), role="table")
 
     def parts(self) -> Iterator[Part]:
-        """Queries, keys and values in one matrix, the output, and the poolings of each."""
         sliced = (self.heads, self._each)
         yield Part("qkv", Dense(self.incoming, cat(query=sliced, key=sliced, value=sliced)))
         yield Part("project", Sequential(Dense(sliced, self.width)))
@@ -111,7 +110,6 @@ class Pool(Layer):
     extents: tuple[Dim, ...]
 
     def parts(self) -> Iterator[Part]:
-        """The convolution without bias, then the norm."""
         steps = (1, self.step, self.step)
         yield Part("pool", Conv3d(self.width, self.width, 3, stride=steps, padding=1, groups=self.width, bias=False))
         yield Part("norm_act", Sequential(LayerNorm(self.width, EPS)))

@@ -74,18 +74,15 @@ class MViT(Videos):
     published, claims = published_in("vision.mvit")
 
     def conditions(self) -> None:
-        """There is a stage."""
         if not self.depths:
             message = "depths is empty; wanted the number of blocks of every stage."
             raise ArgumentError(message)
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Videos of the size for which positions are stored."""
         return {"x": (B, self.in_channels, self.temporal_size, *self.spatial_size)}
 
     def parts(self) -> Iterator[Part]:
-        """Patches, the class token and positions, the blocks, and the classifier."""
         near, room = self.embed_dim, self._room
         yield Part("conv_proj", Conv3d(self.in_channels, near, (3, 7, 7), stride=_STEPS, padding=(1, 3, 3)))
         yield Part("pos_encoding", _Positions(near, room, not self.rel_pos_embed))
@@ -103,7 +100,6 @@ class MViT(Videos):
         yield Part("head", Sequential(Dropout(self.dropout), Dense(near, self.num_classes)))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Scores of classes, (batch, classes), from the class token."""
         x = own.conv_proj(self.seen(x))
         check_extents(x.sizes[2:], self._room, "there are {} patches; wanted {}, for which there are positions.")
         x = own.blocks(own.pos_encoding(rearrange(x, "b c t h w -> b (t h w) c")))
@@ -147,7 +143,6 @@ class _Block(Holder):
     early: bool
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, positions, channels); the class token is the first position."""
         attention: Any = own.attn.layer
         normed, step = own.norm1(x), attention.step
         x = own.project(normed) if self.early else x
@@ -175,7 +170,6 @@ class _Positions(Layer):
             yield Tensor("class_pos", (self.width,), role="table")
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, positions, channels), the class token first."""
         x = behind(rearrange(own.class_token, "c -> () () c"), x)
         if not self.absolute:
             return x

@@ -39,7 +39,6 @@ class _RCNN(Pictures):
         return {**super().inputs, "regions": (_PROPOSALS, self.out_channels, 7, 7)}
 
     def parts(self) -> Iterator[Part]:
-        """The backbone with its pyramid, the head that proposes regions, and those that read regions."""
         width, second = self.out_channels, self.version == 2
         yield Part("backbone", pyramid(self.backbone, width, (1, 2, 3, 4), self.norm_layer, normed=second))
         yield Part("rpn", Block(head=head(plain(width, self.version), width, self.num_anchors, 1, cls_logits=1, bbox_pred=4)))
@@ -52,7 +51,6 @@ class _RCNN(Pictures):
         return {}
 
     def _found(self, own: Own, x: Value, regions: Value | None) -> tuple[Value, ...]:
-        """Both stages' outputs for boxes."""
         proposed: tuple[Value, ...] = own["rpn.head"](*own.backbone(self.seen(x)))
         if regions is None:
             return proposed
@@ -68,11 +66,9 @@ class _Detecting(_RCNN):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """As Faster R-CNN's, and the detected regions."""
         return {**super().inputs, "detected": (_DETECTIONS, self.out_channels, 14, 14)}
 
     def forward(self, own: Own, x: Value, regions: Value | None = None, detected: Value | None = None) -> Any:
-        """As Faster R-CNN's, and the further head's output for each detected region."""
         found = self._found(own, x, regions)
         return found if detected is None else (*found, self._looked_at(own, self._cut(detected, 14)))
 

@@ -53,13 +53,11 @@ class RegNet(Pictures):
     published, claims = published_in("vision.regnet")
 
     def conditions(self) -> None:
-        """Every stage has a depth, a width, and groups that divide it."""
         super().conditions()
         for width, group in zip(self.widths, self.group_widths, strict=True):
             divides(group, width, "group_widths", "widths")
 
     def parts(self) -> Iterator[Part]:
-        """The stem, the stages, and the classifier."""
         yield Part("stem", conv_norm(self.in_channels, self.stem_width, 3, 2))
         near, stages = self.stem_width, {}
         for number, (depth, width, group) in enumerate(zip(self.depths, self.widths, self.group_widths, strict=True), 1):
@@ -69,7 +67,6 @@ class RegNet(Pictures):
         yield from averaged(near, self.num_classes)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Scores of classes, (batch, classes)."""
         return scores(own, own.trunk_output(own.stem(self.seen(x))))
 
 

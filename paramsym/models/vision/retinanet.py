@@ -55,7 +55,6 @@ class RetinaNet(OneStage):
     published, claims = published_in("vision.retinanet", "RetinaNet")
 
     def parts(self) -> Iterator[Part]:
-        """The backbone with its pyramid, and both heads."""
         width, second = self.out_channels, self.version == 2
         yield Part("backbone", pyramid(self.backbone, width, _STAGES, self.norm_layer, "c5" if second else "p5"))
         conv = _in_groups(width) if second else plain(width, 4)
@@ -93,7 +92,6 @@ class FCOS(Pictures):
     published, claims = published_in("vision.retinanet", "FCOS")
 
     def parts(self) -> Iterator[Part]:
-        """The backbone with its pyramid, and both heads."""
         width = self.out_channels
         yield Part("backbone", pyramid(self.backbone, width, _STAGES, self.norm_layer, "p5"))
         conv = _with_bias(width)

@@ -40,7 +40,6 @@ class _Segmenter(Pictures):
         raise NotImplementedError
 
     def parts(self) -> Iterator[Part]:
-        """The backbone, the classifier, and the auxiliary one, if present."""
         early, late = _WIDTHS[self.backbone]
         yield Part("backbone", _backbone(self.backbone, aux=self.aux_loss))
         yield Part("classifier", self._head(late))
@@ -112,7 +111,6 @@ class LRASPP(Pictures):
     published, claims = published_in("vision.segmentation", "LRASPP")
 
     def parts(self) -> Iterator[Part]:
-        """The backbone, then both branches and both classifiers."""
         low, high = _WIDTHS["mobilenet_v3_large"]
         wide, classes = self.inter_channels, self.num_classes
         yield Part("backbone", _backbone("mobilenet_v3_large", aux=True))
@@ -135,7 +133,6 @@ class _LiteHead(Holder):
     """Reference: ``LRASPPHead``."""
 
     def forward(self, own: Own, low: Value, high: Value) -> Value:
-        """Scores at the positions of the finer features."""
         coarse = like(own.cbr(high) * own.scale(high), low)
         return own.low_classifier(low) + own.high_classifier(coarse)
 
@@ -168,6 +165,5 @@ class _Pyramid(Holder):
     """Parallel branches, the last of which reads the mean of the map; their channels are joined and projected."""
 
     def forward(self, own: Own, x: Value) -> Value:
-        """A map of the same extents."""
         found = [own[f"convs.{number}"](x) for number in range(5)]
         return own.project(join(*found[:-1], like(found[-1], x), axis=1))

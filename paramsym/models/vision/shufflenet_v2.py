@@ -48,12 +48,10 @@ class ShuffleNetV2(Pictures):
     published, claims = published_in("vision.shufflenet_v2")
 
     def conditions(self) -> None:
-        """The widths of the stages are even."""
         for width in self.stages_out_channels[1:-1]:
             divides(2, width, "2", "an entry of stages_out_channels")
 
     def parts(self) -> Iterator[Part]:
-        """The stem, three stages, a last 1x1 convolution, and the classifier."""
         near, *widths, last = self.stages_out_channels
         yield Part("conv1", conv_norm(self.in_channels, near, 3, 2))
         yield Part("maxpool", MaxPool2d(3, 2, 1))
@@ -64,7 +62,6 @@ class ShuffleNetV2(Pictures):
         yield Part("fc", Dense(last, self.num_classes))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Scores of classes, (batch, classes)."""
         x = own.maxpool(own.conv1(self.seen(x)))
         return own.fc(reduce("mean", own.conv5(own.stage4(own.stage3(own.stage2(x)))), 2, 3))
 
@@ -90,7 +87,6 @@ class _Block(Layer):
         yield Part("branch2", _row(conv_norm(near, half, 1), _filtered(half, self.stride), conv_norm(half, half, 1)))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Both branches joined, and their channels taken in turn."""
         half = per(self.outgoing, 2)
         near, far = (own.branch1(x), x) if self.stride > 1 else segments(x, half, half, axis=1)
         return rearrange(join(near, own.branch2(far), axis=1), "b (branch c) h w -> b (c branch) h w", branch=2)

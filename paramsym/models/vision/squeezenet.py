@@ -45,7 +45,6 @@ class SqueezeNet(Pictures):
     published, claims = published_in("vision.squeezenet")
 
     def parts(self) -> Iterator[Part]:
-        """The features, then a convolution with one channel per class."""
         first = (96, 7) if self.version == "1_0" else (64, 3)
         layers: list[Layer] = [Conv2d(self.in_channels, *first, stride=2), RELU]
         near = first[0]
@@ -58,7 +57,6 @@ class SqueezeNet(Pictures):
         yield Part("classifier", Sequential(Dropout(self.dropout), Conv2d(near, self.num_classes, 1), RELU, AdaptiveAvgPool2d(1)))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Scores of classes, (batch, classes): the mean of a map of them."""
         return rearrange(own.classifier(own.features(self.seen(x))), "b n () () -> b n")
 
 
@@ -77,6 +75,5 @@ class _Fire(Layer):
         yield Part("relu", RELU)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The joined outputs of both expansions."""
         x = own.relu(own.squeeze(x))
         return join(own.relu(own.expand1x1(x)), own.relu(own.expand3x3(x)), axis=1)

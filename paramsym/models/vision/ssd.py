@@ -34,7 +34,6 @@ class _SSD(OneStage):
     num_anchors: tuple[Dim, ...]
 
     def conditions(self) -> None:
-        """Every map has boxes."""
         if len(self.num_anchors) != 6:
             message = f"num_anchors has {len(self.num_anchors)} entries; wanted six, the boxes of a position of each map."
             raise ArgumentError(message)
@@ -66,7 +65,6 @@ class SSD(_SSD):
     usual = 300
 
     def parts(self) -> Iterator[Part]:
-        """The backbone, and both heads."""
         yield Part("backbone", _vgg())
         yield Part("head", _heads(_WIDTHS, self.num_anchors, self.num_classes, _plain))
 
@@ -96,7 +94,6 @@ class SSDLite(_SSD):
     usual = 320
 
     def parts(self) -> Iterator[Part]:
-        """The backbone, and both heads."""
         last = 480 if self.reduced_tail else 960
         yield Part("backbone", _mobilenet(self.reduced_tail, last))
         yield Part("head", _heads((672, last, 512, 256, 256, 128), self.num_anchors, self.num_classes, _separable))
@@ -129,7 +126,6 @@ class _Scaled(Holder):
         yield Tensor("scale_weight", (512,), role="scale")
 
     def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
-        """Six maps."""
         x = own.features(x)
         length = apply("clip", apply("sqrt", reduce("sum", x * x, 1, keep=True)), 1e-12, inf)
         found = [rearrange(own.scale_weight, "c -> () c () ()") * (x / length)]
@@ -157,7 +153,6 @@ class _Shown(Holder):
     """Layers that also return each output."""
 
     def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
-        """Six maps."""
         found = []
         for name in ("features.0", "features.1", *(f"extra.{number}" for number in range(4))):
             x = own[name](x)

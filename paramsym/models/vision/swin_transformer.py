@@ -65,7 +65,6 @@ class SwinTransformer(Pictures):
     published, claims = published_in("vision.swin_transformer")
 
     def parts(self) -> Iterator[Part]:
-        """Patches, the stages with a halving between them, and the classifier."""
         width = self.embed_dim
         second = self.block == "SwinTransformerBlockV2"
         patches = Conv2d(self.in_channels, width, self.patch_size, stride=self.patch_size)
@@ -76,7 +75,6 @@ class SwinTransformer(Pictures):
         yield Part("head", Dense(width, self.num_classes))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Scores of classes, (batch, classes)."""
         return own.head(reduce("mean", own.norm(own.features(self.seen(x))), 1, 2))
 
 
@@ -119,7 +117,6 @@ class Merging(Layer):
     second: bool = False
 
     def parts(self) -> Iterator[Part]:
-        """The matrix, then the norm."""
         yield Part("reduction", Dense(canonical(4 * self.width), canonical(2 * self.width), bias=False))
         yield Part("norm", LayerNorm(canonical((2 if self.second else 4) * self.width)))
 

@@ -58,7 +58,6 @@ class SwinTransformer3d(Videos):
     published, claims = published_in("vision.swin_transformer3d")
 
     def parts(self) -> Iterator[Part]:
-        """Patches, the stages with a halving between them, and the classifier."""
         width = self.embed_dim
         yield Part(
             "patch_embed", Block(proj=Conv3d(self.in_channels, width, self.patch_size, stride=self.patch_size), norm=LayerNorm(width))
@@ -69,7 +68,6 @@ class SwinTransformer3d(Videos):
         yield Part("head", Dense(width, self.num_classes))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Scores of classes, (batch, classes); the video is padded to whole patches."""
         x = filled(rearrange(self.seen(x), "b c t h w -> b t h w c"), self.patch_size)
         x = own["patch_embed.proj"](rearrange(x, "b t h w c -> b c t h w"))
         x = own.features(own["patch_embed.norm"](rearrange(x, "b c t h w -> b t h w c")))

@@ -51,7 +51,6 @@ class UNet(Pictures):
         return {"x": (B, self.n_channels, 16 * W, 16 * W)}
 
     def parts(self) -> Iterator[Part]:
-        """The way down, the way up, and a convolution with one channel per class."""
         top = self.features
         widths = [canonical(top * 2**level) for level in range(4)]
         bottom = canonical(top * (8 if self.bilinear else 16))
@@ -134,7 +133,6 @@ class HubUNet(Pictures):
     usual = 16 * W
 
     def parts(self) -> Iterator[Part]:
-        """The way down, the bottom, the way up, and a convolution with one channel per class."""
         widths = [canonical(self.init_features * 2**level) for level in range(5)]
         near = self.in_channels
         for level, width in enumerate(widths[:4], 1):

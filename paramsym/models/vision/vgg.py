@@ -61,13 +61,11 @@ class VGG(Classifier):
     published, claims = published_in("vision.vgg")
 
     def conditions(self) -> None:
-        """Every stage has a convolution."""
         if not self.cfg or not all(self.cfg):
             message = f"cfg is {self.cfg}; wanted one stage or more, each with the widths of its convolutions."
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
-        """The stages, pooling to 7x7, the matrices."""
         layers: list[Layer] = []
         near = self.in_channels
         for stage in self.cfg:

@@ -46,7 +46,6 @@ class VideoResNet(Videos):
     published, claims = published_in("vision.video_resnet", "VideoResNet")
 
     def parts(self) -> Iterator[Part]:
-        """The stem, four stages, and the classifier."""
         if self.stem == "BasicStem":
             yield Part("stem", conv_norm(3, 64, (3, 7, 7), (1, 2, 2), rank=3))
         else:
@@ -60,7 +59,6 @@ class VideoResNet(Videos):
         yield from averaged(near, self.num_classes, rank=3)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Scores of classes, (batch, classes)."""
         x = own.stem(self.seen(x))
         for number in range(1, 5):
             x = own[f"layer{number}"](x)
@@ -90,7 +88,6 @@ class _Block(Layer):
             yield Part("downsample", conv_norm(near, far, 1, steps, None, rank=3))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The sum, activated."""
         return apply("relu", own.conv2(own.conv1(x)) + (own.downsample(x) if "downsample" in own else x))
 
 
@@ -126,7 +123,6 @@ class S3D(Videos):
     published, claims = published_in("vision.video_resnet", "S3D")
 
     def parts(self) -> Iterator[Part]:
-        """The features, a mean over windows, and a convolution to the classes."""
         flat = MaxPool3d((1, 3, 3), (1, 2, 2), (0, 1, 1))
         modules = [_mixed(widths) for widths in GOOGLENET.values()]
         stem = (_separable(3, 64, 7, 2), flat, _conv(64, 64), _separable(64, 192, 3), flat)

@@ -64,11 +64,9 @@ class VisionTransformer(Pictures):
         return {"x": (B, self.in_channels, self.image_size, self.image_size)}
 
     def tensors(self) -> Iterator[Tensor]:
-        """The class token."""
         yield Tensor("class_token", (1, 1, self.hidden_dim), role="table")
 
     def parts(self) -> Iterator[Part]:
-        """The patches, the encoder, and the classifier."""
         width, settings = self.hidden_dim, (self.num_heads, self.mlp_dim, self.attention_dropout)
         places = canonical(divides(self.patch_size, self.image_size, "patch_size", "image_size") ** 2 + 1)
         yield Part("conv_proj", Conv2d(self.in_channels, width, self.patch_size, stride=self.patch_size))
@@ -79,7 +77,6 @@ class VisionTransformer(Pictures):
         yield Part("heads", Sequential({**more, "head": Dense(width if wide is None else wide, self.num_classes)}))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Scores of classes, (batch, classes), from the first position."""
         x = self.seen(x)
         check_extents(x.sizes[2:], (self.image_size,) * 2, "the image is {}; wanted {}, for which there are positions.")
         patches = divides(self.patch_size, self.image_size, "patch_size", "image_size")
@@ -96,7 +93,6 @@ class _Encoder(Holder):
         yield Tensor("pos_embedding", (1, *self.shape), role="table")
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, positions, width), unchanged."""
         return own.ln(own.layers(x + own.pos_embedding))
 
 

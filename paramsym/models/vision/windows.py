@@ -45,7 +45,6 @@ class Windowed(Layer):
     flat: ClassVar[bool] = False
 
     def tensors(self) -> Iterator[Tensor]:
-        """What gives the bias of a distance, then the index."""
         yield from self.of_distances(tuple(canonical(2 * side - 1) for side in self.window))
         places = product(self.window)
         pairs = (canonical(places**2),) if self.flat and len(self.window) == 2 else (places, places)
@@ -56,7 +55,6 @@ class Windowed(Layer):
         yield Tensor("relative_position_bias_table", (product(spans), self.sliced[0]), role="table")
 
     def parts(self) -> Iterator[Part]:
-        """Queries, keys and values in one matrix, and the output."""
         inward, outward = self.names
         yield Part(inward, Dense(self.width, cat(query=self.sliced, key=self.sliced, value=self.sliced)))
         yield Part(outward, Dense(self.sliced, self.width))
@@ -70,7 +68,6 @@ class Windowed(Layer):
         return own[self.names[1]](attend(*self.projected(own, x), scale=self.scale(), bias=bias))
 
     def projected(self, own: Own, x: Value) -> tuple[Value, ...]:
-        """Return queries, keys and values by heads."""
         return tuple(map(heads_of, segments(own[self.names[0]](x))))
 
     def scale(self) -> float | Expr | None:
