@@ -10,13 +10,13 @@ from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, canonical, per
 from paramsym.algebra.symbols import E, dims
 from paramsym.core.compose import Repeat, Sequential, Shared
-from paramsym.core.layer import Layer, Part, Tensor
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
 from paramsym.models.bert import ENCODER, BertLike
-from paramsym.models.bert_blocks import Attention, TextBase, pooler_of, tables_of
+from paramsym.models.bert_blocks import Attention, BertEmbeddings, Predictions
 from paramsym.models.blocks import Holder, activation
 from paramsym.models.keys import Function, Real, Sizes
 from paramsym.models.model import classes, family, key
@@ -56,7 +56,7 @@ class Albert(BertLike):
     _: KW_ONLY
     classifier_dropout_prob: float = key(Real(0.1))
 
-    base_name = "albert"
+    base_name, output = "albert", "predictions.decoder"
     pooled = ("PreTraining", "SequenceClassification", "MultipleChoice")
     labelled: ClassVar[tuple[str, ...]] = ("PreTraining", *BertLike.labelled)
     ignored: ClassVar[Mapping[str, str]] = {
@@ -69,29 +69,30 @@ class Albert(BertLike):
     def classifier_rate(self) -> float:
         return 0.0 if self.task == "QuestionAnswering" else self.classifier_dropout_prob
 
-    def ties(self) -> Mapping[str, str]:
-        if self.task not in {"PreTraining", "MaskedLM"} or not self.tie_word_embeddings:
-            return {}
-        return {
-            "predictions.decoder.weight": "albert.embeddings.word_embeddings.weight",
-            "predictions.decoder.bias": "predictions.bias",
-        }
+    @property
+    def language(self) -> bool:
+        return self.task in {"PreTraining", "MaskedLM"}
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Any:
         if self.task == "PreTraining":
             return own.predictions(x), own.sop_classifier(drop(pooled[0], self.classifier_dropout_prob))
-        return own.predictions(x) if self.task == "MaskedLM" else super().answer(own, x, *pooled)
+        return own.predictions(x) if self.language else super().answer(own, x, *pooled)
 
-    def base(self) -> TextBase:
+    def embeddings(self) -> BertEmbeddings:
+        return self.tables(self.embedding_size)
+
+    def pooler(self, name: str = "") -> dict[str, Layer]:
+        return super().pooler(name)
+
+    def encoder(self) -> Layer:
         group = Sequential(albert_layers=Repeat(self._layer(), self.inner_group_num))
-        encoder = Sequential(
+        return Sequential(
             embedding_hidden_mapping_in=Dense(self.embedding_size, self.hidden_size),
             albert_layer_groups=AlbertGroups(group, self.num_hidden_groups, self.num_hidden_layers),
         )
-        return TextBase({"embeddings": tables_of(self, self.embedding_size), "encoder": encoder, **pooler_of(self, "")})
 
     def _layer(self) -> AlbertLayer:
-        width, inner, norm = self.hidden_size, self.intermediate_size, LayerNorm(self.hidden_size, self.layer_norm_eps)
+        width, inner, norm = self.hidden_size, self.intermediate_size, self.norm()
         sliced = (self.num_attention_heads, self.head_width())
         projections = dict.fromkeys(("query", "key", "value"), Dense(width, sliced))
         layers: dict[str, Layer] = {
@@ -109,9 +110,10 @@ class Albert(BertLike):
         return AlbertLayer(layers, self.hidden_act)
 
     def head(self) -> Iterator[Part]:
-        if self.task in {"PreTraining", "MaskedLM"}:
-            sizes = (self.hidden_size, self.embedding_size, self.vocab_size)
-            yield Part("predictions", AlbertPredictions(*sizes, self.hidden_act, eps=self.layer_norm_eps))
+        narrow, words, act = self.embedding_size, self.vocab_size, self.hidden_act
+        if self.language:  # back to the words' width
+            layers = {"LayerNorm": LayerNorm(narrow, self.layer_norm_eps), "dense": Dense(self.hidden_size, narrow)}
+            yield Part("predictions", Predictions({**layers, "decoder": Dense(narrow, words), **learned("activation", act)}, act, words))
         if self.task != "PreTraining":
             yield from super().head()
         elif self.num_labels is not None:
@@ -181,35 +183,6 @@ def _passes(groups: int, times: int) -> list[int]:
     """Return the number of passes through each group: pass i is through group i/(times/groups), rounded down, as in the reference."""
     chosen = [int(number / (times / groups)) for number in range(times)]
     return [chosen.count(group) for group in range(groups)]
-
-
-@dataclass(frozen=True)
-class AlbertPredictions(Layer):
-    """The language model's head: back to the words' width, then the output matrix; the bias occurs twice, before and in the decoder.
-
-    >>> from paramsym.algebra.symbols import E, H, V
-    >>> AlbertPredictions(H, E, V).params
-    E*H + E*V + 3*E + 2*V
-    """
-
-    hidden_size: Dim
-    embedding_size: Dim
-    vocab_size: Dim
-    hidden_act: str = "gelu_new"
-    _: KW_ONLY
-    eps: float = 1e-12
-
-    def tensors(self) -> Iterator[Tensor]:
-        yield Tensor("bias", (self.vocab_size,), role="bias")
-
-    def parts(self) -> Iterator[Part]:
-        yield Part("LayerNorm", LayerNorm(self.embedding_size, self.eps))
-        yield Part("dense", Dense(self.hidden_size, self.embedding_size))
-        yield Part("decoder", Dense(self.embedding_size, self.vocab_size))
-        yield from (Part(name, layer) for name, layer in learned("activation", self.hidden_act).items())
-
-    def forward(self, own: Own, x: Value) -> Value:
-        return own.decoder(own.LayerNorm(activation(own, self.hidden_act, own.dense(x), "activation")))
 
 
 def _one_is_no_letter(arguments: dict[str, Any], sizes: Sizes) -> None:

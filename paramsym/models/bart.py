@@ -18,12 +18,13 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import Counting, LearnedPositions, SinusoidalPositions
+from paramsym.models.bert_blocks import text_classifier
 from paramsym.models.blocks import last_of, tokens
 from paramsym.models.family import Family
 from paramsym.models.keys import Flag, Real, Sizes
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.models.seq2seq import Seq2Seq, Stacks, classification_head
+from paramsym.models.seq2seq import Seq2Seq, Stacks
 from paramsym.models.stacks import ALIASES, Stack, TwoStacks
 from paramsym.program import Own, Value, roll
 
@@ -97,7 +98,7 @@ class Bart(TwoStacks, Seq2Seq):
         elif self.task == "QuestionAnswering":
             yield Part("qa_outputs", Dense(width, 2))
         elif self.task and self.num_labels is not None:
-            yield Part("classification_head", classification_head(width, self.num_labels, self.classifier_dropout))
+            yield Part("classification_head", text_classifier(width, self.num_labels, self.classifier_dropout))
 
     def forward(self, own: Own, input_ids: Value, decoder_input_ids: Value | None = None) -> Value:
         """Last hidden states, scores of tokens or labels for each position, or scores of each text at its last end token."""

@@ -6,19 +6,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from paramsym.algebra.size import Count, Dim, Shape
+from paramsym.algebra.size import Count, Dim, Shape, Width
 from paramsym.algebra.symbols import A, B, F, H, L, P, S, T, V, dims
-from paramsym.core.compose import Sequential
-from paramsym.core.layer import Part
+from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.layers.dense import Dense
+from paramsym.layers.normalization import LayerNorm
+from paramsym.models.activations import learned
 from paramsym.models.bert_blocks import (
-    BertPredictions,
+    Activated,
+    AddedNorm,
+    Attention,
+    AttentionAndOutput,
+    BertEmbeddings,
+    BertLayer,
+    Pooler,
+    Predictions,
     TextBase,
     TwoHeads,
-    encoder_of,
-    pooler_of,
-    tables_of,
 )
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import Model, classes, family, key
@@ -41,8 +47,12 @@ class TextModel(Model):
 
     labelled: ClassVar[tuple[str, ...]] = ("SequenceClassification", "TokenClassification", "QuestionAnswering")
     base_name: ClassVar[str]
+    output: ClassVar[str]
+    """The path of the matrix that gives scores of words."""
     pooled: ClassVar[tuple[str, ...]] = ()
     """The heads that read the pooled vector."""
+    _: KW_ONLY
+    tie_word_embeddings: bool = key(Flag(default=True))
 
     def conditions(self) -> None:
         super().conditions()
@@ -65,6 +75,19 @@ class TextModel(Model):
             yield Part("classifier", Dense(self.width, 1))
         elif self.num_labels is not None and self.task.endswith(self.labelled):
             yield Part(self.head_name, Dense(self.width, self.num_labels))
+
+    def ties(self) -> Mapping[str, str]:
+        """The output matrix is the word table, and a ``decoder``'s bias the head's, unless ``tie_word_embeddings`` is False."""
+        if not self.language or not self.tie_word_embeddings:
+            return {}
+        head, _, last = self.output.rpartition(".")
+        ties = {f"{self.output}.weight": f"{self.base_name}.embeddings.word_embeddings.weight"}
+        return ties | ({f"{self.output}.bias": f"{head}.bias"} if last == "decoder" else {})
+
+    @property
+    def language(self) -> bool:
+        """Whether the class gives scores of words."""
+        return self.task.endswith("LM")
 
     @property
     def head_name(self) -> str:
@@ -122,11 +145,9 @@ class BertLike(TextModel):
     type_vocab_size: Dim = key(T, 2)
     hidden_act: str = key(Function("gelu"))
     _: KW_ONLY
-    tie_word_embeddings: bool = key(Flag(default=True))
     layer_norm_eps: float = key(Real(1e-12))
     hidden_dropout_prob: float = key(Real(0.1))
     attention_probs_dropout_prob: float = key(Real(0.1))
-
     classifier_dropout: float | None = key(Real())
 
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {"position_embedding_type": ("absolute", None)}
@@ -136,6 +157,58 @@ class BertLike(TextModel):
         """The dropout rate of classifiers, by default that of the hidden states; question answering has no dropout."""
         rate = self.hidden_dropout_prob if self.classifier_dropout is None else self.classifier_dropout
         return 0.0 if self.task == "QuestionAnswering" else rate
+
+    def base(self) -> TextBase:
+        return TextBase({"embeddings": self.embeddings(), "encoder": self.encoder(), **self.pooler()})
+
+    def embeddings(self) -> BertEmbeddings:
+        """Return the tables."""
+        return self.tables(self.hidden_size)
+
+    def tables(self, width: Dim, kind: type[BertEmbeddings] = BertEmbeddings, **own: Any) -> BertEmbeddings:
+        """Return the tables with rows of a given width; ``own`` are further arguments of their ``kind``."""
+        sizes = (self.vocab_size, self.max_position_embeddings, self.type_vocab_size, width)
+        return kind(*sizes, eps=self.layer_norm_eps, dropped=self.hidden_dropout_prob, **own)
+
+    def pooler(self, name: str = "dense") -> dict[str, Layer]:
+        """Return the pooler under its name, if the class has one; ``name`` is the name of its projection."""
+        return {"pooler": Pooler(self.hidden_size, name)} if self.has_pooler else {}
+
+    def encoder(self) -> Layer:
+        """Return the blocks."""
+        sliced, rate = (self.num_attention_heads, self.head_width()), self.attention_probs_dropout_prob
+        projections = dict.fromkeys(("query", "key", "value"), Dense(self.hidden_size, sliced))
+        attentions: dict[str, Layer] = {"attention": Attention(projections, causal=getattr(self, "is_decoder", False), dropout=rate)}
+        if getattr(self, "add_cross_attention", False):
+            attentions["crossattention"] = Attention(projections, dropout=rate)
+        return Sequential(layer=Repeat(self.block(attentions, sliced), self.num_hidden_layers))
+
+    def block(self, attentions: Mapping[str, Layer], joined: Width) -> BertLayer:
+        """Return one block: ``attentions``, each with the projection of its ``joined`` heads, and the feed-forward network."""
+        width, act = self.hidden_size, "intermediate_act_fn"
+
+        def added(near: Width) -> AddedNorm:
+            return AddedNorm({"dense": Dense(near, width), "LayerNorm": self.norm()}, self.hidden_dropout_prob)
+
+        layers: dict[str, Layer] = {
+            name: AttentionAndOutput({"self": attention, "output": added(joined)}) for name, attention in attentions.items()
+        }
+        inner = {"dense": Dense(width, self.intermediate_size), **learned(act, self.hidden_act)}
+        layers["intermediate"] = Activated(inner, self.hidden_act, act_name=act)
+        return BertLayer({**layers, "output": added(self.intermediate_size)})
+
+    def predictions(self, width: Dim, *, decodes: bool = True) -> Predictions:
+        """Return BERT's scores of words: a transform to ``width``, and the output matrix unless not ``decodes``."""
+        act = "transform_act_fn"
+        layers = {
+            "dense": Dense(self.hidden_size, width),
+            **learned(act, self.hidden_act),
+            "LayerNorm": LayerNorm(width, self.layer_norm_eps),
+        }
+        if not decodes:
+            return Predictions(layers, self.hidden_act, self.vocab_size, act_name=act)
+        transform = Activated(layers, self.hidden_act, act_name=act)
+        return Predictions({"transform": transform, "decoder": Dense(width, self.vocab_size)}, self.hidden_act, self.vocab_size)
 
 
 @dataclass(frozen=True)
@@ -164,7 +237,7 @@ class Bert(BertLike):
     add_pooling_layer: bool = True
     architecture: str = classes({"Bert": f"Model ForPreTraining ForMaskedLM LMHeadModel ForNextSentencePrediction {ENCODER}"})
 
-    base_name = "bert"
+    base_name, output = "bert", "cls.predictions.decoder"
     pooled = ("PreTraining", "NextSentencePrediction", "SequenceClassification", "MultipleChoice")
     ignored: ClassVar[Mapping[str, str]] = {
         **BertLike.ignored,
@@ -183,28 +256,16 @@ class Bert(BertLike):
     def language(self) -> bool:
         return self.task in {"PreTraining", "MaskedLM", "CausalLM"}
 
-    def ties(self) -> Mapping[str, str]:
-        if not self.language or not self.tie_word_embeddings:
-            return {}
-        return {
-            "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
-            "cls.predictions.decoder.bias": "cls.predictions.bias",
-        }
-
     def answer(self, own: Own, x: Value, *pooled: Value) -> Any:
         if "cls" in own:
             return own.cls(x, *pooled) if self.language else own.cls(*pooled)
         return super().answer(own, x, *pooled)
 
-    def base(self) -> TextBase:
-        return TextBase({"embeddings": tables_of(self, self.hidden_size), "encoder": encoder_of(self), **pooler_of(self)})
-
     def head(self) -> Iterator[Part]:
         relation = {"seq_relationship": Dense(self.hidden_size, 2)}
         if self.language:
-            predictions = BertPredictions(self.hidden_size, self.vocab_size, self.hidden_act, eps=self.layer_norm_eps)
-            both = self.task == "PreTraining"
-            yield Part("cls", TwoHeads({"predictions": predictions, **relation}) if both else Sequential(predictions=predictions))
+            both, predictions = self.task == "PreTraining", {"predictions": self.predictions(self.hidden_size)}
+            yield Part("cls", TwoHeads({**predictions, **relation}) if both else Sequential(predictions))
         elif self.task == "NextSentencePrediction":
             yield Part("cls", Sequential(relation))
         yield from super().head()

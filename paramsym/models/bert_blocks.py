@@ -4,77 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from paramsym.algebra.size import Dim, divides
-from paramsym.core.compose import Repeat, Sequential
+from paramsym.algebra.size import Dim
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions, TokenTypes
-from paramsym.models.activations import activated, learned
+from paramsym.models.activations import activated
 from paramsym.models.blocks import Holder, activation
-from paramsym.program import Mask, Own, Value, attend, drop, heads, remember, take
-
-
-def tables_of(model: Any, width: Dim) -> BertEmbeddings:
-    """Return BERT's tables with rows of a given width."""
-    sizes = (model.vocab_size, model.max_position_embeddings, model.type_vocab_size, width)
-    return BertEmbeddings(*sizes, eps=model.layer_norm_eps, dropped=model.hidden_dropout_prob)
-
-
-def pooler_of(model: Any, name: str = "dense") -> dict[str, Layer]:
-    """Return the pooler under its name, if the class has one; ``name`` is the name of its projection."""
-    return {"pooler": Pooler(model.hidden_size, name)} if model.has_pooler else {}
-
-
-def encoder_of(model: Any) -> Layer:
-    """Return the blocks of BERT and of those of its descendants that have the same configuration keys."""
-    block = encoder_layer(
-        model.hidden_size,
-        model.num_attention_heads,
-        model.intermediate_size,
-        model.hidden_act,
-        causal=model.is_decoder,
-        cross_attention=model.add_cross_attention,
-        eps=model.layer_norm_eps,
-        rates=(model.attention_probs_dropout_prob, model.hidden_dropout_prob),
-    )
-    return Sequential(layer=Repeat(block, model.num_hidden_layers))
-
-
-def encoder_layer(
-    width: Dim,
-    heads: Dim,
-    inner: Dim,
-    hidden_act: str,
-    *,
-    causal: bool = False,
-    cross_attention: bool = False,
-    eps: float = 1e-12,
-    rates: tuple[float, float] = (0.0, 0.0),
-) -> BertLayer:
-    """Return BERT's block, which its descendants share: attention, cross attention in a decoder, and the feed-forward network.
-
-    ``rates`` are the dropout rates of the attention weights and of the residual additions.
-
-    >>> from paramsym import A, F, H
-    >>> encoder_layer(H, A, F, "gelu").params
-    2*F*H + F + 4*H**2 + 9*H
-    """
-    sliced = (heads, divides(heads, width, "num_attention_heads", "hidden_size"))
-    projections: dict[str, Layer] = dict.fromkeys(("query", "key", "value"), Dense(width, sliced))
-    weighed, added = rates
-    output = AddedNorm({"dense": Dense(sliced, width), "LayerNorm": LayerNorm(width, eps)}, added)
-    attention = Attention(projections, causal=causal, dropout=weighed)
-    layers: dict[str, Layer] = {"attention": AttentionAndOutput({"self": attention, "output": output})}
-    if cross_attention:
-        layers["crossattention"] = AttentionAndOutput({"self": Attention(projections, dropout=weighed), "output": output})
-    activation = learned("intermediate_act_fn", hidden_act)
-    layers["intermediate"] = Activated({"dense": Dense(width, inner), **activation}, hidden_act, act_name="intermediate_act_fn")
-    layers["output"] = AddedNorm({"dense": Dense(inner, width), "LayerNorm": LayerNorm(width, eps)}, added)
-    return BertLayer(layers)
+from paramsym.program import Mask, Own, Value, attend, contract, drop, heads, remember, take
 
 
 @dataclass(frozen=True)
@@ -123,25 +63,52 @@ class AddedNorm(Holder):
 
 @dataclass(frozen=True)
 class Activated(Holder):
-    """An activated projection, ``dense``; with an optional ``LayerNorm`` after it."""
+    """An activated projection, ``dense``; with an optional normalisation after it, under the name ``norm``."""
 
     function: str
     _: KW_ONLY
     act_name: str = "activation"
+    norm: str = "LayerNorm"
 
     def forward(self, own: Own, x: Value) -> Value:
         x = activation(own, self.function, own.dense(x), self.act_name)
-        return own.LayerNorm(x) if "LayerNorm" in own else x
+        return own[self.norm](x) if self.norm in own else x
+
+
+@dataclass(frozen=True)
+class Predictions(Activated):
+    """Scores of words: an activated projection, which may be the part ``transform``, then the output matrix ``decoder``.
+
+    The bias is stored twice, before and in the decoder, which uses it. Without a decoder the forward pass takes the word table, and uses
+    the first bias.
+
+    >>> from paramsym.algebra.symbols import H, V
+    >>> Predictions({"dense": Dense(H, H), "LayerNorm": LayerNorm(H), "decoder": Dense(H, V)}, "gelu", V).params
+    H**2 + H*V + 3*H + 2*V
+    """
+
+    vocab_size: Dim
+
+    def tensors(self) -> Iterator[Tensor]:
+        yield Tensor("bias", (self.vocab_size,), role="bias")
+
+    def forward(self, own: Own, x: Value, *words: Value) -> Value:
+        x = own.transform(x) if "transform" in own else super().forward(own, x)
+        return contract("... i, o i -> ... o", x, *words) + own.bias if words else own.decoder(x)
 
 
 @dataclass(frozen=True)
 class BertLayer(Holder):
-    """Attention, cross attention in a decoder, and the feed-forward network, each added to the residual stream, then normalised."""
+    """Attention, cross attention in a decoder, and the feed-forward network, each added to the residual stream, then normalised.
 
-    def forward(self, own: Own, x: Value, *memory: Value) -> Value:
-        """Without a memory the cross attention is skipped, as in a language model without an encoder."""
-        x = own.attention(x)
-        x = own.crossattention(x, *memory) if memory else x
+    Further inputs are those of the cross attention, which is skipped without them, as in a language model without an encoder; without a
+    cross attention they are those of the attention.
+    """
+
+    def forward(self, own: Own, x: Value, *along: Value) -> Value:
+        crosses = "crossattention" in own
+        x = own.attention(x, *(() if crosses else along))
+        x = own.crossattention(x, *along) if crosses and along else x
         return own.output(own.intermediate(x), x)
 
 
@@ -182,15 +149,26 @@ class TextBase(Holder):
 
 @dataclass(frozen=True)
 class TextClassifier(Holder):
-    """The labels of a text, from its first position; ``dropped`` is the rate of dropout before ``dense`` and before ``out_proj``."""
+    """The labels of a text, from a vector of it or from its first position; ``dropped`` is the rate of dropout before each projection."""
 
     function: str
     dropped: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, positions, width) to (batch, labels)."""
-        x = activated(self.function, own.dense(drop(take(x, 1), self.dropped)))
+        """(batch, width), or (batch, positions, width), to (batch, labels)."""
+        x = take(x, 1) if x.rank == 3 else x
+        x = activated(self.function, own.dense(drop(x, self.dropped)))
         return own.out_proj(drop(x, self.dropped))
+
+
+def text_classifier(width: Dim, labels: Dim, dropped: float | None = 0.0, function: str = "tanh") -> TextClassifier:
+    """Return a projection with an activation, ``dense``, and one to labels, ``out_proj``.
+
+    >>> from paramsym.algebra.symbols import H, N
+    >>> text_classifier(H, N).params
+    H**2 + H*N + H + N
+    """
+    return TextClassifier({"dense": Dense(width, width), "out_proj": Dense(width, labels)}, function, dropped or 0.0)
 
 
 @dataclass(frozen=True)
@@ -203,7 +181,7 @@ class TwoHeads(Holder):
 
 @dataclass(frozen=True)
 class BertEmbeddings(Layer):
-    """Word, position and token type tables and their normalisation: (V + P + T + 2)*H. Two index buffers are not in the state dict.
+    """Word, position and optional token type tables and their normalisation: (V + P + T + 2)*H. The index buffers are in no state dict.
 
     >>> from paramsym import H, P, T, V
     >>> BertEmbeddings(V, P, T, H).params
@@ -212,51 +190,27 @@ class BertEmbeddings(Layer):
 
     vocab_size: Dim
     max_position_embeddings: Dim
-    type_vocab_size: Dim
+    type_vocab_size: Dim | None
     hidden_size: Dim
     _: KW_ONLY
     eps: float = 1e-12
     dropped: float = 0.0
 
+    indices: ClassVar[tuple[str, ...]] = ("position_ids", "token_type_ids")
+    """The index buffers, which the reference computes and does not save."""
+
     def tensors(self) -> Iterator[Tensor]:
-        """The indices of positions and token types, which the reference computes and does not save."""
-        for name in ("position_ids", "token_type_ids"):
+        for name in self.indices:
             yield Tensor(name, (1, self.max_position_embeddings), role="statistic", buffer=True, persistent=False)
 
     def parts(self) -> Iterator[Part]:
         yield Part("word_embeddings", Embedding(self.vocab_size, self.hidden_size))
         yield Part("position_embeddings", LearnedPositions(self.max_position_embeddings, self.hidden_size, counted="buffer"))
-        yield Part("token_type_embeddings", TokenTypes(self.type_vocab_size, self.hidden_size))
+        if self.type_vocab_size is not None:
+            yield Part("token_type_embeddings", TokenTypes(self.type_vocab_size, self.hidden_size))
         yield Part("LayerNorm", LayerNorm(self.hidden_size, self.eps))
 
     def forward(self, own: Own, input_ids: Value) -> Value:
-        return drop(own.LayerNorm(own.position_embeddings(own.token_type_embeddings(own.word_embeddings(input_ids)))), self.dropped)
-
-
-@dataclass(frozen=True)
-class BertPredictions(Layer):
-    """The masked language model's head: a transform, then the output matrix; the bias occurs twice, before and in the decoder.
-
-    >>> from paramsym import H, V
-    >>> BertPredictions(H, V).params
-    H**2 + H*V + 3*H + 2*V
-    """
-
-    hidden_size: Dim
-    vocab_size: Dim
-    hidden_act: str = "gelu"
-    _: KW_ONLY
-    eps: float = 1e-12
-
-    def tensors(self) -> Iterator[Tensor]:
-        yield Tensor("bias", (self.vocab_size,), role="bias")
-
-    def parts(self) -> Iterator[Part]:
-        width, act = self.hidden_size, learned("transform_act_fn", self.hidden_act)
-        layers = {"dense": Dense(width, width), **act, "LayerNorm": LayerNorm(width, self.eps)}
-        yield Part("transform", Activated(layers, self.hidden_act, act_name="transform_act_fn"))
-        yield Part("decoder", Dense(width, self.vocab_size))
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """A score for every word; the bias is the decoder's, which uses it."""
-        return own.decoder(own.transform(x))
+        x = own.word_embeddings(input_ids)
+        x = own.token_type_embeddings(x) if "token_type_embeddings" in own else x
+        return drop(own.LayerNorm(own.position_embeddings(x)), self.dropped)

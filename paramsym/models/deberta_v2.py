@@ -16,15 +16,15 @@ from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, Width, canonical
 from paramsym.algebra.symbols import D, E, H, K, T, dims
 from paramsym.core.compose import Repeat, Sequential
-from paramsym.core.layer import Layer, Part, Tensor
+from paramsym.core.layer import Layer, Part
 from paramsym.layers.convolution import Conv1d
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions, TokenTypes
-from paramsym.models.activations import activated, learned
+from paramsym.models.activations import activated
 from paramsym.models.bert import ENCODER, BertLike
-from paramsym.models.bert_blocks import Activated, AddedNorm, AttentionAndOutput, Pooler, TextBase
+from paramsym.models.bert_blocks import BertEmbeddings, BertLayer, Pooler
 from paramsym.models.blocks import Holder
 from paramsym.models.keys import Flag, Function, Limit, Real, Sizes, Word, Words
 from paramsym.models.model import classes, family, key
@@ -99,10 +99,8 @@ class DebertaV2(BertLike):
     pooler_dropout: float = key(Real(0.0))
     cls_dropout: float | None = key(Real())
 
-    base_name = "deberta"
-    ignored: ClassVar[Mapping[str, str]] = {
-        "is read by no class": "stable_dropout",
-    }
+    base_name, output = "deberta", "cls.predictions.decoder"
+    ignored: ClassVar[Mapping[str, str]] = {"is read by no class": "stable_dropout"}
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     published, claims = published_in("deberta_v2")
 
@@ -111,18 +109,12 @@ class DebertaV2(BertLike):
         if self.task in _POOLED:
             pooled = width if self.pooler_hidden_size is None else self.pooler_hidden_size
             yield Part("pooler", Pooler(pooled, function=self.pooler_hidden_act, dropped=self.pooler_dropout))
-        if self.task == "MaskedLM":
-            head = DebertaV2Predictions(width, self._narrow, self.vocab_size, self.hidden_act, legacy=self.legacy, eps=self.layer_norm_eps)
-            yield Part("cls" if self.legacy else "lm_predictions", Sequential({"predictions" if self.legacy else "lm_head": head}))
+        if self.language:
+            narrow = width if self.embedding_size is None else self.embedding_size
+            yield Part("cls", Sequential(predictions=self.predictions(narrow)))
+        elif self.task == "MaskedLM":
+            yield Part("lm_predictions", Sequential(lm_head=self.predictions(width, decodes=False)))
         yield from super().head()
-
-    def ties(self) -> Mapping[str, str]:
-        if self.task != "MaskedLM" or not self.legacy or not self.tie_word_embeddings:
-            return {}
-        return {
-            "cls.predictions.decoder.weight": "deberta.embeddings.word_embeddings.weight",
-            "cls.predictions.decoder.bias": "cls.predictions.bias",
-        }
 
     @property
     def classifier_rate(self) -> float:
@@ -136,37 +128,33 @@ class DebertaV2(BertLike):
         return super().answer(own, x)
 
     @property
-    def _narrow(self) -> Dim:
-        return self.hidden_size if self.embedding_size is None else self.embedding_size
+    def language(self) -> bool:
+        """Whether the class has a matrix for scores of words; without ``legacy`` they are products with the word table."""
+        return self.task == "MaskedLM" and self.legacy
 
     @property
     def _reach(self) -> Dim:
         return self.max_position_embeddings if self.max_relative_positions is None else self.max_relative_positions
 
-    def base(self) -> TextBase:
-        width, norm = self.hidden_size, LayerNorm(self.hidden_size, self.layer_norm_eps)
-        embeddings = DebertaV2Embeddings(
-            self.vocab_size,
-            self.max_position_embeddings,
-            width,
-            self.type_vocab_size,
-            self.embedding_size,
-            self.position_biased_input,
-            eps=self.layer_norm_eps,
-            dropped=self.hidden_dropout_prob,
-        )
+    def embeddings(self) -> BertEmbeddings:
+        own = {"embedding_size": self.embedding_size, "position_biased_input": self.position_biased_input}
+        return self.tables(self.hidden_size, DebertaV2Embeddings, **own)
+
+    def encoder(self) -> DebertaV2Encoder:
+        """Return the blocks, and the tensors that they share."""
+        width, norm, kernel = self.hidden_size, self.norm(), self.conv_kernel_size
         layers: dict[str, Layer] = {"layer": Repeat(self._layer(), self.num_hidden_layers)}
         if self.relative_attention:
             layers["rel_embeddings"] = Embedding(2 * (self._reach if self.position_buckets is None else self.position_buckets), width)
         if "layer_norm" in (word.strip() for word in self.norm_rel_ebd.lower().split("|")):
             layers["LayerNorm"] = norm
-        if self.conv_kernel_size is not None:
-            convolution = Conv1d(width, width, self.conv_kernel_size, padding=over(self.conv_kernel_size - 1, 2), groups=self.conv_groups)
+        if kernel is not None:
+            convolution = Conv1d(width, width, kernel, padding=over(kernel - 1, 2), groups=self.conv_groups)
             layers["conv"] = ConvolvedInput({"conv": convolution, "LayerNorm": norm}, self.conv_act, self.hidden_dropout_prob)
-        return TextBase({"embeddings": embeddings, "encoder": DebertaV2Encoder(layers)})
+        return DebertaV2Encoder(layers)
 
-    def _layer(self) -> DebertaV2Layer:
-        width, heads, inner = self.hidden_size, self.num_attention_heads, self.intermediate_size
+    def _layer(self) -> BertLayer:
+        width, heads = self.hidden_size, self.num_attention_heads
         sliced = (heads, self.head_width())
         joined: Width = sliced if self.attention_head_size is None else width
         projection = Dense(width, sliced if self.attention_head_size is None else (heads, self.attention_head_size))
@@ -181,19 +169,7 @@ class DebertaV2(BertLike):
             shared=self.share_att_key,
             rates=(self.attention_probs_dropout_prob, self.hidden_dropout_prob),
         )
-        norm = LayerNorm(width, self.layer_norm_eps)
-        layers: dict[str, Layer] = {
-            "attention": AttentionAndOutput(
-                {"self": attention, "output": AddedNorm({"dense": Dense(joined, width), "LayerNorm": norm}, self.hidden_dropout_prob)}
-            ),
-            "intermediate": Activated(
-                {"dense": Dense(width, inner), **learned("intermediate_act_fn", self.hidden_act)},
-                self.hidden_act,
-                act_name="intermediate_act_fn",
-            ),
-            "output": AddedNorm({"dense": Dense(inner, width), "LayerNorm": norm}, self.hidden_dropout_prob),
-        }
-        return DebertaV2Layer(layers)
+        return self.block({"attention": attention}, joined)
 
 
 @dataclass(frozen=True)
@@ -244,15 +220,6 @@ def multiplied(x: Value, scale: float | Expr) -> Value:
 
 
 @dataclass(frozen=True)
-class DebertaV2Layer(Holder):
-    """Attention and the feed-forward network, each added to the residual stream and normalised after the sum."""
-
-    def forward(self, own: Own, x: Value, *table: Value) -> Value:
-        x = own.attention(x, *table)
-        return own.output(own.intermediate(x), x)
-
-
-@dataclass(frozen=True)
 class ConvolvedInput(Holder):
     """The first block's output plus an activated convolution of its input, normalised."""
 
@@ -292,28 +259,19 @@ class DebertaV2Encoder(Holder):
 
 
 @dataclass(frozen=True)
-class DebertaV2Embeddings(Layer):
+class DebertaV2Embeddings(BertEmbeddings):
     """Words, and positions and token types if there are any; the projection to the hidden size; the normalisation.
 
-    The index buffer is not in the state dict.
-
     >>> from paramsym.algebra.symbols import E, H, P, T, V
-    >>> DebertaV2Embeddings(V, P, H).params, DebertaV2Embeddings(V, P, H, T, E, position_biased_input=False).params
+    >>> DebertaV2Embeddings(V, P, None, H).params, DebertaV2Embeddings(V, P, T, H, embedding_size=E, position_biased_input=False).params
     (H*P + H*V + 2*H, E*H + E*T + E*V + 2*H)
     """
 
-    vocab_size: Dim
-    max_position_embeddings: Dim
-    hidden_size: Dim
-    type_vocab_size: Dim | None = None
+    _: KW_ONLY
     embedding_size: Dim | None = None
     position_biased_input: bool = True
-    _: KW_ONLY
-    eps: float = 1e-7
-    dropped: float = 0.0
 
-    def tensors(self) -> Iterator[Tensor]:
-        yield Tensor("position_ids", (1, self.max_position_embeddings), role="statistic", buffer=True, persistent=False)
+    indices = ("position_ids",)
 
     def parts(self) -> Iterator[Part]:
         narrow = self.hidden_size if self.embedding_size is None else self.embedding_size
@@ -332,44 +290,6 @@ class DebertaV2Embeddings(Layer):
             x = own[name](x) if name in own else x
         x = own.LayerNorm(x)
         return drop(x * constant("full", (*x.sizes[:2], 1), 1), self.dropped)  # times the mask of the positions, which hides nothing
-
-
-@dataclass(frozen=True)
-class DebertaV2Predictions(Layer):
-    """The masked language model's head; with ``legacy`` BERT's, otherwise a transform and a bias for the word table's own products.
-
-    >>> from paramsym.algebra.symbols import H, V
-    >>> DebertaV2Predictions(H, H, V).params, DebertaV2Predictions(H, H, V, legacy=False).params
-    (H**2 + H*V + 3*H + 2*V, H**2 + 3*H + V)
-    """
-
-    hidden_size: Dim
-    embedding_size: Dim
-    vocab_size: Dim
-    hidden_act: str = "gelu"
-    legacy: bool = True
-    _: KW_ONLY
-    eps: float = 1e-7
-
-    def tensors(self) -> Iterator[Tensor]:
-        yield Tensor("bias", (self.vocab_size,), role="bias")
-
-    def parts(self) -> Iterator[Part]:
-        narrow = self.embedding_size if self.legacy else self.hidden_size
-        layers = {
-            "dense": Dense(self.hidden_size, narrow),
-            **learned("transform_act_fn", self.hidden_act),
-            "LayerNorm": LayerNorm(narrow, self.eps),
-        }
-        yield Part("transform" if self.legacy else "", Activated(layers, self.hidden_act, act_name="transform_act_fn"))
-        if self.legacy:
-            yield Part("decoder", Dense(narrow, self.vocab_size))
-
-    def forward(self, own: Own, x: Value, words: Value | None = None) -> Value:
-        """A score for every word; without ``legacy`` by the products with ``words``, their table. BERT's bias is the decoder's."""
-        if words is None:
-            return own.decoder(own.transform(x))
-        return contract("... i, o i -> ... o", own[""](x), words) + own.bias
 
 
 def _one_width(arguments: dict[str, Any], sizes: Sizes) -> None:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 
 from paramsym.algebra.size import Count, Dim, equal
 from paramsym.algebra.symbols import A, F, H, L, P, V
 from paramsym.core.compose import Repeat, Sequential
-from paramsym.core.layer import Layer, Part, Tensor
+from paramsym.core.layer import Part
 from paramsym.errors import ArgumentError
 from paramsym.layers.dense import Dense
-from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
-from paramsym.layers.position import LearnedPositions
 from paramsym.models.activations import learned
 from paramsym.models.bert import ENCODER, TextModel
-from paramsym.models.bert_blocks import Attention, TextBase
+from paramsym.models.bert_blocks import Attention, BertEmbeddings, TextBase
 from paramsym.models.blocks import FeedForward, Holder, activation
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import classes, family, key
@@ -56,14 +54,13 @@ class DistilBert(TextModel):
     activation: str = key(Function("gelu"))
     architecture: str = classes({"DistilBert": f"Model ForMaskedLM {ENCODER}"})
     _: KW_ONLY
-    tie_word_embeddings: bool = key(Flag(default=True))
     dropout: float = key(Real(0.1))
     attention_dropout: float = key(Real(0.1))
     qa_dropout: float = key(Real(0.1))
     seq_classif_dropout: float = key(Real(0.2))
 
     heads = ("n_heads", "dim")
-    base_name = "distilbert"
+    base_name, output = "distilbert", "vocab_projector"
     published, claims = published_in("distilbert")
 
     def conditions(self) -> None:
@@ -86,10 +83,6 @@ class DistilBert(TextModel):
         if self.task in {"SequenceClassification", "MultipleChoice"}:
             yield Part("pre_classifier", Dense(width, width))
         yield from super().head()
-
-    def ties(self) -> Mapping[str, str]:
-        tied = self.task == "MaskedLM" and self.tie_word_embeddings
-        return {"vocab_projector.weight": "distilbert.embeddings.word_embeddings.weight"} if tied else {}
 
     @property
     def classifier_rate(self) -> float:
@@ -116,7 +109,7 @@ class DistilBert(TextModel):
             },
             self.dropout,
         )
-        tables = DistilBertEmbeddings(self.vocab_size, self.max_position_embeddings, width, self.dropout)
+        tables = DistilBertEmbeddings(self.vocab_size, self.max_position_embeddings, None, width, eps=EPS, dropped=self.dropout)
         return TextBase({"embeddings": tables, "transformer": Sequential(layer=Repeat(block, self.n_layers))}, blocks="transformer")
 
 
@@ -135,29 +128,14 @@ class PostNorm(Holder):
 
 
 @dataclass(frozen=True)
-class DistilBertEmbeddings(Layer):
-    """Word and position tables and their normalisation: (V + P + 2)*H. The index buffer is in no state dict.
+class DistilBertEmbeddings(BertEmbeddings):
+    """BERT's, with one index buffer.
 
-    >>> DistilBertEmbeddings(V, P, H).params
+    >>> DistilBertEmbeddings(V, P, None, H).params
     H*P + H*V + 2*H
     """
 
-    vocab_size: Dim
-    max_position_embeddings: Dim
-    dim: Dim
-    dropped: float = 0.0
-
-    def tensors(self) -> Iterator[Tensor]:
-        """The indices of positions, which the reference computes and does not save."""
-        yield Tensor("position_ids", (1, self.max_position_embeddings), role="statistic", buffer=True, persistent=False)
-
-    def parts(self) -> Iterator[Part]:
-        yield Part("word_embeddings", Embedding(self.vocab_size, self.dim))
-        yield Part("position_embeddings", LearnedPositions(self.max_position_embeddings, self.dim, counted="buffer"))
-        yield Part("LayerNorm", LayerNorm(self.dim, EPS))
-
-    def forward(self, own: Own, input_ids: Value) -> Value:
-        return drop(own.LayerNorm(own.position_embeddings(own.word_embeddings(input_ids))), self.dropped)
+    indices = ("position_ids",)
 
 
 _ALIASES = {"hidden_size": "dim", "num_attention_heads": "n_heads", "num_hidden_layers": "n_layers"}

@@ -14,7 +14,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.bert import ENCODER, BertLike
-from paramsym.models.bert_blocks import Activated, TextBase, TextClassifier, encoder_of, tables_of
+from paramsym.models.bert_blocks import Activated, TextBase, text_classifier
 from paramsym.models.blocks import Holder, activation, last_position
 from paramsym.models.keys import Flag, Real, Sizes, Word
 from paramsym.models.model import classes, family, key
@@ -51,7 +51,7 @@ class Electra(BertLike):
     add_cross_attention: bool = key(Flag())
     architecture: str = classes({"Electra": f"Model ForPreTraining ForMaskedLM ForCausalLM {ENCODER}"})
 
-    base_name = "electra"
+    base_name, output = "electra", "generator_lm_head"
     _: KW_ONLY
     summary_first_dropout: float = key(Real(0.0))
     summary_last_dropout: float = key(Real(0.1))
@@ -68,12 +68,8 @@ class Electra(BertLike):
                 message = "summary_type is 'attn', which the reference does not build; take 'first', 'last', 'mean' or 'cls_index'."
                 raise ArgumentError(message)
 
-    def ties(self) -> Mapping[str, str]:
-        tied = self.task.endswith("LM") and self.tie_word_embeddings
-        return {"generator_lm_head.weight": "electra.embeddings.word_embeddings.weight"} if tied else {}
-
     def answer(self, own: Own, x: Value, *pooled: Value) -> Value:  # noqa: ARG002 - there is no pooler
-        if self.task.endswith("LM"):
+        if self.language:
             return own.generator_lm_head(own.generator_predictions(x))
         if self.task == "PreTraining":
             return own.discriminator_predictions(x)
@@ -84,11 +80,11 @@ class Electra(BertLike):
     def base(self) -> TextBase:
         narrow, width = self.embedding_size, self.hidden_size
         widened = {} if same(narrow, width) else {"embeddings_project": Dense(narrow, width)}
-        return TextBase({"embeddings": tables_of(self, narrow), **widened, "encoder": encoder_of(self)})
+        return TextBase({"embeddings": self.tables(narrow), **widened, "encoder": self.encoder()})
 
     def head(self) -> Iterator[Part]:
         narrow, width = self.embedding_size, self.hidden_size
-        if self.task.endswith("LM"):
+        if self.language:
             layers = {"LayerNorm": LayerNorm(narrow, self.layer_norm_eps), "dense": Dense(width, narrow)}
             yield Part("generator_predictions", Activated(layers, "gelu"))
             yield Part("generator_lm_head", Dense(narrow, self.vocab_size))
@@ -97,10 +93,7 @@ class Electra(BertLike):
             layers = {"dense": Dense(width, width), **act, "dense_prediction": Dense(width, 1)}
             yield Part("discriminator_predictions", Discriminator(layers, self.hidden_act))
         elif self.task == "SequenceClassification" and self.num_labels is not None:
-            yield Part(
-                "classifier",
-                TextClassifier({"dense": Dense(width, width), "out_proj": Dense(width, self.num_labels)}, "gelu", self.classifier_rate),
-            )
+            yield Part("classifier", text_classifier(width, self.num_labels, self.classifier_rate, "gelu"))
         else:
             if self.task == "MultipleChoice":
                 function = self.summary_activation or "linear"

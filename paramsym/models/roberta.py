@@ -5,22 +5,22 @@ Reference: ``transformers.models.roberta`` and ``transformers.models.xlm_roberta
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 
-from paramsym.algebra.size import Dim, canonical
-from paramsym.core.layer import Layer, Part, Tensor
+from paramsym.algebra.size import canonical
+from paramsym.core.layer import Part
 from paramsym.errors import ArgumentError
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import TokenTypes, check_positions
 from paramsym.models.bert import ENCODER, BertLike
-from paramsym.models.bert_blocks import BertEmbeddings, TextBase, TextClassifier, encoder_of, pooler_of
+from paramsym.models.bert_blocks import BertEmbeddings, Predictions, text_classifier
 from paramsym.models.keys import Flag, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.program import Own, Value, apply, compare, constant, cumulate, drop, past, where
+from paramsym.program import Own, Value, compare, constant, cumulate, drop, past, where
 
 _NAMES = f"Model ForMaskedLM ForCausalLM {ENCODER}"
 
@@ -51,18 +51,13 @@ class Roberta(BertLike):
     _: KW_ONLY
     pad_token_id: int | None = key(Whole(1, least=0))
 
-    base_name = "roberta"
+    base_name, output = "roberta", "lm_head.decoder"
     pooled = ("MultipleChoice",)
     published, claims = published_in("roberta")
 
     def parts(self) -> Iterator[Part]:
         parts = tuple(super().parts())
         yield from reversed(parts) if self.kind == "XLMRoberta" else parts
-
-    def ties(self) -> Mapping[str, str]:
-        if not self.task.endswith("LM") or not self.tie_word_embeddings:
-            return {}
-        return {"lm_head.decoder.weight": "roberta.embeddings.word_embeddings.weight", "lm_head.decoder.bias": "lm_head.bias"}
 
     @property
     def classifier_rate(self) -> float:
@@ -71,22 +66,18 @@ class Roberta(BertLike):
     def answer(self, own: Own, x: Value, *pooled: Value) -> Value:
         if self.task == "SequenceClassification":
             return own.classifier(x)
-        return own.lm_head(x) if self.task.endswith("LM") else super().answer(own, x, *pooled)
+        return own.lm_head(x) if self.language else super().answer(own, x, *pooled)
 
-    def base(self) -> TextBase:
-        sizes = (self.vocab_size, self.max_position_embeddings, self.type_vocab_size, self.hidden_size)
-        tables = RobertaEmbeddings(*sizes, eps=self.layer_norm_eps, padding_idx=self.pad_token_id, dropped=self.hidden_dropout_prob)
-        return TextBase({"embeddings": tables, "encoder": encoder_of(self), **pooler_of(self)})
+    def embeddings(self) -> BertEmbeddings:
+        return self.tables(self.hidden_size, RobertaEmbeddings, padding_idx=self.pad_token_id)
 
     def head(self) -> Iterator[Part]:
         width = self.hidden_size
-        if self.task.endswith("LM"):
-            yield Part("lm_head", RobertaPredictions(width, self.vocab_size, eps=self.layer_norm_eps))
+        if self.language:
+            layers = {"dense": Dense(width, width), "layer_norm": self.norm(), "decoder": Dense(width, self.vocab_size)}
+            yield Part("lm_head", Predictions(layers, "gelu", self.vocab_size, norm="layer_norm"))
         elif self.task == "SequenceClassification" and self.num_labels is not None:
-            yield Part(
-                "classifier",
-                TextClassifier({"dense": Dense(width, width), "out_proj": Dense(width, self.num_labels)}, "tanh", self.classifier_rate),
-            )
+            yield Part("classifier", text_classifier(width, self.num_labels, self.classifier_rate))
         else:
             yield from super().head()
 
@@ -95,7 +86,7 @@ class Roberta(BertLike):
 class RobertaEmbeddings(BertEmbeddings):
     """Word and token type tables, their normalisation, then the positions: (V + P + T + 2)*H. Two index buffers are in no state dict.
 
-    Positions of words start at the row after ``padding_idx``, the row of all padding.
+    Positions of words start at the row after ``padding_idx``, the row of all padding; the forward pass needs it.
 
     >>> from paramsym.algebra.symbols import H, P, T, V
     >>> RobertaEmbeddings(V, P, T, H).params
@@ -112,12 +103,6 @@ class RobertaEmbeddings(BertEmbeddings):
         yield Part("position_embeddings", Embedding(self.max_position_embeddings, self.hidden_size))
 
     def forward(self, own: Own, input_ids: Value) -> Value:
-        """The sum of the tables' rows for each token, normalised.
-
-        Raises:
-            ArgumentError: no ``padding_idx``, which the reference needs for its positions.
-            ShapeError: more positions than rows.
-        """
         if self.padding_idx is None:
             message = "pad_token_id is None; positions begin at the row after it; give a whole number, such as 1."
             raise ArgumentError(message)
@@ -127,34 +112,4 @@ class RobertaEmbeddings(BertEmbeddings):
         return drop(own.LayerNorm(own.token_type_embeddings(own.word_embeddings(input_ids)) + rows), self.dropped)
 
 
-@dataclass(frozen=True)
-class RobertaPredictions(Layer):
-    """The language model's head: a transform, then the output matrix; the bias occurs twice, before and in the decoder.
-
-    >>> from paramsym.algebra.symbols import H, V
-    >>> RobertaPredictions(H, V).params
-    H**2 + H*V + 3*H + 2*V
-    """
-
-    hidden_size: Dim
-    vocab_size: Dim
-    _: KW_ONLY
-    eps: float = 1e-12
-
-    def tensors(self) -> Iterator[Tensor]:
-        yield Tensor("bias", (self.vocab_size,), role="bias")
-
-    def parts(self) -> Iterator[Part]:
-        width = self.hidden_size
-        yield Part("dense", Dense(width, width))
-        yield Part("layer_norm", LayerNorm(width, self.eps))
-        yield Part("decoder", Dense(width, self.vocab_size))
-
-    def forward(self, own: Own, x: Value) -> Value:
-        return own.decoder(own.layer_norm(apply("gelu", own.dense(x))))
-
-
-FAMILIES = (
-    family("roberta", Roberta, "Roberta", {"vocab_size": 50265}),
-    family("xlm-roberta", Roberta, "XLMRoberta"),
-)
+FAMILIES = (family("roberta", Roberta, "Roberta", {"vocab_size": 50265}), family("xlm-roberta", Roberta, "XLMRoberta"))

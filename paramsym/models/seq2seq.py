@@ -1,4 +1,4 @@
-"""The common base of models with an encoder and a decoder: two stacks, a target that is the shifted source, and a classifier's head."""
+"""The common base of models with an encoder and a decoder: two stacks and a target that is the shifted source."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from paramsym.algebra.size import Dim, Shape, canonical
+from paramsym.algebra.size import Shape, canonical
 from paramsym.algebra.symbols import B, S, dims
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ShapeError
-from paramsym.layers.dense import Dense
-from paramsym.models.blocks import Holder, tokens
+from paramsym.models.blocks import tokens
 from paramsym.models.keys import Real, Sizes, Whole
 from paramsym.models.model import Model, key
-from paramsym.program import Own, Value, apply, constant, drop, join, take
+from paramsym.program import Own, Value, constant, join, take
 from paramsym.program.state import after
 
 TARGET = dims("S_d")
@@ -102,24 +101,3 @@ class Stacks(Layer):
         with after(0):
             memory: Value = own.encoder(source)
         return memory if self.decoder is None else own.decoder(source if target is None else target, memory)
-
-
-@dataclass(frozen=True)
-class ClassificationHead(Holder):
-    """The scores of labels: ``dense``, tanh, ``out_proj``; ``dropped`` is the dropout rate before each layer."""
-
-    dropped: float = 0.0
-
-    def forward(self, own: Own, x: Value) -> Value:
-        y = apply("tanh", own.dense(drop(x, self.dropped)))
-        return own.out_proj(drop(y, self.dropped))
-
-
-def classification_head(width: Dim, labels: Dim, dropped: float | None = 0.0) -> ClassificationHead:
-    """Return the head of a classifier of texts.
-
-    >>> from paramsym.algebra.symbols import H, N
-    >>> classification_head(H, N).params
-    H**2 + H*N + H + N
-    """
-    return ClassificationHead({"dense": Dense(width, width), "out_proj": Dense(width, labels)}, dropped or 0.0)

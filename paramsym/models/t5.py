@@ -19,12 +19,13 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import RMSNorm
 from paramsym.layers.position import Distances
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.bert_blocks import text_classifier
 from paramsym.models.blocks import Holder, activation, last_of, scaled, tokens
 from paramsym.models.family import Family
 from paramsym.models.keys import Flag, Key, Real, Sizes, Whole, Word
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.models.seq2seq import Ending, Seq2Seq, Stacks, classification_head
+from paramsym.models.seq2seq import Ending, Seq2Seq, Stacks
 from paramsym.program import Mask, Own, Value, attend, collected, constant, drop, each, heads, in_turn, rearrange, remember, take
 from paramsym.program.attention import root_reciprocal
 
@@ -101,7 +102,7 @@ class T5(Seq2Seq):
         if self.task == "ConditionalGeneration":
             yield Part("lm_head", Dense(width, self.vocab_size, bias=False))
         elif labels is not None and self.task == "SequenceClassification":
-            yield Part("classification_head", classification_head(width, labels, self.classifier_dropout))
+            yield Part("classification_head", text_classifier(width, labels, self.classifier_dropout))
         elif labels is not None and self.task:
             yield Part(self._labeller, Dense(width, labels))
 

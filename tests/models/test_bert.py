@@ -7,11 +7,10 @@ import pickle
 import pytest
 from sympy import Symbol
 
-import paramsym as ps
-from paramsym import A, F, H, L, N, P, T, V, cat, per  # noqa: F401 - repr is evaluated with the letters in scope
+from paramsym import A, Dense, F, H, L, LayerNorm, N, P, T, V, cat, per  # noqa: F401 - repr is evaluated with them in scope
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError, StructureError, UnknownNameError
 from paramsym.models import Bert, family_of
-from paramsym.models.bert_blocks import BertEmbeddings, BertPredictions
+from paramsym.models.bert_blocks import Activated, BertEmbeddings, Predictions  # noqa: F401 - as above
 from paramsym.models.published import Claim
 
 BASE = 2 * F * H * L + F * L + 4 * H**2 * L + H**2 + 9 * H * L + H * P + H * T + H * V + 3 * H
@@ -149,9 +148,10 @@ def test_being_a_value(architecture: str) -> None:
     assert pickle.loads(pickle.dumps(sized)).formula == bert.params
 
 
-@pytest.mark.parametrize("part", [BertEmbeddings(V, P, T, H), BertPredictions(H, V)])
-def test_parts_are_values(part: ps.Layer) -> None:
+@pytest.mark.parametrize("path", ["bert.embeddings", "cls.predictions"])
+def test_parts_are_values(path: str) -> None:
     """The model's own parts are values, too."""
+    part = Bert(architecture="BertForMaskedLM", tie_word_embeddings=False).part(path)
     assert eval(repr(part)) == part
 
 
