@@ -16,7 +16,7 @@ from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
 from paramsym.layers.convolution import Conv2d
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import BLOCKS, Norm, Pictures, averaged, norm_of, scores, stem
+from paramsym.models.vision.blocks import BLOCKS, Averaged, Norm, norm_of, stem
 from paramsym.models.vision.widths import down
 from paramsym.program import Own, Value, apply
 
@@ -30,7 +30,7 @@ _QUANTIZED = ("resnet18", "resnet50", "resnext101_32x8d", "resnext101_64x4d")
 
 
 @dataclass(frozen=True, init=False)
-class ResNet(Pictures):
+class ResNet(Averaged):
     r"""A residual network for images (He et al. 2016), with torchvision's arguments in torchvision's order.
 
     As first argument, a torchvision name means that model's sizes, 1,000 classes included; other arguments change it, as they change
@@ -112,13 +112,7 @@ class ResNet(Pictures):
             first = self._residual(incoming, planes, stride, before) if stage > 0 or self.block == "Bottleneck" else None
             yield Part(f"layer{stage + 1}", Repeat(later, depth, first=first))
             incoming = outgoing
-        yield from averaged(incoming, self.num_classes)
-
-    def forward(self, own: Own, x: Value) -> Value:
-        x = own.maxpool(own.relu(own.bn1(own.conv1(self.seen(x)))))
-        for stage in range(len(self.layers)):
-            x = own[f"layer{stage + 1}"](x)
-        return scores(own, x)
+        yield from self.ended(incoming)
 
     def _residual(self, incoming: Dim, planes: Dim, stride: int, dilation: int) -> Layer:
         if self.block == "BasicBlock":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import N
@@ -33,8 +33,6 @@ class AlexNet(Classifier):
 
     num_classes: Dim = N
     dropout: float = 0.5
-    _: KW_ONLY
-    in_channels: Dim = 3
 
     published, claims = published_in("vision.alexnet")
 

@@ -6,7 +6,7 @@ Reference: ``torchvision.ops.misc`` and ``torchvision.models._utils``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, fields
 from functools import lru_cache, wraps
 from typing import Any, ClassVar, Literal, ParamSpec, TypeAlias, TypeVar, cast, get_args
 
@@ -14,7 +14,7 @@ from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Dim, Shape, conditions_are_asked, text
 from paramsym.algebra.symbols import B, W, dims
 from paramsym.core.compose import Block, Sequential
-from paramsym.core.fields import field_names, hints_of
+from paramsym.core.fields import hints_of
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.layers.activation import GELU, ReLU
@@ -101,7 +101,8 @@ def named(cls: _Model) -> _Model:
 
 
 def _takes(cls: Any, word: str) -> bool:
-    return word in get_args(hints_of(cls)[field_names(cls)[0]])
+    first = next((one.name for one in fields(cls) if not one.kw_only), "")
+    return word in get_args(hints_of(cls).get(first))
 
 
 # Models -----------------------------------------------------------------------------------------------------------------------
@@ -117,6 +118,8 @@ class Pictures(Layer):
     claims: ClassVar[Sequence[Claim]] = ()
     usual: ClassVar[Dim] = 32 * W
     """The default side of the images: one without floors in the formula, or the only one."""
+    frames: ClassVar[tuple[Dim, ...]] = ()
+    """The default number of frames of a video."""
 
     def __post_init__(self) -> None:
         for name in self.ratios:
@@ -135,29 +138,56 @@ class Pictures(Layer):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        return {"x": (B, getattr(self, "in_channels", 3), self.usual, self.usual)}
+        return {"x": (B, getattr(self, "in_channels", 3), *self.frames, self.usual, self.usual)}
 
     def seen(self, x: Value) -> Value:
         """Return the images, after a check of their axes."""
-        return axes(x, "batch channels height width", channels=getattr(self, "in_channels", 3))[0]
+        frames = "frames " if self.frames else ""
+        return axes(x, f"batch channels {frames}height width", channels=getattr(self, "in_channels", 3))[0]
 
 
 class Videos(Pictures):
     """A network that reads videos, (batch, channels, frames, height, width)."""
 
-    @property
-    def inputs(self) -> Mapping[str, Shape]:
-        return {"x": (B, 3, 16, self.usual, self.usual)}
-
-    def seen(self, x: Value) -> Value:
-        return axes(x, "batch channels frames height width", channels=3)[0]
+    frames = (16,)
 
 
-class Classifier(Pictures):
-    """Features, their means if there is an ``avgpool``, and a classifier of the flattened features."""
+@dataclass(frozen=True)
+class Coloured(Pictures):
+    """A network that reads images of any number of channels; the reference's have three."""
+
+    _: KW_ONLY
+    in_channels: Dim = 3
+
+
+class Averaged(Pictures):
+    """Layers one after another, the mean of every channel, and one matrix: scores of classes, (batch, classes)."""
+
+    num_classes: Dim
+    aside: ClassVar[tuple[str, ...]] = ()
+    """The parts that are used only in training."""
+
+    def ended(self, width: Dim, dropout: float | None = None) -> Iterator[Part]:
+        """Yield the end of the network: the mean, a dropout if its rate is given, and the matrix."""
+        yield Part("avgpool", (AdaptiveAvgPool3d if self.frames else AdaptiveAvgPool2d)(1))
+        if dropout is not None:
+            yield Part("dropout", Dropout(dropout))
+        yield Part("fc", Dense(width, self.num_classes))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Scores of classes, (batch, classes)."""
+        x = self.seen(x)
+        for part in self.own_parts:
+            if part.name in {"dropout", "fc"}:
+                break
+            x = x if part.name in self.aside else own[part.name](x)
+        x = rearrange(x, f"b c {'() ' * (x.rank - 2)}-> b c")
+        return own.fc(own.dropout(x) if "dropout" in own else x)
+
+
+class Classifier(Coloured):
+    """Features, their means if there is an ``avgpool``, and a classifier of the flattened features: scores of classes, (batch, classes)."""
+
+    def forward(self, own: Own, x: Value) -> Value:
         x = own.features(self.seen(x))
         x = own.avgpool(x) if "avgpool" in own else reduce("mean", x, 2, 3, keep=True)
         return own.classifier(rearrange(x, "b c h w -> b (c h w)"))
@@ -210,20 +240,6 @@ def norm_of(kind: Norm | Literal["BatchNorm3d"], channels: Dim, eps: float = 1e-
 def stem(width: Dim, norm: Norm = "BatchNorm2d") -> tuple[Layer, Layer, Layer, Layer]:
     """Return the first layers of ResNet and DenseNet: a convolution of 7x7 and a pooling, which both halve the extents."""
     return Conv2d(3, width, 7, stride=2, padding=3, bias=False), norm_of(norm, width), RELU, MaxPool2d(3, stride=2, padding=1)
-
-
-def averaged(width: Dim, classes: Dim, *, rank: Literal[2, 3] = 2, dropout: float | None = None) -> Iterator[Part]:
-    """Yield the end of a network: the mean of every channel, a dropout if its rate is given, and one matrix."""
-    yield Part("avgpool", (AdaptiveAvgPool2d if rank == 2 else AdaptiveAvgPool3d)(1))
-    if dropout is not None:
-        yield Part("dropout", Dropout(dropout))
-    yield Part("fc", Dense(width, classes))
-
-
-def scores(own: Own, x: Value) -> Value:
-    """Return scores of classes, (batch, classes), by the parts of ``averaged``."""
-    x = rearrange(own.avgpool(x), f"b c {'() ' * (x.rank - 2)}-> b c")
-    return own.fc(own.dropout(x) if "dropout" in own else x)
 
 
 @dataclass(frozen=True)

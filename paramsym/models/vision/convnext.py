@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.algebra.symbols import N, dims
@@ -16,7 +16,7 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.reshaping import Flatten, Permute
 from paramsym.models.images import ChannelsFirst
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import EXACT_GELU, LAYERS, Pictures, named, remembered
+from paramsym.models.vision.blocks import EXACT_GELU, LAYERS, Coloured, named, remembered
 from paramsym.program import Own, Value
 
 _WIDTHS: tuple[Dim, ...] = dims("H_1 H_2 H_3 H_4")
@@ -25,7 +25,7 @@ _EPS = 1e-6
 
 @named
 @dataclass(frozen=True)
-class ConvNeXt(Pictures):
+class ConvNeXt(Coloured):
     """Stages of blocks with a depthwise 7x7 convolution and two matrices, as Swin's without attention.
 
     ``widths`` and ``depths`` are those of the stages, which are rows of ``block_setting`` in torchvision; sizes that are not given are
@@ -45,8 +45,6 @@ class ConvNeXt(Pictures):
     widths: tuple[Dim, ...] = _WIDTHS
     depths: tuple[Dim, ...] = LAYERS
     num_classes: Dim = N
-    _: KW_ONLY
-    in_channels: Dim = 3
 
     staged = ("widths", "depths")
     published, claims = published_in("vision.convnext")

@@ -67,7 +67,6 @@ class EfficientNet(Classifier):
     width_mult: Ratio = 1
     depth_mult: Ratio = 1
     norm_eps: float = 1e-5
-    in_channels: Dim = 3
 
     published, claims = published_in("vision.efficientnet")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import N
@@ -19,9 +19,9 @@ from paramsym.layers.pooling import AvgPool2d, MaxPool2d
 from paramsym.layers.reshaping import Flatten
 from paramsym.models.images import pair
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import DEVIATION, MEAN, RELU, Pictures, averaged, named, remembered, scores
+from paramsym.models.vision.blocks import DEVIATION, MEAN, RELU, Averaged, Coloured, named, remembered
 from paramsym.models.vision.branches import GOOGLENET, INCEPTION_V3, Branches, Kernel, Route, inception_v1
-from paramsym.program import Own, Value, join, take
+from paramsym.program import Value, join, take
 
 
 @remembered
@@ -37,15 +37,24 @@ def _same(incoming: Dim, outgoing: Dim, kernel: Kernel) -> Sequential:
     return _conv(incoming, outgoing) if kernel == 1 else _conv(incoming, outgoing, (height, width), padding=(height // 2, width // 2))
 
 
-def _normalised(x: Value) -> Value:
-    """Change images from ImageNet's statistics to a mean and a deviation of 0.5, with which the weights were trained."""
-    each = enumerate(zip(MEAN, DEVIATION, strict=True))
-    return join(*(take(x, 1, n, 1) * (std / 0.5) + (mean - 0.5) / 0.5 for n, (mean, std) in each), axis=1)
+class _Inception(Averaged, Coloured):
+    """Modules of parallel branches; ``transform_input`` changes the images' statistics."""
+
+    transform_input: bool
+    aside = ("aux1", "aux2", "AuxLogits")
+
+    def seen(self, x: Value) -> Value:
+        """Return the images, changed from ImageNet's statistics to a mean and a deviation of 0.5, with which the weights were trained."""
+        x = super().seen(x)
+        if not self.transform_input:
+            return x
+        each = enumerate(zip(MEAN, DEVIATION, strict=True))
+        return join(*(take(x, 1, n, 1) * (std / 0.5) + (mean - 0.5) / 0.5 for n, (mean, std) in each), axis=1)
 
 
 @named
 @dataclass(frozen=True)
-class GoogLeNet(Pictures):
+class GoogLeNet(_Inception):
     """Inception v1: nine modules of four parallel branches each.
 
     ``aux_logits`` stores two auxiliary classifiers, which are used only in training: the output is the scores of the last classifier.
@@ -67,15 +76,8 @@ class GoogLeNet(Pictures):
     transform_input: bool = False
     dropout: float = 0.2
     dropout_aux: float = 0.7
-    _: KW_ONLY
-    in_channels: Dim = 3
 
     published, claims = published_in("vision.inception", "GoogLeNet")
-
-    _before: ClassVar[Mapping[str, tuple[str, Layer]]] = {
-        "inception4a": ("maxpool3", MaxPool2d(3, 2, ceil_mode=True)),
-        "inception5a": ("maxpool4", MaxPool2d(2, 2, ceil_mode=True)),
-    }
 
     def parts(self) -> Iterator[Part]:
         yield Part("conv1", _conv(self.in_channels, 64, 7, 2, padding=3))
@@ -83,27 +85,20 @@ class GoogLeNet(Pictures):
         yield Part("conv2", _conv(64, 64))
         yield Part("conv3", _same(64, 192, 3))
         yield Part("maxpool2", MaxPool2d(3, 2, ceil_mode=True))
+        pools = {"inception4a": ("maxpool3", MaxPool2d(3, 2, ceil_mode=True)), "inception5a": ("maxpool4", MaxPool2d(2, 2, ceil_mode=True))}
         for name, sizes in GOOGLENET.items():
-            if name in self._before:
-                yield Part(*self._before[name])
+            if name in pools:
+                yield Part(*pools[name])
             yield Part(name, _inception(sizes))
         for name, width in (("aux1", 512), ("aux2", 528)) if self.aux_logits else ():
             matrices = {"fc1": Dense(2048, 1024), "relu": RELU, "dropout": Dropout(self.dropout_aux), "fc2": Dense(1024, self.num_classes)}
             yield Part(name, Sequential({"pool": AdaptiveAvgPool2d(4), "conv": _conv(width, 128), "flatten": Flatten(), **matrices}))
-        yield from averaged(1024, self.num_classes, dropout=self.dropout)
-
-    def forward(self, own: Own, x: Value) -> Value:
-        x = self.seen(x)
-        x = own.maxpool1(own.conv1(_normalised(x) if self.transform_input else x))
-        x = own.maxpool2(own.conv3(own.conv2(x)))
-        for name in GOOGLENET:
-            x = own[name](own[self._before[name][0]](x) if name in self._before else x)
-        return scores(own, x)
+        yield from self.ended(1024, self.dropout)
 
 
 @named
 @dataclass(frozen=True)
-class Inception3(Pictures):
+class Inception3(_Inception):
     """Inception v3: convolutions of 5x5 become two of 3x3, those of 7x7 a row and a column.
 
     ``aux_logits`` stores an auxiliary classifier, which is used only in training: the output is the scores of the last classifier.
@@ -121,8 +116,6 @@ class Inception3(Pictures):
     aux_logits: bool = True
     transform_input: bool = False
     dropout: float = 0.5
-    _: KW_ONLY
-    in_channels: Dim = 3
 
     published, claims = published_in("vision.inception", "Inception3")
     usual = 299
@@ -133,14 +126,7 @@ class Inception3(Pictures):
                 layers = {"conv0": _conv(768, 128), "conv1": _conv(128, 768, 5), "mean": AdaptiveAvgPool2d(1), "flatten": Flatten()}
                 yield Part("AuxLogits", Sequential({"pool": AvgPool2d(5, 3), **layers, "fc": Dense(768, self.num_classes)}))
             yield Part(name, layer)
-        yield from averaged(2048, self.num_classes, dropout=self.dropout)
-
-    def forward(self, own: Own, x: Value) -> Value:
-        x = self.seen(x)
-        x = _normalised(x) if self.transform_input else x
-        for name in (*self._stem(), *_modules()):
-            x = own[name](x)
-        return scores(own, x)
+        yield from self.ended(2048, self.dropout)
 
     def _stem(self) -> dict[str, Layer]:
         return {

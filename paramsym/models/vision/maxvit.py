@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 
 from sympy import Expr, Rational
 
@@ -18,7 +18,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.reshaping import Flatten
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import CHANNELS, EXACT_GELU, LAYERS, Pictures, check_extents, conv_norm, named, remembered
+from paramsym.models.vision.blocks import CHANNELS, EXACT_GELU, LAYERS, Coloured, check_extents, conv_norm, named, remembered
 from paramsym.models.vision.inverted import SqueezeExcitation, mbconv
 from paramsym.models.vision.widths import Ratio, scaled_down
 from paramsym.models.vision.windows import Parted, Windowed
@@ -30,7 +30,7 @@ _EPS, _QUARTER, _PARTITION = 0.001, Rational(1, 4), dims("p")
 
 @named
 @dataclass(frozen=True)
-class MaxVit(Pictures):
+class MaxVit(Coloured):
     """Inverted residuals, each followed by attention within windows of neighbours and by attention within a grid of distant positions.
 
     ``partition_size`` is the side of a window, and of the grid: a map of h*w positions has windows of p*p neighbours, and grids of p*p
@@ -62,8 +62,6 @@ class MaxVit(Pictures):
     expansion_ratio: Ratio = 4
     mlp_ratio: Ratio = 4
     num_classes: Dim = N
-    _: KW_ONLY
-    in_channels: Dim = 3
 
     published, claims = published_in("vision.maxvit")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.algebra.symbols import N
@@ -12,7 +12,7 @@ from paramsym.core.layer import Layer, Part
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import RELU, Pictures, conv_norm, in_row, named, remembered
+from paramsym.models.vision.blocks import RELU, Coloured, conv_norm, in_row, named, remembered
 from paramsym.models.vision.inverted import inverted, residual
 from paramsym.models.vision.widths import Ratio, divisible, scaled
 from paramsym.program import Own, Value, reduce
@@ -23,7 +23,7 @@ _STACKS = ((24, 3, 2, 3, 3), (40, 5, 2, 3, 3), (80, 5, 2, 6, 3), (96, 3, 1, 6, 2
 
 @named
 @dataclass(frozen=True)
-class MNASNet(Pictures):
+class MNASNet(Coloured):
     """Stacks of inverted residuals, found by a search; ``alpha``, an exact fraction, multiplies all widths except the last, 1280.
 
     Widths are rounded as MobileNetV2's.
@@ -42,8 +42,6 @@ class MNASNet(Pictures):
     alpha: Ratio = 1
     num_classes: Dim = N
     dropout: float = 0.2
-    _: KW_ONLY
-    in_channels: Dim = 3
 
     published, claims = published_in("vision.mnasnet")
 

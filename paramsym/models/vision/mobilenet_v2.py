@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.algebra.symbols import N
@@ -51,8 +51,6 @@ class MobileNetV2(Classifier):
     inverted_residual_setting: tuple[tuple[Dim, Dim, int, int], ...] = TABLE_2
     round_nearest: int = 8
     dropout: float = 0.2
-    _: KW_ONLY
-    in_channels: Dim = 3
 
     published, claims = published_in("vision.mobilenet_v2")
 

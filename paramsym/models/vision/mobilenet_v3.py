@@ -79,7 +79,6 @@ class MobileNetV3(Classifier):
     num_classes: Dim = N
     dropout: float = 0.2
     _: KW_ONLY
-    in_channels: Dim = 3
     norm_layer: Norm | None = None
 
     published, claims = published_in("vision.mobilenet_v3")

@@ -19,7 +19,7 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.models.blocks import Holder
 from paramsym.models.images import behind
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import LAYERS, Videos, check_extents, mlp, named, remembered
+from paramsym.models.vision.blocks import LAYERS, Coloured, Videos, check_extents, mlp, named, remembered
 from paramsym.models.vision.multiscale import EPS, Attention, distances, largest, pooled
 from paramsym.program import Own, Value, rearrange, take
 
@@ -29,7 +29,7 @@ _FRAMES: Dim = 2 * dims("t")
 
 @named
 @dataclass(frozen=True)
-class MViT(Videos):
+class MViT(Coloured, Videos):
     """A transformer whose attention pools: keys and values everywhere, queries at the start of every stage but the first.
 
     A stage has blocks of one width; the width and the ``num_heads`` of the first stage are doubled from stage to stage. The first block
@@ -69,7 +69,6 @@ class MViT(Videos):
     num_classes: Dim = N
     _: KW_ONLY
     pool_every_query: bool = False
-    in_channels: Dim = 3
 
     published, claims = published_in("vision.mvit")
 

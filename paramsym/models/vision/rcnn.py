@@ -121,7 +121,7 @@ class FasterRCNN(_RCNN):
 
 @named
 @dataclass(frozen=True)
-class MaskRCNN(_Detecting):
+class MaskRCNN(_Detecting, FasterRCNN):
     """Faster R-CNN with one more head, which gives for each position of a detected region whether it belongs to the object.
 
     The detections are chosen from the second stage's output, at most 100 of an image; they are cut out of the pyramid again, with 14x14
@@ -135,14 +135,6 @@ class MaskRCNN(_Detecting):
     >>> MaskRCNN(out_channels=256).part("roi_heads.mask_predictor").params
     257*N + 262400
     """
-
-    backbone: Backbone = "resnet50"
-    num_classes: Dim = N
-    out_channels: Dim = C
-    representation_size: Dim = F
-    num_anchors: Dim = _ANCHORS
-    version: Literal[1, 2] = 1
-    norm_layer: Norm = "BatchNorm2d"
 
     published, claims = published_in("vision.rcnn", "MaskRCNN")
 

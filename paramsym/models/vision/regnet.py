@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from paramsym.algebra.size import Dim, divides, per
@@ -11,17 +11,16 @@ from paramsym.algebra.symbols import N, dims
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import BLOCKS, CHANNELS, RELU, Pictures, Projected, averaged, conv_norm, named, remembered, scores
+from paramsym.models.vision.blocks import BLOCKS, CHANNELS, RELU, Averaged, Coloured, Projected, conv_norm, named, remembered
 from paramsym.models.vision.inverted import SqueezeExcitation
 from paramsym.models.vision.widths import Ratio, nearest_whole, scaled
-from paramsym.program import Own, Value
 
 _GROUPS: tuple[Dim, ...] = dims("g_1 g_2 g_3 g_4")
 
 
 @named
 @dataclass(frozen=True)
-class RegNet(Pictures):
+class RegNet(Averaged, Coloured):
     """Four stages of bottlenecks with groups of a fixed width, whose depths and widths follow from a rounded line.
 
     The arguments are those of torchvision's ``BlockParams``: ``depths``, ``widths`` and ``group_widths`` of the stages, and ``se_ratio``,
@@ -47,8 +46,6 @@ class RegNet(Pictures):
     se_ratio: Ratio | None = None
     num_classes: Dim = N
     stem_width: Dim = 32
-    _: KW_ONLY
-    in_channels: Dim = 3
 
     published, claims = published_in("vision.regnet")
 
@@ -64,10 +61,7 @@ class RegNet(Pictures):
             stages[f"block{number}"] = _stage(near, width, depth, group, self.se_ratio, f"block{number}-{{}}")
             near = width
         yield Part("trunk_output", Sequential(stages))
-        yield from averaged(near, self.num_classes)
-
-    def forward(self, own: Own, x: Value) -> Value:
-        return scores(own, own.trunk_output(own.stem(self.seen(x))))
+        yield from self.ended(near)
 
 
 @remembered

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 
 from paramsym.algebra.size import Dim, divides, per
 from paramsym.algebra.symbols import N, dims
@@ -12,7 +12,7 @@ from paramsym.core.layer import Layer, Part
 from paramsym.layers.dense import Dense
 from paramsym.layers.pooling import MaxPool2d
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import Pictures, conv_norm, in_row, named, remembered
+from paramsym.models.vision.blocks import Coloured, conv_norm, in_row, named, remembered
 from paramsym.program import Own, Value, join, rearrange, reduce, segments
 
 _DEPTHS: tuple[Dim, Dim, Dim] = dims("n2 n3 n4")
@@ -21,7 +21,7 @@ _CHANNELS: tuple[Dim, Dim, Dim, Dim, Dim] = dims("C_1 C_2 C_3 C_4 C_5")
 
 @named
 @dataclass(frozen=True)
-class ShuffleNetV2(Pictures):
+class ShuffleNetV2(Coloured):
     """Blocks that leave half of the channels unchanged, and shuffle the halves after every block.
 
     Sizes that are not given are letters: depths n2 to n4 of the stages 2 to 4, and the widths C_1 of the stem, C_2 to C_4 (even) of the
@@ -42,8 +42,6 @@ class ShuffleNetV2(Pictures):
     stages_repeats: tuple[Dim, Dim, Dim] = _DEPTHS
     stages_out_channels: tuple[Dim, Dim, Dim, Dim, Dim] = _CHANNELS
     num_classes: Dim = N
-    _: KW_ONLY
-    in_channels: Dim = 3
 
     published, claims = published_in("vision.shufflenet_v2")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 from paramsym.algebra.size import Dim, canonical
@@ -15,7 +15,7 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dropout import Dropout
 from paramsym.layers.pooling import MaxPool2d
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import RELU, Pictures, named
+from paramsym.models.vision.blocks import RELU, Coloured, named
 from paramsym.program import Own, Value, join, rearrange
 
 _FIRES = (16, 16, 32, 32, 48, 48, 64, 64)
@@ -25,7 +25,7 @@ _POOLS = {"1_0": (0, 3, 7), "1_1": (0, 2, 4)}
 
 @named
 @dataclass(frozen=True)
-class SqueezeNet(Pictures):
+class SqueezeNet(Coloured):
     """Fire modules: a 1x1 convolution that squeezes the channels, then parallel 1x1 and 3x3 convolutions.
 
     Version "1_1" has a narrower and smaller first convolution, and pools earlier.
@@ -39,8 +39,6 @@ class SqueezeNet(Pictures):
     version: Literal["1_0", "1_1"] = "1_0"
     num_classes: Dim = N
     dropout: float = 0.5
-    _: KW_ONLY
-    in_channels: Dim = 3
 
     published, claims = published_in("vision.squeezenet")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from math import inf, log
 from typing import Literal
 
@@ -19,7 +19,7 @@ from paramsym.layers.reshaping import Permute
 from paramsym.models.blocks import Ladder, Residual
 from paramsym.models.images import filled
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import HEADS, LAYERS, RELU, Pictures, mlp, named, remembered
+from paramsym.models.vision.blocks import HEADS, LAYERS, RELU, Coloured, mlp, named, remembered
 from paramsym.models.vision.widths import Ratio, scaled_down
 from paramsym.models.vision.windows import Attention
 from paramsym.program import Own, Value, apply, contract, heads as heads_of, rearrange, reduce, segments
@@ -30,7 +30,7 @@ _WINDOW: Dim = dims("w")
 
 @named
 @dataclass(frozen=True)
-class SwinTransformer(Pictures):
+class SwinTransformer(Coloured):
     """Attention within windows of a map, shifted in every second block; four neighbours become one position between the stages.
 
     The second version normalises after attention and matrices, compares only the directions of queries and keys, and computes the bias for
@@ -59,8 +59,6 @@ class SwinTransformer(Pictures):
     mlp_ratio: Ratio = 4
     num_classes: Dim = N
     block: BlockName = "SwinTransformerBlock"
-    _: KW_ONLY
-    in_channels: Dim = 3
 
     published, claims = published_in("vision.swin_transformer")
 

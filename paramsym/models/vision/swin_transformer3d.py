@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import H, N, dims
@@ -14,7 +14,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.images import filled
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import HEADS, LAYERS, Videos, named
+from paramsym.models.vision.blocks import HEADS, LAYERS, Coloured, Videos, named
 from paramsym.models.vision.swin_transformer import stages
 from paramsym.models.vision.widths import Ratio
 from paramsym.program import Own, Value, rearrange, reduce
@@ -24,7 +24,7 @@ _WINDOW: tuple[Dim, Dim, Dim] = dims("w_1 w_2 w_3")
 
 @named
 @dataclass(frozen=True)
-class SwinTransformer3d(Videos):
+class SwinTransformer3d(Coloured, Videos):
     """Swin for videos: attention within windows of frames, rows and columns, shifted in every second block.
 
     ``patch_size`` and ``window_size`` are frames, height and width. If a video is not longer than a window along an axis, the window
@@ -52,8 +52,6 @@ class SwinTransformer3d(Videos):
     window_size: tuple[Dim, Dim, Dim] = _WINDOW
     mlp_ratio: Ratio = 4
     num_classes: Dim = N
-    _: KW_ONLY
-    in_channels: Dim = 3
 
     published, claims = published_in("vision.swin_transformer3d")
 

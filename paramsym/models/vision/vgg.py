@@ -6,7 +6,7 @@ Keras' is ``paramsym.models.KerasVGG``.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from paramsym.algebra.size import Dim
@@ -55,8 +55,6 @@ class VGG(Classifier):
     batch_norm: bool = False
     num_classes: Dim = N
     dropout: float = 0.5
-    _: KW_ONLY
-    in_channels: Dim = 3
 
     published, claims = published_in("vision.vgg")
 

@@ -15,7 +15,7 @@ from paramsym.layers.convolution import Conv3d
 from paramsym.layers.dropout import Dropout
 from paramsym.layers.pooling import AvgPool3d, MaxPool3d
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import BLOCKS, RELU, Videos, averaged, conv_norm, in_row, named, remembered, scores
+from paramsym.models.vision.blocks import BLOCKS, RELU, Averaged, Videos, conv_norm, in_row, named, remembered
 from paramsym.models.vision.branches import GOOGLENET, Branches, inception_v1
 from paramsym.program import Own, Value, apply, reduce
 
@@ -24,7 +24,7 @@ Maker = Literal["Conv3DSimple", "Conv3DNoTemporal", "Conv2Plus1D"]
 
 @named
 @dataclass(frozen=True)
-class VideoResNet(Videos):
+class VideoResNet(Averaged, Videos):
     """A ResNet of basic blocks for videos, whose convolutions read three frames, or one frame, or space first and then time.
 
     ``conv_makers`` names the convolutions of every stage: "Conv3DSimple" has kernels of 3x3x3, "Conv3DNoTemporal" of 1x3x3 and
@@ -56,13 +56,7 @@ class VideoResNet(Videos):
             far = 32 * 2**number
             yield Part(f"layer{number}", _stage(maker, near, far, depth))
             near = far
-        yield from averaged(near, self.num_classes, rank=3)
-
-    def forward(self, own: Own, x: Value) -> Value:
-        x = own.stem(self.seen(x))
-        for number in range(1, 5):
-            x = own[f"layer{number}"](x)
-        return scores(own, x)
+        yield from self.ended(near)
 
 
 @remembered

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 
 from paramsym.algebra.size import Dim, Shape, canonical, divides
 from paramsym.algebra.symbols import A, B, F, H, K, L, N, W
@@ -17,7 +17,7 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.models.blocks import Holder, Residual
 from paramsym.models.images import behind, in_row
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import Pictures, check_extents, mlp, named, remembered
+from paramsym.models.vision.blocks import Coloured, check_extents, mlp, named, remembered
 from paramsym.program import Own, Value, take
 
 _EPS = 1e-6
@@ -25,7 +25,7 @@ _EPS = 1e-6
 
 @named
 @dataclass(frozen=True)
-class VisionTransformer(Pictures):
+class VisionTransformer(Coloured):
     """Patches of an image as tokens, a class token before them, and layers of a transformer's encoder with norms first.
 
     Sizes that are not given are letters: side W of the image and K of a patch, L layers, A heads, width H, inner width F, N classes.
@@ -53,8 +53,6 @@ class VisionTransformer(Pictures):
     attention_dropout: float = 0.0
     num_classes: Dim = N
     representation_size: Dim | None = None
-    _: KW_ONLY
-    in_channels: Dim = 3
 
     published, claims = published_in("vision.vision_transformer")
 
