@@ -109,12 +109,8 @@ class Beit(PatchTransformer, Backbone):
                 yield Part("auxiliary_head", fcn_head(*sizes, concatenates=self.auxiliary_concat_input))
 
     def forward(self, own: Own, pixel_values: Value, bool_masked_pos: Value | None = None) -> Any:
-        """(batch, tokens, width), scores of labels or of visual words for every patch, labels of pixels, or the maps of a backbone.
-
-        ``bool_masked_pos``, (batch, patches), is 1 if the mask token replaces the patch.
-        """
-        mask = () if bool_masked_pos is None else (bool_masked_pos,)
-        x, *others = own[self.base_name](self.checked(pixel_values), *mask)
+        """(batch, tokens, width), scores of labels or of visual words for every patch, labels of pixels, or the maps of a backbone."""
+        x, *others = self.encoded(own, pixel_values, bool_masked_pos)
         if self.task == "MaskedImageModeling":
             x = own.layernorm(x)
             return own.lm_head(take(x, 1, 1, canonical(x.sizes[1] - 1)))

@@ -14,11 +14,11 @@ from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.models.backbone import IGNORED, Backbone, Staged, settle_stages
-from paramsym.models.blocks import Gated, Holder
+from paramsym.models.blocks import Gated, Residual
 from paramsym.models.images import feed_forward, mean_of_places, on_map, pair, patches_of
 from paramsym.models.keys import Flag, Real, Sizes
 from paramsym.models.model import classes, family, key
-from paramsym.models.patches import PatchTransformer, rounded
+from paramsym.models.patches import PatchBase, PatchTransformer, rounded
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value, features, join, take
 
@@ -72,19 +72,16 @@ class Dinov2(PatchTransformer, Backbone):
             "encoder": Sequential(layer=Staged(block, depth, self.chosen) if self.is_backbone else Repeat(block, depth)),
             "layernorm": self.norm(),
         }
-        yield Part(self.base_name, Dinov2Base(layers))
+        yield Part(self.base_name, PatchBase(layers, "encoder"))
         yield from self.classifier(2 * self.hidden_size)
 
     def forward(self, own: Own, pixel_values: Value, bool_masked_pos: Value | None = None) -> Any:
-        """(batch, tokens, width) of the base model, (batch, labels) of a classifier, the maps of a backbone.
-
-        ``bool_masked_pos``, (batch, patches), is 1 if the mask token replaces the patch.
-        """
-        images, mask = self.checked(pixel_values, any_size=True), () if bool_masked_pos is None else (bool_masked_pos,)
+        """(batch, tokens, width) of the base model, (batch, labels) of a classifier, the maps of a backbone."""
         if self.is_backbone:
+            images, mask = self.checked(pixel_values, any_size=True), () if bool_masked_pos is None else (bool_masked_pos,)
             extents = patches_of(images, pair(self.image_size), pair(self.patch_size))
             return tuple(self._map(own, x, extents) for x in own.encoder(own.embeddings(images, *mask)))
-        x = own[self.base_name](images, *mask)
+        x = self.encoded(own, pixel_values, bool_masked_pos, any_size=True)
         if not self.task:
             return x
         both = join(take(x, 1, 0), mean_of_places(x, 1))
@@ -94,17 +91,11 @@ class Dinov2(PatchTransformer, Backbone):
         x = own.layernorm(x) if self.apply_layernorm else x
         return on_map(take(x, 1, 1, canonical(x.sizes[1] - 1)), extents) if self.reshape_hidden_states else x
 
-    def block(self) -> Dinov2Layer:
-        return Dinov2Layer(
-            {
-                "norm1": self.norm(),
-                "attention": self.attention(bias=self.qkv_bias),
-                "layer_scale1": LayerScale(self.hidden_size),
-                "norm2": self.norm(),
-                "mlp": self._feed_forward(),
-                "layer_scale2": LayerScale(self.hidden_size),
-            }
-        )
+    def block(self) -> Residual:
+        norm, scale = self.norm(), LayerScale(self.hidden_size)
+        first = {"norm1": norm, "attention": self.attention(bias=self.qkv_bias), "layer_scale1": scale}
+        second = {"norm2": norm, "mlp": self._feed_forward(), "layer_scale2": scale}
+        return Residual({**first, **second}, branches=(tuple(first), tuple(second)))
 
     def _feed_forward(self) -> Layer:
         width, inner = self.hidden_size, self.hidden_size * self.mlp_ratio
@@ -113,23 +104,6 @@ class Dinov2(PatchTransformer, Backbone):
         # Two thirds rounded down, then up to a multiple of 8: 8*floor((floor(2*inner/3) + 7)/8), in one floor.
         gated = 8 * floor((2 * inner + 21) * Rational(1, 24))
         return Gated({"gate_proj": Dense(width, gated), "up_proj": Dense(width, gated), "down_proj": Dense(gated, width)}, "silu")
-
-
-@dataclass(frozen=True)
-class Dinov2Base(Holder):
-    """The base model: ``embeddings``, the blocks of ``encoder``, ``layernorm``."""
-
-    def forward(self, own: Own, pixel_values: Value, *mask: Value) -> Value:
-        return own.layernorm(own.encoder(own.embeddings(pixel_values, *mask)))
-
-
-@dataclass(frozen=True)
-class Dinov2Layer(Holder):
-    """A block of two sub-layers, each with a norm before it and a scale after it."""
-
-    def forward(self, own: Own, x: Value) -> Value:
-        x = x + own.layer_scale1(own.attention(own.norm1(x)))
-        return x + own.layer_scale2(own.mlp(own.norm2(x)))
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions, check_positions
-from paramsym.models.blocks import scaled, tokens
+from paramsym.models.blocks import Holder, scaled, tokens
 from paramsym.models.published import published_in
 from paramsym.models.seq2seq import TARGET
 from paramsym.program import Mask, Own, Value, apply, attend, constant, features, heads, past, rearrange, remember, take
@@ -148,48 +148,42 @@ class EncoderDecoder(Layer):
         return "tgt" if self.revision == 2018 else "trg"
 
     def _stack(self, side: str, vocabulary: Dim, depth: Count, *, crosses: bool) -> _Stack:
-        early = self.revision == 2018
-        norm = LayerNorm(self.d_model) if early else LayerNorm(self.d_model, 1e-6)
-        attention = _Attention(
-            width=self.d_model,
-            heads=self.n_head,
-            key=self._per_head(self.d_k),
-            value=self._per_head(self.d_v),
-            bias=early if self.attention_bias is None else self.attention_bias,
-            norm=norm,
-            norm_first=early,
+        early, width = self.revision == 2018, self.d_model
+        norm = LayerNorm(width) if early else LayerNorm(width, 1e-6)
+        block: dict[str, Layer] = {"slf_attn": self._attention(norm, causal=crosses)}
+        if crosses:
+            block["enc_attn"] = self._attention(norm)
+        maps = (
+            (Conv1d(width, self.d_inner, 1), Conv1d(self.d_inner, width, 1))
+            if early
+            else (Dense(width, self.d_inner), Dense(self.d_inner, width))
         )
-        feed_forward = _FeedForward(self.d_model, self.d_inner, norm, as_convolution=early)
+        block["pos_ffn"] = _FeedForward({"w_1": maps[0], "w_2": maps[1], "layer_norm": norm})
         positions = self.positions or ("frozen" if early else "buffer")
-        layer = _StackLayer(attention, feed_forward, crosses=crosses)
-        return _Stack(side, vocabulary, self.d_model, self.n_position, positions, layer, depth, None if early else norm)
+        layers: dict[str, Layer] = {f"{side}_word_emb": Embedding(vocabulary, width)}
+        if positions != "computed":
+            layers["position_enc"] = (_FromOne if positions == "frozen" else _SinusoidBuffer)(self.n_position, width)
+        layers["layer_stack"] = Repeat(_StackLayer(block), depth)
+        return _Stack(layers if early else {**layers, "layer_norm": norm}, frozen=positions == "frozen")
+
+    def _attention(self, norm: LayerNorm, *, causal: bool = False) -> _Attention:
+        early, width = self.revision == 2018, self.d_model
+        bias = early if self.attention_bias is None else self.attention_bias
+        keys, values = ((self.n_head, self._per_head(given)) for given in (self.d_k, self.d_v))
+        layers = {"w_qs": Dense(width, keys, bias), "w_ks": Dense(width, keys, bias), "w_vs": Dense(width, values, bias)}
+        fc = {"fc": Dense(values, width, bias)}
+        # The early reference creates the norm before the output's projection.
+        return _Attention({**layers, "layer_norm": norm, **fc} if early else {**layers, **fc, "layer_norm": norm}, causal)
 
     def _per_head(self, given: Dim | None) -> Dim:
         return divides(self.n_head, self.d_model, "n_head", "d_model") if given is None else given
 
 
 @dataclass(frozen=True)
-class _Attention(Layer):
-    """Queries, keys, values and the output of A heads, and the norm after the residual sum.
+class _Attention(Holder):
+    """Queries, keys, values and the output of A heads, and the norm after the residual sum."""
 
-    The norm is before the output's projection where the reference creates it there.
-    """
-
-    width: Dim
-    heads: Dim
-    key: Dim
-    value: Dim
-    bias: bool
-    norm: LayerNorm
-    norm_first: bool
-    causal: bool = False
-
-    def parts(self) -> Iterator[Part]:
-        yield Part("w_qs", Dense(self.width, (self.heads, self.key), self.bias))
-        yield Part("w_ks", Dense(self.width, (self.heads, self.key), self.bias))
-        yield Part("w_vs", Dense(self.width, (self.heads, self.value), self.bias))
-        last = [Part("fc", Dense((self.heads, self.value), self.width, self.bias)), Part("layer_norm", self.norm)]
-        yield from reversed(last) if self.norm_first else last
+    causal: bool
 
     def forward(self, own: Own, x: Value, memory: Value | None = None) -> Value:
         seen = x if memory is None else memory
@@ -201,73 +195,41 @@ class _Attention(Layer):
 
 
 @dataclass(frozen=True)
-class _FeedForward(Layer):
+class _FeedForward(Holder):
     """Two position-wise maps, stored as convolutions of kernel one or as matrices, and the norm after the residual sum."""
 
-    width: Dim
-    inner: Dim
-    norm: LayerNorm
-    as_convolution: bool
-
-    def parts(self) -> Iterator[Part]:
-        for name, sizes in (("w_1", (self.width, self.inner)), ("w_2", (self.inner, self.width))):
-            yield Part(name, Conv1d(*sizes, 1) if self.as_convolution else Dense(*sizes))
-        yield Part("layer_norm", self.norm)
-
     def forward(self, own: Own, x: Value) -> Value:
-        y = rearrange(x, "b s h -> b h s") if self.as_convolution else x
+        convolves = isinstance(own.w_1.layer, Conv1d)
+        y = rearrange(x, "b s h -> b h s") if convolves else x
         y = own.w_2(apply("relu", own.w_1(y)))
-        return own.layer_norm((rearrange(y, "b h s -> b s h") if self.as_convolution else y) + x)
+        return own.layer_norm((rearrange(y, "b h s -> b s h") if convolves else y) + x)
 
 
 @dataclass(frozen=True)
-class _StackLayer(Layer):
+class _StackLayer(Holder):
     """One layer of the encoder, or of the decoder, which also attends to the encoder's output."""
-
-    attention: _Attention
-    feed_forward: _FeedForward
-    crosses: bool
-
-    def parts(self) -> Iterator[Part]:
-        yield Part("slf_attn", replace(self.attention, causal=self.crosses))
-        if self.crosses:
-            yield Part("enc_attn", self.attention)
-        yield Part("pos_ffn", self.feed_forward)
 
     def forward(self, own: Own, x: Value, *memory: Value) -> Value:
         """The two or three sub-layers; without a memory, a decoder layer attends to its own positions twice."""
         x = own.slf_attn(x)
-        return own.pos_ffn(own.enc_attn(x, *memory) if self.crosses else x)
+        return own.pos_ffn(own.enc_attn(x, *memory) if "enc_attn" in own else x)
 
 
 @dataclass(frozen=True)
-class _Stack(Layer):
-    """Words, positions and layers of the encoder or the decoder."""
+class _Stack(Holder):
+    """Words, positions (``frozen``, or computed if they are no part) and layers of the encoder or the decoder."""
 
-    side: str
-    vocabulary: Dim
-    width: Dim
-    n_position: Dim
-    positions: str
-    layer: _StackLayer
-    depth: Count
-    norm: LayerNorm | None
+    frozen: bool
 
     def parts(self) -> Iterator[Part]:
-        yield Part(f"{self.side}_word_emb", Embedding(self.vocabulary, self.width))
-        if self.positions == "frozen":
-            yield Part("position_enc", _FromOne(self.n_position, self.width), frozen=True)
-        elif self.positions == "buffer":
-            yield Part("position_enc", _SinusoidBuffer(self.n_position, self.width))
-        yield Part("layer_stack", Repeat(self.layer, self.depth))
-        if self.norm is not None:
-            yield Part("layer_norm", self.norm)
+        for part in super().parts():
+            yield replace(part, frozen=self.frozen and part.name == "position_enc")
 
     def forward(self, own: Own, words: Value, *memory: Value) -> Value:
-        """Embed, add positions, normalise if there is a norm, and go through the layers; the norm is stored last and applied first."""
-        x = own[f"{self.side}_word_emb"](words)
-        x = x + constant("sinusoids", (x.sizes[1], self.width), past()) if self.positions == "computed" else own.position_enc(x)
-        return own.layer_stack(x if self.norm is None else own.layer_norm(x), *memory)
+        """The norm is stored last and applied first."""
+        x = own[self.own_parts[0].name](words)
+        x = own.position_enc(x) if "position_enc" in own else x + constant("sinusoids", x.sizes[1:], past())
+        return own.layer_stack(own.layer_norm(x) if "layer_norm" in own else x, *memory)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 from paramsym.algebra.convolution import over, up_over
 from paramsym.algebra.size import Axis, Count, Dim, canonical, per
 from paramsym.algebra.symbols import N
-from paramsym.core.layer import Part
+from paramsym.core.layer import Layer, Part
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
@@ -117,6 +117,23 @@ def filled(x: Value, parts: tuple[Dim, ...]) -> Value:
     extents = x.sizes[-1 - len(parts) : -1]
     rest = ((0, canonical(size * up_over(length, size) - length)) for length, size in zip(extents, parts, strict=True))
     return pad(x, (*rest, (0, 0)))
+
+
+@dataclass(frozen=True)
+class Merging(Layer):
+    """Four neighbours joined and their width halved; the first version normalises before, the second after it."""
+
+    width: Dim
+    second: bool = False
+
+    def parts(self) -> Iterator[Part]:
+        yield Part("reduction", Dense(canonical(4 * self.width), canonical(2 * self.width), bias=False))
+        yield Part("norm", LayerNorm(canonical((2 if self.second else 4) * self.width)))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Half the height and the width, rounded up: the map is padded with zeros."""
+        x = rearrange(filled(x, (2, 2)), "... (h y) (w x) c -> ... h w (x y c)", y=2, x=2)
+        return own.norm(own.reduction(x)) if self.second else own.reduction(own.norm(x))
 
 
 def patches_of(x: Value, image: tuple[Dim, Dim], patch: tuple[Dim, Dim]) -> tuple[Dim, Dim]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from sympy import Symbol, floor
 
@@ -18,10 +18,10 @@ from paramsym.layers.axes import spatial
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.resampling import PixelShuffle
-from paramsym.models.blocks import Attention
+from paramsym.models.blocks import Attention, Holder
 from paramsym.models.images import ImageModel, behind, fitted, in_row, masked, no_labels, pair, patches_of
 from paramsym.models.keys import Function, Pair, Real, Sizes
-from paramsym.models.model import Ignored, key
+from paramsym.models.model import key
 from paramsym.program import Own, Value, drop, rearrange
 
 
@@ -35,10 +35,6 @@ class PatchModel(ImageModel):
     image_size: Dim | tuple[Dim, Dim] = key(Pair(W, dims("W_h W_w"), 224))
     patch_size: Dim | tuple[Dim, Dim] = key(Pair(K, dims("K_h K_w"), 16))
     num_channels: Dim = key(C, 3)
-
-    ignored: ClassVar[Ignored] = {
-        **ImageModel.ignored,
-    }
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
@@ -55,6 +51,10 @@ class PatchModel(ImageModel):
             message = f"the image is {text(x.sizes[2:])}; wanted {text(self.image_size)}."
             raise ShapeError(message)
         return x
+
+    def encoded(self, own: Own, pixel_values: Value, mask: Value | None, *, any_size: bool = False) -> Any:
+        """Return the output of the base model; ``mask``, (batch, patches), is 1 if the mask token replaces the patch."""
+        return own[self.base_name](self.checked(pixel_values, any_size=any_size), *(() if mask is None else (mask,)))
 
     def patches(self) -> tuple[Dim, Dim]:
         """Return the numbers of patches down and across.
@@ -175,6 +175,20 @@ class Embeddings(Layer):
             x = masked(x, rearrange(own.mask_token, "one h -> one () h") if self.any_size else own.mask_token, *mask)
         x = behind(own.cls_token, behind(own.distillation_token, x) if self.distilled else x)
         return drop(x if positions is None else x + positions, self.dropped)
+
+
+@dataclass(frozen=True)
+class PatchBase(Holder):
+    """The base model: ``embeddings``, the ``blocks``, ``layernorm``, and a ``pooler`` whose result is not used, if present."""
+
+    blocks: str = "layers"
+
+    def forward(self, own: Own, pixel_values: Value, *mask: Value) -> Value:
+        """(batch, channels, height, width) to (batch, tokens, width)."""
+        x = own.layernorm(own[self.blocks](own.embeddings(pixel_values, *mask)))
+        if "pooler" in own:
+            own.pooler(x)
+        return x
 
 
 def pixels_again(width: Dim, stride: Dim, channels: Dim) -> Sequential:

@@ -8,9 +8,10 @@ from typing import Any
 
 from paramsym.algebra.convolution import over
 from paramsym.algebra.size import Dim, canonical, divides
+from paramsym.core.compose import Repeat
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
-from paramsym.models.blocks import Holder, Ladder, activation
+from paramsym.models.blocks import Holder, activation
 from paramsym.program import (
     Own,
     Value,
@@ -113,12 +114,24 @@ class HearingEncoder(Holder):
 
 
 @dataclass(frozen=True)
-class Watched(Ladder):
-    """Blocks that also return their inputs, which are collected."""
+class Handing(Layer):
+    """A block that returns its input beside its result."""
 
-    def forward(self, own: Own, x: Value, *_: Value) -> Any:
-        """The output of the last block, and the input of each, (blocks, batch, frames, width)."""
-        return collected(own, 0, x)
+    block: Layer
+
+    def parts(self) -> Iterator[Part]:
+        yield Part("", self.block)
+
+    def forward(self, own: Own, x: Value) -> tuple[Value, Value]:
+        return own[""](x), x
+
+
+@dataclass(frozen=True)
+class Collected(Repeat):
+    """Blocks whose second results are stacked after the result of the last."""
+
+    def forward(self, own: Own, x: Value, *along: Value) -> tuple[Value, ...]:
+        return collected(own, 0, x, *along)
 
 
 @dataclass(frozen=True)
@@ -126,18 +139,12 @@ class HearingBlock(Holder):
     """Attention and a feed-forward network, each added to the residual stream, with the norms before (``stable``) or after them."""
 
     stable: bool
-    shows: bool
     dropped: float = 0.0
 
-    def forward(self, own: Own, x: Value) -> Any:
-        y = self._stable(own, x) if self.stable else self._plain(own, x)
-        return (y, x) if self.shows else y
-
-    def _plain(self, own: Own, x: Value) -> Value:
-        x = own.layer_norm(x + drop(own.attention(x), self.dropped))
-        return own.final_layer_norm(x + own.feed_forward(x))
-
-    def _stable(self, own: Own, x: Value) -> Value:
+    def forward(self, own: Own, x: Value) -> Value:
+        if not self.stable:
+            x = own.layer_norm(x + drop(own.attention(x), self.dropped))
+            return own.final_layer_norm(x + own.feed_forward(x))
         x = x + drop(own.attention(own.layer_norm(x)), self.dropped)
         x = x + own.feed_forward(own.final_layer_norm(x))
         return x + own.adapter_layer(x) if "adapter_layer" in own else x

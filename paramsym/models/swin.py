@@ -17,7 +17,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.backbone import IGNORED, Backbone, feature_norms, settle_stages, stage_name
 from paramsym.models.blocks import Holder, Ladder
-from paramsym.models.images import feed_forward, filled, masked as marked, no_labels, pair
+from paramsym.models.images import Merging, feed_forward, filled, masked as marked, no_labels, pair
 from paramsym.models.keys import Flag, Function, Key, Real, Several, Sizes, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.patches import PatchModel, pixels_again, whole_patches
@@ -107,12 +107,8 @@ class Swin(PatchModel, Backbone):
         yield from self.classifier(widths[-1])
 
     def forward(self, own: Own, pixel_values: Value, bool_masked_pos: Value | None = None) -> Any:
-        """(batch, positions, width) of the last stage, (batch, labels), the image again of a masked model, or the maps of a backbone.
-
-        ``bool_masked_pos``, (batch, patches), is 1 if the mask token replaces the patch.
-        """
-        mask = () if bool_masked_pos is None else (bool_masked_pos,)
-        x, *maps = own[self.base_name](self.checked(pixel_values, any_size=True), *mask)
+        """(batch, positions, width) of the last stage, (batch, labels), the image again of a masked model, or the maps of a backbone."""
+        x, *maps = self.encoded(own, pixel_values, bool_masked_pos, any_size=True)
         if self.is_backbone:
             norms = ((f"hidden_states_norms.{stage_name(number)}", one) for number, one in enumerate(maps))
             return tuple(rearrange(own[name](one), "b h w c -> b c h w") for name, one in norms if name in own)
@@ -123,14 +119,13 @@ class Swin(PatchModel, Backbone):
         mean = reduce("mean", x, 1, 2)
         return own.classifier(mean) if "classifier" in own else mean
 
-    def _stages(self) -> Iterator[Holder]:
+    def _stages(self) -> Iterator[Sequential]:
         for position, (depth, number) in enumerate(zip(self.depths, self.num_heads, strict=False)):
             width = 2**position * self.embed_dim
             layers: dict[str, Layer] = {"blocks": Ladder((self._block(width, number), self._block(width, number, shifted=True)), depth)}
             if position < len(self.depths) - 1:
-                merging = {"reduction": Dense(4 * width, 2 * width, bias=False), "norm": LayerNorm(4 * width)}
-                layers["downsample"] = SwinMerging(merging)
-            yield SwinStage(layers)
+                layers["downsample"] = Merging(width)
+            yield Sequential(layers)
 
     def _block(self, width: Dim, number: Dim, *, shifted: bool = False) -> SwinBlock:
         sliced = (number, divides(number, width, "num_heads", "the stage's width"))
@@ -166,25 +161,6 @@ class SwinBase(Holder):
             maps.append(own[f"{path}.blocks"](x))
             x = own[f"{path}.downsample"](maps[-1]) if f"{path}.downsample" in own else maps[-1]
         return own.layernorm(x), *maps
-
-
-@dataclass(frozen=True)
-class SwinStage(Holder):
-    """The ``blocks`` of a stage, and ``downsample`` if another stage follows."""
-
-    def forward(self, own: Own, x: Value) -> Value:
-        x = own.blocks(x)
-        return own.downsample(x) if "downsample" in own else x
-
-
-@dataclass(frozen=True)
-class SwinMerging(Holder):
-    """Four neighbours joined, their ``norm``, and the ``reduction`` of their width by half."""
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """Half the extents, rounded up: the map is filled up with zeros."""
-        x = filled(x, (2, 2))
-        return own.reduction(own.norm(rearrange(x, "b (h y) (w x) c -> b h w (x y c)", y=2, x=2)))
 
 
 @dataclass(frozen=True)

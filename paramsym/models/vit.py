@@ -20,7 +20,7 @@ from paramsym.models.blocks import Holder, PreNorm, activation
 from paramsym.models.images import feed_forward, on_map
 from paramsym.models.keys import Flag, Function, Sizes
 from paramsym.models.model import classes, family, key
-from paramsym.models.patches import PatchTransformer, pixels_again, rounded
+from paramsym.models.patches import PatchBase, PatchTransformer, pixels_again, rounded
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value, take
 
@@ -83,7 +83,7 @@ class Vit(PatchTransformer):
         if not self.task and self.add_pooling_layer:
             output = width if self.pooler_output_size is None else self.pooler_output_size
             layers["pooler"] = VitPooler({"dense": Dense(width, output), **learned("activation", self.pooler_act)}, self.pooler_act)
-        yield Part(self.base_name, VitBase(layers))
+        yield Part(self.base_name, PatchBase(layers))
         if masked:
             yield Part("decoder", pixels_again(width, self.encoder_stride, self.num_channels))
         yield from self.classifier(width, *(("cls_classifier", "distillation_classifier") if self._teacher else ()))
@@ -104,12 +104,8 @@ class Vit(PatchTransformer):
         return self.architecture.endswith("WithTeacher")
 
     def forward(self, own: Own, pixel_values: Value, bool_masked_pos: Value | None = None) -> Value:
-        """(batch, tokens, width) of the base model, (batch, labels) of a classifier, the reconstructed image of a masked model.
-
-        ``bool_masked_pos``, (batch, patches), is 1 if the mask token replaces the patch.
-        """
-        mask = () if bool_masked_pos is None else (bool_masked_pos,)
-        x = own[self.base_name](self.checked(pixel_values), *mask)
+        """(batch, tokens, width) of the base model, (batch, labels) of a classifier, the reconstructed image of a masked model."""
+        x = self.encoded(own, pixel_values, bool_masked_pos)
         if not self.task:
             return x
         if self.task == "MaskedImageModeling":
@@ -121,17 +117,6 @@ class Vit(PatchTransformer):
         if "classifier" in own:
             return own.classifier(first)
         return (first + take(x, 1, 1)) / 2 if self._teacher else first
-
-
-@dataclass(frozen=True)
-class VitBase(Holder):
-    """The base model: ``embeddings``, the blocks ``layers``, ``layernorm``, and a ``pooler`` whose result is not used."""
-
-    def forward(self, own: Own, pixel_values: Value, *mask: Value) -> Value:
-        x = own.layernorm(own.layers(own.embeddings(pixel_values, *mask)))
-        if "pooler" in own:
-            own.pooler(x)
-        return x
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import GroupNorm, LayerNorm
 from paramsym.layers.parameter import Parameter
 from paramsym.models.activations import learned
-from paramsym.models.blocks import Attention, FeedForward, Ladder, inward_and_out
+from paramsym.models.blocks import Attention, FeedForward, inward_and_out
 from paramsym.models.images import ChannelsFirst
 from paramsym.models.keys import Flag, Function, Real, Several, Sizes, Word
 from paramsym.models.model import Ignored, Model, classes, family, key
@@ -29,8 +29,10 @@ from paramsym.models.published import published_in
 from paramsym.models.signals import (
     Adapter,
     BlockAdapter,
+    Collected,
     DilatedDense,
     FrameConvolution,
+    Handing,
     Hearing,
     HearingBlock,
     HearingEncoder,
@@ -39,18 +41,10 @@ from paramsym.models.signals import (
     NormedConvolution,
     Positions,
     Quantizer,
-    Watched,
     mean_and_deviation,
     weighted,
 )
-from paramsym.program import (
-    Own,
-    Value,
-    axes,
-    drop,
-    reduce,
-    softmax,
-)
+from paramsym.program import Own, Value, axes, drop, reduce, softmax
 from paramsym.program.tracing import each
 
 _FRAMES, _SPEAKERS, _SEQUENCE, _CTC, _PRETRAINING = "AudioFrameClassification", "XVector", "SequenceClassification", "CTC", "PreTraining"
@@ -250,11 +244,11 @@ class Wav2Vec2(Model):
 
     def _encoder(self) -> Layer:
         """Positions, from a convolution that keeps the length, are added first; the normalisation comes before or after the blocks."""
-        block = self._block()
+        block, depth = self._block(), self.num_hidden_layers
         layers = {
             "pos_conv_embed": self._positions(),
             "layer_norm": LayerNorm(self.hidden_size, self.layer_norm_eps),
-            "layers": (Watched if self._weighs else Ladder)((block,), self.num_hidden_layers),
+            "layers": Collected(Handing(block), depth) if self._weighs else Repeat(block, depth),
         }
         return HearingEncoder(layers, self.do_stable_layer_norm, self._weighs, self.hidden_dropout)
 
@@ -293,7 +287,7 @@ class Wav2Vec2(Model):
             narrow = self.adapter_attn_dim
             adapter = {"norm": LayerNorm(width), "linear_1": Dense(width, narrow), "linear_2": Dense(narrow, width)}
             layers["adapter_layer"] = BlockAdapter(adapter)
-        return HearingBlock(layers, self.do_stable_layer_norm, self._weighs, self.hidden_dropout)
+        return HearingBlock(layers, self.do_stable_layer_norm, self.hidden_dropout)
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:

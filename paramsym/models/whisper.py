@@ -22,8 +22,9 @@ from paramsym.models.keys import Flag
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.seq2seq import TARGET, Stacks
+from paramsym.models.signals import Collected, Handing
 from paramsym.models.stacks import ALIASES, DECODES, ENCODES, Stack, TwoStacks
-from paramsym.program import Own, Value, apply, axes, collected, drop, each, join, rearrange, reduce, softmax
+from paramsym.program import Own, Value, apply, axes, drop, each, join, rearrange, reduce, softmax
 
 _LISTENS = ("AudioClassification",)
 
@@ -154,27 +155,6 @@ class Encoder(Holder):
         x, *others = each(own.layers(drop(own.embed_positions(rearrange(x, "b h s -> b s h")), self.dropped)))
         x = own.layer_norm(x)
         return (x, *others) if others else x
-
-
-@dataclass(frozen=True)
-class Handing(Layer):
-    """A block that returns its input beside its result."""
-
-    block: Layer
-
-    def parts(self) -> Iterator[Part]:
-        yield Part("", self.block)
-
-    def forward(self, own: Own, x: Value) -> tuple[Value, Value]:
-        return own[""](x), x
-
-
-@dataclass(frozen=True)
-class Collected(Repeat):
-    """Blocks whose second results are stacked after the result of the last."""
-
-    def forward(self, own: Own, x: Value, *along: Value) -> tuple[Value, ...]:
-        return collected(own, 0, x, *along)
 
 
 _TINY = {"d_model": 384} | {

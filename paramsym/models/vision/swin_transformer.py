@@ -17,7 +17,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.reshaping import Permute
 from paramsym.models.blocks import Ladder, Residual
-from paramsym.models.images import filled
+from paramsym.models.images import Merging
 from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import HEADS, LAYERS, RELU, Coloured, mlp, named, remembered
 from paramsym.models.vision.widths import Ratio, scaled_down
@@ -105,23 +105,6 @@ def _stage(width: Dim, heads: Dim, window: tuple[Dim, ...], inner: Dim, depth: D
 @dataclass(frozen=True)
 class _Block(Residual):
     """Attention within windows and two matrices, each with a norm."""
-
-
-@dataclass(frozen=True)
-class Merging(Layer):
-    """Four neighbours joined and their width halved; the first version normalises before, the second after it."""
-
-    width: Dim
-    second: bool = False
-
-    def parts(self) -> Iterator[Part]:
-        yield Part("reduction", Dense(canonical(4 * self.width), canonical(2 * self.width), bias=False))
-        yield Part("norm", LayerNorm(canonical((2 if self.second else 4) * self.width)))
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """Half the height and the width, rounded up: the map is padded with zeros."""
-        x = rearrange(filled(x, (2, 2)), "... (h y) (w x) c -> ... h w (x y c)", y=2, x=2)
-        return own.norm(own.reduction(x)) if self.second else own.reduction(own.norm(x))
 
 
 @dataclass(frozen=True)
