@@ -135,7 +135,7 @@ class Beit(PatchTransformer, Backbone):
 
     def _base(self, *, pooled: bool) -> BeitBase:
         layers: dict[str, Layer] = {
-            "embeddings": self.embeddings(masked=self.use_mask_token, located=self.use_absolute_position_embeddings)
+            "embeddings": self.embeddings(use_mask_token=self.use_mask_token, located=self.use_absolute_position_embeddings)
         }
         if self.use_shared_relative_position_bias:
             layers["shared_position_bias"] = BeitPositionBias(self.patches(), self.num_attention_heads)

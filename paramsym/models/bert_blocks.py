@@ -92,9 +92,9 @@ class Predictions(Activated):
     def tensors(self) -> Iterator[Tensor]:
         yield Tensor("bias", (self.vocab_size,), role="bias")
 
-    def forward(self, own: Own, x: Value, *words: Value) -> Value:
+    def forward(self, own: Own, x: Value, words: Value | None = None) -> Value:
         x = own.transform(x) if "transform" in own else super().forward(own, x)
-        return contract("... i, o i -> ... o", x, *words) + own.bias if words else own.decoder(x)
+        return own.decoder(x) if words is None else contract("... i, o i -> ... o", x, words) + own.bias
 
 
 @dataclass(frozen=True)

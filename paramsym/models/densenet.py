@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from paramsym.algebra.size import Count, Dim, Shape, canonical
 from paramsym.algebra.symbols import B, N, W, dims
-from paramsym.core.compose import Repeat
+from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
@@ -62,14 +62,17 @@ class DenseNet(Pictures):
         near = whole = canonical(2 * growth) if self.num_init_features is None else self.num_init_features
         layers: dict[str, Layer] = dict(zip(("conv0", "norm0", "relu0", "pool0"), stem(near), strict=True))
         for number, depth in enumerate(self.block_config, 1):
-            layer = _DenseLayer(canonical(near + (index - 1) * growth), canonical(self.bn_size * growth), growth)
+            wide, between = canonical(near + (index - 1) * growth), canonical(self.bn_size * growth)
+            first = {"norm1": BatchNorm2d(wide), "conv1": Conv2d(wide, between, 1, bias=False)}
+            second = {"norm2": BatchNorm2d(between), "conv2": Conv2d(between, growth, 3, padding=1, bias=False)}
+            layer = _DenseLayer({**first, **second})
             layers[f"denseblock{number}"] = Repeat(layer, depth, index=index, start=1, name="denselayer{}")
             near, whole = canonical(near + depth * growth), canonical(whole + 2 ** (number - 1) * depth * growth)
             if number < blocks:
                 wide, near = near, down(whole, 2**number)
                 convolution = Conv2d(wide, near, 1, bias=False)
                 layers[f"transition{number}"] = _Transition({"norm": BatchNorm2d(wide), "conv": convolution, "pool": AvgPool2d(2)})
-        yield Part("features", _Features({**layers, "norm5": BatchNorm2d(near)}))
+        yield Part("features", Sequential({**layers, "norm5": BatchNorm2d(near)}))
         yield Part("classifier", Dense(near, self.num_classes))
 
     @property
@@ -83,27 +86,11 @@ class DenseNet(Pictures):
 
 
 @dataclass(frozen=True)
-class _Features(Holder):
-    """The stem, dense blocks with transitions between them, and the last norm."""
-
-    in_order = True
-
-
-@dataclass(frozen=True)
-class _DenseLayer(Layer):
+class _DenseLayer(Holder):
     """A 1x1 convolution and one of 3x3, each after a norm and ReLU."""
 
-    near: Dim
-    between: Dim
-    growth: Dim
-
-    def parts(self) -> Iterator[Part]:
-        yield Part("norm1", BatchNorm2d(self.near))
-        yield Part("conv1", Conv2d(self.near, self.between, 1, bias=False))
-        yield Part("norm2", BatchNorm2d(self.between))
-        yield Part("conv2", Conv2d(self.between, self.growth, 3, padding=1, bias=False))
-
     def forward(self, own: Own, x: Value) -> Value:
+        """The input channels, then the new ones."""
         narrow = own.conv1(apply("relu", own.norm1(x)))
         return join(x, own.conv2(apply("relu", own.norm2(narrow))), axis=1)
 

@@ -68,7 +68,7 @@ class Dinov2(PatchTransformer, Backbone):
     def parts(self) -> Iterator[Part]:
         block, depth = self.block(), self.num_hidden_layers
         layers = {
-            "embeddings": self.embeddings(masked=self.use_mask_token, any_size=True),
+            "embeddings": self.embeddings(use_mask_token=self.use_mask_token, any_size=True),
             "encoder": Sequential(layer=Staged(block, depth, self.chosen) if self.is_backbone else Repeat(block, depth)),
             "layernorm": self.norm(),
         }

@@ -107,18 +107,10 @@ class PatchTransformer(PatchModel):
             message = f"{error}{hint}"
             raise DivisibilityError(message) from None
 
-    def embeddings(self, *, masked: bool, located: bool = True, distilled: bool = False, any_size: bool = False) -> Embeddings:
-        return Embeddings(
-            self.patches(),
-            self.patch_size,
-            self.num_channels,
-            self.hidden_size,
-            masked,
-            located,
-            distilled,
-            any_size,
-            self.hidden_dropout_prob,
-        )
+    def embeddings(self, **flags: Any) -> Embeddings:
+        """Return the tokens, the positions and the projection of a patch."""
+        sizes = (self.patches(), self.patch_size, self.num_channels, self.hidden_size)
+        return Embeddings(*sizes, dropped=self.hidden_dropout_prob, **flags)
 
     def attention(self, *, bias: bool = True, key_bias: bool = True) -> Attention:
         """Return the four matrices of attention; ``bias`` is that of queries, keys and values."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from paramsym.algebra.size import Dim, canonical
@@ -15,6 +16,7 @@ from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
 from paramsym.layers.convolution import Conv2d
+from paramsym.models.blocks import Holder
 from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import BLOCKS, Averaged, Norm, norm_of, stem
 from paramsym.models.vision.widths import down
@@ -116,9 +118,17 @@ class ResNet(Averaged):
 
     def _residual(self, incoming: Dim, planes: Dim, stride: int, dilation: int) -> Layer:
         if self.block == "BasicBlock":
-            return _BasicBlock(incoming, planes, stride, self.norm_layer)
-        width = canonical(down(planes * self.width_per_group, 64) * self.groups)  # rounded down as in the reference
-        return _Bottleneck(incoming, planes, width, stride, dilation, self.groups, self.norm_layer)
+            convolutions = [_plain(incoming, planes, 3, stride=stride, padding=1), _plain(planes, planes, 3, padding=1)]
+        else:
+            width = canonical(down(planes * self.width_per_group, 64) * self.groups)  # rounded down as in the reference
+            middle = _plain(width, width, 3, stride=stride, padding=dilation, dilation=dilation, groups=self.groups)
+            convolutions = [_plain(incoming, width, 1), middle, _plain(width, canonical(4 * planes), 1)]
+        outgoing, layers = convolutions[-1].out_channels, dict[str, Layer]()
+        for number, convolution in enumerate(convolutions, 1):
+            layers |= {f"conv{number}": convolution, f"bn{number}": norm_of(self.norm_layer, convolution.out_channels)}
+        if incoming != outgoing:
+            layers["downsample"] = Sequential(_plain(incoming, outgoing, 1, stride=stride), norm_of(self.norm_layer, outgoing))
+        return _Block(layers)
 
     def conditions(self) -> None:
         if self.block == "BasicBlock":
@@ -172,25 +182,12 @@ def _located(message: str) -> ArgumentError:
     return ArgumentError(f"ResNet: {message}")
 
 
-class _Block(Layer):
+_plain = partial(Conv2d, bias=False)
+
+
+@dataclass(frozen=True)
+class _Block(Holder):
     """Convolutions and norms in turn, added to the shortcut, which has a projection if the number of channels changes."""
-
-    incoming: Dim
-    stride: int
-    norm: Norm
-
-    def convolutions(self) -> Iterator[Conv2d]:
-        raise NotImplementedError
-
-    def parts(self) -> Iterator[Part]:
-        outgoing = self.incoming
-        for number, convolution in enumerate(self.convolutions(), 1):
-            outgoing = convolution.out_channels
-            yield Part(f"conv{number}", convolution)
-            yield Part(f"bn{number}", norm_of(self.norm, outgoing))
-        if self.incoming != outgoing:
-            projection = Conv2d(self.incoming, outgoing, 1, stride=self.stride, bias=False)
-            yield Part("downsample", Sequential(projection, norm_of(self.norm, outgoing)))
 
     def forward(self, own: Own, x: Value) -> Value:
         """An activation follows every norm; after the last norm, it follows the sum."""
@@ -198,36 +195,3 @@ class _Block(Layer):
         while f"conv{number}" in own:
             y, number = own[f"bn{number}"](own[f"conv{number}"](apply("relu", y))), number + 1
         return apply("relu", y + (own.downsample(x) if "downsample" in own else x))
-
-
-@dataclass(frozen=True)
-class _BasicBlock(_Block):
-    """Two convolutions of 3x3."""
-
-    incoming: Dim
-    planes: Dim
-    stride: int
-    norm: Norm
-
-    def convolutions(self) -> Iterator[Conv2d]:
-        yield Conv2d(self.incoming, self.planes, 3, stride=self.stride, padding=1, bias=False)
-        yield Conv2d(self.planes, self.planes, 3, padding=1, bias=False)
-
-
-@dataclass(frozen=True)
-class _Bottleneck(_Block):
-    """To ``width`` channels, 3x3 in groups, and to four times ``planes``; the 3x3 has the stride."""
-
-    incoming: Dim
-    planes: Dim
-    width: Dim
-    stride: int
-    dilation: int
-    groups: Dim
-    norm: Norm
-
-    def convolutions(self) -> Iterator[Conv2d]:
-        width, spread = self.width, self.dilation
-        yield Conv2d(self.incoming, width, 1, bias=False)
-        yield Conv2d(width, width, 3, stride=self.stride, padding=spread, dilation=spread, groups=self.groups, bias=False)
-        yield Conv2d(width, canonical(4 * self.planes), 1, bias=False)

@@ -76,7 +76,7 @@ class Vit(PatchTransformer):
         masked = self.task == "MaskedImageModeling"
         width, distilled = self.hidden_size, self.kind == "DeiT"
         layers: dict[str, Layer] = {
-            "embeddings": self.embeddings(masked=masked or self.use_mask_token, distilled=distilled),
+            "embeddings": self.embeddings(use_mask_token=masked or self.use_mask_token, distilled=distilled),
             "layers": Repeat(self.block(), self.num_hidden_layers),
             "layernorm": self.norm(),
         }

@@ -84,12 +84,7 @@ def residual(body: Layer, incoming: Dim, outgoing: Dim, stride: int, name: str) 
     return Residual(body, name=name) if stride == 1 and incoming == outgoing else Sequential({name: body})
 
 
-@dataclass(frozen=True)
-class MBConv(Projected):
-    """An inverted residual with a norm before it and none at its end; if the extents change, the shortcut is pooled and projected."""
-
-
-def mbconv(near: Dim, inside: Dim, far: Dim, stride: int, squeeze: Layer, eps: float) -> MBConv:
+def mbconv(near: Dim, inside: Dim, far: Dim, stride: int, squeeze: Layer, eps: float) -> Projected:
     """Return MaxViT's inverted residual of 3x3 under its names; the pooling of the shortcut has the same stride.
 
     >>> from paramsym import C
@@ -104,4 +99,4 @@ def mbconv(near: Dim, inside: Dim, far: Dim, stride: int, squeeze: Layer, eps: f
         "conv_c": Conv2d(inside, far, 1),
     }
     projection = {"proj": Sequential(AvgPool2d(3, stride, 1), Conv2d(near, far, 1))} if stride != 1 else {}
-    return MBConv({**projection, "layers": Sequential(body)}, "layers")
+    return Projected({**projection, "layers": Sequential(body)}, "layers")

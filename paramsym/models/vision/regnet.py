@@ -75,9 +75,4 @@ def _block(near: Dim, far: Dim, stride: int, group: Dim, se_ratio: Any) -> Layer
     if se_ratio is not None:
         layers["se"] = SqueezeExcitation(far, nearest_whole(scaled(near, se_ratio)))
     projection = {"proj": conv_norm(near, far, 1, stride, None)} if stride != 1 else {}
-    return _Bottleneck({**projection, "f": Sequential({**layers, "c": conv_norm(far, far, 1, 1, None)}), "activation": RELU}, "f")
-
-
-@dataclass(frozen=True)
-class _Bottleneck(Projected):
-    """A body added to the shortcut, and ReLU."""
+    return Projected({**projection, "f": Sequential({**layers, "c": conv_norm(far, far, 1, 1, None)}), "activation": RELU}, "f")

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from paramsym.algebra.size import Dim, divides, per
 from paramsym.algebra.symbols import N, dims
 from paramsym.core.compose import Repeat, Sequential
-from paramsym.core.layer import Layer, Part
+from paramsym.core.layer import Part
 from paramsym.layers.dense import Dense
 from paramsym.layers.pooling import MaxPool2d
+from paramsym.models.blocks import Holder
 from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import Coloured, conv_norm, in_row, named, remembered
 from paramsym.program import Own, Value, join, rearrange, reduce, segments
@@ -66,27 +67,25 @@ class ShuffleNetV2(Coloured):
 
 @remembered
 def _stage(near: Dim, far: Dim, depth: Dim) -> Repeat:
-    return Repeat(_Block(far, far, 1), depth, first=_Block(near, far, 2))
+    return Repeat(_block(far, far, 1), depth, first=_block(near, far, 2))
+
+
+def _block(near: Dim, far: Dim, stride: int) -> _Block:
+    half = per(far, 2)
+    enters = half if stride == 1 else near
+    branch2 = _row(conv_norm(enters, half, 1), _filtered(half, stride), conv_norm(half, half, 1))
+    branch1 = {"branch1": _row(_filtered(near, stride), conv_norm(near, half, 1))} if stride > 1 else {}
+    return _Block({**branch1, "branch2": branch2}, half)
 
 
 @dataclass(frozen=True)
-class _Block(Layer):
-    """Two parallel branches; at stride 1 the first one passes half of the channels unchanged."""
+class _Block(Holder):
+    """Two parallel branches; without a ``branch1``, the first ``half`` of the channels passes unchanged."""
 
-    incoming: Dim
-    outgoing: Dim
-    stride: int
-
-    def parts(self) -> Iterator[Part]:
-        half = per(self.outgoing, 2)
-        near = half if self.stride == 1 else self.incoming
-        if self.stride > 1:
-            yield Part("branch1", _row(_filtered(near, self.stride), conv_norm(near, half, 1)))
-        yield Part("branch2", _row(conv_norm(near, half, 1), _filtered(half, self.stride), conv_norm(half, half, 1)))
+    half: Dim
 
     def forward(self, own: Own, x: Value) -> Value:
-        half = per(self.outgoing, 2)
-        near, far = (own.branch1(x), x) if self.stride > 1 else segments(x, half, half, axis=1)
+        near, far = (own.branch1(x), x) if "branch1" in own else segments(x, self.half, self.half, axis=1)
         return rearrange(join(near, own.branch2(far), axis=1), "b (branch c) h w -> b (c branch) h w", branch=2)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from paramsym.algebra.size import Dim, canonical
+from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import N
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part
@@ -14,6 +14,7 @@ from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dropout import Dropout
 from paramsym.layers.pooling import MaxPool2d
+from paramsym.models.blocks import Holder
 from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import RELU, Coloured, named
 from paramsym.program import Own, Value, join, rearrange
@@ -49,7 +50,8 @@ class SqueezeNet(Coloured):
         for number, squeezed in enumerate(_FIRES):
             if number in _POOLS[self.version]:
                 layers.append(MaxPool2d(3, 2, ceil_mode=True))
-            layers.append(_Fire(near, squeezed, 4 * squeezed))
+            wide = {"expand1x1": Conv2d(squeezed, 4 * squeezed, 1), "expand3x3": Conv2d(squeezed, 4 * squeezed, 3, padding=1)}
+            layers.append(_Fire({"squeeze": Conv2d(near, squeezed, 1), **wide, "relu": RELU}))
             near = 8 * squeezed
         yield Part("features", Sequential(*layers))
         yield Part("classifier", Sequential(Dropout(self.dropout), Conv2d(near, self.num_classes, 1), RELU, AdaptiveAvgPool2d(1)))
@@ -59,18 +61,8 @@ class SqueezeNet(Coloured):
 
 
 @dataclass(frozen=True)
-class _Fire(Layer):
+class _Fire(Holder):
     """The squeeze, then two parallel expansions."""
-
-    incoming: Dim
-    squeezed: Dim
-    expanded: Dim
-
-    def parts(self) -> Iterator[Part]:
-        yield Part("squeeze", Conv2d(self.incoming, self.squeezed, 1))
-        yield Part("expand1x1", Conv2d(self.squeezed, canonical(self.expanded), 1))
-        yield Part("expand3x3", Conv2d(self.squeezed, canonical(self.expanded), 3, padding=1))
-        yield Part("relu", RELU)
 
     def forward(self, own: Own, x: Value) -> Value:
         x = own.relu(own.squeeze(x))

@@ -98,13 +98,8 @@ def _stage(width: Dim, heads: Dim, window: tuple[Dim, ...], inner: Dim, depth: D
     blocks = []
     for shift in ((0,) * len(window), tuple(over(side, 2) for side in window)):
         layers = {"norm1": norm, "attn": attention(width, sliced, window, shift), "norm2": norm, "mlp": mlp(width, inner)}
-        blocks.append(_Block(layers, branches=branches))
+        blocks.append(Residual(layers, branches=branches))
     return Ladder(tuple(blocks), depth)
-
-
-@dataclass(frozen=True)
-class _Block(Residual):
-    """Attention within windows and two matrices, each with a norm."""
 
 
 @dataclass(frozen=True)

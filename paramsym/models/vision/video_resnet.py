@@ -14,6 +14,7 @@ from paramsym.layers.batch_norm import BatchNorm3d
 from paramsym.layers.convolution import Conv3d
 from paramsym.layers.dropout import Dropout
 from paramsym.layers.pooling import AvgPool3d, MaxPool3d
+from paramsym.models.blocks import Holder
 from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import BLOCKS, RELU, Averaged, Videos, conv_norm, in_row, named, remembered
 from paramsym.models.vision.branches import GOOGLENET, Branches, inception_v1
@@ -61,25 +62,25 @@ class VideoResNet(Averaged, Videos):
 
 @remembered
 def _stage(maker: Maker, near: int, far: int, depth: Dim) -> Repeat:
-    return Repeat(_Block(maker, far, far), depth, first=_Block(maker, near, far))
+    return Repeat(_block(maker, far, far), depth, first=_block(maker, near, far))
+
+
+def _block(maker: Maker, near: int, far: int) -> _Block:
+    """Two convolutions; if the channels change, both they and the shortcut halve the extents."""
+    between, stride = (27 * near * far) // (9 * near + 3 * far), 1 if near == far else 2
+    layers = {
+        "conv1": Sequential(_convolution(maker, near, far, between, stride), BatchNorm3d(far), RELU),
+        "conv2": Sequential(_convolution(maker, far, far, between, 1), BatchNorm3d(far)),
+    }
+    if near != far:
+        steps = (1 if maker == "Conv3DNoTemporal" else stride, stride, stride)
+        layers["downsample"] = conv_norm(near, far, 1, steps, None, rank=3)
+    return _Block(layers)
 
 
 @dataclass(frozen=True)
-class _Block(Layer):
-    """Two convolutions added to the shortcut; if the channels change, both halve the extents."""
-
-    maker: Maker
-    incoming: int
-    outgoing: int
-
-    def parts(self) -> Iterator[Part]:
-        near, far = self.incoming, self.outgoing
-        between, stride = (27 * near * far) // (9 * near + 3 * far), 1 if near == far else 2
-        yield Part("conv1", Sequential(_convolution(self.maker, near, far, between, stride), BatchNorm3d(far), RELU))
-        yield Part("conv2", Sequential(_convolution(self.maker, far, far, between, 1), BatchNorm3d(far)))
-        if near != far:
-            steps = (1 if self.maker == "Conv3DNoTemporal" else stride, stride, stride)
-            yield Part("downsample", conv_norm(near, far, 1, steps, None, rank=3))
+class _Block(Holder):
+    """Two convolutions added to the shortcut."""
 
     def forward(self, own: Own, x: Value) -> Value:
         return apply("relu", own.conv2(own.conv1(x)) + (own.downsample(x) if "downsample" in own else x))
@@ -142,9 +143,4 @@ def _separable(near: int, far: int, kernel: int, stride: int = 1) -> Sequential:
 
 @remembered
 def _mixed(widths: tuple[int, ...]) -> Layer:
-    return _Inception(inception_v1(widths, 0, _conv, _separable, MaxPool3d(3, 1, 1)))
-
-
-@dataclass(frozen=True)
-class _Inception(Branches):
-    """Four parallel branches."""
+    return Branches(inception_v1(widths, 0, _conv, _separable, MaxPool3d(3, 1, 1)))

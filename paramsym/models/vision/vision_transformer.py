@@ -95,12 +95,8 @@ class _Encoder(Holder):
 
 
 @remembered
-def _layer(width: Dim, heads: Dim, inner: Dim, dropout: float) -> _Layer:
+def _layer(width: Dim, heads: Dim, inner: Dim, dropout: float) -> Residual:
+    # Reference: EncoderBlock.
     norm, attention = LayerNorm(width, _EPS), MultiHeadAttention(width, heads, dropout, batch_first=True)
     layers = {"ln_1": norm, "self_attention": attention, "ln_2": norm, "mlp": mlp(width, inner)}
-    return _Layer(layers, branches=(("ln_1", "self_attention"), ("ln_2", "mlp")))
-
-
-@dataclass(frozen=True)
-class _Layer(Residual):
-    """Attention and a feed-forward network, each after a norm. Reference: ``EncoderBlock``."""
+    return Residual(layers, branches=(("ln_1", "self_attention"), ("ln_2", "mlp")))
