@@ -26,7 +26,7 @@ IGNORED = {"chooses what a backbone returns": "_out_features _out_indices stage_
 class Backbone(Model):
     """A vision model with a backbone class, abstract: the backbone returns the maps of ``out_features``, by default of the last stage.
 
-    ``depths`` has an entry for each stage, unless a family states the number of ``stages``.
+    ``depths`` has an entry for each stage; without it, each block is a stage.
     """
 
     _: KW_ONLY
@@ -53,7 +53,7 @@ class Backbone(Model):
 
     @property
     def stages(self) -> Count:
-        return len(getattr(self, "depths", ()))
+        return len(self.depths) if hasattr(self, "depths") else getattr(self, "num_hidden_layers", 0)
 
     @property
     def chosen(self) -> tuple[Any, ...]:

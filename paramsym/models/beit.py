@@ -88,10 +88,6 @@ class Beit(PatchTransformer, Backbone):
     def base_name(self) -> str:
         return "" if self.architecture == "BeitModel" else "beit"
 
-    @property
-    def stages(self) -> Count:
-        return self.num_hidden_layers
-
     def parts(self) -> Iterator[Part]:
         width, labels = self.hidden_size, self.num_labels
         yield Part(self.base_name, self._base(pooled=self.task == "ImageClassification" or (not self.base_name and self.add_pooling_layer)))

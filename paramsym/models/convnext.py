@@ -18,7 +18,7 @@ from paramsym.layers.spatial import per_axis
 from paramsym.models.activations import learned
 from paramsym.models.backbone import IGNORED, Backbone, settle_stages, stage_name
 from paramsym.models.blocks import Holder, activation
-from paramsym.models.images import ChannelsFirst, ImageModel, no_labels
+from paramsym.models.images import ChannelsFirst, Classifying, no_labels
 from paramsym.models.keys import Function, Pair, Real, Several, Sizes, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
@@ -26,7 +26,7 @@ from paramsym.program import Own, Value, axes, rearrange, reduce
 
 
 @dataclass(frozen=True)
-class ConvNext(ImageModel, Backbone):
+class ConvNext(Classifying, Backbone):
     """ConvNeXt, its classifier and its backbone, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. A stage of width H_i has L_i blocks: a convolution of 7 by 7 per channel,

@@ -8,7 +8,7 @@ from typing import Any
 
 from sympy import Rational, floor
 
-from paramsym.algebra.size import Count, Dim, canonical
+from paramsym.algebra.size import Dim, canonical
 from paramsym.algebra.symbols import L, dims
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part, Tensor
@@ -60,10 +60,6 @@ class Dinov2(PatchTransformer, Backbone):
     reshape_hidden_states: bool = key(Flag(default=True, only=("Backbone",)))
 
     published, claims = published_in("dinov2")
-
-    @property
-    def stages(self) -> Count:
-        return self.num_hidden_layers
 
     def parts(self) -> Iterator[Part]:
         block, depth = self.block(), self.num_hidden_layers

@@ -49,11 +49,6 @@ class Classifying(Model):
             yield from (Part(name, Dense(width, labels)) for name in names or ("classifier",))
 
 
-@dataclass(frozen=True)
-class ImageModel(Classifying):
-    """A model that reads images of C channels, abstract; it declares the field ``num_channels``."""
-
-
 def no_labels(arguments: dict[str, Any], sizes: Sizes) -> None:
     """Without labels the reference stores no classifier, and their number is not a letter."""
     if sizes.get(N) == 0:

@@ -19,14 +19,14 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.resampling import PixelShuffle
 from paramsym.models.blocks import Attention, Holder
-from paramsym.models.images import ImageModel, behind, fitted, in_row, masked, no_labels, pair, patches_of
+from paramsym.models.images import Classifying, behind, fitted, in_row, masked, no_labels, pair, patches_of
 from paramsym.models.keys import Function, Pair, Real, Sizes
 from paramsym.models.model import key
 from paramsym.program import Own, Value, drop, rearrange
 
 
 @dataclass(frozen=True)
-class PatchModel(ImageModel):
+class PatchModel(Classifying):
     """A model that cuts images of width W into (W/K)**2 patches of K by K pixels, abstract.
 
     ``image_size`` and ``patch_size`` may each be a pair, height then width.

@@ -18,7 +18,7 @@ from paramsym.errors import ArgumentError
 from paramsym.models.activations import learned
 from paramsym.models.backbone import IGNORED, Backbone, settle_stages
 from paramsym.models.blocks import Holder, activation
-from paramsym.models.images import ImageModel, convolved, no_labels
+from paramsym.models.images import Classifying, convolved, no_labels
 from paramsym.models.keys import Flag, Function, Several, Sizes, Word
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
@@ -29,7 +29,7 @@ REDUCTION = 4
 
 
 @dataclass(frozen=True)
-class ResNetV15(ImageModel, Backbone):
+class ResNetV15(Classifying, Backbone):
     """ResNet, its classifier and its backbone, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. A convolution of 7 by 7 from C channels to H = ``embedding_size``; then

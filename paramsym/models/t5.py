@@ -80,9 +80,7 @@ class T5(Seq2Seq):
 
     reads: ClassVar[Mapping[str, Key]] = {"is_gated_act": Flag(None), "dense_act_fn": Word(None)}
     labelled: ClassVar[tuple[str, ...]] = ("Classification", "Answering")
-    ignored: ClassVar[Mapping[str, str]] = {
-        "named the number of positions of the training data, and no class reads it": "n_positions",
-    }
+    ignored: ClassVar[Mapping[str, str]] = {"named the number of positions of the training data, and no class reads it": "n_positions"}
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {"is_encoder_decoder": (True, False)}
     published, claims = published_in("t5")
 

@@ -13,6 +13,7 @@ from paramsym.core.layer import Layer, Part
 from paramsym.layers.convolution import Conv2d, ConvTranspose2d
 from paramsym.layers.pooling import MaxPool2d
 from paramsym.layers.resampling import Upsample
+from paramsym.models.blocks import Holder
 from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import Pictures, conv_norm, in_row, named, remembered
 from paramsym.models.vision.widths import down
@@ -60,7 +61,7 @@ class UNet(Pictures):
         near = bottom
         for level, width in enumerate(reversed(widths), 1):
             far = down(width, 2) if self.bilinear and level < 4 else width
-            yield Part(f"up{level}", _Up(near, width, far, self.bilinear))
+            yield Part(f"up{level}", _up(near, width, far, bilinear=self.bilinear))
             near = far
         yield Part("outc", Sequential(conv=Conv2d(near, self.n_classes, 1)))
 
@@ -82,22 +83,17 @@ def _double(near: Dim, between: Dim, far: Dim) -> Sequential:
     return Sequential(double_conv=Sequential(*in_row(conv_norm(near, between)), *in_row(conv_norm(between, far))))
 
 
+def _up(near: Dim, beside: Dim, far: Dim, *, bilinear: bool) -> _Up:
+    enlarged: Layer = ConvTranspose2d(near, beside, 2, stride=2)
+    if bilinear:
+        enlarged = Upsample(scale_factor=2, mode="bilinear", align_corners=True)
+    wide = canonical((near if bilinear else beside) + beside)
+    return _Up({"up": enlarged, "conv": _double(wide, down(wide, 2) if bilinear else far, far)})
+
+
 @dataclass(frozen=True)
-class _Up(Layer):
+class _Up(Holder):
     """A map of twice the extents joined with the one of the way down, and two convolutions."""
-
-    incoming: Dim
-    beside: Dim
-    outgoing: Dim
-    bilinear: bool
-
-    def parts(self) -> Iterator[Part]:
-        if self.bilinear:
-            yield Part("up", Upsample(scale_factor=2, mode="bilinear", align_corners=True))
-        else:
-            yield Part("up", ConvTranspose2d(self.incoming, self.beside, 2, stride=2))
-        wide = canonical((self.incoming if self.bilinear else self.beside) + self.beside)
-        yield Part("conv", _double(wide, down(wide, 2) if self.bilinear else self.outgoing, self.outgoing))
 
     def forward(self, own: Own, x: Value, near: Value) -> Value:
         """The map of the way down comes first; rows and columns that a halving lost are padded with zeros."""
