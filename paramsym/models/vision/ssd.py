@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from math import inf
 
@@ -66,7 +67,7 @@ class SSD(_SSD):
 
     def parts(self) -> Iterator[Part]:
         yield Part("backbone", _vgg())
-        yield Part("head", _heads(_WIDTHS, self.num_anchors, self.num_classes, _plain))
+        yield Part("head", _heads(_WIDTHS, self.num_anchors, self.num_classes, partial(Conv2d, kernel_size=3, padding=1)))
 
 
 @named
@@ -167,10 +168,6 @@ def _extra(near: int, far: int) -> Sequential:
         conv_norm(between, between, 3, 2, act, groups=between, eps=_EPS),
         conv_norm(between, far, 1, 1, act, eps=_EPS),
     )
-
-
-def _plain(near: int, far: Dim) -> Layer:
-    return Conv2d(near, far, 3, padding=1)
 
 
 def _separable(near: int, far: Dim) -> Layer:

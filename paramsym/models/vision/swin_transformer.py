@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf, log
-from typing import Literal
+from typing import Any, Literal
 
 from paramsym.algebra.convolution import over
 from paramsym.algebra.size import Dim, canonical, divides
@@ -28,9 +28,36 @@ BlockName = Literal["SwinTransformerBlock", "SwinTransformerBlockV2"]
 _WINDOW: Dim = dims("w")
 
 
+@dataclass(frozen=True)
+class SwinStages(Coloured):
+    """The common base for images and videos: stages with a halving of the sides between them, each twice as wide as the one before."""
+
+    ratios, staged = ("mlp_ratio",), ("depths", "num_heads")
+
+    patch_size: Any = 4
+    embed_dim: Dim = H
+    depths: tuple[Dim, ...] = LAYERS
+    num_heads: tuple[Dim, ...] = HEADS
+    window_size: Any = _WINDOW
+    mlp_ratio: Ratio = 4
+    num_classes: Dim = N
+
+    def stages(self, window: tuple[Dim, ...], *first: Layer, second: bool = False) -> Iterator[Part]:
+        """Yield the features, which begin with the layers ``first``, and the classifier."""
+        layers, width = [*first], self.embed_dim
+        for number, (depth, heads) in enumerate(zip(self.depths, self.num_heads, strict=True)):
+            if number:
+                layers.append(Merging(width, second))
+                width = canonical(2 * width)
+            layers.append(_stage(width, heads, window, scaled_down(width, self.mlp_ratio, "mlp_ratio"), depth, second=second))
+        yield Part("features", Sequential(*layers))
+        yield Part("norm", LayerNorm(width))
+        yield Part("head", Dense(width, self.num_classes))
+
+
 @named
 @dataclass(frozen=True)
-class SwinTransformer(Coloured):
+class SwinTransformer(SwinStages):
     """Attention within windows of a map, shifted in every second block; four neighbours become one position between the stages.
 
     The second version normalises after attention and matrices, compares only the directions of queries and keys, and computes the bias for
@@ -49,44 +76,20 @@ class SwinTransformer(Coloured):
     4*A_1*w**2 - 4*A_1*w + A_1 + 12*H**2 + 13*H
     """
 
-    ratios, staged = ("mlp_ratio",), ("depths", "num_heads")
-
     patch_size: Dim = 4
-    embed_dim: Dim = H
-    depths: tuple[Dim, ...] = LAYERS
-    num_heads: tuple[Dim, ...] = HEADS
     window_size: Dim = _WINDOW
-    mlp_ratio: Ratio = 4
-    num_classes: Dim = N
     block: BlockName = "SwinTransformerBlock"
 
     published, claims = published_in("vision.swin_transformer")
 
     def parts(self) -> Iterator[Part]:
         width = self.embed_dim
-        second = self.block == "SwinTransformerBlockV2"
         patches = Conv2d(self.in_channels, width, self.patch_size, stride=self.patch_size)
         embedded = Sequential(patches, Permute((2, 3, 1)), LayerNorm(width))
-        layers, width = stages(width, self.depths, self.num_heads, (self.window_size,) * 2, self.mlp_ratio, second=second)
-        yield Part("features", Sequential(embedded, *layers))
-        yield Part("norm", LayerNorm(width))
-        yield Part("head", Dense(width, self.num_classes))
+        yield from self.stages((self.window_size,) * 2, embedded, second=self.block == "SwinTransformerBlockV2")
 
     def forward(self, own: Own, x: Value) -> Value:
         return own.head(reduce("mean", own.norm(own.features(self.seen(x))), 1, 2))
-
-
-def stages(
-    width: Dim, depths: Sequence[Dim], num_heads: Sequence[Dim], window: tuple[Dim, ...], mlp_ratio: Ratio, *, second: bool = False
-) -> tuple[list[Layer], Dim]:
-    """Return the stages with a halving of the sides between them, each stage twice as wide as the one before, and the last width."""
-    layers: list[Layer] = []
-    for number, (depth, heads) in enumerate(zip(depths, num_heads, strict=True)):
-        if number:
-            layers.append(Merging(width, second))
-            width = canonical(2 * width)
-        layers.append(_stage(width, heads, window, scaled_down(width, mlp_ratio, "mlp_ratio"), depth, second=second))
-    return layers, width
 
 
 @remembered

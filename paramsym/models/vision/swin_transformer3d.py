@@ -6,17 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paramsym.algebra.size import Dim
-from paramsym.algebra.symbols import H, N, dims
-from paramsym.core.compose import Block, Sequential
+from paramsym.algebra.symbols import dims
+from paramsym.core.compose import Block
 from paramsym.core.layer import Part
 from paramsym.layers.convolution import Conv3d
-from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.images import filled
 from paramsym.models.published import published_in
-from paramsym.models.vision.blocks import HEADS, LAYERS, Coloured, Videos, named
-from paramsym.models.vision.swin_transformer import stages
-from paramsym.models.vision.widths import Ratio
+from paramsym.models.vision.blocks import Videos, named
+from paramsym.models.vision.swin_transformer import SwinStages
 from paramsym.program import Own, Value, rearrange, reduce
 
 _WINDOW: tuple[Dim, Dim, Dim] = dims("w_1 w_2 w_3")
@@ -24,7 +22,7 @@ _WINDOW: tuple[Dim, Dim, Dim] = dims("w_1 w_2 w_3")
 
 @named
 @dataclass(frozen=True)
-class SwinTransformer3d(Coloured, Videos):
+class SwinTransformer3d(SwinStages, Videos):
     """Swin for videos: attention within windows of frames, rows and columns, shifted in every second block.
 
     ``patch_size`` and ``window_size`` are frames, height and width. If a video is not longer than a window along an axis, the window
@@ -43,27 +41,16 @@ class SwinTransformer3d(Coloured, Videos):
     2535*A_1 + 4*H**2 + 4*H
     """
 
-    ratios, staged = ("mlp_ratio",), ("depths", "num_heads")
-
     patch_size: tuple[Dim, Dim, Dim] = (2, 4, 4)
-    embed_dim: Dim = H
-    depths: tuple[Dim, ...] = LAYERS
-    num_heads: tuple[Dim, ...] = HEADS
     window_size: tuple[Dim, Dim, Dim] = _WINDOW
-    mlp_ratio: Ratio = 4
-    num_classes: Dim = N
 
     published, claims = published_in("vision.swin_transformer3d")
 
     def parts(self) -> Iterator[Part]:
         width = self.embed_dim
-        yield Part(
-            "patch_embed", Block(proj=Conv3d(self.in_channels, width, self.patch_size, stride=self.patch_size), norm=LayerNorm(width))
-        )
-        layers, width = stages(width, self.depths, self.num_heads, self.window_size, self.mlp_ratio)
-        yield Part("features", Sequential(*layers))
-        yield Part("norm", LayerNorm(width))
-        yield Part("head", Dense(width, self.num_classes))
+        projection = Conv3d(self.in_channels, width, self.patch_size, stride=self.patch_size)
+        yield Part("patch_embed", Block(proj=projection, norm=LayerNorm(width)))
+        yield from self.stages(self.window_size)
 
     def forward(self, own: Own, x: Value) -> Value:
         x = filled(rearrange(self.seen(x), "b c t h w -> b t h w c"), self.patch_size)
