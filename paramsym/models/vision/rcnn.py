@@ -77,9 +77,22 @@ class _Detecting(_RCNN):
         raise NotImplementedError
 
 
+@dataclass(frozen=True)
+class _Plain(_RCNN):
+    """The arguments of Faster and Mask R-CNN; Keypoint R-CNN has one more between them."""
+
+    backbone: Backbone = "resnet50"
+    num_classes: Dim = N
+    out_channels: Dim = C
+    representation_size: Dim = F
+    num_anchors: Dim = _ANCHORS
+    version: Literal[1, 2] = 1
+    norm_layer: Norm = "BatchNorm2d"
+
+
 @named
 @dataclass(frozen=True)
-class FasterRCNN(_RCNN):
+class FasterRCNN(_Plain):
     """A head that proposes regions at every position of a pyramid, and one that gives the class and the box of each region.
 
     The first stage gives for each of the ``num_anchors`` boxes of a position the score of an object, and four numbers that move the box.
@@ -104,14 +117,6 @@ class FasterRCNN(_RCNN):
     (9*C**2 + 5*C*a + C + 5*a, 49*C*F + F**2 + 5*F*N + 2*F + 5*N)
     """
 
-    backbone: Backbone = "resnet50"
-    num_classes: Dim = N
-    out_channels: Dim = C
-    representation_size: Dim = F
-    num_anchors: Dim = _ANCHORS
-    version: Literal[1, 2] = 1
-    norm_layer: Norm = "BatchNorm2d"
-
     published, claims = published_in("vision.rcnn", "FasterRCNN")
 
     def forward(self, own: Own, x: Value, regions: Value | None = None) -> Any:
@@ -121,7 +126,7 @@ class FasterRCNN(_RCNN):
 
 @named
 @dataclass(frozen=True)
-class MaskRCNN(_Detecting, FasterRCNN):
+class MaskRCNN(_Detecting, _Plain):
     """Faster R-CNN with one more head, which gives for each position of a detected region whether it belongs to the object.
 
     The detections are chosen from the second stage's output, at most 100 of an image; they are cut out of the pyramid again, with 14x14
