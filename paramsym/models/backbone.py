@@ -53,7 +53,8 @@ class Backbone(Model):
 
     @property
     def stages(self) -> Count:
-        return len(self.depths) if hasattr(self, "depths") else getattr(self, "num_hidden_layers", 0)
+        depths: tuple[Count, ...] | None = getattr(self, "depths", None)
+        return getattr(self, "num_hidden_layers", 0) if depths is None else len(depths)
 
     @property
     def chosen(self) -> tuple[Any, ...]:

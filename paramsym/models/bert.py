@@ -177,7 +177,7 @@ class BertLike(TextModel):
     def encoder(self) -> Layer:
         """Return the blocks."""
         sliced, rate = (self.num_attention_heads, self.head_width()), self.attention_probs_dropout_prob
-        projections = dict.fromkeys(("query", "key", "value"), Dense(self.hidden_size, sliced))
+        projections: dict[str, Layer] = dict.fromkeys(("query", "key", "value"), Dense(self.hidden_size, sliced))
         attentions: dict[str, Layer] = {"attention": Attention(projections, causal=getattr(self, "is_decoder", False), dropout=rate)}
         if getattr(self, "add_cross_attention", False):
             attentions["crossattention"] = Attention(projections, dropout=rate)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 
-from paramsym.algebra.size import canonical
+from paramsym.algebra.size import Dim, canonical
 from paramsym.core.layer import Part
 from paramsym.errors import ArgumentError
 from paramsym.layers.dense import Dense
@@ -93,6 +93,7 @@ class RobertaEmbeddings(BertEmbeddings):
     H*P + H*T + H*V + 2*H
     """
 
+    type_vocab_size: Dim
     _: KW_ONLY
     padding_idx: int | None = 1
 
