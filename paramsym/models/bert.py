@@ -51,8 +51,6 @@ class TextModel(Model):
     """The path of the matrix that gives scores of words."""
     pooled: ClassVar[tuple[str, ...]] = ()
     """The heads that read the pooled vector."""
-    _: KW_ONLY
-    tie_word_embeddings: bool = key(Flag(default=True))
 
     def conditions(self) -> None:
         super().conditions()
@@ -78,7 +76,7 @@ class TextModel(Model):
 
     def ties(self) -> Mapping[str, str]:
         """The output matrix is the word table, and a ``decoder``'s bias the head's, unless ``tie_word_embeddings`` is False."""
-        if not self.language or not self.tie_word_embeddings:
+        if not self.language or not getattr(self, "tie_word_embeddings", True):
             return {}
         head, _, last = self.output.rpartition(".")
         ties = {f"{self.output}.weight": f"{self.base_name}.embeddings.word_embeddings.weight"}
@@ -145,6 +143,7 @@ class BertLike(TextModel):
     type_vocab_size: Dim = key(T, 2)
     hidden_act: str = key(Function("gelu"))
     _: KW_ONLY
+    tie_word_embeddings: bool = key(Flag(default=True))
     layer_norm_eps: float = key(Real(1e-12))
     hidden_dropout_prob: float = key(Real(0.1))
     attention_probs_dropout_prob: float = key(Real(0.1))

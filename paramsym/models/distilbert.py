@@ -54,6 +54,7 @@ class DistilBert(TextModel):
     activation: str = key(Function("gelu"))
     architecture: str = classes({"DistilBert": f"Model ForMaskedLM {ENCODER}"})
     _: KW_ONLY
+    tie_word_embeddings: bool = key(Flag(default=True))
     dropout: float = key(Real(0.1))
     attention_dropout: float = key(Real(0.1))
     qa_dropout: float = key(Real(0.1))
