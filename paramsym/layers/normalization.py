@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Axis, Dim, canonical, divides, extent, text
 from paramsym.core.layer import Layer, Tensor
-from paramsym.errors import ShapeError
+from paramsym.errors import ArgumentError, ShapeError
 from paramsym.layers.axes import axis_of, check_rank
 from paramsym.layers.dialects import AFFINE, SHIFT_ALONE, Dialect, affine_tensors
 from paramsym.layers.siblings import Sibling, Variant
@@ -272,6 +272,10 @@ class Normalization(Layer):
     given: bool = False
     invert: bool = False
     axis: tuple[int, ...] | None = None
+
+    def conditions(self) -> None:
+        if self.axis is not None and len(self.axis) != len(self.shape):
+            raise ArgumentError(f"axis has {len(self.axis)} entries and shape {len(self.shape)}; wanted one axis for each extent of shape.")
 
     def tensors(self) -> Iterator[Tensor]:
         if not self.given:
