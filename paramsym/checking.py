@@ -93,8 +93,7 @@ def check(path: str | os.PathLike[str], architecture: str | None = None, *, stri
         raise unreadable(Path(path), error) from None
     except (TypeError, ValueError):
         hint = " ps.match compares a layer with a module." if hasattr(path, "state_dict") else ""
-        message = f"a checkpoint is the path of a directory or of one file, not {described(path)}.{hint}"
-        raise ArgumentError(message) from None
+        raise ArgumentError(f"a checkpoint is the path of a directory or of one file, not {described(path)}.{hint}") from None
     config = read_config(folder)
     model = from_config(config, architecture, strict)
     _check_number(model)
@@ -133,8 +132,7 @@ def _with_tails(names: Iterable[str]) -> set[str]:
 def _check_number(model: Layer) -> None:
     number = sum(prod(step.count for step in line.path if isinstance(step, Numbers)) for line in model.lines)
     if number > MOST_TENSORS:
-        message = f"the configuration asks for {number:,} tensors; {MOST_TENSORS:,} are the limit for a comparison one by one."
-        raise ConfigError(message)
+        raise ConfigError(f"the configuration asks for {number:,} tensors; {MOST_TENSORS:,} are the limit for a comparison one by one.")
 
 
 def _storages(model: Layer) -> Iterator[Layer]:

@@ -75,8 +75,7 @@ def from_config(source: str | os.PathLike[str] | Mapping[str, Any], architecture
     except ConfigError:
         raise
     except ParamsymError as error:
-        message = f"this configuration cannot be built. {error}"
-        raise ConfigError(message) from None
+        raise ConfigError(f"this configuration cannot be built. {error}") from None
 
 
 def _arguments(config: Mapping[str, Any], architecture: str, reader: Family, sizes: Sizes) -> dict[str, Any]:
@@ -138,8 +137,7 @@ def reader_of(config: Mapping[str, Any], architecture: str | None = None) -> Fam
     known = model_types()
     found = config.get("model_type")
     if found is not None and not isinstance(found, str):
-        message = f"model_type is {shown(found)}; wanted a string such as 'bert'."
-        raise ConfigError(message)
+        raise ConfigError(f"model_type is {shown(found)}; wanted a string such as 'bert'.")
     if found in known:
         return family_of(found)
     named = architecture if architecture is not None else _first_architecture(config)
@@ -156,8 +154,7 @@ def reader_of(config: Mapping[str, Any], architecture: str | None = None) -> Fam
     else:
         near = nearest(found or "", known, cutoff=0.7)
         advice = f"did you mean {' or '.join(near)}? {WAYS_ON}" if near else WAYS_ON
-    message = f"{what}; {advice}"
-    raise ConfigError(message)
+    raise ConfigError(f"{what}; {advice}")
 
 
 def _known_inside(config: Mapping[str, Any]) -> str:
@@ -172,8 +169,7 @@ def _tower(config: Mapping[str, Any], reader: Family, architecture: str | None) 
         if architecture in nested.reader.architectures:
             inner = reader.given(config).get(key) or {}
             if not isinstance(inner, Mapping):
-                message = f"{key} is {shown(inner)}; wanted an object of keys."
-                raise ConfigError(message)
+                raise ConfigError(f"{key} is {shown(inner)}; wanted an object of keys.")
             return inner, family_of(nested.reader.model_type)
     return config, reader
 
@@ -191,8 +187,7 @@ def _architecture(config: Mapping[str, Any], architecture: str | None, reader: F
     else:
         known = ", ".join(reader.architectures)
         advice = f"not one of {reader.model_type}'s, which are {known}; pass one of them as architecture=."
-    message = f"architecture {what} is {advice}"
-    raise ConfigError(message)
+    raise ConfigError(f"architecture {what} is {advice}")
 
 
 def _first_architecture(config: Mapping[str, Any]) -> Any:
@@ -200,23 +195,20 @@ def _first_architecture(config: Mapping[str, Any]) -> Any:
     if found is None:
         return None
     if not isinstance(found, list | tuple):
-        message = f"architectures is {shown(found)}; wanted a list of class names."
-        raise ConfigError(message)
+        raise ConfigError(f"architectures is {shown(found)}; wanted a list of class names.")
     return found[0] if found else None
 
 
 def _check_keys(config: Mapping[str, Any], reader: Family, *, strict: bool) -> None:
     unknown = list(reader.unknown(config))
     if config.get("per_layer_config"):
-        message = "per_layer_config gives single layers other sizes, which is not supported."
-        raise ConfigError(message)
+        raise ConfigError("per_layer_config gives single layers other sizes, which is not supported.")
     if not unknown:
         return
     listed = ", ".join(_unknown(key, reader) for key in unknown[:12])
     listed += f", ... ({len(unknown)} in all)" if len(unknown) > 12 else ""
     if strict:
-        message = f"{reader.model_type} does not know these config keys: {listed}."
-        raise ConfigError(message)
+        raise ConfigError(f"{reader.model_type} does not know these config keys: {listed}.")
     message = f"config keys that {reader.model_type} does not know were not taken into account: {listed}."
     warnings.warn(message, ParamsymWarning, stacklevel=3)
 
@@ -248,14 +240,12 @@ def read_config(source: object) -> Mapping[str, Any]:
     if isinstance(source, Mapping):
         for key in source:
             if not isinstance(key, str):
-                message = f"the configuration has the key {shown(key)}; keys are strings."
-                raise ConfigError(message)
+                raise ConfigError(f"the configuration has the key {shown(key)}; keys are strings.")
         return source
     if isinstance(source, str | os.PathLike):
         return _read(source)
     hint = " Write what its to_dict() returns." if hasattr(source, "to_dict") else ""
-    message = f"a configuration is a dictionary or a path, not {described(source)}.{hint}"
-    raise ConfigError(message)
+    raise ConfigError(f"a configuration is a dictionary or a path, not {described(source)}.{hint}")
 
 
 def _read(source: str | os.PathLike[str]) -> Mapping[str, Any]:
@@ -267,8 +257,7 @@ def _read(source: str | os.PathLike[str]) -> Mapping[str, Any]:
     except ConfigError:
         raise
     except (OSError, ValueError, TypeError) as error:
-        message = f"{name} cannot be read: {type(error).__name__}."
-        raise ConfigError(message) from None
+        raise ConfigError(f"{name} cannot be read: {type(error).__name__}.") from None
     return parse_config(content, name)
 
 
@@ -277,8 +266,7 @@ def _found(path: Path) -> Path:
     file = path / "config.json" if path.is_dir() else path
     if not file.is_file():
         what = "the directory {} contains no config.json." if path.is_dir() else "there is no file or directory {}."
-        message = what.format(_shortened(path)) + _instead(path)
-        raise ConfigError(message)
+        raise ConfigError(what.format(_shortened(path)) + _instead(path))
     return file
 
 
@@ -301,8 +289,7 @@ def parse_config(content: bytes, name: str) -> Mapping[str, Any]:
     {'model_type': 'bert'}
     """
     if len(content) > LARGEST_FILE:
-        message = f"{name} has more than {LARGEST_FILE // 2**20} MiB, too many for a configuration."
-        raise ConfigError(message)
+        raise ConfigError(f"{name} has more than {LARGEST_FILE // 2**20} MiB, too many for a configuration.")
     try:
         config = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_object)
     except UnicodeDecodeError as error:
@@ -319,15 +306,13 @@ def parse_config(content: bytes, name: str) -> Mapping[str, Any]:
         if isinstance(config, dict):
             return config
         fault = f" contains {shown(config)}; wanted one JSON object."
-    message = f"{name}{fault}"
-    raise ConfigError(message)
+    raise ConfigError(f"{name}{fault}")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        message = f"the key {_quoted(repeated(pairs))} occurs twice."
-        raise ConfigError(message)
+        raise ConfigError(f"the key {_quoted(repeated(pairs))} occurs twice.")
     return found
 
 

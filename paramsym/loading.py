@@ -115,8 +115,7 @@ def find(text: str) -> Found:
     plain = text.rpartition("/")[2].removeprefix("keras.applications.")
     near = nearest(text, names, cutoff=_LIKE) or nearest(plain, names, cutoff=_LIKE)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
-    message = f"there is no file, family or published size {text[:60]!a}; {hint}{WAYS_ON}"
-    raise UnknownNameError(message)
+    raise UnknownNameError(f"there is no file, family or published size {text[:60]!a}; {hint}{WAYS_ON}")
 
 
 def published(like: str = "") -> Iterator[tuple[str, type[Layer]]]:
@@ -235,8 +234,7 @@ def _built(model: type[Layer], name: str, architecture: str | None) -> Layer:
     plain = _built(model, "", None)  # type: ignore[arg-type]
     if architecture is not None:
         if not hasattr(plain, "architecture"):
-            message = f"{model.__name__} has one architecture only; leave it out."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{model.__name__} has one architecture only; leave it out.")
         flags["architecture"] = architecture
     for argument, value in size.items():
         held = getattr(plain, argument)

@@ -23,8 +23,7 @@ def needed(module: str, purpose: str, extra: str = "") -> Any:
     if found is None:
         package = module.partition(".")[0]
         by_extra = f" (or paramsym[{extra}])" if extra else ""
-        message = f"{purpose} needs {package}, which is not installed: pip install {package}{by_extra}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{purpose} needs {package}, which is not installed: pip install {package}{by_extra}.")
     return found
 
 

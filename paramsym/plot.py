@@ -57,8 +57,7 @@ def share(layer: Counted, depth: int | None = None, kind: Literal["bars", "icicl
         lines = [(_steps(line.path), int(line.amount)) for line in lines_of(layer)]
         return icicle(Box(title_of(layer), layer.count, _nested(lines, depth or 3)), unit, title)
     if kind != "bars":
-        message = f"kind {quoted(kind)} is not known; wanted 'bars' or 'icicle'."  # type: ignore[unreachable]
-        raise ArgumentError(message)
+        raise ArgumentError(f"kind {quoted(kind)} is not known; wanted 'bars' or 'icicle'.")
     found = shares(Ledger(lines_of(layer)), depth)
     return bars(_named(found), [(title_of(layer), [int(one.total) for one in found])], unit, title)
 
@@ -70,8 +69,7 @@ def compare(one: Counted, other: Counted, depth: int | None = 1, labels: Sequenc
         SizeError: while symbols are left in either.
     """
     if not isinstance(labels, tuple | list) or len(labels) not in {0, 2}:
-        message = f"labels is {described(labels)}; wanted two names, or none."
-        raise ArgumentError(message)
+        raise ArgumentError(f"labels is {described(labels)}; wanted two names, or none.")
     amounts = []
     for layer in (one, other):
         _drawn(layer, depth)
@@ -104,19 +102,16 @@ def growth(layer: Counted, symbol: Symbol | str, values: Iterable[int], *, lette
     check_counted(layer)
     closed = layer.polynomial.as_expr()
     if not isinstance(symbol, str | Symbol):
-        message = f"symbol is {described(symbol)}; wanted a symbol or its name."
-        raise ArgumentError(message)
+        raise ArgumentError(f"symbol is {described(symbol)}; wanted a symbol or its name.")
     found = symbols_in(closed)
     name = symbol if isinstance(symbol, str) else symbol.name
     grown = symbol_of(f"the {words(layer).count} of {title_of(layer)}", name, found)
     if len(found) > 1:
         others = ", ".join(sorted(one.name for one in found - {grown}))
-        message = f"the {words(layer).count} of {title_of(layer)} also has {others}; put sizes in with .at(...), all but {name}."
-        raise SizeError(message)
+        raise SizeError(f"the {words(layer).count} of {title_of(layer)} also has {others}; put sizes in with .at(...), all but {name}.")
     places = sorted({_place(value, name) for value in _listed(values, name)})
     if len(places) < 2:
-        message = "a curve needs at least two positive values."
-        raise SizeError(message)
+        raise SizeError("a curve needs at least two positive values.")
     chosen = lettering(letters, symbols_in(closed))
     terms = ordered(closed, chosen)
     rows = [(latex.expression(term, chosen), term, [_value(term, grown, place) for place in places]) for term in terms]
@@ -192,8 +187,7 @@ def _drawn(layer: Counted, depth: object) -> int:
     check_counted(layer)
     check_depth(depth)
     if layer.count > _LARGEST:
-        message = f"{title_of(layer)} has more than 10**15 {words(layer).unit}, which no picture shows; ask for its table."
-        raise SizeError(message)
+        raise SizeError(f"{title_of(layer)} has more than 10**15 {words(layer).unit}, which no picture shows; ask for its table.")
     return layer.count
 
 
@@ -207,8 +201,7 @@ def _listed(values: object, name: str) -> list[Any]:
 def _place(value: object, name: str) -> int:
     found = size(value, f"a value of {name}")
     if not isinstance(found, int) or found > _LARGEST:
-        message = f"a value of {name} is {described(found)}; wanted a whole number of at most 10**15."
-        raise SizeError(message)
+        raise SizeError(f"a value of {name} is {described(found)}; wanted a whole number of at most 10**15.")
     return found
 
 
@@ -217,8 +210,7 @@ def _check(most: int | None, **numbers: Any) -> None:
     for name, number in numbers.items():
         if isinstance(number, bool) or not isinstance(number, int) or number < 1 or (most is not None and number > most):
             limit = "" if most is None else f" up to {most:,}"
-            message = f"{name} is {described(number)}; wanted a positive whole number{limit}."
-            raise SizeError(message)
+            raise SizeError(f"{name} is {described(number)}; wanted a positive whole number{limit}.")
 
 
 def _steps(path: tuple[Any, ...]) -> tuple[str, ...]:

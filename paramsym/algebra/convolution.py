@@ -47,8 +47,7 @@ class View:
         if self.stride == 1:
             return View(canonical(1 + times * (self.size - 1)), 1)
         if not isinstance(times, int):
-            message = f"a block with a stride of {self.stride} cannot be repeated a symbolic number of times."
-            raise StructureError(message)
+            raise StructureError(f"a block with a stride of {self.stride} cannot be repeated a symbolic number of times.")
         return reduce(View.then, [self] * times, View())
 
 
@@ -65,8 +64,7 @@ def widest_view(paths: Sequence[tuple[View, ...]]) -> tuple[View, ...]:
     result: list[View] = []
     for views in zip(*(views or (View(),) * rank for views in paths), strict=True):
         if len({view.stride for view in views}) > 1:
-            message = f"paths with strides {', '.join(str(view.stride) for view in views)} cannot be added."
-            raise StructureError(message)
+            raise StructureError(f"paths with strides {', '.join(str(view.stride) for view in views)} cannot be added.")
         result.append(View(canonical(Max(*(view.size for view in views))), views[0].stride))
     return tuple(result)
 
@@ -140,8 +138,7 @@ def exactly(total: Count, divisor: Dim, what: str) -> Count:
     try:
         return canonical(per(total, divisor))
     except DivisibilityError:
-        message = f"{what} are {total}, which is not divisible by {divisor}."
-        raise ShapeError(message) from None
+        raise ShapeError(f"{what} are {total}, which is not divisible by {divisor}.") from None
 
 
 def over(length: Count, divisor: Count) -> Count:
@@ -203,8 +200,7 @@ def window_count(length: Count, kernel: Count, stride: Count = 1, padding: Count
         return canonical(length)
     room = canonical(length + padding - span)
     if not within(span, length + padding):
-        message = f"the padded length {canonical(length + padding)} is shorter than the kernel, which spans {span} entries."
-        raise ShapeError(message)
+        raise ShapeError(f"the padded length {canonical(length + padding)} is shorter than the kernel, which spans {span} entries.")
     return canonical(over(room, stride) + 1)
 
 
@@ -262,8 +258,7 @@ def transposed_length(
     """
     result = canonical((length - 1) * stride + effective_kernel(kernel, dilation) - padding + output_padding)
     if isinstance(result, int) and result < 0:
-        message = f"the padding {padding} cuts away more than the {result + padding} entries that a length of {length} spreads to."
-        raise ShapeError(message)
+        raise ShapeError(f"the padding {padding} cuts away more than the {result + padding} entries that a length of {length} spreads to.")
     return result
 
 
@@ -309,14 +304,12 @@ def scaled_length(length: Count, factor: Dim | float, name: str = "the factor") 
     if ratio is not None:
         return over(canonical(length * ratio.numerator), ratio.denominator)
     if not isinstance(length, int):
-        message = (
+        raise ShapeError(
             f"{name} is {factor}, and the reference rounds its products in floating point, which no formula in {length} gives;"
             f" give a number instead of {length}, or a factor that a float holds exactly, such as 0.25."
         )
-        raise ShapeError(message)
     if length > _TENSOR or not length * factor <= _TENSOR:
-        message = f"{name} is {factor}; times {length} it is more than {_TENSOR} entries."
-        raise ShapeError(message)
+        raise ShapeError(f"{name} is {factor}; times {length} it is more than {_TENSOR} entries.")
     return int(length * factor)
 
 

@@ -57,11 +57,9 @@ def read(text: str, names: Mapping[str, Dim] | None = None) -> Dim:
     paramsym.errors.ArgumentError: '4*H+': wanted a number, a name or '(' at character 5, found the end.
     """
     if not isinstance(text, str):
-        message = f"an expression is a string such as '4*H', not {text!r:.60} ({type(text).__name__})."  # type: ignore[unreachable]
-        raise ArgumentError(message)
+        raise ArgumentError(f"an expression is a string such as '4*H', not {text!r:.60} ({type(text).__name__}).")
     if len(text) > LONGEST:
-        message = f"the expression {_shown(text)} has {len(text):,} characters; {LONGEST} are the limit."
-        raise ArgumentError(message)
+        raise ArgumentError(f"the expression {_shown(text)} has {len(text):,} characters; {LONGEST} are the limit.")
     return canonical(_Reader(text, names).result().as_expr())
 
 
@@ -76,8 +74,7 @@ def assignment(text: str) -> tuple[str, str]:
     """
     name, sign, value = (piece.strip() for piece in text.partition("="))
     if not sign or not _NAME.fullmatch(name) or not value:
-        message = f"{_shown(text)} is not an assignment; write NAME=VALUE, as in H=1024 or F=4*H."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{_shown(text)} is not an assignment; write NAME=VALUE, as in H=1024 or F=4*H.")
     return name, value
 
 
@@ -226,12 +223,10 @@ class _Reader:
     def _expected(self, wanted: str) -> NoReturn:
         here, position = self._here(), self.position + 1
         hint = " For a quotient rounded down write '//'." if here == "'/'" else " For a power write '**'." if here == "'^'" else ""
-        message = f"{_shown(self.text)}: wanted {wanted} at character {position}, found {here}.{hint}"
-        raise ArgumentError(message) from None
+        raise ArgumentError(f"{_shown(self.text)}: wanted {wanted} at character {position}, found {here}.{hint}") from None
 
     def _refuse(self, why: str) -> NoReturn:
-        message = f"{_shown(self.text)} is not a size: {why}."
-        raise ArgumentError(message) from None
+        raise ArgumentError(f"{_shown(self.text)} is not a size: {why}.") from None
 
 
 def _steps(value: Expr) -> int:

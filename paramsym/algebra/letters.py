@@ -97,11 +97,10 @@ def lettering(letters: Lettering = None, symbols: Iterable[Symbol] = ()) -> Lett
         form = written(symbol.name, found)
         other = taken.setdefault(form, symbol)
         if other != symbol:
-            message = (
+            raise ArgumentError(
                 f"letters {quoted(letters)} write both {other.name} and {symbol.name} as {form}; give one of them another letter,"
                 f" as in letters={{{symbol.name!r}: '...'}}."
             )
-            raise ArgumentError(message)
     return found
 
 
@@ -114,11 +113,9 @@ def _letters(letters: Lettering) -> Letters:
         known = {one.name: one for one in LETTER_SETS}
         if letters in known:
             return known[letters].letters
-        message = f"letters {quoted(letters)} are not known; wanted one of {', '.join(known)}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"letters {quoted(letters)} are not known; wanted one of {', '.join(known)}.")
     given: Any = letters  # callers without a type checker
     if not isinstance(given, Mapping) or not all(isinstance(form, str) and form for form in given.values()):
-        message = f"letters are the name of a set or a mapping from symbols to LaTeX, not {quoted(letters)}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"letters are the name of a set or a mapping from symbols to LaTeX, not {quoted(letters)}.")
     own = {key if isinstance(key, str) else key.name: form for key, form in letters.items()}
     return Letters(tuple({**dict(USUAL.latex), **own}.items()))

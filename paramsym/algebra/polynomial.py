@@ -89,8 +89,7 @@ class Polynomial:
         if isinstance(value, int):
             return cls({ONE: value})
         if not isinstance(value, Expr):
-            message = f"{described(value)} is not a size; wanted a whole number or an expression in symbols from dims()."
-            raise SizeError(message)
+            raise SizeError(f"{described(value)} is not a size; wanted a whole number or an expression in symbols from dims().")
         try:
             return _of_expr(value)
         except RecursionError:
@@ -131,8 +130,7 @@ class Polynomial:
         if exponent < 0:
             return self.inverse() ** -exponent
         if exponent > _MAX_POWER and len(self.terms) > 1:
-            message = f"the power {exponent} of a sum is too large for a size ({_MAX_POWER} is the limit)."
-            raise SizeError(message)
+            raise SizeError(f"the power {exponent} of a sum is too large for a size ({_MAX_POWER} is the limit).")
         result, base = _UNIT, self
         while exponent:
             if exponent & 1:
@@ -143,8 +141,7 @@ class Polynomial:
     def inverse(self) -> Polynomial:
         """Return the reciprocal: exact for a single term, an atom ``1/(a + b)`` for a sum."""
         if not self.terms:
-            message = "a quotient by zero is not a size."
-            raise SizeError(message)
+            raise SizeError("a quotient by zero is not a size.")
         if len(self.terms) == 1:
             ((monomial, c),) = self.terms.items()
             return Polynomial({frozenset((g, -e) for g, e in monomial): Fraction(1) / c})
@@ -226,8 +223,7 @@ class Polynomial:
                 if symbol not in generator.free_symbols:
                     continue
                 if generator != symbol and not isinstance(generator, Add):  # an Add is the atom 1/(a + b)
-                    message = f"{symbol} is inside {generator}, which has no derivative; use finite differences."
-                    raise SizeError(message)
+                    raise SizeError(f"{symbol} is inside {generator}, which has no derivative; use finite differences.")
                 inner = _UNIT if generator == symbol else Polynomial.of(generator).diff(symbol)
                 parts.append(inner * Polynomial({_times(monomial, frozenset({(generator, -1)})): c * exponent}))
         return Polynomial.total(parts)
@@ -245,11 +241,10 @@ class Polynomial:
             return closed
         number, first = count.constant, start.constant
         if not isinstance(number, int) or not isinstance(first, int):
-            message = (
+            raise SizeError(
                 f"the sum of {self.as_expr()} over {index} has no closed form for {count.as_expr()} copies; give the alternating blocks"
                 " as a tuple instead of a floor of the index."
             )
-            raise SizeError(message)
         period = _period(self, index)
         if period < number:  # from one period to the next, every floor of the index grows by a whole number
             position = sympy.Dummy("position")
@@ -470,10 +465,9 @@ def _of_expr(value: Expr) -> Polynomial:
     if quotient is not None:
         numerator, denominator = quotient()
         return _of_expr(numerator) * _of_expr(denominator).inverse()
-    message = (
+    raise SizeError(
         f"{short(value)} ({type(value).__name__}) is not made of whole-number sizes: + - * / ** floor, ceiling, Max, Min, Mod and per()."
     )
-    raise SizeError(message)
 
 
 def _of_power(base: Expr, exponent: Expr) -> Polynomial:
@@ -504,8 +498,7 @@ def _one_power(base: Expr, monomial: Monomial, times: int) -> Polynomial:
     """Return ``base**(times * monomial)``."""
     if monomial == ONE:
         if isinstance(base, Integer) and int(base).bit_length() * abs(times) > _LONGEST_POWER:
-            message = f"a power of {short(base)} with {int(base).bit_length() * abs(times):,} bits is too large for a size."
-            raise SizeError(message)
+            raise SizeError(f"a power of {short(base)} with {int(base).bit_length() * abs(times):,} bits is too large for a size.")
         return _of_expr(base) ** times
     exponent = Polynomial({monomial: 1})
     if is_nonnegative(exponent):
@@ -580,8 +573,7 @@ def _of_kind(kind: Any, argument: Polynomial) -> Iterator[Polynomial]:
 def _remainder(above: Polynomial, below: Polynomial) -> Polynomial:
     """Return the remainder of a division; common factors are moved outside."""
     if not below:
-        message = "the remainder of a division by zero is not a size."
-        raise SizeError(message)
+        raise SizeError("the remainder of a division by zero is not a size.")
     divisor, common = _common((above, below))
     outside = Polynomial({frozenset((g, e) for g, e in common.items() if e): divisor})
     above, below = (side * outside.inverse() for side in (above, below))

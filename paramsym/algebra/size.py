@@ -108,8 +108,7 @@ def _gate(value: object, where: str, least: int) -> Dim:
         return value
     if isinstance(value, Symbol):
         if value.is_integer is False or value.is_positive is False or value.is_commutative is False:
-            message = f"{where} is {value}, a symbol that cannot be a positive integer; take one from dims()."
-            raise SizeError(message)
+            raise SizeError(f"{where} is {value}, a symbol that cannot be a positive integer; take one from dims().")
         _ask("at most", least, value, ("", where))
         return value
     if isinstance(value, Expr) and not value.is_Number:
@@ -124,14 +123,11 @@ def _gate(value: object, where: str, least: int) -> Dim:
         wanted = f"a {kind} is a {'positive' if least else 'non-negative'} int or an expression in symbols from dims()"
         hint = " For an exact quotient write per(a, b)." if isinstance(value, float | Rational) else ""
         shown = described(value) if not isinstance(value, Rational) else f"{short(value)}, not a whole number"
-        message = f"{where} is {short(shown)}; {wanted}.{hint}"
-        raise SizeError(message)
+        raise SizeError(f"{where} is {short(shown)}; {wanted}.{hint}")
     if number.bit_length() > MAX_BITS:
-        message = f"{where} has {number.bit_length()} bits; no size has more than {MAX_BITS}."
-        raise SizeError(message)
+        raise SizeError(f"{where} has {number.bit_length()} bits; no size has more than {MAX_BITS}.")
     if number < least:
-        message = f"{where} is {number}; wanted {'a positive whole number' if least else 'zero or more'}."
-        raise SizeError(message)
+        raise SizeError(f"{where} is {number}; wanted {'a positive whole number' if least else 'zero or more'}.")
     return number
 
 
@@ -167,8 +163,7 @@ def _check_expression(value: Expr, where: str) -> None:
     except RecursionError:
         fault = "it is nested too deeply."
     if fault:
-        message = f"{where} cannot be a size: {fault}"
-        raise SizeError(message)
+        raise SizeError(f"{where} cannot be a size: {fault}")
 
 
 def _indivisible(dividend: int, divisor: int, dividend_name: str = "", divisor_name: str = "") -> str:
@@ -273,8 +268,7 @@ class cat:  # noqa: N801 - reads as a word in shapes
 
     def __init__(self, **segments: Dim | tuple[Dim, ...]) -> None:
         if not segments:
-            message = "cat() needs at least one labelled segment, as in cat(query=A, key=G, value=G)."
-            raise SizeError(message)
+            raise SizeError("cat() needs at least one labelled segment, as in cat(query=A, key=G, value=G).")
         checked = tuple(
             (label, tuple(size(factor, f"cat(): segment {label}") for factor in (value if isinstance(value, tuple) else (value,))))
             for label, value in segments.items()
@@ -282,8 +276,7 @@ class cat:  # noqa: N801 - reads as a word in shapes
         object.__setattr__(self, "segments", checked)
 
     def __setattr__(self, name: str, value: object) -> None:
-        message = f"cat is immutable; {name} cannot be set."
-        raise AttributeError(message)
+        raise AttributeError(f"cat is immutable; {name} cannot be set.")
 
     @property
     def size(self) -> Dim:
@@ -346,8 +339,7 @@ def axis(value: object, where: str = "an axis") -> Axis:
         return value
     if isinstance(value, tuple | list):
         if not value:
-            message = f"{where} is an empty tuple; a composite axis has at least one factor."
-            raise SizeError(message)
+            raise SizeError(f"{where} is an empty tuple; a composite axis has at least one factor.")
         checked = tuple([factor if isinstance(factor, _JOINED) else size(factor, where) for factor in value])
         unchanged = type(value) is tuple and all(map(operator.is_, value, checked))
         return cast("Axis", value) if unchanged else checked
@@ -376,8 +368,7 @@ def at_most(small: Dim, large: Dim, small_name: str, large_name: str) -> None:
     small, large = count(small, small_name), count(large, large_name)
     _ask("at most", canonical(small), canonical(large), (small_name, large_name))
     if not within(small, large):
-        message = f"{small_name} {small} is more than {large_name} {large}."
-        raise SizeError(message)
+        raise SizeError(f"{small_name} {small} is more than {large_name} {large}.")
 
 
 def equal(one: Dim, other: Dim) -> bool:
@@ -487,8 +478,7 @@ def product(extents: Iterable[Count | None]) -> Count:
     listed = tuple(extents)
     known = [extent for extent in listed if extent is not None]
     if len(known) < len(listed):
-        message = f"the product of {listed} is not known; give a size or a symbol instead of None."
-        raise SizeError(message)
+        raise SizeError(f"the product of {listed} is not known; give a size or a symbol instead of None.")
     return _plain(Polynomial.product(known))
 
 
@@ -541,8 +531,7 @@ def _placed(value: Expr, mapping: Mapping[Symbol, Expr]) -> Dim:
     except (ArithmeticError, TypeError, ValueError, RecursionError):  # raised by SymPy, for example for Mod(H, 0) or Max(H, H/0)
         pass
     where = ", ".join(f"{symbol}={text(size)}" for symbol, size in mapping.items() if symbol in value.free_symbols)
-    message = f"{short(text(value))} has no value at {short(where)}: a quotient by zero is not a size."
-    raise SizeError(message)
+    raise SizeError(f"{short(text(value))} has no value at {short(where)}: a quotient by zero is not a size.")
 
 
 def symbols_in(value: object) -> set[Symbol]:

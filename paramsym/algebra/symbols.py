@@ -90,21 +90,17 @@ def index(name: str) -> Symbol:
     """
     names = _names(name, "index")
     if len(names) != 1:
-        message = f"index() takes one name such as 'i', got {name!r}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"index() takes one name such as 'i', got {name!r}.")
     return Symbol(names[0], integer=True, nonnegative=True)
 
 
 def _names(names: str, caller: str) -> list[str]:
     if not isinstance(names, str):
-        message = f"{caller}() takes a string of names such as 'd n', got {described(names)}."  # type: ignore[unreachable]
-        raise ArgumentError(message)
+        raise ArgumentError(f"{caller}() takes a string of names such as 'd n', got {described(names)}.")
     found = names.replace(",", " ").split()
     for name in found:
         if not name.isidentifier() or keyword.iskeyword(name):
-            message = f"{name!r} cannot name a size; use an identifier such as 'd' or 'd_model'."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{name!r} cannot name a size; use an identifier such as 'd' or 'd_model'.")
     if not found:
-        message = f"{caller}() was given no name; write {caller}('{'d n' if caller == 'dims' else 'i'}')."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{caller}() was given no name; write {caller}('{'d n' if caller == 'dims' else 'i'}').")
     return found

@@ -122,16 +122,14 @@ def asymptotics(subject: Subject, *symbols: Symbol | str, at: Any = None) -> Asy
     formula = formula_of(subject, at)
     grown = tuple(formula.symbol(symbol) for symbol in symbols) or tuple(sorted(formula.polynomial.free_symbols, key=lambda s: s.name))
     if not grown:
-        message = f"{formula.name} has no symbol that could grow; pass it without sizes."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{formula.name} has no symbol that could grow; pass it without sizes.")
     degrees = {monomial: _degree(dict(monomial), grown) for monomial in formula.polynomial.terms}
     highest = max(degrees.values(), default=0)
     leading = Polynomial({monomial: c for monomial, c in formula.polynomial.terms.items() if degrees[monomial] == highest})
     rest = formula.polynomial - leading
     lower = [degree for degree in degrees.values() if degree < highest]
     if not leading:
-        message = f"{formula.name} has the count 0, and so no leading term."
-        raise SizeError(message)
+        raise SizeError(f"{formula.name} has the count 0, and so no leading term.")
     return Asymptotics(
         formula.name,
         grown,
@@ -154,8 +152,7 @@ def _degree(monomial: dict[Expr, int], grown: tuple[Symbol, ...]) -> int:
         elif generator.free_symbols & set(grown):
             where = "the sum that is divided by, " if isinstance(generator, Add) else ""
             who = ", ".join(s.name for s in grown if s in generator.free_symbols)
-            message = f"{who} is inside {where}{generator}, which has no degree; ps.sensitivity gives the change for one more of it."
-            raise SizeError(message)
+            raise SizeError(f"{who} is inside {where}{generator}, which has no degree; ps.sensitivity gives the change for one more of it.")
     return degree
 
 

@@ -141,15 +141,13 @@ def read(claim: int | str | Expr, sizes: Mapping[Symbol, Dim] | None = None) -> 
     claim = int(claim) if isinstance(claim, Integer) else claim
     if isinstance(claim, bool) or not isinstance(claim, int | str):
         hint = " For a module, pass module.state_dict()." if hasattr(claim, "state_dict") else ""
-        message = (
+        raise ArgumentError(
             f"a claim is an int, a string such as '110M' or '12*L*H**2', an expression, a layer or a mapping of shapes, not"
             f" {described(claim)}.{hint}"
         )
-        raise ArgumentError(message)
     if isinstance(claim, int):
         if claim < 0:
-            message = f"the claim {described(claim)} is below zero; a count is not."
-            raise ArgumentError(message)
+            raise ArgumentError(f"the claim {described(claim)} is below zero; a count is not.")
         _check_length(claim)
         return Claim(f"{claim:,}", exactly(claim))
     in_units = _IN_UNITS.fullmatch(claim.strip())
@@ -200,8 +198,7 @@ def _side(side: str, claim: str, sizes: Mapping[Symbol, Dim]) -> Claim:
     try:
         value = grammar.read(side, names)
     except ArgumentError as error:
-        message = f"the claim {error}"
-        raise ArgumentError(message) from None
+        raise ArgumentError(f"the claim {error}") from None
     return _of_expression(side, value, sizes, claim)
 
 
@@ -214,8 +211,7 @@ def _expression(side: str, names: Mapping[str, Symbol]) -> Dim:
 
 def _check_length(number: int) -> None:
     if number.bit_length() > MOST_BITS:
-        message = f"the claim has {number.bit_length()} bits; {MOST_BITS} are the limit."
-        raise ArgumentError(message)
+        raise ArgumentError(f"the claim has {number.bit_length()} bits; {MOST_BITS} are the limit.")
 
 
 def _of_expression(words: str, value: Dim, sizes: Mapping[Symbol, Dim], claim: str) -> Claim:
@@ -225,8 +221,7 @@ def _of_expression(words: str, value: Dim, sizes: Mapping[Symbol, Dim], claim: s
         _check_length(int(number))
         what = "below zero; a count is not" if number < 0 else ""
     if what:
-        message = f"the claim {_quoted(claim)} is {number}, {what}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"the claim {_quoted(claim)} is {number}, {what}.")
     stated = exactly(int(number), words)
     return Claim(words, stated, stated, Polynomial.of(value) if symbols_in(value) else None)
 

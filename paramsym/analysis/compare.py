@@ -159,8 +159,7 @@ def _own(at: Any, subject: Subject, both: tuple[Subject, Subject]) -> Any:
     held = [{symbol.name for symbol in formula_of(one).symbols} for one in both]
     unknown = [key for key in at if getattr(key, "name", key) not in held[0] | held[1]]
     if unknown:
-        message = f"neither of the two has a symbol {str(unknown[0])!r}; they have {', '.join(sorted(held[0] | held[1]))}."
-        raise UnknownNameError(message)
+        raise UnknownNameError(f"neither of the two has a symbol {str(unknown[0])!r}; they have {', '.join(sorted(held[0] | held[1]))}.")
     own = held[both.index(subject)]
     return {key: size for key, size in at.items() if getattr(key, "name", key) in own}
 
@@ -176,8 +175,7 @@ def _labelled(labels: Sequence[str]) -> tuple[str, str] | None:
         or not all(isinstance(name, str) and name for name in given)
         or given[0] == given[1]
     ):
-        message = f"labels is {described(given)}; wanted two different names, such as ('base', 'large')."
-        raise ArgumentError(message)
+        raise ArgumentError(f"labels is {described(given)}; wanted two different names, such as ('base', 'large').")
     return (given[0], given[1])
 
 

@@ -245,8 +245,7 @@ def _aside(layer: Counted, symbol: Symbol, arguments: list[str]) -> str:
 
 def _symbol(layer: Counted, symbol: Symbol | str) -> Symbol:
     if not isinstance(symbol, Symbol | str):
-        message = f"wanted a symbol or its name, not {quoted(symbol)}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"wanted a symbol or its name, not {quoted(symbol)}.")
     name = symbol if isinstance(symbol, str) else symbol.name
     if name not in {known.name for known in layer.symbols}:
         if isinstance(symbol, Symbol):

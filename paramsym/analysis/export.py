@@ -101,31 +101,25 @@ def export(
     """
     given: Any = language  # callers without a type checker
     if not isinstance(given, str) or language not in _LANGUAGES:
-        message = f"language is {quoted(language)}; wanted one of {', '.join(_LANGUAGES)}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"language is {quoted(language)}; wanted one of {', '.join(_LANGUAGES)}.")
     name = name if name is not None else "cost" if isinstance(subject, Cost) else "params"
     subjects: Any = subject.values() if isinstance(subject, Mapping) else subject
     keys: _Keys = tuple(subject) if isinstance(subject, Mapping) else () if isinstance(subject, list | tuple) else None
     if keys is not None and language in {"c", "spreadsheet"}:
-        message = f"{language} gives one count; export a list of {len(subjects)} to python, numpy or javascript."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{language} gives one count; export a list of {len(subjects)} to python, numpy or javascript.")
     if keys is not None and not (subject and all(isinstance(key, str) for key in keys)):
-        message = "wanted subjects by name or in a list, as in {'weight': H * F} or [H * F]."
-        raise ArgumentError(message)
+        raise ArgumentError("wanted subjects by name or in a list, as in {'weight': H * F} or [H * F].")
     program = compiled(subjects) if keys is None else compiled(*subjects)
     names = tuple(symbol.name for symbol in program.inputs)
     reserved = _RESERVED.get(language, "").split()
     for one in (name, *names):
         wrong = not isinstance(one, str) or not one.isascii() or not one.isidentifier() or keyword.iskeyword(one) or one in reserved
         if wrong and not (language == "spreadsheet" and one == name):
-            message = f"{quoted(one)} is not a name in {language}; choose another."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{quoted(one)} is not a name in {language}; choose another.")
     if name in names:
-        message = f"the function cannot be called {name!r}, because one of its sizes has this name; choose another."
-        raise ArgumentError(message)
+        raise ArgumentError(f"the function cannot be called {name!r}, because one of its sizes has this name; choose another.")
     if language in {"c", "numpy"} and any(abs(constant) >= 2**63 for constant in program.constants):
-        message = f"the formula has a constant beyond 64 bits, which {language} does not hold; export it to python or javascript."
-        raise SizeError(message)
+        raise SizeError(f"the formula has a constant beyond 64 bits, which {language} does not hold; export it to python or javascript.")
     if language == "spreadsheet":
         return Source(language, _Spreadsheet(program, _places(names, cells)).source(), names)
     title = f"The number of {words(subject).unit} of {title_of(subject)}. " if isinstance(subject, Counted) else ""
@@ -147,8 +141,7 @@ class _Writer:
         self.texts: dict[int, tuple[str, int]] = {i: (one, _ATOM) for i, one in enumerate(names)}
         for i, value in enumerate(program.constants, len(names)):
             if value.bit_length() > MOST_BITS:
-                message = f"the formula has {described(value)}; {MOST_BITS} are the limit."
-                raise SizeError(message)
+                raise SizeError(f"the formula has {described(value)}; {MOST_BITS} are the limit.")
             self.texts[i] = (self.constant.format(value), _ATOM if value >= 0 else 0)
 
     def source(self) -> str:
@@ -272,8 +265,7 @@ class _C(_Writer):
     def source(self) -> str:
         for op in self.program.ops:
             if op.kind == "pow" and self.texts.get(op.left) != ("INT64_C(2)", _ATOM):
-                message = "C has no power of whole numbers; export this formula to python or javascript."
-                raise SizeError(message)
+                raise SizeError("C has no power of whole numbers; export this formula to python or javascript.")
         lines = [*self.body(), f"const int64_t found = {self.results()};"]
         written = "\n".join(f"    {line}" for line in lines)
         arguments = ", ".join(f"int64_t {one}" for one in self.names) or "void"
@@ -344,8 +336,7 @@ class _Spreadsheet(_Writer):
         condition = checks[0] if len(checks) == 1 else f"AND({','.join(checks)})"
         code = f"=IF({condition},{self.results()},NA())" if checks else f"={self.results()}"
         if len(code) > _LONGEST_CELL:
-            message = f"the formula has {len(code)} characters; a cell can hold {_LONGEST_CELL}."
-            raise SizeError(message)
+            raise SizeError(f"the formula has {len(code)} characters; a cell can hold {_LONGEST_CELL}.")
         return code
 
     def lowest(self, least: int, some: list[str]) -> str:
@@ -365,15 +356,12 @@ def _places(names: tuple[str, ...], cells: Mapping[str, str] | None) -> tuple[st
     taken = [one for one in names if cells is None and re.fullmatch(r"[A-Za-z]{1,3}[0-9]+|[RrCc]", one)]
     if taken:
         example = f"cells={{{taken[0]!r}: 'B1', ...}}"
-        message = f"{taken[0]} is a cell, row or column in a spreadsheet; give the cells of the sizes: {example}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{taken[0]} is a cell, row or column in a spreadsheet; give the cells of the sizes: {example}.")
     missing = [one for one in names if cells is not None and one not in where]
     if missing:
-        message = f"no cell is given for {', '.join(missing)}; add it to cells=."
-        raise ArgumentError(message)
+        raise ArgumentError(f"no cell is given for {', '.join(missing)}; add it to cells=.")
     places = tuple(where.get(one, one) for one in names)
     for place in places:
         if not place.replace("$", "").replace("_", "").replace("!", "").isalnum():
-            message = f"{quoted(place)} is not a cell; write it as 'B2', '$B$2' or 'Sheet1!B2'."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{quoted(place)} is not a cell; write it as 'B2', '$B$2' or 'Sheet1!B2'.")
     return places

@@ -68,11 +68,9 @@ def formula_of(subject: Subject, at: Any = None, depth: int | None = None) -> Fo
             title(subject), root.polynomial, _parts(root, depth), numbers, root.symbols, words(subject).unit, tuple(lines_of(root))
         )
     if not isinstance(subject, Expr):
-        message = f"wanted a layer, a cost or an expression in symbols from dims(), not {described(subject)}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"wanted a layer, a cost or an expression in symbols from dims(), not {described(subject)}.")
     if not isinstance(at, Mapping | None):
-        message = f"at is {described(at)}; an expression takes its sizes as a mapping, such as {{'H': 768}}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"at is {described(at)}; an expression takes its sizes as a mapping, such as {{'H': 768}}.")
     polynomial = Polynomial.of(size(subject, "the expression") if isinstance(subject, Symbol) else subject)
     symbols = frozenset(cast("set[Symbol]", subject.free_symbols))
     formula = Formula("the expression", polynomial, (("", polynomial),), {}, symbols)
@@ -100,8 +98,7 @@ def number(value: Expr) -> str:
 
 def _whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | Integer):
-        message = f"{described(value)} is not a size; wanted a whole number."
-        raise SizeError(message)
+        raise SizeError(f"{described(value)} is not a size; wanted a whole number.")
     return int(value)
 
 

@@ -60,8 +60,7 @@ class ByName(Several[N]):
             return self.items[index]
         if index in self.names:
             return self.items[self.names.index(index)]
-        message = f"there is no convention {quoted(index)}; there are {', '.join(self.names)}."
-        raise UnknownNameError(message)
+        raise UnknownNameError(f"there is no convention {quoted(index)}; there are {', '.join(self.names)}.")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -91,8 +90,7 @@ def listing(topic: Topic) -> Listing:
     """
     known = get_args(Topic)
     if topic not in known:
-        message = f"topic is {quoted(topic)}; wanted a layer, a cost, or one of {', '.join(known)}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"topic is {quoted(topic)}; wanted a layer, a cost, or one of {', '.join(known)}.")
     return Listing(tuple(one for one in _all() if topic in {"all", one.topic}))
 
 

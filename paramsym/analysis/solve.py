@@ -44,8 +44,7 @@ class Solution(Printed):
         for known, size in self.sizes:
             if symbol in {known, known.name}:
                 return size
-        message = f"the solution has no {symbol}; it has {', '.join(known.name for known, _ in self.sizes)}."
-        raise UnknownNameError(message)
+        raise UnknownNameError(f"the solution has no {symbol}; it has {', '.join(known.name for known, _ in self.sizes)}.")
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{symbol}={size}" for symbol, size in self.sizes)
@@ -95,8 +94,7 @@ def multiples(step: int, least: int, most: int) -> range:
     [128, 192, 256]
     """
     if any(type(number) is not int for number in (step, least, most)) or min(step, least) < 1:
-        message = f"multiples of {quoted(step)} from {quoted(least)} to {quoted(most)}; wanted positive whole numbers."
-        raise SizeError(message)
+        raise SizeError(f"multiples of {quoted(step)} from {quoted(least)} to {quoted(most)}; wanted positive whole numbers.")
     return range(-(-least // step) * step, most + 1, step)
 
 
@@ -108,11 +106,9 @@ def rounded_up(value: Expr | int, step: int) -> Expr:
     11008
     """
     if type(step) is not int or step < 1:
-        message = f"a multiple of {quoted(step)}; wanted a positive whole number."
-        raise SizeError(message)
+        raise SizeError(f"a multiple of {quoted(step)}; wanted a positive whole number.")
     if isinstance(value, bool) or not isinstance(value, Expr | int):
-        message = f"{described(value)} is not a size to round up; wanted a whole number or an expression."
-        raise SizeError(message)
+        raise SizeError(f"{described(value)} is not a size to round up; wanted a whole number or an expression.")
     return step * ceiling(value / Integer(step), evaluate=isinstance(value, int | Integer))
 
 
@@ -151,11 +147,9 @@ def solve(
     """
     goal = _goal(target, tolerance, words(layer).unit)
     if not hasattr(over, "items"):
-        message = f"over is {quoted(over)}; wanted a mapping from symbols to their candidates."
-        raise ArgumentError(message)
+        raise ArgumentError(f"over is {quoted(over)}; wanted a mapping from symbols to their candidates.")
     if best is not None and (type(best) is not int or best < 1):
-        message = f"best is {quoted(best)}; wanted a positive number of solutions."
-        raise ArgumentError(message)
+        raise ArgumentError(f"best is {quoted(best)}; wanted a positive number of solutions.")
     candidates, derived = _split(layer, over)
     model = _with_expressions(layer, candidates, derived)
     search = _Search(model, candidates, derived, _relations(where, (*candidates, *derived)), goal, best)
@@ -181,22 +175,18 @@ class _Goal(NamedTuple):
 
 def _goal(target: int | str, tolerance: Rational | None, unit: str) -> _Goal:
     if isinstance(target, bool) or not isinstance(target, int | Integer | str):
-        message = f"target is {described(target)}; wanted a whole number, or a string such as '1.3B'."
-        raise ArgumentError(message)
+        raise ArgumentError(f"target is {described(target)}; wanted a whole number, or a string such as '1.3B'.")
     if not isinstance(target, str) and int(target).bit_length() > MAX_BITS:
-        message = f"target has {int(target).bit_length()} bits; {MAX_BITS} are the limit."
-        raise ArgumentError(message)
+        raise ArgumentError(f"target has {int(target).bit_length()} bits; {MAX_BITS} are the limit.")
     bounded = isinstance(target, str) and target.lstrip().startswith("<=")
     said = read(target.strip().removeprefix("<=") if isinstance(target, str) else int(target))
     if said.unit not in {"", unit}:
-        message = f"target is {quoted(target)}, in {said.unit}; the count is in {unit}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"target is {quoted(target)}, in {said.unit}; the count is in {unit}.")
     claim = said.stated
     low, high = (0, claim.value) if bounded else (claim.low, claim.high)
     if tolerance is not None:
         if not isinstance(tolerance, Rational | Fraction | int) or not 0 <= tolerance < 1:
-            message = f"tolerance is {quoted(tolerance)}; wanted an exact fraction such as Rational(1, 100)."
-            raise ArgumentError(message)
+            raise ArgumentError(f"tolerance is {quoted(tolerance)}; wanted an exact fraction such as Rational(1, 100).")
         wide = Rational(claim.value) * Rational(tolerance)
         low, high = min(low, int(ceiling(claim.value - wide))), max(high, int(claim.value + wide))
     return _Goal(low, claim.value, high, bounded)
@@ -209,8 +199,7 @@ def _split(layer: Counted | Expr, over: Mapping[Any, Any]) -> tuple[dict[Symbol,
     for key, values in over.items():
         symbol = symbol_of(title(layer), getattr(key, "name", key), stated(layer).symbols)
         if symbol in candidates or symbol in derived:
-            message = f"{title(layer)}: {symbol} is given twice."
-            raise SizeError(message)
+            raise SizeError(f"{title(layer)}: {symbol} is given twice.")
         if isinstance(values, Expr) and not values.is_number:
             derived[symbol] = values
         else:
@@ -220,8 +209,7 @@ def _split(layer: Counted | Expr, over: Mapping[Any, Any]) -> tuple[dict[Symbol,
     for symbol, value in derived.items():
         loose = sorted(one.name for one in symbols_in(value) if one not in candidates)
         if loose:
-            message = f"{symbol} is {value}, but {', '.join(loose)} has no candidates; add them to over."
-            raise UnknownNameError(message)
+            raise UnknownNameError(f"{symbol} is {value}, but {', '.join(loose)} has no candidates; add them to over.")
     return candidates, derived
 
 
@@ -230,8 +218,7 @@ def _whole_numbers(symbol: Symbol, values: Any) -> Sequence[int]:
         return [int(values)]
     if isinstance(values, range):
         if abs(values.stop - values.start) // abs(values.step) >= sys.maxsize:
-            message = f"{symbol} has too many candidates; take a larger step, as in multiples(64, 64, 8192)."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{symbol} has too many candidates; take a larger step, as in multiples(64, 64, 8192).")
         return values if values.step > 0 else values[::-1]
     found: list[Any] = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [None]
     if any(isinstance(value, bool) or not hasattr(value, "__index__") for value in found):
@@ -246,8 +233,7 @@ def _with_expressions(layer: Counted | Expr, candidates: Mapping[Symbol, Sequenc
         model = layer.at(dict(derived)) if isinstance(layer, Counted) else cast("Expr", substitute(layer, derived))
     missing = [symbol.name for symbol in stated(model).needed if symbol not in candidates]
     if missing:
-        message = f"{title(layer)} needs candidates for {', '.join(missing)}, or sizes put in with .at(...)."
-        raise UnknownNameError(message)
+        raise UnknownNameError(f"{title(layer)} needs candidates for {', '.join(missing)}, or sizes put in with .at(...).")
     return model
 
 
@@ -255,12 +241,10 @@ def _relations(where: Boolean | Sequence[Boolean], known: Iterable[Symbol]) -> t
     given: Any = (where,) if isinstance(where, Boolean) else where
     for relation in given if isinstance(given, list | tuple | set | frozenset) else (given,):
         if not isinstance(relation, Boolean):
-            message = f"where has {quoted(relation)}; wanted relations between symbols, as H >= 64*L."
-            raise ArgumentError(message)
+            raise ArgumentError(f"where has {quoted(relation)}; wanted relations between symbols, as H >= 64*L.")
         loose = sorted(symbol.name for symbol in cast("set[Symbol]", relation.free_symbols).difference(known))
         if loose:
-            message = f"where has {relation}, but {', '.join(loose)} has no candidates; add them to over."
-            raise UnknownNameError(message)
+            raise UnknownNameError(f"where has {relation}, but {', '.join(loose)} has no candidates; add them to over.")
     return tuple(given)
 
 

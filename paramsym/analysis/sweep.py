@@ -46,8 +46,7 @@ class Sweep(Tabular):
 
     def __getitem__(self, name: str) -> tuple[int, ...]:
         if name not in self.columns:
-            message = f"the sweep has no column {name!r}; it has {', '.join(self.columns)}."
-            raise UnknownNameError(message)
+            raise UnknownNameError(f"the sweep has no column {name!r}; it has {', '.join(self.columns)}.")
         return self.columns[name]
 
     def __str__(self) -> str:
@@ -58,8 +57,7 @@ class Sweep(Tabular):
         """Return the rows, or the first of them, as a table in any format; raise ``ArgumentError`` for what is no number of rows."""
         given: Any = rows  # callers without a type checker
         if given is not None and (not isinstance(given, int) or given < 0):
-            message = f"rows is {quoted(given)}; wanted a whole number, or None for all rows."
-            raise ArgumentError(message)
+            raise ArgumentError(f"rows is {quoted(given)}; wanted a whole number, or None for all rows.")
         shown = tuple(zip(*(column[:rows] for column in self.columns.values()), strict=True))
         left_out = f", {self.left_out:,} combinations left out" if self.left_out else ""
         return Table(tuple(self.columns), shown, (), f"{self.subject}: {len(self):,} size{'' if len(self) == 1 else 's'}{left_out}")
@@ -104,8 +102,7 @@ def sweep(
     """
     given_parts: Any = parts  # callers without a type checker
     if not isinstance(given_parts, int) or parts < 0:
-        message = f"parts is {quoted(parts)}; wanted True, False or a depth."
-        raise ArgumentError(message)
+        raise ArgumentError(f"parts is {quoted(parts)}; wanted True, False or a depth.")
     given = together(title(subject), sizes, {})
     plan = planned(subject, tuple(given))
     axes = tuple(_axis(symbol, values) for symbol, values in zip(plan.program.inputs, given.values(), strict=True))
@@ -174,14 +171,11 @@ def _sizes(axes: tuple[tuple[int, ...], ...], row: int) -> list[int]:
 def _axis(key: Any, values: Any) -> tuple[int, ...]:
     single = hasattr(values, "__index__") and not hasattr(values, "__len__")
     if not single and (isinstance(values, str) or not hasattr(values, "__iter__")):
-        message = f"{key} is {quoted(values)}; wanted a whole number or a sequence of them."
-        raise SizeError(message)
+        raise SizeError(f"{key} is {quoted(values)}; wanted a whole number or a sequence of them.")
     try:
         found = (values,) if single else tuple(values)
     except (OverflowError, MemoryError):
-        message = f"{key} has more sizes than fit in memory; take a larger step, as in ps.multiples(64, 64, 8192)."
-        raise SizeError(message) from None
+        raise SizeError(f"{key} has more sizes than fit in memory; take a larger step, as in ps.multiples(64, 64, 8192).") from None
     if any(isinstance(value, bool) or not hasattr(value, "__index__") or getattr(value, "ndim", 0) for value in found):
-        message = f"{key} has {quoted(values)}; sizes are whole numbers."
-        raise SizeError(message)
+        raise SizeError(f"{key} has {quoted(values)}; sizes are whole numbers.")
     return tuple(map(int, found))

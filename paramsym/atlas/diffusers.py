@@ -51,13 +51,11 @@ def diffusers_type(config: Mapping[str, Any], architecture: str | None = None) -
     if name == FORMER and isinstance(norm, str):
         name = RENAMED.get(norm, name)
     if name in index["refused"]:
-        message = f"{name} is not in the atlas: {index['refused'][name].rstrip('.')}."
-        raise RecordError(message)
+        raise RecordError(f"{name} is not in the atlas: {index['refused'][name].rstrip('.')}.")
     if name not in index["classes"]:
         near = nearest(name, index["classes"], cutoff=0.6)
         hint = f"; did you mean {' or '.join(near)}?" if near else "."
-        message = f"the atlas has no network {name[:60]!a} of {index['reference']}{hint}"
-        raise RecordError(message)
+        raise RecordError(f"the atlas has no network {name[:60]!a} of {index['reference']}{hint}")
     given = _given(config, index["classes"][name])
     lengths = index["classes"][name]["lengths"]
     for label, wanted in lengths.items():
@@ -66,11 +64,9 @@ def diffusers_type(config: Mapping[str, Any], architecture: str | None = None) -
     for key in next(iter(lengths.values())):
         known = sorted({one[key] for one in lengths.values()})
         if _is_list(given.get(key)) and len(given[key]) not in known:
-            message = f"{key} of {name} has {len(given[key])} entries; verified are {' or '.join(map(str, known))}."
-            raise RecordError(message)
+            raise RecordError(f"{key} of {name} has {len(given[key])} entries; verified are {' or '.join(map(str, known))}.")
     sizes = ", ".join(f"{key} {len(given[key])}" for key in next(iter(lengths.values())) if _is_list(given.get(key)))
-    message = f"the lists of {name} have these lengths: {sizes}; they were not verified together."
-    raise RecordError(message)
+    raise RecordError(f"the lists of {name} have these lengths: {sizes}; they were not verified together.")
 
 
 def diffusers_keys(config: Mapping[str, Any], of_class: Mapping[str, Any], label: str) -> dict[str, Any]:
@@ -82,16 +78,13 @@ def diffusers_keys(config: Mapping[str, Any], of_class: Mapping[str, Any], label
     given = _given(config, of_class)
     for key, length in of_class["lengths"][label].items():
         if key not in given:
-            message = f"{key} is not given and has no default; give it."
-            raise OutsideError(message)
+            raise OutsideError(f"{key} is not given and has no default; give it.")
         value = given.pop(key)
         if not _is_list(value) and key not in of_class["spread"]:
-            message = f"{key} is {shown(value)}; wanted a list of {length}."
-            raise OutsideError(message)
+            raise OutsideError(f"{key} is {shown(value)}; wanted a list of {length}.")
         flat = dict(entries(key, value if _is_list(value) else [value] * length))
         if flat.keys() & given.keys():
-            message = f"the key {next(iter(flat.keys() & given.keys()))!r} is not one of diffusers'; write {key}, a list."
-            raise OutsideError(message)
+            raise OutsideError(f"the key {next(iter(flat.keys() & given.keys()))!r} is not one of diffusers'; write {key}, a list.")
         given |= flat
     return given
 

@@ -69,8 +69,7 @@ def check_verified(key: str, domain: Mapping[str, Any], value: Value) -> None:
         OutsideError: the message has the key, the value and the verified values.
     """
     if not verified(domain, value):
-        message = f"{key} is {shown(thawed(value))}, for which the form was not verified; wanted {said(domain)}."
-        raise OutsideError(message)
+        raise OutsideError(f"{key} is {shown(thawed(value))}, for which the form was not verified; wanted {said(domain)}.")
 
 
 def thawed(value: Value) -> Any:
@@ -97,8 +96,7 @@ def default(rule: Any, values: Mapping[str, Value]) -> Value:
         return evaluated(values, operands[0])
     if kind == "same":  # equal to another key
         if operands[0] not in values:
-            message = f"{operands[0]} is not known."
-            raise OutsideError(message)
+            raise OutsideError(f"{operands[0]} is not known.")
         return values[operands[0]]
     if kind == "cases":
         return chosen(values, *operands)
@@ -113,8 +111,7 @@ def _of_layers(values: Mapping[str, Value], key: str, word: str, settings: Value
     """Return settings for the layers of one kind, under their numbers."""
     held = values.get(key)
     if not isinstance(held, tuple):
-        message = f"{key} is not a list."
-        raise OutsideError(message)
+        raise OutsideError(f"{key} is not a list.")
     digits = len(str(len(held) - 1))
     return ("{}", *((str(number).zfill(digits), settings) for number, one in enumerate(held) if one == word))
 
@@ -129,6 +126,5 @@ def _list(values: Mapping[str, Value], size: Any, laws: Any) -> Value:
             entries[index] = entry
             filled += 1
     if filled != length:
-        message = f"a list of {length} entries would have {filled}."
-        raise OutsideError(message)
+        raise OutsideError(f"a list of {length} entries would have {filled}.")
     return tuple(entries)

@@ -30,8 +30,7 @@ def number(values: Values, key: str) -> Any:
     """Return the number of a key."""
     value = values.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        message = f"{key} has no number."
-        raise OutsideError(message)
+        raise OutsideError(f"{key} has no number.")
     return value
 
 
@@ -40,8 +39,7 @@ def entry(values: Values, key: str, *places: int) -> Any:
     value = values.get(key)
     for place in places:
         if not isinstance(value, tuple) or not -len(value) <= place < len(value):
-            message = f"{key} has no entry {place}."
-            raise OutsideError(message)
+            raise OutsideError(f"{key} has no entry {place}.")
         value = value[place]
     return value
 
@@ -49,8 +47,7 @@ def entry(values: Values, key: str, *places: int) -> Any:
 def _whole_entry(values: Values, key: str, *places: int) -> Any:
     value = entry(values, key, *places)
     if isinstance(value, bool) or not isinstance(value, int):
-        message = f"{key} has no whole number at {places}."
-        raise OutsideError(message)
+        raise OutsideError(f"{key} has no whole number at {places}.")
     return value
 
 
@@ -58,44 +55,38 @@ def length(values: Values, key: str) -> int:
     """Return the length of a list."""
     value = values.get(key)
     if not isinstance(value, tuple):
-        message = f"{key} is not a list."
-        raise OutsideError(message)
+        raise OutsideError(f"{key} is not a list.")
     return len(value) - (1 if value[:1] == ("{}",) else 0)
 
 
 def _divided(a: int, b: int) -> int:
     if b == 0:
-        message = "a size is divided by 0."
-        raise OutsideError(message)
+        raise OutsideError("a size is divided by 0.")
     return a // b
 
 
 def _power(a: int) -> int:
     if not 0 <= a <= _DEEPEST:
-        message = f"2**{a} is not a size."
-        raise OutsideError(message)
+        raise OutsideError(f"2**{a} is not a size.")
     return int(2**a)
 
 
 def _float(result: float) -> float:
     """Return a result in floating point, as the reference computes it."""
     if not abs(result) <= LARGEST:  # nor is a NaN
-        message = f"a size would be {result}."
-        raise OutsideError(message)
+        raise OutsideError(f"a size would be {result}.")
     return result
 
 
 def _ratio(a: float, b: float) -> float:
     if b == 0:
-        message = "a size is divided by 0."
-        raise OutsideError(message)
+        raise OutsideError("a size is divided by 0.")
     return _float(a / b)
 
 
 def _root(a: int) -> int:
     if not 0 <= a <= LARGEST:
-        message = f"{a} has no square root that is a size."
-        raise OutsideError(message)
+        raise OutsideError(f"{a} has no square root that is a size.")
     return math.isqrt(a)
 
 
@@ -177,16 +168,14 @@ def evaluated(values: Values, what: Any) -> int:
             for one, power in factors:
                 value = atom(values, one)
                 if isinstance(value, float):
-                    message = f"{one} is {value}, which is not a whole number."
-                    raise OutsideError(message)
+                    raise OutsideError(f"{one} is {value}, which is not a whole number.")
                 term *= value**power
             if denominator != common:
                 total, common, term = total * denominator, common * denominator, term * common
             total += term
         result, rest = divmod(total, common)
         if rest or abs(result) > LARGEST:
-            message = f"a size would be {result}{f' and {Fraction(rest, common)}' if rest else ''}."
-            raise OutsideError(message)
+            raise OutsideError(f"a size would be {result}{f' and {Fraction(rest, common)}' if rest else ''}.")
         return int(result)
     return evaluated(values, chosen(values, what[1], what[2]))
 
@@ -213,8 +202,7 @@ def chosen(values: Values, tests: Any, cases: Any) -> Any:
         if all(type(one) is type(other) and one == other for one, other in zip(seen, answers, strict=True)):
             return result
     what = ", ".join(f"{' '.join(map(str, test[1:]))} ({test[0]}: {found})" for test, found in zip(tests, answers, strict=True))
-    message = f"this was never tested: {what}."
-    raise OutsideError(message)
+    raise OutsideError(f"this was never tested: {what}.")
 
 
 def answer(values: Values, test: Any) -> Any:

@@ -17,8 +17,7 @@ def indices(values: Values, what: Any, bound: int) -> Sequence[int]:
     [1, 3, 5]
     """
     if bound > MOST_COPIES:
-        message = f"there would be {bound} copies."
-        raise OutsideError(message)
+        raise OutsideError(f"there would be {bound} copies.")
     kind = what[0]
     if kind == "?":
         return indices(values, chosen(values, what[1], what[2]), bound)
@@ -27,8 +26,7 @@ def indices(values: Values, what: Any, bound: int) -> Sequence[int]:
     if kind == "range":
         low, high = evaluated(values, what[1]), evaluated(values, what[2])
         if not low >= 0 or not high <= bound:
-            message = f"a law needs the copies {low} to {high}, and there are {bound}."
-            raise OutsideError(message)
+            raise OutsideError(f"a law needs the copies {low} to {high}, and there are {bound}.")
         return range(low, high)
     if kind == "not":
         without = set(indices(values, what[1], bound))
@@ -45,8 +43,7 @@ def law(values: Values, what: Any, index: int, bound: int) -> Any:
     if kind == "entry":
         held = values.get(operands[0])
         if not isinstance(held, tuple) or index >= len(held):
-            message = f"{operands[0]} has no entry {index}."
-            raise OutsideError(message)
+            raise OutsideError(f"{operands[0]} has no entry {index}.")
         return held[index]
     if kind == "member":
         held = values.get(operands[0])
@@ -57,7 +54,6 @@ def law(values: Values, what: Any, index: int, bound: int) -> Any:
         return index == bound - 1
     modulus = atom(values, operands[0])
     if not isinstance(modulus, int) or modulus < 1:
-        message = f"a period is {modulus}."
-        raise OutsideError(message)
+        raise OutsideError(f"a period is {modulus}.")
     shift = atom(values, operands[1])
     return (index + shift) % modulus if kind == "mod" else (index - shift) % modulus  # "mod", "from"

@@ -60,8 +60,7 @@ class Recorded(Layer):
     def conditions(self) -> None:
         """Check that each size was verified, and that the sizes do not change which tensors exist."""
         if len(self.names) != len(self.numbers):
-            message = f"there are {len(self.numbers)} numbers for the names {', '.join(self.names)}."
-            raise StructureError(message)
+            raise StructureError(f"there are {len(self.numbers)} numbers for the names {', '.join(self.names)}.")
         given, values, entry = dict(zip(self.names, self.numbers, strict=True)), dict[str, Any](self.values), self._entry
         held = {name: (key, one) for key, value in values.items() for name, one in _entries(_letter(key), value)}
         changed = {name: number for name, number in given.items() if name in held and held[name][1] != number}
@@ -79,8 +78,7 @@ class Recorded(Layer):
         before, after = (_skeleton(self._rows, one) for one in (values, now))
         if before != after:
             listed = ", ".join(f"{name}={value}" for name, value in numbers.items())
-            message = f"with {listed} {self.architecture} stores other tensors; read a configuration with these values."
-            raise StructureError(message)
+            raise StructureError(f"with {listed} {self.architecture} stores other tensors; read a configuration with these values.")
 
     def parts(self) -> Iterator[Part]:
         """The model, without a prefix."""
@@ -192,8 +190,7 @@ def _lettered(config: Mapping[str, Any], architecture: str | None) -> tuple[Reco
         model = _in_letters(model_type, name, known, tuple(letters), repr(known))
         return model, dict(zip(model.numbers, letters.values(), strict=True))
     except ParamsymError as error:
-        message = f"{name} of the model type {model_type}: {error}"
-        raise ConfigError(message) from None
+        raise ConfigError(f"{name} of the model type {model_type}: {error}") from None
 
 
 def _as_keys(config: Mapping[str, Any], model_type: str, record: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -214,8 +211,6 @@ def _class(record: Mapping[str, Any], config: Mapping[str, Any], architecture: s
     if isinstance(name, str) and name in record["classes"]:
         return name
     if isinstance(name, str) and name in record["refused"]:
-        message = f"{name} is not in the atlas: {record['refused'][name]}"
-        raise ConfigError(message)
+        raise ConfigError(f"{name} is not in the atlas: {record['refused'][name]}")
     known = ", ".join(record["classes"]) or "none"
-    message = f"architecture {ascii(name)[:60]} is not among those of {record['type']} in the atlas, which are {known}."
-    raise ConfigError(message)
+    raise ConfigError(f"architecture {ascii(name)[:60]} is not among those of {record['type']} in the atlas, which are {known}.")

@@ -50,8 +50,7 @@ class Row:
         """Return the shape."""
         found = tuple(map(size, self.axes))
         if any(size < 0 for size in found):
-            message = f"{'.'.join(self.template)} would have the shape {found}."
-            raise OutsideError(message)
+            raise OutsideError(f"{'.'.join(self.template)} would have the shape {found}.")
         return found
 
 
@@ -92,15 +91,13 @@ def predicted(rows: Sequence[Row], values: Values) -> dict[str, tuple[str, tuple
         for one in sets:
             copies *= len(one)
         if copies > MOST_COPIES or len(found) > MOST_COPIES:
-            message = f"there would be more than {MOST_COPIES} tensors."
-            raise OutsideError(message)
+            raise OutsideError(f"there would be more than {MOST_COPIES} tensors.")
         template = ".".join(row.template)
         what: Any = None if row.kind == "tie" else row.shape(size)
         for numbers in product(*sets):
             name = filled(template, numbers)
             if name in found:
-                message = f"{name} would be stored twice."
-                raise OutsideError(message)
+                raise OutsideError(f"{name} would be stored twice.")
             found[name] = (row.kind, filled(row.first, numbers) if row.kind == "tie" else what)
     return found
 

@@ -62,20 +62,17 @@ def check_together(values: Mapping[str, Value], of_class: Mapping[str, Any]) -> 
     for divisor, key in of_class["needs"]:
         one, other = values.get(divisor), values.get(key)
         if isinstance(one, int) and isinstance(other, int) and (one == 0 or other % one):
-            message = f"{divisor} is {one} and {key} is {other}; {divisor} must divide {key}."
-            raise OutsideError(message)
+            raise OutsideError(f"{divisor} is {one} and {key} is {other}; {divisor} must divide {key}.")
     for one, first, other, second in of_class["unseen"]:
         if _is(values.get(one), first) and _is(values.get(other), second):
-            message = f"{one} = {_word(first)} together with {other} = {_word(second)} was not verified."
-            raise OutsideError(message)
+            raise OutsideError(f"{one} = {_word(first)} together with {other} = {_word(second)} was not verified.")
 
 
 def _check_other(key: str, value: Value, inside: frozenset[str], known: list[str]) -> None:
     last = key.rpartition(".")[2]
     if key in inside:
         if value != ("{}",):
-            message = f"{key} is {shown(value)}; wanted an object of keys."
-            raise OutsideError(message)
+            raise OutsideError(f"{key} is {shown(value)}; wanted an object of keys.")
         return
     if last.lstrip("_") in _NEVER_READ or last == "num_labels":  # some references save ``pad_token_id`` as ``_pad_token_id``
         return
@@ -83,8 +80,7 @@ def _check_other(key: str, value: Value, inside: frozenset[str], known: list[str
         return
     near = nearest(key, known, cutoff=0.85, most=1)
     hint = f" (did you mean {near[0]}?)" if near else ""
-    message = f"the key {key[:60]!a} is not known{hint}; its effect was not verified."
-    raise OutsideError(message)
+    raise OutsideError(f"the key {key[:60]!a} is not known{hint}; its effect was not verified.")
 
 
 def _resolved(given: Mapping[str, Value], keys: Mapping[str, Any], inside: frozenset[str]) -> dict[str, Value]:
@@ -99,8 +95,7 @@ def _resolved(given: Mapping[str, Value], keys: Mapping[str, Any], inside: froze
         if rule is not None:
             waiting[key] = rule
         elif key in given or not domain.get("unused"):
-            message = f"{key} is not given and has no known default; give it."
-            raise OutsideError(message)
+            raise OutsideError(f"{key} is not given and has no known default; give it.")
     for _ in range(_PASSES):
         for key, rule in list(waiting.items()):
             with suppress(OutsideError):
@@ -109,8 +104,7 @@ def _resolved(given: Mapping[str, Value], keys: Mapping[str, Any], inside: froze
         if not waiting:
             _check_derived(given, keys, values)
             return values
-    message = f"{next(iter(waiting))} is not given, and its default does not follow from the other keys; give it."
-    raise OutsideError(message)
+    raise OutsideError(f"{next(iter(waiting))} is not given, and its default does not follow from the other keys; give it.")
 
 
 def _check_derived(given: Mapping[str, Value], keys: Mapping[str, Any], values: Mapping[str, Value]) -> None:
@@ -118,8 +112,7 @@ def _check_derived(given: Mapping[str, Value], keys: Mapping[str, Any], values: 
     for key in given.keys() & keys.keys():
         if keys[key].get("derived") and given[key] is not None and not _is(given[key], values[key]):
             replaced = f"which the reference replaces with {shown(thawed(values[key]))}"
-            message = f"{key} is {shown(thawed(given[key]))}, {replaced}; write that, or omit {key}."
-            raise OutsideError(message)
+            raise OutsideError(f"{key} is {shown(thawed(given[key]))}, {replaced}; write that, or omit {key}.")
 
 
 def _rule(key: str, domain: Mapping[str, Any], given: Mapping[str, Value], inside: frozenset[str]) -> Any:

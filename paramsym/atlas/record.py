@@ -107,8 +107,7 @@ def record_of(model_type: str) -> Mapping[str, Any]:
     """
     path = _file_of(model_type)
     if path is None:
-        message = f"there is no record of the model type {model_type!a}."
-        raise RecordError(message)
+        raise RecordError(f"there is no record of the model type {model_type!a}.")
     text = _unpacked(files("paramsym.atlas").joinpath("data", *f"{path}.json.gz".split("/")).read_bytes())
     if path.startswith((TIMM, DIFFUSERS)):
         named = f'"type":"{model_type}"'.encode()
@@ -190,8 +189,7 @@ def checked(text: bytes) -> Mapping[str, Any]:
 
 
 def _refuse(what: str) -> NoReturn:
-    message = f"a record of the atlas {what}; install the library again, or rebuild the record."
-    raise RecordError(message) from None
+    raise RecordError(f"a record of the atlas {what}; install the library again, or rebuild the record.") from None
 
 
 def _check_size(record: Any) -> None:

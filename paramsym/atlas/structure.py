@@ -182,8 +182,7 @@ class Sizes:
         if symbolic:
             return canonical(total)
         if total != int(total):
-            message = f"a size would be {total}."
-            raise OutsideError(message)
+            raise OutsideError(f"a size would be {total}.")
         return int(total)
 
     def atom(self, one: Atom) -> Any:
@@ -193,8 +192,7 @@ class Sizes:
         if name is not None:
             found = self.letters.get(name, values_at(one, self.values))
             if isinstance(found, bool) or not isinstance(found, int | Expr):
-                message = f"{name} is {found}, and a size depends on it."
-                raise OutsideError(message)
+                raise OutsideError(f"{name} is {found}, and a size depends on it.")
             return found
         if isinstance(one, int | float):
             return one
@@ -370,5 +368,4 @@ class Builder:
                 for one, other in zip(steps, others, strict=True)
             ):
                 return shape
-        message = f"the tensor {template}, to which another is tied, does not exist."
-        raise OutsideError(message)
+        raise OutsideError(f"the tensor {template}, to which another is tied, does not exist.")

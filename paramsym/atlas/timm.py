@@ -64,12 +64,10 @@ def timm_record(model_type: str) -> Mapping[str, Any]:
     if name in index["modules"]:
         return record_of(model_type)
     if name in index["refused"]:
-        message = f"{name} is not in the atlas: {index['refused'][name].rstrip('.')}."
-        raise RecordError(message)
+        raise RecordError(f"{name} is not in the atlas: {index['refused'][name].rstrip('.')}.")
     near = nearest(name, [*index["modules"], *index["aliases"]], cutoff=0.6)
     hint = f"; did you mean {' or '.join(near)}?" if near else "."
-    message = f"{index['reference']} has no architecture {name[:60]!a}{hint}"
-    raise RecordError(message)
+    raise RecordError(f"{index['reference']} has no architecture {name[:60]!a}{hint}")
 
 
 def timm_config(text: str, *, prefixed: bool) -> dict[str, Any] | None:
@@ -96,8 +94,7 @@ def timm_config(text: str, *, prefixed: bool) -> dict[str, Any] | None:
     if defaults.get(tag) is None:
         known = [one for one, its in defaults.items() if one and its]
         near = nearest(tag, known, cutoff=0.4) or known[:3]
-        message = f"{name} has no tag {tag[:60]!a} with known arguments; it has {', '.join(near) or 'none'}."
-        raise UnknownNameError(message)
+        raise UnknownNameError(f"{name} has no tag {tag[:60]!a} with known arguments; it has {', '.join(near) or 'none'}.")
     classes, channels, sides = defaults[tag]
     size = [channels, *(sides or _PLAIN_SIZE[1:])]
     cfg = {"tag": tag, "input_size": size, "fixed_input_size": sides is not None, "num_classes": classes}
@@ -118,8 +115,7 @@ def timm_keys(config: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str,
     _check_keys(stated or {}, _PRETRAINED, " in pretrained_cfg")
     tag = (config if stated is None else stated).get("tag")
     if isinstance(tag, str) and record["defaults"].get(tag, ()) is None:
-        message = f"the tag {tag!a} changes the architecture, which was not verified."
-        raise OutsideError(message)
+        raise OutsideError(f"the tag {tag!a} changes the architecture, which was not verified.")
     classes, channels, sides = record["defaults"][""]
     if stated is not None:
         classes = stated.get("num_classes", _PLAIN_CLASSES)
@@ -130,8 +126,7 @@ def timm_keys(config: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str,
     given |= {key: value for key, value in (arguments or {}).items() if value is not None}
     for key in SIDES:
         if key in given:
-            message = f"the key {key!r} is not one of timm's; write img_size, one side or a list of height and width."
-            raise OutsideError(message)
+            raise OutsideError(f"the key {key!r} is not one of timm's; write img_size, one side or a list of height and width.")
     size = given.pop("img_size", sides)
     return given | _sides(size, next(iter(record["classes"].values()))["keys"])
 
@@ -153,17 +148,14 @@ def wrapped(config: Mapping[str, Any], architecture: str | None) -> dict[str, An
     known = WRAPPERS[model_type]
     name = architecture or (listed[0] if isinstance(listed, list | tuple) and listed else known[0])
     if name not in known:
-        message = f"architecture {str(name)[:60]!a} is not among those of {model_type}, which are {', '.join(known)}."
-        raise OutsideError(message)
+        raise OutsideError(f"architecture {str(name)[:60]!a} is not among those of {model_type}, which are {', '.join(known)}.")
     _check_keys(config, _TOP | _OF_WRAPPER, "; an argument of the architecture belongs in model_args")
     arguments = dict(_object(config, "model_args") or {})
     if "num_classes" in arguments:
-        message = f"num_classes is in model_args; {model_type} gives the number of classes itself."
-        raise OutsideError(message)
+        raise OutsideError(f"num_classes is in model_args; {model_type} gives the number of classes itself.")
     network = config.get("architecture", _WRAPPED[model_type])
     if not isinstance(network, str):
-        message = f"architecture is {shown(network)}; wanted a name of timm."
-        raise OutsideError(message)
+        raise OutsideError(f"architecture is {shown(network)}; wanted a name of timm.")
     plain = timm_config(network, prefixed=False) or {"architecture": network}
     return plain | {"num_classes": _classes(config) if name == _HEADED else 0, "model_args": arguments}
 
@@ -174,36 +166,31 @@ def _classes(config: Mapping[str, Any]) -> int:
     found = {repr(one): one for one in stated if one is not None}
     if len(found) != 1:
         stated_by = "num_classes, num_labels, id2label and label_names"
-        message = f"{stated_by} give {' and '.join(found) or 'nothing'}; wanted one number of classes."
-        raise OutsideError(message)
+        raise OutsideError(f"{stated_by} give {' and '.join(found) or 'nothing'}; wanted one number of classes.")
     return whole(next(iter(found.values())), "num_classes", 1)
 
 
 def _object(config: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
     found = config.get(key)
     if found is not None and not isinstance(found, Mapping):
-        message = f"{key} is {shown(found)}; wanted an object of keys."
-        raise OutsideError(message)
+        raise OutsideError(f"{key} is {shown(found)}; wanted an object of keys.")
     return found
 
 
 def _check_keys(config: Mapping[str, Any], known: frozenset[str], what: str) -> None:
     unknown = next((key for key in config if key not in known), None)
     if unknown is not None:
-        message = f"the key {str(unknown)[:60]!a} is not one of timm's{what}."
-        raise OutsideError(message)
+        raise OutsideError(f"the key {str(unknown)[:60]!a} is not one of timm's{what}.")
 
 
 def _sized(cfg: Mapping[str, Any]) -> tuple[Any, Any]:
     """Return the channels, and the sides if they are fixed."""
     size = cfg.get("input_size", _PLAIN_SIZE)
     if not isinstance(size, list | tuple) or len(size) != 3:
-        message = f"input_size is {shown(size)}; wanted a list of channels, height and width."
-        raise OutsideError(message)
+        raise OutsideError(f"input_size is {shown(size)}; wanted a list of channels, height and width.")
     fixed = cfg.get("fixed_input_size", False)
     if not isinstance(fixed, bool):
-        message = f"fixed_input_size is {shown(fixed)}; wanted true or false."
-        raise OutsideError(message)
+        raise OutsideError(f"fixed_input_size is {shown(fixed)}; wanted true or false.")
     return size[0], list(size[1:]) if fixed else None
 
 
@@ -211,8 +198,7 @@ def _sides(size: Any, keys: Mapping[str, Any]) -> dict[str, Any]:
     """Return the sides of the image under the keys of a record."""
     sides = list(size) if isinstance(size, list | tuple) else [size, size]
     if len(sides) != len(SIDES):
-        message = f"img_size is {shown(size)}; wanted one side, or a list of height and width."
-        raise OutsideError(message)
+        raise OutsideError(f"img_size is {shown(size)}; wanted one side, or a list of height and width.")
     if SIDES[0] in keys:
         return dict(zip(SIDES, sides, strict=True))
     return {"img_size": sides[0] if sides[0] == sides[1] else sides} if "img_size" in keys or size is not None else {}

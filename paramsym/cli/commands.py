@@ -130,11 +130,9 @@ def _cost_of(arguments: argparse.Namespace, question: str) -> Cost:
     options = given(arguments)
     unknown = sorted(options.keys() - {*TAKES[question], "use" if question == "memory" else ""})
     if unknown:
-        message = f"{question} takes no --{'inference' if unknown[0] == 'use' else spelled(unknown[0])}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{question} takes no --{'inference' if unknown[0] == 'use' else spelled(unknown[0])}.")
     if question == "communication" and "devices" not in options:
-        message = "communication needs the number of devices; give --devices."
-        raise ArgumentError(message)
+        raise ArgumentError("communication needs the number of devices; give --devices.")
     cost: Cost = getattr(paramsym, "kv_cache" if question == "cache" else question)(_model(arguments), **options)
     return cost.at(_of_inputs(arguments, cost))
 
@@ -325,8 +323,7 @@ def _one_family(name: str) -> Table:
     model_type = (found.config or {}).get("model_type")
     model = family_of(model_type).model if model_type in model_types() else found.model
     if model is None:
-        message = f"{name[:60]!a} is not a family; see `paramsym families`."
-        raise UnknownNameError(message)
+        raise UnknownNameError(f"{name[:60]!a} is not a family; see `paramsym families`.")
     rows = [("class", one) for one in family_of(model_type).architectures] if model_type in model_types() else []
     rows += [("published size", one) for one, its in published(name) if its is model]
     return Table(("kind", "name"), tuple(rows), caption=f"{name}: {model.__name__}")

@@ -116,6 +116,5 @@ def _amount(text: str) -> int:
     before, behind, unit = found.groups(default="") if found else ("", "", "")
     zeros = _UNITS[unit] - len(behind)
     if not found or zeros < 0:
-        message = f"{text[:20]!a} is not a whole number; write it as 300000, 300B or 1.4T"
-        raise argparse.ArgumentTypeError(message)
+        raise argparse.ArgumentTypeError(f"{text[:20]!a} is not a whole number; write it as 300000, 300B or 1.4T")
     return int(before + behind) * 10**zeros

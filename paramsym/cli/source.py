@@ -40,8 +40,7 @@ def load(text: str, architecture: str | None = None, strict: bool = False, assig
     for assigned in assignments:
         name, value = grammar.assignment(assigned)
         if given.setdefault(name, value) != value:
-            message = f"--set: {name} is given twice, as {given[name][:40]} and {value[:40]}."
-            raise ArgumentError(message)
+            raise ArgumentError(f"--set: {name} is given twice, as {given[name][:40]} and {value[:40]}.")
     chosen = architecture if architecture is not None else found.architecture
     if found.config is not None and is_recorded(found.config):
         return _recorded(found, found.config, chosen, given)
@@ -70,8 +69,7 @@ def find(text: str) -> Found:
 
 def _standard_input() -> Mapping[str, Any]:
     if sys.stdin is None or sys.stdin.closed:
-        message = "standard input is closed; give the path of a config.json."
-        raise ConfigError(message)
+        raise ConfigError("standard input is closed; give the path of a config.json.")
     binary = getattr(sys.stdin, "buffer", None)
     content = binary.read(LARGEST_FILE + 1) if binary is not None else sys.stdin.read(LARGEST_FILE + 1).encode()
     return parse_config(content, "standard input")
@@ -125,8 +123,7 @@ def _literal(name: str, value: str, names: Mapping[str, Any]) -> Any:
     numbers = {key: number for key, number in names.items() if isinstance(number, int) and not isinstance(number, bool)}
     number = grammar.read(value, numbers)
     if not isinstance(number, int):
-        message = f"--set: {name} is {number}; a key of the configuration takes a number, true, false or null."
-        raise ArgumentError(message)
+        raise ArgumentError(f"--set: {name} is {number}; a key of the configuration takes a number, true, false or null.")
     return number
 
 

@@ -24,8 +24,7 @@ def pairs_of(where: str, sizes: object) -> list[tuple[Any, Any]]:
         return []
     if isinstance(sizes, Mapping):
         return list(sizes.items())
-    message = f"{where}.at() takes a mapping, the name of a published size, or keyword arguments, not {quoted(sizes)}."
-    raise ArgumentError(message)
+    raise ArgumentError(f"{where}.at() takes a mapping, the name of a published size, or keyword arguments, not {quoted(sizes)}.")
 
 
 def mapping_from(
@@ -44,8 +43,7 @@ def mapping_from(
         symbol = _of_name(where, key, by_name, why_not)
         checked = count(value, f"{where}.at(): {symbol.name}")
         if symbol in mapping and mapping[symbol] != checked:
-            message = f"{where}.at(): {symbol} is given twice, as {mapping[symbol]} and {checked}."
-            raise SizeError(message)
+            raise SizeError(f"{where}.at(): {symbol} is given twice, as {mapping[symbol]} and {checked}.")
         mapping[symbol] = Integer(checked) if isinstance(checked, int) else checked
     incoming = {symbol.name: symbol for value in mapping.values() for symbol in symbols_in(value)}
     for name, symbol in incoming.items():
@@ -89,8 +87,7 @@ def changed_sizes(before: Mapping[Symbol, Any], changes: Mapping[Symbol, Expr]) 
 
     def settled(symbol: Symbol) -> Any:
         if symbol in waiting:
-            message = f"{' and '.join(sorted(map(str, waiting)))} are defined by each other; give one of them as a number."
-            raise SizeError(message)
+            raise SizeError(f"{' and '.join(sorted(map(str, waiting)))} are defined by each other; give one of them as a number.")
         waiting.append(symbol)
         letters = symbols_in(changes[symbol]) & before.keys()
         values = {one: settled(one) if one in changes and one != symbol else before[one] for one in letters}
@@ -117,22 +114,19 @@ def published_sizes(
     if not name:
         near = nearest(said, published)
         known = f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(published)}." if published else "it has none."
-        message = f"{where} has no published size {said!r}; {known}"
-        raise UnknownNameError(message)
+        raise UnknownNameError(f"{where} has no published size {said!r}; {known}")
     found: dict[Symbol, Any] = {}
     for argument, value in published[name].items():
         for symbol, number in _symbols_to_fill(held(argument), value):
             if found.setdefault(symbol, number) != number:
-                message = f"{where}: {name} needs {symbol} to be both {found[symbol]} and {number}."
-                raise SizeError(message)
+                raise SizeError(f"{where}: {name} needs {symbol} to be both {found[symbol]} and {number}.")
     given = {symbol: Integer(value) for symbol, value in found.items() if isinstance(value, int)}
     for argument, value in published[name].items():
         if substitute(held(argument), given) != value:
-            message = (
+            raise StructureError(
                 f"{where}: {name} has {argument}={quoted(value)}, but this layer was built with {argument}={text(held(argument))};"
                 f" build it with {argument}={quoted(value)}{instead}."
             )
-            raise StructureError(message)
     return found
 
 
@@ -176,11 +170,10 @@ def check_class(layer: Any, name: str) -> None:
             return
     except ParamsymError:  # the published class does not take these flags
         pass
-    message = (
+    raise StructureError(
         f"{model.__name__}: {name} was published as {published}, and this layer is {default}, which stores other tensors. Write"
         f" ps.load({name!r}) for the published model; its second argument asks for another class."
     )
-    raise StructureError(message)
 
 
 def _symbols_to_fill(held: object, value: object) -> Iterator[tuple[Symbol, Any]]:

@@ -28,11 +28,9 @@ def _named(layers: tuple[Any, ...], where: str) -> tuple[tuple[str, Layer], ...]
     for name, layer in pairs:
         if not isinstance(layer, Layer):
             hint = f" Write {where}(*layers) to pass a list." if len(layers) == 1 and isinstance(layer, list | tuple) else ""
-            message = f"{where}: {name!r} is {described(layer)}, not a layer.{hint}"
-            raise ArgumentError(message)
+            raise ArgumentError(f"{where}: {name!r} is {described(layer)}, not a layer.{hint}")
         if not isinstance(name, str) or not name:
-            message = f"{where}: {name!r} is not a name; wanted a non-empty string."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{where}: {name!r} is not a name; wanted a non-empty string.")
     apart = letters_apart([layer for _, layer in pairs])
     return pairs if apart is None else tuple((name, layer) for (name, _), layer in zip(pairs, apart, strict=True))
 
@@ -98,8 +96,7 @@ class Block(_Container):
             raise ArgumentError(message)
         twice = [name for name in layers or {} if name in named]
         if twice:
-            message = f"Block: two parts are named {twice[0]!r}; give every part another name."
-            raise StructureError(message)
+            raise StructureError(f"Block: two parts are named {twice[0]!r}; give every part another name.")
         object.__setattr__(self, "items", _named(({**(layers or {}), **named},), "Block"))
         self.__post_init__()
 
@@ -185,14 +182,11 @@ class Repeat(Layer):
 
     def conditions(self) -> None:
         if self.name and self.name.count("{}") != 1:
-            message = f"the name {self.name!r} of the copies needs one {{}} for their number, as in 'layer{{}}'."
-            raise ArgumentError(message)
+            raise ArgumentError(f"the name {self.name!r} of the copies needs one {{}} for their number, as in 'layer{{}}'.")
         if not self.blocks:
-            message = "there is no block to repeat; give one layer, or a tuple of layers."
-            raise StructureError(message)
+            raise StructureError("there is no block to repeat; give one layer, or a tuple of layers.")
         if self.first is not None and self.copies == 0:
-            message = "first= needs at least one copy, and copies is 0."
-            raise StructureError(message)
+            raise StructureError("first= needs at least one copy, and copies is 0.")
         if self.used is not None:
             at_most(self.used, self.copies, "used", "copies")
         if self.index is not None:
@@ -201,19 +195,17 @@ class Repeat(Layer):
     def _bind(self, index: Symbol) -> None:
         """Replace the index inside the block by another kind of symbol, which may be zero if the copies are numbered from zero."""
         if index.name in {symbol.name for symbol in symbols_in((self.copies, self.start))}:
-            message = f"the index {index} is in its own range; wanted copies and start without it."
-            raise StructureError(message)
+            raise StructureError(f"the index {index} is in its own range; wanted copies and start without it.")
         # The first copy of the block has the number 0, unless another one comes before it or the numbers start later.
         later = self.first is not None or (isinstance(self.start, int) and self.start > 0)
         bound = cast("Symbol", dims(index.name)) if later else zero_based(index.name)
         if bound == index:
             return
         if index.is_positive and bound.is_positive is None and not any(_mentions(block, index) for block in self.blocks):
-            message = (
+            raise StructureError(
                 f"the index {index} is not in the block. SymPy simplifies a Min, Max or Mod with {index} > 0, and the first copy"
                 f" has the number {self.start}: make the index with index({index.name!r}), or leave it out."
             )
-            raise StructureError(message)
         object.__setattr__(self, "block", substitute(self.block, {index: bound}))
         object.__setattr__(self, "index", bound)
 

@@ -55,8 +55,7 @@ class Edited(Around):
         """Through the edited parts; a frozen part changes no shape."""
         if self.new is None or self.computes:
             return super().output_shape(input_shape)
-        message = f"{type(self.layer).__name__} states no output shape with {self.path!r} replaced; write forward(self, own, x)."
-        raise NotYetError(message)
+        raise NotYetError(f"{type(self.layer).__name__} states no output shape with {self.path!r} replaced; write forward(self, own, x).")
 
     def ties(self) -> Mapping[str, str]:
         """The inner ties; a tensor that was also named inside a replaced layer keeps its other names."""
@@ -156,8 +155,7 @@ def frozen(layer: Layer, path: str) -> Layer:
 
 def _check_path(layer: Layer, path: object, method: str) -> None:
     if not isinstance(path, str):
-        message = f"{type(layer).__name__}.{method}() takes a dotted path, such as 'encoder.layer.3', not {quoted(path)}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{type(layer).__name__}.{method}() takes a dotted path, such as 'encoder.layer.3', not {quoted(path)}.")
 
 
 def thawed(layer: Layer) -> Layer:

@@ -50,8 +50,7 @@ def check_flags(**flags: object) -> None:
     """
     for name, value in flags.items():
         if not isinstance(value, bool):
-            message = f"{name} is {described(value)}; wanted True or False."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{name} is {described(value)}; wanted True or False.")
 
 
 @lru_cache(maxsize=1024)
@@ -160,8 +159,7 @@ def _check_of_tuple(hints: tuple[Any, ...]) -> Check:
     def check_each(value: Any, where: str) -> Any:
         items = _as_tuple(value, where)
         if len(items) != len(checks):
-            message = f"{where} has {len(items)} entries; wanted {len(checks)}."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{where} has {len(items)} entries; wanted {len(checks)}.")
         return _same(
             value, tuple(item if c is None else c(item, f"{where}[{i}]") for i, (item, c) in enumerate(zip(items, checks, strict=True)))
         )
@@ -178,16 +176,14 @@ def _same(before: object, after: tuple[Any, ...]) -> Any:
 def _as_tuple(value: Any, where: str) -> tuple[Any, ...]:
     if isinstance(value, tuple | list):
         return tuple(value)
-    message = f"{where} is {described(value)}; wanted a tuple."
-    raise ArgumentError(message)
+    raise ArgumentError(f"{where} is {described(value)}; wanted a tuple.")
 
 
 def _one_of(options: tuple[Any, ...]) -> Check:
     def check_option(value: Any, where: str) -> Any:
         if isinstance(value, str | int) and value in options and not isinstance(value, bool):
             return value
-        message = f"{where} is {quoted(value)}; wanted one of {', '.join(map(repr, options))}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where} is {quoted(value)}; wanted one of {', '.join(map(repr, options))}.")
 
     return check_option
 
@@ -204,11 +200,9 @@ def _instance(kind: type) -> Check | None:
             return value
         if isinstance(value, accepted) and (kind is bool or not isinstance(value, bool)):
             if isinstance(value, int) and value.bit_length() > MOST_BITS:
-                message = f"{where} is {described(value)}; {MOST_BITS} are the limit."
-                raise ArgumentError(message)
+                raise ArgumentError(f"{where} is {described(value)}; {MOST_BITS} are the limit.")
             return value
         hint = " For a size in symbols annotate the field with ps.Dim." if kind is int and isinstance(value, Expr) else ""
-        message = f"{where} is {described(value)}; wanted {words.get(kind, f'a {kind.__name__}')}.{hint}"
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where} is {described(value)}; wanted {words.get(kind, f'a {kind.__name__}')}.{hint}")
 
     return check_instance

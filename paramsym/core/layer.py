@@ -64,8 +64,7 @@ class Part:
 
     def __post_init__(self) -> None:
         if not isinstance(self.layer, Layer):
-            message = f"part {self.name!r} is {self.layer!r}, not a layer."  # type: ignore[unreachable]
-            raise StructureError(message)
+            raise StructureError(f"part {self.name!r} is {self.layer!r}, not a layer.")
         check_name(self.name, "part")
         if self.used is not None:
             object.__setattr__(self, "used", count(self.used, f"part {self.name!r}: used"))
@@ -75,8 +74,7 @@ class Part:
                 raise StructureError(message)
             count(self.numbers.count, f"part {self.name!r}: number of copies")
             if not self.numbers.pattern and any("{}" not in str(name) for name in level(self.layer)):
-                message = f"part {self.name!r}: copies without a pattern need {{}} for their number in every name inside."
-                raise StructureError(message)
+                raise StructureError(f"part {self.name!r}: copies without a pattern need {{}} for their number in every name inside.")
 
     @property
     def step(self) -> str | Numbers:
@@ -126,8 +124,7 @@ class Layer:
     def __new__(cls, *_args: object, **_kwargs: object) -> Self:
         """Refuse a class without the decorator: it would have no fields."""
         if "__dataclass_fields__" not in cls.__dict__:
-            message = f"{cls.__name__} is not a dataclass; put @dataclass(frozen=True) above it."
-            raise StructureError(message)
+            raise StructureError(f"{cls.__name__} is not a dataclass; put @dataclass(frozen=True) above it.")
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
@@ -232,8 +229,7 @@ class Layer:
         """The stated parts, computed once."""
         stated = _all(Part, self, "parts")
         if any(part.layer is self for part in stated):
-            message = f"{type(self).__name__}.parts() gives the layer itself; a layer cannot contain itself."
-            raise StructureError(message)
+            raise StructureError(f"{type(self).__name__}.parts() gives the layer itself; a layer cannot contain itself.")
         apart = letters_apart([part.layer for part in stated], kept=self.symbols)
         return stated if apart is None else tuple(replace(part, layer=layer) for part, layer in zip(stated, apart, strict=True))
 
@@ -390,8 +386,7 @@ class Layer:
             return cast("Self", root.at(changed_sizes(before, mapping)))
         for letter, value in mapping.items() if self.open_letters else ():
             if value != letter and self.open_letters.intersection(symbols_in(value)):
-                message = f"{letter} is put in as {value}, the letter of another open width; put a new letter into both."
-                raise SizeError(message)
+                raise SizeError(f"{letter} is put in as {value}, the letter of another open width; put a new letter into both.")
         rebuilt = self.substituted(mapping)
         if not keeps_structure(self._skeleton, rebuilt._skeleton):
             raise restructured(self._who, self.lines, rebuilt.lines, repr(rebuilt))
@@ -440,8 +435,7 @@ class Layer:
         if not isinstance(self.params, Integer):
             left = symbols_left(symbols_in(self.params))
             inferred = " ps.infer(layer, input_shape) finds the widths of lazy layers." if self.open_letters else ""
-            message = f"{self._who} has no count yet: {left}. Put sizes in with .at(...), or use .params.{inferred}"
-            raise SizeError(message)
+            raise SizeError(f"{self._who} has no count yet: {left}. Put sizes in with .at(...), or use .params.{inferred}")
         return int(self.params)
 
     def _given(self, sizes: Mapping[Any, Any] | str | None) -> list[tuple[Any, Any]]:
@@ -583,8 +577,7 @@ class Layer:
         seen: set[object] = set()
         for name in level(self):
             if name in seen:
-                message = f"two parts or tensors are named {name!r}; give every one another name."
-                raise StructureError(message)
+                raise StructureError(f"two parts or tensors are named {name!r}; give every one another name.")
             seen.add(name)
         if self.ties():
             self.lines  # noqa: B018 - resolving the ties raises where one ends in nothing
@@ -666,14 +659,12 @@ def _all(kind: type[_Stated], layer: Layer, method: str) -> tuple[_Stated, ...]:
         given: Any = getattr(layer, method)()
         stated = tuple(given) if hasattr(type(given), "__iter__") else None
     except RecursionError:
-        message = f"{type(layer).__name__}.{method}() nests layers without end; a layer cannot contain itself."
-        raise StructureError(message) from None
+        raise StructureError(f"{type(layer).__name__}.{method}() nests layers without end; a layer cannot contain itself.") from None
     wrong = [given] if stated is None else [one for one in stated if not isinstance(one, kind)]
     if stated is None or wrong:
         word = kind.__name__
         found = f"{type(layer).__name__}.{method}() gives {text(wrong[0])} ({type(wrong[0]).__name__})"
-        message = f"{found}; wanted any number of {word}: yield {word}(...)."
-        raise StructureError(message)
+        raise StructureError(f"{found}; wanted any number of {word}: yield {word}(...).")
     return stated
 
 

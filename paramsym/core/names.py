@@ -89,11 +89,10 @@ def written_out(group: list[Part]) -> Iterator[Entry]:
 
 def _check_number(copies: int, tensors: int) -> None:
     if copies * tensors > MOST_TENSORS:
-        message = (
+        raise SizeError(
             f"{digits(copies)} copies of {tensors} tensor{'s' * (tensors != 1)} are too many to write their names out; "
             f"{MOST_TENSORS:,} tensors are the limit. Counts, ledgers and tables take any number of copies."
         )
-        raise SizeError(message)
 
 
 def _renamed(rename: Callable[[str], str], entries: Iterable[Entry], *, frozen: bool) -> Iterator[Entry]:
@@ -110,8 +109,7 @@ def layer_at(layer: Layer, path: str) -> Layer:
         ArgumentError: something that is not a path.
     """
     if not isinstance(path, str):
-        message = f"{type(layer).__name__}.part() takes a dotted path, such as 'encoder.layer.3', not {quoted(path)}."  # type: ignore[unreachable]
-        raise ArgumentError(message)
+        raise ArgumentError(f"{type(layer).__name__}.part() takes a dotted path, such as 'encoder.layer.3', not {quoted(path)}.")
     return descend(layer, path.split(".") if path else [], path)
 
 
@@ -134,8 +132,7 @@ def descend(layer: Layer, steps: list[str], path: str) -> Layer:
     if refused is not None:
         raise refused
     names = ", ".join(str(part.step) for part in _visible(layer) if str(part.step)) or "no parts"
-    message = f"{layer._who} has no part {'.'.join(steps)!r}; it has {names}."
-    raise UnknownNameError(message)
+    raise UnknownNameError(f"{layer._who} has no part {'.'.join(steps)!r}; it has {names}.")
 
 
 def _into(part: Part, steps: list[str]) -> Iterator[tuple[Layer, list[str]]]:

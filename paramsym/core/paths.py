@@ -160,8 +160,7 @@ def resolve_ties(ties: Iterable[tuple[str, str]], names: list[str], *, written_o
         for name in pair:
             if name not in position:
                 known = ", ".join([*position][:_LISTED]) + (f", ... ({len(position)} in all)" if len(position) > _LISTED else "")
-                message = f"there is no tensor {name!r} to tie; the layer has {known or 'none'}."
-                raise StructureError(message)
+                raise StructureError(f"there is no tensor {name!r} to tie; the layer has {known or 'none'}.")
         one, two = sorted(map(find, pair), key=position.__getitem__)
         if one != two:
             leader[two] = one
@@ -181,8 +180,7 @@ def check_tied_shapes(firsts: Mapping[str, str], lines: Mapping[str, Line]) -> N
     copies = {name: [step for step in line.path if isinstance(step, Numbers) and step.count != 1] for name, line in tied.items()}
     for alias, first in firsts.items():
         if sizes[alias] != sizes[first]:
-            message = f"{alias!r} has shape {sizes[alias]} and {first!r} has {sizes[first]}; only equal shapes can be tied."
-            raise StructureError(message)
+            raise StructureError(f"{alias!r} has shape {sizes[alias]} and {first!r} has {sizes[first]}; only equal shapes can be tied.")
         if copies[first] and copies[first] != copies[alias][: len(copies[first])]:
             message = f"{first!r} and {alias!r} mean different numbers of tensors; tie them inside the repeated block, or name one copy."
             raise StructureError(message)

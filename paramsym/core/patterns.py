@@ -43,10 +43,9 @@ def _made(new: Callable[[Layer], Layer], old: Layer) -> Layer:
     except TypeError as error:
         if not isinstance(new, type):  # the error of a user's own function is passed on
             raise
-        message = (
+        raise ArgumentError(
             f"new is the class {new.__name__}, which does not take the part alone ({error}); wanted a layer, or a function of that part."
-        )
-        raise ArgumentError(message) from None
+        ) from None
 
 
 def frozen_at(layer: Layer, path: str | Sequence[str]) -> Layer:
@@ -99,11 +98,10 @@ def paths_of(layer: Layer, pattern: str | Sequence[str]) -> list[tuple[str, str]
     """
     patterns = [pattern] if isinstance(pattern, str) else [*pattern]
     if not patterns or not all(isinstance(one, str) and one for one in cast("list[object]", patterns)):
-        message = (
+        raise ArgumentError(
             f"{type(layer).__name__}.replace() takes a dotted path, such as 'encoder.layer.*.query', or a list of names,"
             f" such as ['query', 'value'], not {quoted(pattern)}."
         )
-        raise ArgumentError(message)
     before = "" if isinstance(pattern, str) else r"(.*\.)?"
     fits = [re.compile(before + ".*".join(map(re.escape, one.split("*")))) for one in patterns]
     numbered = any(_NUMBER.search(one) for one in patterns)

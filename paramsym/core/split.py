@@ -109,8 +109,7 @@ def _place(part: Part, numbers: Numbers, head: str) -> int | None:
     if number is None or number == ANY:
         return number
     if not isinstance(numbers.start, int):
-        message = f"the copies {numbers} start at a symbol; put its size in before editing number {number}."
-        raise StructureError(message)
+        raise StructureError(f"the copies {numbers} start at a symbol; put its size in before editing number {number}.")
     return (number - numbers.start) // numbers.step
 
 

@@ -36,14 +36,12 @@ class Tensor:
 
     def __post_init__(self) -> None:
         if not self.name:
-            message = f"a tensor needs a name, got {self.name!r}."
-            raise StructureError(message)
+            raise StructureError(f"a tensor needs a name, got {self.name!r}.")
         check_name(self.name, "tensor")
         # Most axes come from fields that were checked already: a plain size is not checked again.
         if not isinstance(self.shape, tuple | list):
             found = f"{self.shape} ({type(self.shape).__name__})"  # type: ignore[unreachable]
-            message = f"tensor {self.name!r}: the shape is {found}; wanted a tuple of sizes, such as (H,)."
-            raise StructureError(message)
+            raise StructureError(f"tensor {self.name!r}: the shape is {found}; wanted a tuple of sizes, such as (H,).")
         if type(self.shape) is not tuple or not all(map(_plainly_a_size, self.shape)):
             checked = (axis(stated, f"tensor {self.name!r}, axis {position}") for position, stated in enumerate(self.shape))
             object.__setattr__(self, "shape", tuple(checked))
@@ -78,11 +76,9 @@ _LINE = Line((), ())
 def check_name(name: object, what: str) -> None:
     """Raise ``StructureError`` for a name that is not a string, or has control characters."""
     if not isinstance(name, str):
-        message = f"a {what} needs a name, got {name!r}."
-        raise StructureError(message)
+        raise StructureError(f"a {what} needs a name, got {name!r}.")
     if not name.isprintable() and one_line(name) != name:
-        message = f"the {what} {name!r} has control characters in its name."
-        raise StructureError(message)
+        raise StructureError(f"the {what} {name!r} has control characters in its name.")
 
 
 def _plainly_a_size(stated: Axis) -> bool:

@@ -45,16 +45,14 @@ class Tied(Holder):
         except (TypeError, ValueError):
             paths = ((None, None),)  # type: ignore[assignment]
         if not all(isinstance(path, str) for pair in paths for path in pair):
-            message = f"Tied: {described(pairs)} is not a mapping of paths; write {{'head.weight': 'wte.weight'}}."
-            raise ArgumentError(message)
+            raise ArgumentError(f"Tied: {described(pairs)} is not a mapping of paths; write {{'head.weight': 'wte.weight'}}.")
         object.__setattr__(self, "pairs", paths)
         self.__post_init__()
 
     def conditions(self) -> None:
         for alias, first in self.pairs:
             if alias == first:
-                message = f"{alias!r} is tied to itself; wanted two names."
-                raise StructureError(message)
+                raise StructureError(f"{alias!r} is tied to itself; wanted two names.")
 
     def parts(self) -> Iterator[Part]:
         """The layer, without a prefix; single copies that a tie names are split off."""

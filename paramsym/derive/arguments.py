@@ -88,8 +88,7 @@ def by_name(what: str, given: object) -> dict[str, Any]:
         return {}
     names: list[Any] = [getattr(key, "name", key) for key in given] if isinstance(given, Mapping) else [None]
     if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in names):
-        message = f"{what} is {described(given)}; wanted arguments by name, such as {{'width': 8}}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{what} is {described(given)}; wanted arguments by name, such as {{'width': 8}}.")
     return dict(zip(names, given.values(), strict=True))
 
 
@@ -106,8 +105,7 @@ def stated_sizes(build: Callable[..., Any], sizes: object) -> dict[str, Any]:
         return by_name("sizes", sizes)
     first = next(iter(_parameters(build, {})), "")
     if not first:
-        message = f"sizes is {described(sizes)}, and build takes no argument by name."
-        raise ArgumentError(message)
+        raise ArgumentError(f"sizes is {described(sizes)}, and build takes no argument by name.")
     return {first: sizes}
 
 
@@ -118,8 +116,7 @@ def check_limits(seconds: object, tests: object) -> None:
         number: Any = value
         if isinstance(value, bool) or not isinstance(value, kind) or not number >= 0 or (kind is int and number > _MOST_TESTS):
             wanted = f"whole number from 0 to {_MOST_TESTS:,}" if kind is int else "number of at least 0"
-            message = f"{what} is {described(value)}; wanted a {wanted}."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{what} is {described(value)}; wanted a {wanted}.")
 
 
 def read_call(build: Callable[..., Any], said: Mapping[str, Any], held: Mapping[str, Any]) -> Call:
@@ -137,11 +134,9 @@ def read_call(build: Callable[..., Any], said: Mapping[str, Any], held: Mapping[
         _take(call, name, (name,), parameter.default, parameter.annotation, left)
     if left:
         known = ", ".join([variable.name for variable in call.variables] + [*call.choices, *call.held]) or "none"
-        message = f"build takes no argument {next(iter(left))!r}; it takes {known}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"build takes no argument {next(iter(left))!r}; it takes {known}.")
     if not call.variables:
-        message = "build takes no size: none of its arguments is a whole number. Give one by name, as in derive(build, width=8)."
-        raise ArgumentError(message)
+        raise ArgumentError("build takes no size: none of its arguments is a whole number. Give one by name, as in derive(build, width=8).")
     return call
 
 
@@ -166,8 +161,7 @@ def _parameters(build: Callable[..., Any], left: Mapping[str, Any]) -> dict[str,
                 other: inspect.Parameter(other, inspect.Parameter.KEYWORD_ONLY) for other in left if other not in signature.parameters
             }
         elif parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
-            message = f"build takes {name!r} by position only; wrap it: derive(lambda {name}: build({name}), ...)."
-            raise ArgumentError(message)
+            raise ArgumentError(f"build takes {name!r} by position only; wrap it: derive(lambda {name}: build({name}), ...).")
         elif parameter.kind is not inspect.Parameter.VAR_POSITIONAL:
             found[name] = parameter.replace(annotation=hints.get(name, parameter.annotation))
     return found
@@ -187,8 +181,7 @@ def _take(call: Call, name: str, place: Place, default: Any, annotation: Any, le
     elif isinstance(given, range):
         sizes = given if given.step > 0 else given[::-1]
         if not sizes or sizes[0] < 0 or sizes[-1] > _LARGEST:
-            message = f"{name} is {given!r}; wanted a range with at least one size, from 0 to {_LARGEST:,}."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{name} is {given!r}; wanted a range with at least one size, from 0 to {_LARGEST:,}.")
         call.variables.append(Variable(name, place, sizes[len(sizes) // 2], among=sizes))
     elif given is UNSAID and default is UNSAID:
         _take_by_annotation(call, name, place, annotation)
@@ -205,8 +198,7 @@ def _take_by_annotation(call: Call, name: str, place: Place, annotation: Any) ->
     elif annotation in {bool, "bool"}:
         call.choices[name] = (place, (True, False))
     else:
-        message = f"the argument {name!r} has no default and no annotation; give a value: derive(build, held={{{name!r}: ...}})."
-        raise ArgumentError(message)
+        raise ArgumentError(f"the argument {name!r} has no default and no annotation; give a value: derive(build, held={{{name!r}: ...}}).")
 
 
 def _take_value(call: Call, name: str, place: Place, value: Any, left: dict[str, Any]) -> None:

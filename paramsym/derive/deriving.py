@@ -42,8 +42,7 @@ class DerivedCount(Printed):
         taken = {symbol.name: symbol for symbol in self.formula.free_symbols if isinstance(symbol, Symbol)}
         unknown = [name for name in sizes if name not in taken and name not in self.certificate.coordinates]
         if unknown:
-            message = f"the count has no size {unknown[0]!r}; it has {', '.join(sorted(taken)) or 'none'}."
-            raise ArgumentError(message)
+            raise ArgumentError(f"the count has no size {unknown[0]!r}; it has {', '.join(sorted(taken)) or 'none'}.")
         return self.formula.xreplace({taken[name]: Integer(value) for name, value in sizes.items() if name in taken})
 
     def __str__(self) -> str:
@@ -136,8 +135,7 @@ def _derived(search: Search) -> Derived | DerivedCount:
     try:
         form.polynomial  # noqa: B018 - a sum over copies may have no closed form
     except SizeError as error:
-        message = f"every size follows a law, but the count does not: {error}"
-        raise NoLawError(message) from None
+        raise NoLawError(f"every size follows a law, but the count does not: {error}") from None
     by_size = sorted(search.tested, key=lambda sample: len(sample.seen))
     checked = [_same_as_layer(form, sample) for sample in by_size[::_EVERY][:8]]
     return replace(form, certificate=replace(certificate, ordered=all(checked)))

@@ -181,8 +181,7 @@ def said_domain(variables: Sequence[Variable]) -> Domain:
 
     def expanded(name: str, above: tuple[str, ...]) -> Law:
         if name in above:
-            message = f"the formulas of {' and '.join(dict.fromkeys(above))} depend on each other; one of them must be free."
-            raise ArgumentError(message)
+            raise ArgumentError(f"the formulas of {' and '.join(dict.fromkeys(above))} depend on each other; one of them must be free.")
         if name not in done:
             law, _ = laws[name]
             for other in dict.fromkeys(law.names()):

@@ -46,8 +46,7 @@ def generalise(layer: Layer, letters: Mapping[Any, Any]) -> Layer:
     for (sort, number), letter in wanted.items():
         sorts = [one for one, value in found if value == number]
         if not sorts or (sort and sort not in sorts):
-            message = f"{sort + ' ' if sort else ''}{number} is nowhere in {type(layer).__name__}; there are {_listed(found)}."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{sort + ' ' if sort else ''}{number} is nowhere in {type(layer).__name__}; there are {_listed(found)}.")
         if not sort and len(sorts) > 1:
             keys = ", ".join(f"({one!r}, {number}): ..." for one in sorts)
             message = f"{number} means several things here: {' and '.join(sorts)}; {text(letter)} cannot be all of them. Write {{{keys}}}."
@@ -60,8 +59,7 @@ def generalise(layer: Layer, letters: Mapping[Any, Any]) -> Layer:
 def _wanted(letters: Mapping[Any, Any]) -> dict[tuple[str, int], Any]:
     given: Any = letters  # callers without a type checker
     if not isinstance(given, Mapping) or not given:
-        message = f"letters are a mapping from numbers to symbols, such as {{768: H}}, not {quoted(given)}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"letters are a mapping from numbers to symbols, such as {{768: H}}, not {quoted(given)}.")
     found: dict[tuple[str, int], Any] = {}
     numbers: dict[Any, int] = {}
     for key, typed in letters.items():
@@ -73,8 +71,7 @@ def _wanted(letters: Mapping[Any, Any]) -> dict[tuple[str, int], Any]:
             message = f"letters has {quoted(key)}: {quoted(typed)}; wanted a number and a symbol, such as 768: H, or ('heads', 12): A."
             raise ArgumentError(message)
         if letter.is_Symbol and numbers.setdefault(letter, number) != number:
-            message = f"{letter} cannot be {numbers[letter]} and {number}; one letter is one number."
-            raise StructureError(message)
+            raise StructureError(f"{letter} cannot be {numbers[letter]} and {number}; one letter is one number.")
         found[sort, number] = letter
     return found
 
@@ -84,15 +81,12 @@ def _check_back(layer: Layer, general: Layer, wanted: Mapping[tuple[str, int], A
     values: dict[Symbol, Expr] = {letter: Integer(number) for (_, number), letter in wanted.items() if letter.is_Symbol}
     open_ = [symbol for letter in wanted.values() for symbol in symbols_in(letter) if symbol not in values]
     if open_:
-        message = f"the letter {open_[0]} is only in an expression and has no number; give one, as in {{768: {open_[0]}}}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"the letter {open_[0]} is only in an expression and has no number; give one, as in {{768: {open_[0]}}}.")
     for (_, number), letter in wanted.items():
         if int(substitute(letter, values)) != number:
-            message = f"{text(letter)} is {substitute(letter, values)} and not {number} with the letters given."
-            raise StructureError(message)
+            raise StructureError(f"{text(letter)} is {substitute(letter, values)} and not {number} with the letters given.")
     if general.at({symbol: value for symbol, value in values.items() if symbol in general.symbols}).shapes() != layer.shapes():
-        message = "the letters change shapes where a number follows from another one; give the other one a letter, too."
-        raise StructureError(message)
+        raise StructureError("the letters change shapes where a number follows from another one; give the other one a letter, too.")
 
 
 def _listed(found: Counter[tuple[str, int]]) -> str:

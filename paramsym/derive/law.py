@@ -42,14 +42,12 @@ class Atom:
             if isinstance(one, int) and isinstance(other, int) and 0 <= other <= _MOST_BITS:
                 return int(one**other)
             if other.denominator != 1 or not -_MOST_BITS <= other <= _MOST_BITS:
-                message = f"{self} has an exponent of {other}; no size is that large."
-                raise SizeError(message)
+                raise SizeError(f"{self} has an exponent of {other}; no size is that large.")
             return Fraction(one) ** int(other)
         if isinstance(one, int) and isinstance(other, int) and other > 0:
             return one // other if self.kind == "floor" else -(-one // other)
         if other == 0:
-            message = f"{self} is a quotient by zero."
-            raise SizeError(message)
+            raise SizeError(f"{self} is a quotient by zero.")
         quotient = Fraction(one) / other
         return quotient.__floor__() if self.kind == "floor" else quotient.__ceil__()
 

@@ -77,8 +77,7 @@ class Derived(Layer):
                 return form
         had = "; ".join(", ".join(f"{k}={v!r}" for k, v in form._choice.items()) or "no flags" for form in self.strata)
         wanted = ", ".join(f"{name}={value!r}" for name, value in flags.items())
-        message = f"no form was derived for {wanted}; forms exist for {had}."
-        raise StructureError(message)
+        raise StructureError(f"no form was derived for {wanted}; forms exist for {had}.")
 
 
 def modelled(laws: LevelLaw, domain: Domain) -> Layer:
@@ -95,8 +94,7 @@ def _check(demands: Iterable[tuple[str, Dim, Dim, str, str]]) -> None:
             divides(small, large, one, other)
         elif kind == "at most" and not within(small, large):
             found = f"they are {text(small)} and {text(large)}"
-            message = f"the form holds if {one} is at most {other}; {found}. Derive the build again for such sizes."
-            raise StructureError(message)
+            raise StructureError(f"the form holds if {one} is at most {other}; {found}. Derive the build again for such sizes.")
         elif kind == "differ" and same(small, large):
             message = f"the form holds if {one} and {other} differ; both are {text(small)}, for which the build stores other tensors."
             raise StructureError(message)
@@ -121,8 +119,7 @@ def _level(
 ) -> Layer:
     items: list[tuple[str, Layer]] = []
     if laws.leaf is not None:
-        message = f"a tensor and other tensors below it are both named {path!r}; no layer can hold them."
-        raise StructureError(message)
+        raise StructureError(f"a tensor and other tensors below it are both named {path!r}; no layer can hold them.")
     dot = "." if path else ""
     for name, member in laws.members:
         if isinstance(member, LevelLaw):
@@ -152,8 +149,7 @@ def _copies(
         if leaves or not name:
             members = ((name, LevelLaw(inside.leaf)),) if inside.leaf is not None else inside.members
             if inside.leaf is not None and inside.members:
-                message = f"a tensor and other tensors below it are both named {path + name!r}; no layer can hold them."
-                raise StructureError(message)
+                raise StructureError(f"a tensor and other tensors below it are both named {path + name!r}; no layer can hold them.")
             held = [(leaf, member) for leaf, member in members if isinstance(member, LevelLaw)]
             blocks.append(Level(tuple(("", _tensor(leaf, member, domain, inner, ties, path + leaf, here)) for leaf, member in held)))
         else:

@@ -84,8 +84,7 @@ def _torch(module: Any) -> Iterator[Seen]:
     firsts: dict[int, str] = {}
     for number, (name, tensor, kind) in enumerate(torch_tensors(module)):
         if number >= _MOST:
-            message = f"the module {type(module).__name__} has more than {_MOST:,} tensors; {_MOST:,} are the limit."
-            raise StructureError(message)
+            raise StructureError(f"the module {type(module).__name__} has more than {_MOST:,} tensors; {_MOST:,} are the limit.")
         first = firsts.setdefault(id(tensor), name)
         yield Seen(name, shape_of(tensor, name), kind, bool(tensor.requires_grad), "" if first == name else first)
 
@@ -115,8 +114,7 @@ def shape_of(tensor: Any, name: str) -> tuple[int, ...]:
         ArgumentError: a lazy tensor without a shape.
     """
     if type(tensor).__name__.startswith("Uninitialized"):
-        message = f"{name!r} has no shape yet: run the lazy module once on an input before it is read."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{name!r} has no shape yet: run the lazy module once on an input before it is read.")
     return tuple(int(extent) for extent in tensor.shape)
 
 
@@ -150,8 +148,7 @@ class Builder:
         if hasattr(result, "__index__") and not hasattr(result, "shape") and not isinstance(result, bool):
             return int(result.__index__())
         if isinstance(result, bool | float | str) or result is None:
-            message = f"build returned {described(result)}; wanted a module, a mapping of names to shapes, or a count (an int)."
-            raise ArgumentError(message)
+            raise ArgumentError(f"build returned {described(result)}; wanted a module, a mapping of names to shapes, or a count (an int).")
         return tensors_of(result)
 
     def _made(self, arguments: Mapping[str, Any], *, on_meta: bool) -> Any:

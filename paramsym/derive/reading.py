@@ -31,8 +31,7 @@ def from_module(module: Any, variables: Any = None) -> Layer:
     64
     """
     if isinstance(module, type):
-        message = f"{module.__name__} is a class; build it first, with its sizes."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{module.__name__} is a class; build it first, with its sizes.")
     if is_torch(module):
         from paramsym.derive.reading_torch import from_torch
 
@@ -49,18 +48,16 @@ def from_module(module: Any, variables: Any = None) -> Layer:
     linen = sys.modules.get("flax.linen")
     if linen is not None and isinstance(module, linen.Module):
         if variables is None:
-            message = (
+            raise ArgumentError(
                 f"a linen module such as {type(module).__name__} contains no parameters; give them as well:"
                 " from_module(module, jax.eval_shape(module.init, key, *inputs))."
             )
-            raise ArgumentError(message)
         from paramsym.derive.reading_flax import from_linen
 
         return from_linen(variables)
     if isinstance(module, Mapping):
         return assembled(tensors_of(module), {})
-    message = f"{described(module)} is not a module; wanted one of torch, Keras or Flax, or a mapping of names to shapes."
-    raise ArgumentError(message)
+    raise ArgumentError(f"{described(module)} is not a module; wanted one of torch, Keras or Flax, or a mapping of names to shapes.")
 
 
 def assembled(seen: Sequence[Seen], known: Mapping[str, Layer]) -> Layer:
@@ -79,8 +76,7 @@ def assembled(seen: Sequence[Seen], known: Mapping[str, Layer]) -> Layer:
             else:
                 place = place.setdefault(step, {})
                 if not isinstance(place, dict):
-                    message = f"{path!r} is a tensor and has other tensors below it; no layer can hold both."
-                    raise StructureError(message)
+                    raise StructureError(f"{path!r} is a tensor and has other tensors below it; no layer can hold both.")
     return tied(_nested(known.get("", tree)), seen)
 
 

@@ -162,6 +162,5 @@ def _checked(layer: Layer, seen: tuple[Seen, ...], subject: str) -> Layer:
     if not holds_what_was_seen(layer, seen, ordered=False):
         layer = assembled(seen, {})
     if not holds_what_was_seen(layer, seen, ordered=False):
-        message = f"{subject} cannot be written as a layer: its parameters have contradictory names."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{subject} cannot be written as a layer: its parameters have contradictory names.")
     return layer

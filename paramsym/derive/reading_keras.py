@@ -19,8 +19,7 @@ _LEFT_OUT = frozenset({"name", "dtype", "trainable", "batch_input_shape", "regis
 def from_keras(layer: Any) -> Layer:
     """Return a built Keras layer or model as a layer."""
     if not getattr(layer, "built", True):
-        message = f"the Keras layer {layer.name!r} is not built; call layer.build(input_shape) first."
-        raise ArgumentError(message)
+        raise ArgumentError(f"the Keras layer {layer.name!r} is not built; call layer.build(input_shape) first.")
     seen = tensors_of(layer)
     found = _door(layer)
     if found is not None:

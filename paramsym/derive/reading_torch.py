@@ -24,8 +24,7 @@ def from_torch(module: Any) -> Layer:
     _check_state(module, seen)
     layer = tied(_read(module, {}), seen)
     if not holds_what_was_seen(layer, seen):
-        message = f"{type(module).__name__} cannot be written as a layer: its tensors have names that contradict each other."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{type(module).__name__} cannot be written as a layer: its tensors have names that contradict each other.")
     return layer
 
 
@@ -39,11 +38,10 @@ def _check_state(module: Any, seen: tuple[Seen, ...]) -> None:
     found = {tensor.name for tensor in seen if tensor.kind != "hidden"}
     differing = sorted(stated ^ found)
     if differing:
-        message = (
+        raise ArgumentError(
             f"the state dict of {type(module).__name__} does not contain its parameters and buffers unchanged ({differing[0]!r})."
             " Read a quantised or sharded module before it is converted or wrapped."
         )
-        raise ArgumentError(message)
 
 
 def _read(module: Any, known: dict[int, Layer]) -> Layer:
@@ -114,8 +112,7 @@ def _alike(module: Any) -> Layer:
     """Return the block of a stack, whose blocks must all be equal."""
     blocks = {_read(inner, {}) for inner in module.layers}
     if len(blocks) != 1:
-        message = "the blocks differ"
-        raise AttributeError(message)
+        raise AttributeError("the blocks differ")
     return blocks.pop()
 
 

@@ -153,19 +153,16 @@ class Search:
         if first is None:
             where = ", ".join(f"{name}={value}" for name, value in (start or self.domain.start()).items())
             why = self.reason or "the formulas give no size"
-            message = f"build fails at the start values ({where}): {why}. Give other start values."
-            raise ArgumentError(message)
+            raise ArgumentError(f"build fails at the start values ({where}): {why}. Give other start values.")
         if not first.seen:
-            message = "build returned no tensor; wanted a module, a mapping of names to shapes, or a count (an int)."
-            raise ArgumentError(message)
+            raise ArgumentError("build returned no tensor; wanted a module, a mapping of names to shapes, or a count (an int).")
         for _ in range(3):
             self._same_again(first)
 
     def _same_again(self, sample: Sample) -> None:
         if self._built(sample.numbers) != sample.seen:
             where = ", ".join(f"{name}={value}" for name, value in sample.numbers.items())
-            message = f"build returned two different results at {where}; derive needs a build without randomness."
-            raise misfit(message)
+            raise misfit(f"build returned two different results at {where}; derive needs a build without randomness.")
 
     def _learn_domain(self) -> None:
         """Find the build's conditions on its sizes from the refused sizes."""
@@ -247,8 +244,7 @@ class Search:
         """Build lines through two points, the principal lattice of order two, and small and large random points."""
         bases = list(islice(self._bases(), 2))
         if not bases:
-            message = f"too few sizes were found that build accepts; the last refusal was: {self.reason or 'none'}."
-            raise ArgumentError(message)
+            raise ArgumentError(f"too few sizes were found that build accepts; the last refusal was: {self.reason or 'none'}.")
         for number, base in enumerate(bases):
             for name in self.domain.coordinates:
                 counter = name in self.domain.counters

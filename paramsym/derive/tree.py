@@ -348,8 +348,7 @@ def _alias(cases: Sequence[tuple[Numbers, Seen]], path: str) -> tuple[str, tuple
             and all(case[name] == one[position] for (case, _), one in zip(cases, found, strict=True))
         ]
         if not same:
-            message = f"{path} is tied to {cases[0][1].alias_of} and, elsewhere, to another copy, which no index explains."
-            raise misfit(message)
+            raise misfit(f"{path} is tied to {cases[0][1].alias_of} and, elsewhere, to another copy, which no index explains.")
         places.append(same[-1])
     return blank(cases[0][1].alias_of), tuple(places)
 

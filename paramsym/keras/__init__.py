@@ -18,10 +18,9 @@ __test__ = {name: str(door.__doc__) for name, door in DOORS.items()}
 def __getattr__(name: str) -> Door:
     near = nearest(name, __dir__())
     meant = f"; did you mean {' or '.join(near)}?" if near else "."
-    message = (
+    raise AttributeError(
         f"module 'paramsym.keras' has no attribute {name!r}{meant} dir(ps.keras) lists all layers, and ps.from_module reads a Keras model."
     )
-    raise AttributeError(message)
 
 
 def __dir__() -> list[str]:

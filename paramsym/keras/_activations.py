@@ -60,8 +60,7 @@ def activation_of(activation: object, name: str) -> Layer:
     if isinstance(activation, Layer):
         return activation
     if isinstance(activation, str) and activation not in ACTIVATIONS:
-        message = f"{name} is {quoted(activation)}; wanted one of {', '.join(sorted(ACTIVATIONS))}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{name} is {quoted(activation)}; wanted one of {', '.join(sorted(ACTIVATIONS))}.")
     called = "linear" if activation is None else activation if isinstance(activation, str) else getattr(activation, "__name__", "")
     return ACTIVATIONS.get(called) or plain.Activation(called or type(activation).__name__)
 

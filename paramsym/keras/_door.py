@@ -83,8 +83,7 @@ class Door:
         try:
             bound = self.__signature__.bind(*positional, **named)
         except TypeError as error:
-            message = f"{where}: {error}"
-            raise TypeError(message) from None
+            raise TypeError(f"{where}: {error}") from None
         bound.apply_defaults()
         values = bound.arguments
         input_shape, base = values.pop("input_shape"), values.pop("base")
@@ -166,12 +165,10 @@ def _trainable(base: Mapping[str, Any], *, quantised: bool) -> bool:
     """
     unknown = sorted(set(base) - _EVERY_LAYER)
     if unknown:
-        message = f"the layer has no argument {unknown[0]!r}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"the layer has no argument {unknown[0]!r}.")
     dtype, trainable = base.get("dtype"), base.get("trainable", True)
     if quantised and isinstance(dtype, str) and "_from_" in dtype:
-        message = f"dtype {quoted(dtype)} stores a quantised kernel and its scales, which this library does not support yet."
-        raise NotYetError(message)
+        raise NotYetError(f"dtype {quoted(dtype)} stores a quantised kernel and its scales, which this library does not support yet.")
     _check_flag("trainable", trainable)
     return bool(trainable)
 
@@ -187,18 +184,15 @@ def shape_of(input_shape: object, rank: int | None = None, name: str = "input_sh
         raise wrong(input_shape, name, "a tuple such as (None, 10, 16), batch first")
     checked = tuple(None if extent is None else size(extent, f"{name}[{i}]") for i, extent in enumerate(input_shape))
     if rank is not None and len(checked) != rank:
-        message = f"{name} {checked} has {len(checked)} axes; wanted {rank}, batch first."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{name} {checked} has {len(checked)} axes; wanted {rank}, batch first.")
     return checked
 
 
 def axis_size(shape: Shape, axis: int) -> Dim:
     """Return the extent of an axis on which the weights depend; it must be known."""
     if not -len(shape) <= axis < len(shape):
-        message = f"axis {quoted(axis)} is outside the input shape {shape}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"axis {quoted(axis)} is outside the input shape {shape}.")
     extent = shape[axis]
     if extent is None:
-        message = f"axis {axis} of the input shape {shape} is None, but the weights depend on it; give a size or a symbol."
-        raise SizeError(message)
+        raise SizeError(f"axis {axis} of the input shape {shape} is None, but the weights depend on it; give a size or a symbol.")
     return extent

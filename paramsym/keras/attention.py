@@ -80,8 +80,7 @@ def AdditiveAttention(given: Given, shapes: Any) -> Layer:
 def _heads(given: Given, shapes: Any, rank: int | None = None) -> Layer:
     _, value, key = found = _shapes(shapes, rank)
     if rank is None and value[1:-1] != key[1:-1]:
-        message = f"value {value} and key {key} may differ in their last axis only."
-        raise SizeError(message)
+        raise SizeError(f"value {value} and key {key} may differ in their last axis only.")
     width, vdim, kdim = (axis_size(shape, -1) for shape in found)
     named = given.named(attention.MultiHeadAttention)
     named["output_dim"] = named.get("output_dim") or None
@@ -95,8 +94,7 @@ def _shapes(shapes: Any, rank: int | None = None) -> tuple[Shape, ...]:
         missing = [role for role in _ROLES[:2] if shapes.get(role) is None]
         if unknown or missing:
             fault = f"has {unknown[0]!r}" if unknown else f"has no {missing[0]!r}"
-            message = f"input_shape {fault}; wanted query, value and, if it differs, key."
-            raise ArgumentError(message)
+            raise ArgumentError(f"input_shape {fault}; wanted query, value and, if it differs, key.")
         found = {role: shape for role, shape in shapes.items() if shape is not None}
     else:
         several: Sequence[Any] = shapes if isinstance(shapes, list | tuple) else ()

@@ -27,8 +27,7 @@ def adapted(layer: Layer, given: Given, lora_alpha: Any = None) -> Layer:
     if not rank:
         return layer
     if constraint is not None or given.values.get("embeddings_constraint") is not None:
-        message = f"lora_rank={rank} together with a constraint; Keras takes one of them, not both."
-        raise ArgumentError(message)
+        raise ArgumentError(f"lora_rank={rank} together with a constraint; Keras takes one of them, not both.")
     return LoRA(layer, rank, lora_alpha=lora_alpha)
 
 
@@ -45,8 +44,7 @@ def Dense(given: Given, shape: Any) -> Layer:
     """
     inputs = shape_of(shape)
     if len(inputs) < 2:
-        message = f"input_shape {inputs} has {len(inputs)} axes; wanted at least 2, batch first."
-        raise ArgumentError(message)
+        raise ArgumentError(f"input_shape {inputs} has {len(inputs)} axes; wanted at least 2, batch first.")
     layer = dense.Dense(axis_size(inputs, -1), given.units, given.use_bias, dialect="keras")
     return activated(adapted(layer, given), given.activation)
 
@@ -111,7 +109,6 @@ def PReLU(given: Given, shape: Any) -> Layer:
     slopes: list[Dim | None] = list(inputs[1:])
     for axis in given.shared_axes:
         if not -len(slopes) <= axis - 1 < len(slopes):
-            message = f"shared_axes has {quoted(axis)}, which is outside the input shape {inputs}."
-            raise ArgumentError(message)
+            raise ArgumentError(f"shared_axes has {quoted(axis)}, which is outside the input shape {inputs}.")
         slopes[axis - 1] = 1  # as in Keras, where -1 is the last axis but one
     return activation.PReLU(tuple(axis_size(tuple(slopes), axis) for axis in range(len(slopes))), dialect="keras")

@@ -84,8 +84,7 @@ def BatchNormalization(given: Given, shape: Any) -> Layer:
 def _check_statistics(given: Given) -> None:
     if (given.mean is None) != (given.variance is None):
         missing = "mean" if given.mean is None else "variance"
-        message = f"mean and variance are given together or not at all; {missing} is None."
-        raise ArgumentError(message)
+        raise ArgumentError(f"mean and variance are given together or not at all; {missing} is None.")
 
 
 @door(takes(axis=-1, mean=None, variance=None, invert=False), reads={"axis": any_axes}, complete=_check_statistics)
@@ -99,8 +98,7 @@ def Normalization(given: Given, shape: Any) -> Layer:
     places = [axis % len(shape) for axis in given.axis]
     twice = next((axis for axis in sorted(places) if places.count(axis) > 1), None)
     if twice is not None:
-        message = f"axis is {quoted(given.axis)}, which contains axis {twice} twice; give each axis once."
-        raise ArgumentError(message)
+        raise ArgumentError(f"axis is {quoted(given.axis)}, which contains axis {twice} twice; give each axis once.")
     kept = dict(sorted(zip(places, extents, strict=True)))
     return normalization.Normalization(tuple(kept.values()), given.mean is not None, given.invert, _elsewhere(tuple(kept), len(shape)))
 

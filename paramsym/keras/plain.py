@@ -75,8 +75,7 @@ def _pair(value: Any, name: str) -> tuple[Count, Count]:
     both = tupled(value, name)
     both = both if isinstance(both, tuple) else (both, both)
     if len(both) != 2:
-        message = f"{name} has the entry {quoted(value)}; wanted a number, or one before and one after."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{name} has the entry {quoted(value)}; wanted a number, or one before and one after.")
     return count(both[0], name), count(both[1], name)
 
 

@@ -66,8 +66,7 @@ def Sequential(given: Given, shape: Any) -> Layer:
     for layer in layers:
         name = _name(layer, seen)
         if name in found:
-            message = f"two layers are called {name!r}; give them different names."
-            raise StructureError(message)
+            raise StructureError(f"two layers are called {name!r}; give them different names.")
         found[name] = layer if isinstance(layer, Layer) else layer.build(shape)
         waiting -= isinstance(layer, Unbuilt)
         if waiting:
@@ -81,11 +80,9 @@ def _listed(layers: Any) -> list[Any]:
     for position, layer in enumerate(layers):
         if not isinstance(layer, Layer | Unbuilt | InputShape) or (position and isinstance(layer, InputShape)):
             wanted = "a layer such as keras.Dense(3)" if position else "keras.Input(shape) or a layer such as keras.Dense(3)"
-            message = f"layers[{position}] is {described(layer)}; wanted {wanted}."
-            raise ArgumentError(message)
+            raise ArgumentError(f"layers[{position}] is {described(layer)}; wanted {wanted}.")
     if len(layers) == 1 and isinstance(layers[0], InputShape):
-        message = "layers has an input and no layer after it; add a layer."
-        raise ArgumentError(message)
+        raise ArgumentError("layers has an input and no layer after it; add a layer.")
     return [*layers]
 
 

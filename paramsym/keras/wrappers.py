@@ -28,8 +28,7 @@ def _check_directions(given: Given) -> bool:
     forward, backward = _directions(given)
     for layer in (forward, backward):
         if isinstance(layer, Unbuilt) and layer.name not in _RECURRENT:
-            message = f"{layer.name} is not a recurrent layer; wanted one of {', '.join(sorted(_RECURRENT))}."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{layer.name} is not a recurrent layer; wanted one of {', '.join(sorted(_RECURRENT))}.")
     if isinstance(forward, Layer) or isinstance(backward, Layer):
         return isinstance(forward, Layer) and isinstance(backward, Layer | None)
     there, back = forward.options, (backward or forward).options
@@ -38,8 +37,7 @@ def _check_directions(given: Given) -> bool:
         raise ArgumentError(message)
     for flag in ("stateful", "return_sequences", "return_state"):
         if there[flag] != back[flag]:
-            message = f"{flag} is {there[flag]} forwards and {back[flag]} backwards; wanted the same in both."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{flag} is {there[flag]} forwards and {back[flag]} backwards; wanted the same in both.")
     return False
 
 
@@ -70,8 +68,7 @@ def SpectralNormalization(given: Given, shape: Any) -> Layer:
     inner = _inner(given)
     built = _built(inner, shape)
     if not any(tensor.name in {"kernel", "embeddings"} for tensor in built.own_tensors[:1]):
-        message = f"{type(built).__name__} has neither a kernel nor embeddings."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{type(built).__name__} has neither a kernel nor embeddings.")
     return SpectralNorm(built, called="" if isinstance(inner, Layer) else _name(inner))
 
 
@@ -86,8 +83,7 @@ def TimeDistributed(given: Given, shape: Any) -> Layer:
     if shape is not None:
         checked = shape_of(shape)
         if len(checked) < 3:
-            message = f"input_shape {checked} has {len(checked)} axes; wanted batch, time and at least one more."
-            raise ShapeError(message)
+            raise ShapeError(f"input_shape {checked} has {len(checked)} axes; wanted batch, time and at least one more.")
         step = (checked[0], *checked[2:])
     return wrappers.TimeDistributed(_built(inner, step), _name(inner))
 
@@ -103,32 +99,26 @@ def _directions(given: Given) -> tuple[Layer | Unbuilt, Layer | Unbuilt | None]:
 def _wrapped(layer: object, arguments: object) -> Layer | Unbuilt:
     """Return the layer to wrap, built by its name if that is given."""
     if not isinstance(arguments, Mapping | None):
-        message = f"layer_kwargs is {described(arguments)}; wanted a dictionary of arguments."
-        raise ArgumentError(message)
+        raise ArgumentError(f"layer_kwargs is {described(arguments)}; wanted a dictionary of arguments.")
     named: Mapping[Any, Any] = arguments or {}
     foreign = next((name for name in named if not isinstance(name, str)), None)
     if foreign is not None:
-        message = f"layer_kwargs has the key {described(foreign)}; wanted names of arguments, as in {{'units': 4}}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"layer_kwargs has the key {described(foreign)}; wanted names of arguments, as in {{'units': 4}}.")
     if isinstance(layer, str):
         if layer not in DOORS:
-            message = f"there is no layer {layer!r}; wanted one of {', '.join(sorted(DOORS))}."
-            raise UnknownNameError(message)
+            raise UnknownNameError(f"there is no layer {layer!r}; wanted one of {', '.join(sorted(DOORS))}.")
         opens = DOORS[layer]
         try:
             signature(opens).bind(**named)
         except TypeError as error:
-            message = f"layer_kwargs for keras.{opens.__name__}: {error}."
-            raise ArgumentError(message) from None
+            raise ArgumentError(f"layer_kwargs for keras.{opens.__name__}: {error}.") from None
         opened: Layer | Unbuilt = opens(**named)
         # A layer that needs no input shape may still have a given name.
         return Unbuilt(layer, lambda _: opened, named) if isinstance(opened, Layer) and "name" in named else opened
     if not isinstance(layer, Layer | Unbuilt):
-        message = f"layer is {described(layer)}; wanted a layer such as keras.LSTM(4)."
-        raise ArgumentError(message)
+        raise ArgumentError(f"layer is {described(layer)}; wanted a layer such as keras.LSTM(4).")
     if named:
-        message = "layer_kwargs go with the name of a layer, as in layer='LSTM'; this layer is already built."
-        raise ArgumentError(message)
+        raise ArgumentError("layer_kwargs go with the name of a layer, as in layer='LSTM'; this layer is already built.")
     return layer
 
 

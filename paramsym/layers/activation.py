@@ -76,8 +76,7 @@ class PReLU(Sibling):
         if self.dialect == "torch" and self.num_parameters != 1:  # a slope per channel, on axis 1
             channels = x.sizes[1] if x.rank > 1 else 1
             if differ(channels, cast("Dim", self.num_parameters)):
-                message = f"there are {self.num_parameters} slopes for {channels} channels, on axis 1 of {text(x.sizes)}."
-                raise ShapeError(message)
+                raise ShapeError(f"there are {self.num_parameters} slopes for {channels} channels, on axis 1 of {text(x.sizes)}.")
             slopes = per_channel(slopes, x.rank - 2)
 
         def kernel(x: Value, slopes: Value) -> Value:

@@ -82,8 +82,7 @@ class _GlobalPool(Variant):
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         if not isinstance(self.rank, int):
-            message = f"the number of spatial axes is {self.rank}; it must be known."
-            raise ShapeError(message)
+            raise ShapeError(f"the number of spatial axes is {self.rank}; it must be known.")
         x, restored = spatial(x, self.rank, self.data_format, batched=True)
         y = reduce(self.statistic, x, *range(2, x.rank), keep=self.keepdims)
         return restored(y) if self.keepdims else y

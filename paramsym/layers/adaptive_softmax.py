@@ -48,22 +48,19 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
 
     def conditions(self) -> None:
         if not self.cutoffs:
-            message = "cutoffs is empty; wanted at least one, as in (2000, 10000)."
-            raise ArgumentError(message)
+            raise ArgumentError("cutoffs is empty; wanted at least one, as in (2000, 10000).")
         if any(self._divisor(power + 1).is_positive is False for power in range(len(self.cutoffs))):
-            message = f"div_value is {self.div_value}; wanted a positive number."
-            raise ArgumentError(message)
+            raise ArgumentError(f"div_value is {self.div_value}; wanted a positive number.")
         for lower, upper in self._clusters:
             if not within(lower + 1, upper):
                 message = f"cutoffs {self.cutoffs} with n_classes {self.n_classes}: wanted increasing cutoffs between 1 and n_classes - 1."
                 raise SizeError(message)
         for cluster, width in enumerate(self.widths):
             if not within(1, width):
-                message = (
+                raise SizeError(
                     f"in_features {self.in_features} divided by div_value {self.div_value}**{cluster + 1} leaves no width for cluster"
                     f" {cluster}; give fewer cutoffs or a smaller div_value."
                 )
-                raise SizeError(message)
 
     @property
     def widths(self) -> tuple[Dim, ...]:

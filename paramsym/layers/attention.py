@@ -112,8 +112,7 @@ class MultiHeadAttention(Layer):
 
     def conditions(self) -> None:
         if self.head_dim is not None and self.qkv_features is not None:
-            message = "head_dim and qkv_features both say how wide a head is; give one of them."
-            raise ArgumentError(message)
+            raise ArgumentError("head_dim and qkv_features both say how wide a head is; give one of them.")
         self._query_width()
         if self.kv_heads is not None:
             divides(self.kv_heads, self.num_heads, "kv_heads", "num_heads")
@@ -121,14 +120,11 @@ class MultiHeadAttention(Layer):
             message = "storage='fused' keeps query, key and value in one matrix, so kdim and vdim must be embed_dim; use 'separate'."
             raise ArgumentError(message)
         if self.qk_norm is None and (self.qk_norm_scope != "shared" or self.qk_norm_bias is not None):
-            message = "qk_norm_scope and qk_norm_bias say nothing without qk_norm; write qk_norm='rms' or 'layer'."
-            raise ArgumentError(message)
+            raise ArgumentError("qk_norm_scope and qk_norm_bias say nothing without qk_norm; write qk_norm='rms' or 'layer'.")
         if self.dialect != "keras" and (self.attention_axes is not None or self.window is not None):
-            message = "attention_axes and window are Keras' (dialect='keras')."
-            raise ArgumentError(message)
+            raise ArgumentError("attention_axes and window are Keras' (dialect='keras').")
         if self.dialect == "torch" and isinstance(self.output_dim, tuple):
-            message = f"output_dim is {self.output_dim}; several output axes exist in dialect='keras' only."
-            raise ArgumentError(message)
+            raise ArgumentError(f"output_dim is {self.output_dim}; several output axes exist in dialect='keras' only.")
         foreign = {
             "add_bias_kv": self.add_bias_kv,
             "storage": self.storage == "fused",
@@ -145,8 +141,7 @@ class MultiHeadAttention(Layer):
             foreign["several output axes"] = isinstance(self.output_dim, tuple)
         found = next((name for name, given in foreign.items() if given), "")
         if found and self.dialect != "torch":
-            message = f"dialect={self.dialect!r} has no {found}; the torch dialect with storage='separate' takes it."
-            raise ArgumentError(message)
+            raise ArgumentError(f"dialect={self.dialect!r} has no {found}; the torch dialect with storage='separate' takes it.")
 
     def tensors(self) -> Iterator[Tensor]:
         if self.dialect != "torch":
@@ -347,11 +342,9 @@ def attend_over(q: Value, k: Value, v: Value, over: Sequence[int], *, mask: Mask
     kept, positions = ([name for n, name in enumerate(names) if (n in over) is chosen] for chosen in (False, True))
     flat = f"{' '.join(names)} heads width -> ({' '.join(kept)}) ({' '.join(positions)}) heads width"
     if mask and q.sizes[1] != k.sizes[1]:
-        message = f"a window on {k.sizes[1]} keys for {q.sizes[1]} queries; wanted the same number."
-        raise NotYetError(message)
+        raise NotYetError(f"a window on {k.sizes[1]} keys for {q.sizes[1]} queries; wanted the same number.")
     if any(one.rank != q.rank for one in (k, v)):
-        message = f"queries, keys and values have {q.rank - 1}, {k.rank - 1} and {v.rank - 1} axes; wanted the same number."
-        raise ShapeError(message)
+        raise ShapeError(f"queries, keys and values have {q.rank - 1}, {k.rank - 1} and {v.rank - 1} axes; wanted the same number.")
     y = attend(*(one if len(names) == 2 else rearrange(one, flat) for one in (q, k, v)), mask=mask, dropout=dropout)
     sizes = dict(zip(names, q.sizes, strict=False))
     return y if len(names) == 2 else rearrange(y, f"({' '.join(kept)}) ({' '.join(positions)}) f -> {' '.join(names)} f", **sizes)

@@ -68,15 +68,13 @@ def widened(x: Value) -> Value:
 def check_rank(x: Value, fits: bool, wanted: str) -> None:
     """Raise ``RankError`` if the number of axes does not fit."""
     if not fits:
-        message = f"wanted {wanted}; found {x.rank}, {text(x.sizes)}."
-        raise RankError(message)
+        raise RankError(f"wanted {wanted}; found {x.rank}, {text(x.sizes)}.")
 
 
 def not_empty(shape: Shape, where: str = "an axis") -> None:
     """Raise ``ShapeError`` for an extent of zero that the framework refuses."""
     if not all(extent is None or within(1, extent) for extent in shape):
-        message = f"{where} of {text(shape)} is empty; only a batch may be empty."
-        raise ShapeError(message)
+        raise ShapeError(f"{where} of {text(shape)} is empty; only a batch may be empty.")
 
 
 def axis_of(dim: int, input_shape: Shape, where: str = "dim") -> int:
@@ -87,6 +85,5 @@ def axis_of(dim: int, input_shape: Shape, where: str = "dim") -> int:
     """
     rank = len(input_shape)
     if not -rank <= dim < rank:
-        message = f"{where} is {dim}; {text(input_shape)} has axes {-rank} to {rank - 1}."
-        raise ShapeError(message)
+        raise ShapeError(f"{where} is {dim}; {text(input_shape)} has axes {-rank} to {rank - 1}.")
     return dim % rank

@@ -34,8 +34,7 @@ class Cell(Layer):
     def conditions(self) -> None:
         check_functions(self)
         if self.dialect in {"flax", "nnx"} and not self.bias:
-            message = "bias is False; Flax' recurrent cells always have one."
-            raise ArgumentError(message)
+            raise ArgumentError("bias is False; Flax' recurrent cells always have one.")
 
     @property
     def _two_biases(self) -> bool:
@@ -75,8 +74,7 @@ class Cell(Layer):
     def forward(self, own: Own, x: Value, *states: Value) -> Any:
         """One step; missing states are zero. Return the new states, the hidden state first."""
         if len(states) > self.states:
-            message = f"wanted at most {1 + self.states} shapes, of the input and of its states; found {1 + len(states)}."
-            raise ShapeError(message)
+            raise ShapeError(f"wanted at most {1 + self.states} shapes, of the input and of its states; found {1 + len(states)}.")
         x, restored = axes(x, "[batch] features" if self.dialect == "torch" else "batch features", features=self.input_size)
         zero = constant("zeros", (x.sizes[0], self.hidden_size))
         known = [state if state.rank == 2 else axes(state, "[batch] features")[0] for state in states]
@@ -283,8 +281,7 @@ class MGUCell(Cell):
     def conditions(self) -> None:
         super().conditions()
         if self.dialect != "flax":
-            message = f"dialect is {self.dialect!r}; only linen has the minimal gated unit: dialect='flax'."
-            raise ArgumentError(message)
+            raise ArgumentError(f"dialect is {self.dialect!r}; only linen has the minimal gated unit: dialect='flax'.")
 
     def step(self, own: Own, x: Value, *states: Value) -> tuple[Value, ...]:
         (hidden,) = states

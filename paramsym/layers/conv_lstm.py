@@ -146,8 +146,7 @@ class _ConvLSTM(Sibling):
         stride, dilation = per_axis(self.stride, self.rank, "stride"), per_axis(self.dilation, self.rank, "dilation")
         exclude(stride, dilation)
         if self.dialect == "flax" and not within(canonical(Max(*dilation)), 1):
-            message = f"dilation is {self.dilation}; Flax' cell has none."
-            raise ArgumentError(message)
+            raise ArgumentError(f"dilation is {self.dilation}; Flax' cell has none.")
         check_functions(self)
 
     def parts(self) -> Iterator[Part]:

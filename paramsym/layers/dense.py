@@ -161,23 +161,19 @@ class EinsumDense(Layer):
         for letter, one in extents.items():
             other = produced.get(letter)
             if isinstance(one, int) and isinstance(other, int) and one != other:
-                message = f"equation {self.equation!r}: {letter!r} is {one} in the input shape and {other} in the output shape."
-                raise SizeError(message)
+                raise SizeError(f"equation {self.equation!r}: {letter!r} is {one} in the input shape and {other} in the output shape.")
         for letter in outputs:
             if letter not in inputs and letter not in kernel:
-                message = f"equation {self.equation!r}: output letter {letter!r} is neither in the input nor in the kernel."
-                raise ArgumentError(message)
+                raise ArgumentError(f"equation {self.equation!r}: output letter {letter!r} is neither in the input nor in the kernel.")
         yield Tensor("kernel", tuple(self._extent(letter, {**extents, **produced}) for letter in kernel))
         if self.bias_axes is not None:
             yield Tensor("bias", self._bias_shape(outputs, produced, after), role="bias")
 
     def forward(self, own: Own, x: Value) -> Value:
         if x.rank != len(self.input_shape):
-            message = f"wanted {len(self.input_shape)} axes, as in {self.input_shape}; found {x.rank}, {text(x.sizes)}."
-            raise ShapeError(message)
+            raise ShapeError(f"wanted {len(self.input_shape)} axes, as in {self.input_shape}; found {x.rank}, {text(x.sizes)}.")
         if any(differ(found, built) for found, built in zip(x.sizes, self.input_shape, strict=True)):
-            message = f"the layer was built for {self.input_shape}; found {text(x.sizes)}."
-            raise ShapeError(message)
+            raise ShapeError(f"the layer was built for {self.input_shape}; found {text(x.sizes)}.")
         inputs, kernel, outputs = self._terms()
         before, after = self._ellipsis(inputs)
         lead, behind = "... " * bool(before), " ..." * bool(after)
@@ -188,12 +184,10 @@ class EinsumDense(Layer):
         """Split the equation into the letters of input, kernel and output, without ellipses."""
         found = re.fullmatch(_EQUATION, self.equation)
         if not found or (found["lead"] and found["behind"]) or (found["behind"] and len(found["inputs"]) == 1):
-            message = f"equation is {self.equation!r}; write 'ab,bc->ac', '...b,bc->...c' or 'ab...,bc->ac...'."
-            raise ArgumentError(message)
+            raise ArgumentError(f"equation is {self.equation!r}; write 'ab,bc->ac', '...b,bc->...c' or 'ab...,bc->ac...'.")
         for term in found.group("inputs", "kernel", "outputs"):
             if len(set(term)) != len(term):
-                message = f"equation {self.equation!r}: a letter occurs twice in {term!r}."
-                raise ArgumentError(message)
+                raise ArgumentError(f"equation {self.equation!r}: a letter occurs twice in {term!r}.")
         return found["inputs"], found["kernel"], found["outputs"]
 
     def _ellipsis(self, inputs: str) -> tuple[int, int]:
@@ -217,19 +211,16 @@ class EinsumDense(Layer):
 
     def _extent(self, letter: str, extents: dict[str, Dim | None]) -> Dim:
         if letter not in extents:
-            message = f"equation {self.equation!r}: kernel letter {letter!r} is neither in the input nor in the output."
-            raise ArgumentError(message)
+            raise ArgumentError(f"equation {self.equation!r}: kernel letter {letter!r} is neither in the input nor in the output.")
         found = extents[letter]
         if found is None:
-            message = f"equation {self.equation!r}: a weight needs the extent of {letter!r}, which is None; give a size or a symbol."
-            raise SizeError(message)
+            raise SizeError(f"equation {self.equation!r}: a weight needs the extent of {letter!r}, which is None; give a size or a symbol.")
         return found
 
     def _bias_shape(self, outputs: str, produced: dict[str, Dim | None], after: int) -> tuple[Dim, ...]:
         axes = self.bias_axes or ""
         if not axes or not set(axes) <= set(outputs):
-            message = f"bias_axes is {axes!r}; wanted letters of the output {outputs!r}, or None for no bias."
-            raise ArgumentError(message)
+            raise ArgumentError(f"bias_axes is {axes!r}; wanted letters of the output {outputs!r}, or None for no bias.")
         first = min(outputs.index(letter) for letter in axes)
         kept: tuple[Dim, ...] = tuple(self._extent(letter, produced) if letter in axes else 1 for letter in outputs[first:])
         return kept + (1,) * after

@@ -26,8 +26,7 @@ def renormed(rows: Value, max_norm: float | None, norm_type: float) -> Value:
 def _check_padding_index(padding_idx: int | None, num_embeddings: Width) -> None:
     rows = extent(num_embeddings)
     if padding_idx is not None and not within(padding_idx + 1 if padding_idx >= 0 else -padding_idx, rows):
-        message = f"padding_idx {padding_idx} is outside the table of num_embeddings {rows} rows."
-        raise SizeError(message)
+        raise SizeError(f"padding_idx {padding_idx} is outside the table of num_embeddings {rows} rows.")
 
 
 @dataclass(frozen=True)
@@ -117,8 +116,7 @@ class EmbeddingBag(Layer):
         A flat list is not accepted, because its shape does not contain the number of bags.
         """
         if index.rank != 2:
-            message = f"wanted 2 axes, (bags, indices of a bag); found {index.rank}, {text(index.sizes)}."
-            raise RankError(message)
+            raise RankError(f"wanted 2 axes, (bags, indices of a bag); found {index.rank}, {text(index.sizes)}.")
         values = (own.weight, index) if weights is None else (own.weight, index, weights)
         return region("embedding bag", self._reduced, *values, keeps=tuple(self._kept(*index.sizes, weighted=weights is not None)))
 

@@ -111,13 +111,11 @@ class MixtureOfExperts(Layer):
     def conditions(self) -> None:
         at_most(self.experts_per_token, self.num_experts, "experts_per_token", "num_experts")
         if self.transposed and self.storage != "stacked":
-            message = "transposed is the layout of a stack of experts; it needs storage='stacked'."
-            raise ArgumentError(message)
+            raise ArgumentError("transposed is the layout of a stack of experts; it needs storage='stacked'.")
         divides(self.groups, self.num_experts, "groups", "num_experts")
         at_most(self.groups_per_token, self.groups, "groups_per_token", "groups")
         if self.shared_gate and self.shared_dim is None:
-            message = "shared_gate needs shared experts; give their width as shared_dim."
-            raise ArgumentError(message)
+            raise ArgumentError("shared_gate needs shared experts; give their width as shared_dim.")
 
     def parts(self) -> Iterator[Part]:
         choice = ("experts_per_token", "scores", "normalised", "weights_scale", "groups", "groups_per_token")

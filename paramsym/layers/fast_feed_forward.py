@@ -56,19 +56,15 @@ class FastFeedForward(Layer):
 
     def conditions(self) -> None:
         if not within(self.depth, _DEEPEST):
-            message = f"depth is {self.depth}; a tree of depth {_DEEPEST} already has 2**{_DEEPEST + 1} nodes."
-            raise SizeError(message)
+            raise SizeError(f"depth is {self.depth}; a tree of depth {_DEEPEST} already has 2**{_DEEPEST + 1} nodes.")
         if self.leaf_width is None:
             if self.track_usage:
-                message = "track_usage counts visits to leaves; give leaf_width."
-                raise ArgumentError(message)
+                raise ArgumentError("track_usage counts visits to leaves; give leaf_width.")
             return
         if not within(1, self.depth):
-            message = "depth 0 with leaf_width is one leaf and no node, an ordinary FeedForward; wanted depth 1 or more."
-            raise SizeError(message)
+            raise SizeError("depth 0 with leaf_width is one leaf and no node, an ordinary FeedForward; wanted depth 1 or more.")
         if self.parallel_size != 1:
-            message = f"parallel_size is {self.parallel_size}; a tree with leaf_width is used alone."
-            raise ArgumentError(message)
+            raise ArgumentError(f"parallel_size is {self.parallel_size}; a tree with leaf_width is used alone.")
 
     def tensors(self) -> Iterator[Tensor]:
         if self.leaf_width is None:

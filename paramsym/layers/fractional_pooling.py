@@ -26,8 +26,7 @@ class _FractionalMaxPool(Pooling):
         self._each("kernel_size", "output_size")
         exactly_one(self, "output_size", "output_ratio")
         if self.output_ratio is not None and not all(0 < ratio < 1 for ratio in self._each("output_ratio")[0]):
-            message = f"output_ratio is {self.output_ratio}; a ratio is between 0 and 1."
-            raise ArgumentError(message)
+            raise ArgumentError(f"output_ratio is {self.output_ratio}; a ratio is between 0 and 1.")
 
     def _pooled(self, x: Value) -> Any:
         not_empty(x.sizes[1:], "the axes")
@@ -39,8 +38,7 @@ def _windows(length: Count, kernel: Dim, wanted: Dim | float) -> Count:
     """Return the number of windows, which must fit into the input."""
     found = scaled_length(length, wanted, "output_ratio") if isinstance(wanted, float) else wanted
     if not within(found + kernel - 1, length):
-        message = f"{found} windows of {kernel} are too large for a length of {length}."
-        raise ShapeError(message)
+        raise ShapeError(f"{found} windows of {kernel} are too large for a length of {length}.")
     return found
 
 

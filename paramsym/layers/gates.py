@@ -34,11 +34,9 @@ def check_functions(layer: Any) -> None:
     for name in ("activation", "recurrent_activation", "go_backwards"):
         value = getattr(layer, name, None)
         if layer.dialect != "keras" and value not in {None, False}:
-            message = f"{name} is {value!r}, which needs dialect='keras'; found dialect={layer.dialect!r}."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{name} is {value!r}, which needs dialect='keras'; found dialect={layer.dialect!r}.")
         if isinstance(value, Layer) and value.lines:
-            message = f"{name} is {value!r}, which stores tensors; wanted a function such as ReLU()."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{name} is {value!r}, which stores tensors; wanted a function such as ReLU().")
 
 
 def returned(layer: Any, outputs: Callable[[], Value], states: Sequence[Value]) -> Any:
@@ -56,8 +54,7 @@ def lstm_gates(width: Dim) -> cat:
 def check_reset_after(dialect: str, *, reset_after: bool) -> None:
     """Raise ``ArgumentError`` for a GRU that resets before the product in a framework without it."""
     if dialect != "keras" and not reset_after:
-        message = f"reset_after is False, which only dialect='keras' offers; {dialect} resets after the product."
-        raise ArgumentError(message)
+        raise ArgumentError(f"reset_after is False, which only dialect='keras' offers; {dialect} resets after the product.")
 
 
 def lstm_state(

@@ -79,27 +79,22 @@ class LoRA(Layer):
             if self.base.dialect == "torch":
                 divides(self.base.groups, self.r, "groups", "rank r")
         elif not isinstance(self.base, Dense | TransposedDense | Embedding | EinsumDense | ReversibleEmbedding):
-            message = (
+            raise ArgumentError(
                 f"base is a {type(self.base).__name__}; wanted a Dense, TransposedDense, Embedding, EinsumDense, Conv1d, Conv2d or Conv3d;"
                 " in a larger layer write layer.replace(path, LoRA(layer.part(path), r))."
             )
-            raise ArgumentError(message)
         elsewhere = {"keras": "Keras'", "flax": "Flax'"}.get(self._dialect)
         if elsewhere and (self.bias != "none" or self.use_dora or self.lora_bias or self.adapter != "default"):
-            message = f"bias, use_dora, lora_bias and adapter are options of PEFT, but the base is in {elsewhere} dialect."
-            raise ArgumentError(message)
+            raise ArgumentError(f"bias, use_dora, lora_bias and adapter are options of PEFT, but the base is in {elsewhere} dialect.")
         if self._dialect == "flax" and not isinstance(self.base, Dense):
             message = f"base is a {type(self.base).__name__} in Flax' dialect, where only a dense layer is adapted (nnx.LoRALinear)."
             raise ArgumentError(message)
         if isinstance(self.base, ReversibleEmbedding) and not self.base.tie_weights:
-            message = "base is a ReversibleEmbedding with tie_weights=False; Keras adapts only a tied table."
-            raise ArgumentError(message)
+            raise ArgumentError("base is a ReversibleEmbedding with tie_weights=False; Keras adapts only a tied table.")
         if self.lora_bias and self.use_dora:
-            message = "lora_bias=True together with use_dora=True; the reference takes one of them, not both."
-            raise ArgumentError(message)
+            raise ArgumentError("lora_bias=True together with use_dora=True; the reference takes one of them, not both.")
         if self.lora_bias and isinstance(self.base, Embedding):
-            message = "lora_bias=True: an embedding's factors are bare tensors without a bias."
-            raise ArgumentError(message)
+            raise ArgumentError("lora_bias=True: an embedding's factors are bare tensors without a bias.")
 
     @property
     def computed_as(self) -> Layer:

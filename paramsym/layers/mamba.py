@@ -220,8 +220,7 @@ class Mamba2(Layer):
         if self.head_dim is not None:
             heads, inner = canonical(self.num_heads * self.head_dim), canonical(self.expand * self.hidden_size)
             if not equal(heads, inner):
-                message = f"num_heads * head_dim is {self.num_heads}*{self.head_dim} = {heads}, but expand * hidden_size is {inner}."
-                raise SizeError(message)
+                raise SizeError(f"num_heads * head_dim is {self.num_heads}*{self.head_dim} = {heads}, but expand * hidden_size is {inner}.")
 
     def tensors(self) -> Iterator[Tensor]:
         yield Tensor("dt_bias", (self.num_heads,), role="bias")

@@ -102,8 +102,7 @@ class FeatureNorm(Sibling):
 def _check_extents(x: Value, axes: Iterable[int], shape: Iterable[Dim]) -> None:
     for axis, size in zip(axes, shape, strict=True):
         if differ(x.sizes[axis], size):
-            message = f"axis {axis} has {x.sizes[axis]} entries; wanted {size}, in {text(x.sizes)}."
-            raise ShapeError(message)
+            raise ShapeError(f"axis {axis} has {x.sizes[axis]} entries; wanted {size}, in {text(x.sizes)}.")
 
 
 @dataclass(frozen=True)

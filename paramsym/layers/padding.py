@@ -66,8 +66,7 @@ class _Copying(_Padding):
         if self.mode != "circular":
             not_empty(x.sizes[1:], "the axes")
             if all(extent == 0 for extent in y.sizes[2:]):
-                message = f"the padding leaves nothing of {text(x.sizes[2:])}."
-                raise ShapeError(message)
+                raise ShapeError(f"the padding leaves nothing of {text(x.sizes[2:])}.")
         return restored(y)
 
 
@@ -158,6 +157,5 @@ class Cropping(Layer):
         y = pad(x, tuple((canonical(-before), canonical(-after)) for before, after in self.cropping))
         for left, length, sides in zip(y.sizes[2:], x.sizes[2:], self.cropping, strict=True):
             if left == 0:
-                message = f"a cropping of {text(sides)} leaves nothing of {length} entries."
-                raise ShapeError(message)
+                raise ShapeError(f"a cropping of {text(sides)} leaves nothing of {length} entries.")
         return restored(y)

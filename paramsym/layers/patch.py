@@ -59,8 +59,7 @@ class PatchEmbedding(Spatial, rank=2):
     def forward(self, own: Own, x: Value) -> Value:
         x, _ = spatial(x, 2, channels=self.num_channels, batched=True)
         if any(map(differ, x.sizes[2:], self._each("image_size")[0])):
-            message = f"the image is {text(x.sizes[2:])}; wanted {text(self.image_size)}."
-            raise ShapeError(message)
+            raise ShapeError(f"the image is {text(x.sizes[2:])}; wanted {text(self.image_size)}.")
         y = own[self.name](x)
         return rearrange(known(y, *y.shape[:2], *self._tiles()), "b c h w -> b (h w) c")
 

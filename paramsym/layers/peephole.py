@@ -20,8 +20,7 @@ _GATES = ("input", "forget", "output")
 def _check(dialect: str) -> None:
     """Refuse the framework that never had peepholes."""
     if dialect in {"flax", "nnx"}:
-        message = f"dialect is {dialect!r}, which has no LSTM with peepholes; wanted 'torch' or 'keras'."
-        raise ArgumentError(message)
+        raise ArgumentError(f"dialect is {dialect!r}, which has no LSTM with peepholes; wanted 'torch' or 'keras'.")
 
 
 @dataclass(frozen=True)

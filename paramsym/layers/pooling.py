@@ -50,8 +50,7 @@ class _Windows(Pooling):
         kernels, margins, *_ = self._each("kernel_size", "padding", "stride", "dilation")
         for margin, kernel in zip(margins, kernels, strict=True):
             if not isinstance(margin, str) and not within(2 * margin, kernel):  # torch refuses it when the layer is called
-                message = f"padding {margin} is more than half of the kernel size {kernel}."
-                raise SizeError(message)
+                raise SizeError(f"padding {margin} is more than half of the kernel size {kernel}.")
 
     def _settings(self) -> tuple[tuple[Dim, ...], tuple[Dim, ...], Margins]:
         """Return kernel, stride and padding, one entry per axis."""
@@ -66,8 +65,7 @@ class _Windows(Pooling):
         kernel, stride, _ = self._settings()
         for length, size in zip(x.sizes[2:], kernel, strict=True):
             if self.rank == 3 and not within(size, length):
-                message = f"the input {text(x.sizes[2:])} is smaller than the window {text(kernel)}; padding does not count here."
-                raise ShapeError(message)
+                raise ShapeError(f"the input {text(x.sizes[2:])} is smaller than the window {text(kernel)}; padding does not count here.")
         return pool("mean", x, kernel, stride, margins, ceil=self.ceil_mode, **more)
 
 

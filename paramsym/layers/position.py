@@ -40,8 +40,7 @@ class _Added(Layer):
     def checked(self, x: Value) -> Value:
         """Return an input; raise ``ShapeError`` for another width, or no positions."""
         if x.rank < 2:
-            message = f"wanted (batch, positions, {extent(self.embedding_dim)}); found {x.rank} axes, {text(x.sizes)}."
-            raise RankError(message)
+            raise RankError(f"wanted (batch, positions, {extent(self.embedding_dim)}); found {x.rank} axes, {text(x.sizes)}.")
         return features(x, self.embedding_dim)
 
 
@@ -71,8 +70,7 @@ def check_positions(places: Shape, rows: Count) -> None:
     """Raise ``ShapeError`` if the last axis of (batch, positions) is longer than the table."""
     last = places[-1] if places else 1
     if last is not None and not within(last, rows):
-        message = f"{last} positions, but the table has rows for {rows}; found {text(places)}."
-        raise ShapeError(message)
+        raise ShapeError(f"{last} positions, but the table has rows for {rows}; found {text(places)}.")
 
 
 @dataclass(frozen=True)
@@ -191,8 +189,7 @@ class RotaryPositions(Layer):
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - the frequencies follow from the base
         """The first ``dim`` features of every head, rotated by halves: (batch, positions, heads, width), or without heads."""
         if x.rank not in {3, 4}:
-            message = f"wanted (batch, positions, heads, width), or (batch, positions, width); found {x.rank} axes, {text(x.sizes)}."
-            raise RankError(message)
+            raise RankError(f"wanted (batch, positions, heads, width), or (batch, positions, width); found {x.rank} axes, {text(x.sizes)}.")
         apart = x if x.rank == 4 else rearrange(x, "b s d -> b s () d")
         rest = canonical(x.sizes[-1] - self.dim)
         turned, *still = segments(apart, self.dim, rest) if rest != 0 else (apart,)
@@ -238,8 +235,7 @@ class RelativeBias(Layer):
     def conditions(self) -> None:
         if (self.kind == "swin") != (self.window_size is not None):
             wanted = "a window_size, as in window_size=7" if self.kind == "swin" else "no window_size, which is Swin's"
-            message = f"window_size is {self.window_size}; kind={self.kind!r} wants {wanted}."
-            raise ArgumentError(message)
+            raise ArgumentError(f"window_size is {self.window_size}; kind={self.kind!r} wants {wanted}.")
 
     def tensors(self) -> Iterator[Tensor]:
         if self.kind == "swin":

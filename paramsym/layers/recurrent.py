@@ -99,13 +99,11 @@ class _Recurrent(Layer):
 
     def conditions(self) -> None:
         if not 0 <= self.dropout <= 1:
-            message = f"dropout is {self.dropout}; it is a probability, from 0 to 1."
-            raise ArgumentError(message)
+            raise ArgumentError(f"dropout is {self.dropout}; it is a probability, from 0 to 1.")
         check_functions(self)
         narrow, wide = self.proj_size, self.hidden_size
         if narrow != 0 and not within(narrow + 1, wide):
-            message = f"proj_size {narrow} is not smaller than hidden_size {wide}; a projection narrows the state."
-            raise SizeError(message)
+            raise SizeError(f"proj_size {narrow} is not smaller than hidden_size {wide}; a projection narrows the state.")
         if self.dialect == "torch":
             return
         name = type(self).__name__
@@ -113,11 +111,9 @@ class _Recurrent(Layer):
             message = f"num_layers is {self.num_layers}; {self.dialect} has one layer per object; write Sequential of several {name}."
             raise ArgumentError(message)
         if self.bidirectional:
-            message = f"bidirectional is True; in {self.dialect} that is a wrapper: write Bidirectional({name}(...))."
-            raise ArgumentError(message)
+            raise ArgumentError(f"bidirectional is True; in {self.dialect} that is a wrapper: write Bidirectional({name}(...)).")
         if self.proj_size != 0:
-            message = f"proj_size is {self.proj_size}; {self.dialect} has no projected {name}."
-            raise ArgumentError(message)
+            raise ArgumentError(f"proj_size is {self.proj_size}; {self.dialect} has no projected {name}.")
 
     def parts(self) -> Iterator[Part]:
         cell = self.kind(**{name: getattr(self, name) for name in field_names(self.kind)})
@@ -141,8 +137,7 @@ class _Recurrent(Layer):
         order = "batch steps features" if not torch else "[batch] steps features" if self.batch_first else "steps [batch] features"
         x, restored = axes(x, order, features=self.input_size)
         if torch and x.sizes[1 if self.batch_first else 0] == 0:
-            message = f"there are no steps in {text(x.sizes)}, read as ({order.replace(' ', ', ').translate(_PLAIN)})."
-            raise ShapeError(message)
+            raise ShapeError(f"there are no steps in {text(x.sizes)}, read as ({order.replace(' ', ', ').translate(_PLAIN)}).")
         output, *states = self._stacked(own, x) if torch else self._scanned(own, flip(x, 1) if self.go_backwards else x)
         if torch and restored(states[0]).rank < states[0].rank:
             states = [take(state, 1) for state in states]

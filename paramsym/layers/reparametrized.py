@@ -74,8 +74,7 @@ class _Reparametrized(Sibling):
     def _axis(self, dim: int) -> int:
         rank = len(self._tensor.shape)
         if not -rank <= dim < rank:
-            message = f"dim is {dim}; {self._tensor.name} has {rank} axes."
-            raise ArgumentError(message)
+            raise ArgumentError(f"dim is {dim}; {self._tensor.name} has {rank} axes.")
         return dim % rank
 
 

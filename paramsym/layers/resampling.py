@@ -38,8 +38,7 @@ class _Interpolation(Variant):
         exactly_one(self, "size", "scale_factor")
         factors = self.scale_factor if isinstance(self.scale_factor, tuple) else (self.scale_factor,)
         if any(isinstance(factor, float) and not 0 < factor < inf for factor in factors):
-            message = f"scale_factor is {self.scale_factor}; wanted positive numbers."
-            raise ArgumentError(message)
+            raise ArgumentError(f"scale_factor is {self.scale_factor}; wanted positive numbers.")
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         rank, given = x.rank - 2, self.scale_factor if self.size is None else self.size
@@ -60,14 +59,11 @@ class _Interpolation(Variant):
         allowed = _RANKS.get(self.mode, (1, 2, 3))
         if x.rank - 2 not in allowed:
             wanted = " or ".join(str(rank + 2) for rank in allowed)
-            message = f"mode {self.mode!r} wants {wanted} axes, batch and channels included; found {x.rank}, {text(x.sizes)}."
-            raise RankError(message)
+            raise RankError(f"mode {self.mode!r} wants {wanted} axes, batch and channels included; found {x.rank}, {text(x.sizes)}.")
         if self.align_corners is not None and self.mode not in _ALONG:
-            message = f"align_corners is {self.align_corners}, which mode {self.mode!r} does not have."
-            raise ShapeError(message)
+            raise ShapeError(f"align_corners is {self.align_corners}, which mode {self.mode!r} does not have.")
         if isinstance(given, tuple) and len(given) != x.rank - 2:
-            message = f"{given} is for {len(given)} spatial axes; {text(x.sizes)} has {x.rank - 2}."
-            raise ShapeError(message)
+            raise ShapeError(f"{given} is for {len(given)} spatial axes; {text(x.sizes)} has {x.rank - 2}.")
 
 
 @dataclass(frozen=True)
@@ -182,8 +178,7 @@ class Fold(_Columns):
         (size,), (kernel, stride, margins, dilation) = self._each("output_size"), self._settings()
         high, wide = lengths(size, kernel, stride, margins, dilation)
         if differ(x.sizes[2], product((high, wide))):
-            message = f"{x.sizes[2]} columns do not fold into {text(size)}, which takes {product((high, wide))}."
-            raise ShapeError(message)
+            raise ShapeError(f"{x.sizes[2]} columns do not fold into {text(size)}, which takes {product((high, wide))}.")
         exactly(x.sizes[1], product(kernel), "the rows")
         seen = rearrange(x, "b (c h w) (u v) -> b c u v h w", h=kernel[0], w=kernel[1], u=high, v=wide)
         return restored(fold(seen, stride, tuple(before for before, _ in margins), dilation, size))

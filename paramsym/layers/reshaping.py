@@ -42,8 +42,7 @@ class Flatten(Layer):
             return rearrange(x, " -> ()")
         first, last = axis_of(self.start_dim, x.sizes, "start_dim"), axis_of(self.end_dim, x.sizes, "end_dim")
         if first > last:
-            message = f"start_dim {self.start_dim} comes after end_dim {self.end_dim} in {text(x.sizes)}."
-            raise ShapeError(message)
+            raise ShapeError(f"start_dim {self.start_dim} comes after end_dim {self.end_dim} in {text(x.sizes)}.")
         return _merged(x, first, last + 1)
 
 
@@ -61,8 +60,7 @@ def _split(x: Value, position: int, extents: tuple[Count, ...]) -> Value:
         rest = exactly(total, stated, "the entries")
         extents = tuple(rest if extent == -1 else extent for extent in extents)
     elif differ(total, stated):
-        message = f"{text((total,))} has {total} entries, {text(extents)} has {stated}."
-        raise ShapeError(message)
+        raise ShapeError(f"{text((total,))} has {total} entries, {text(extents)} has {stated}.")
     if len(extents) == 1:
         return known(x, *x.shape[:position], *extents, *x.shape[position + 1 :])
     left, new = " ".join(f"a{n}" for n in range(position)), [f"b{n}" for n in range(len(extents))]
@@ -76,8 +74,7 @@ def _check_open_extents(shape: tuple[int | Expr, ...], name: str) -> None:
     for position, extent in enumerate(extents):
         size(extent, f"{name}[{position}]")
     if len(shape) - len(extents) > 1:
-        message = f"{name} is {shape}; only one extent can be -1."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{name} is {shape}; only one extent can be -1.")
 
 
 @dataclass(frozen=True)
@@ -94,8 +91,7 @@ class Unflatten(Layer):
 
     def conditions(self) -> None:
         if not self.unflattened_size:
-            message = "unflattened_size is empty; wanted at least one extent."
-            raise ArgumentError(message)
+            raise ArgumentError("unflattened_size is empty; wanted at least one extent.")
         _check_open_extents(self.unflattened_size, "unflattened_size")
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
@@ -120,8 +116,7 @@ class Reshape(Layer):
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         if x.rank == 0:
-            message = "wanted a batch axis in front; found no axes."
-            raise RankError(message)
+            raise RankError("wanted a batch axis in front; found no axes.")
         return _split(_merged(x, 1, x.rank), 1, self.target_shape)
 
 

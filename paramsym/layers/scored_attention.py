@@ -46,16 +46,14 @@ class AdditiveAttention(Layer):
     def conditions(self) -> None:
         if self.dialect == "torch":
             if not self.use_scale:
-                message = "use_scale=False leaves out v, which only dialect='keras' allows."
-                raise ArgumentError(message)
+                raise ArgumentError("use_scale=False leaves out v, which only dialect='keras' allows.")
             return
         for name, width in (("key_dim", self.key_dim), ("hidden_dim", self.hidden_dim)):
             if width is not None and canonical(width) != canonical(self.query_dim):
                 message = f"dialect='keras' adds query and key without projecting them, so {name} must be query_dim, not {width}."
                 raise ArgumentError(message)
         if self.bias:
-            message = "dialect='keras' has no projections, so it has no bias."
-            raise ArgumentError(message)
+            raise ArgumentError("dialect='keras' has no projections, so it has no bias.")
 
     def tensors(self) -> Iterator[Tensor]:
         if self.dialect == "keras" and self.use_scale:

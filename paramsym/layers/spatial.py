@@ -30,8 +30,7 @@ def per_axis(value: Any, rank: int, where: str) -> tuple[Any, ...]:
     if not isinstance(value, tuple):
         return (value,) * rank
     if len(value) != rank:
-        message = f"{where} is {value}, {len(value)} entries; wanted one size or a tuple of {rank}, one per spatial axis."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where} is {value}, {len(value)} entries; wanted one size or a tuple of {rank}, one per spatial axis.")
     return value
 
 
@@ -39,8 +38,7 @@ def exactly_one(layer: Any, *names: str) -> None:
     """Raise ``ArgumentError`` unless exactly one of two fields is given."""
     one, other = (getattr(layer, name) for name in names)
     if (one is None) == (other is None):
-        message = f"{names[0]} is {one} and {names[1]} {other}; wanted exactly one of them."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{names[0]} is {one} and {names[1]} {other}; wanted exactly one of them.")
 
 
 def both_sides(margins: tuple[Count, ...]) -> tuple[tuple[Count, Count], ...]:
@@ -52,5 +50,4 @@ def exclude(stride: tuple[Dim, ...], dilation: tuple[Dim, ...]) -> None:
     """Raise ``ArgumentError`` if both are above one, which Keras refuses; symbols are checked when numbers are put in."""
     if not within(canonical(Min(Max(*stride), Max(*dilation))), 1):
         shown = [text(one[0] if len(set(one)) == 1 else one) for one in (stride, dilation)]
-        message = f"stride {shown[0]} together with dilation {shown[1]}: Keras takes one of them above 1, not both."
-        raise ArgumentError(message)
+        raise ArgumentError(f"stride {shown[0]} together with dilation {shown[1]}: Keras takes one of them above 1, not both.")

@@ -28,8 +28,7 @@ class _Torch(Layer):
 
     def conditions(self) -> None:
         if not 0 <= self.dropout <= 1:
-            message = f"dropout is {self.dropout}; wanted a probability between 0 and 1."
-            raise ArgumentError(message)
+            raise ArgumentError(f"dropout is {self.dropout}; wanted a probability between 0 and 1.")
         given = self.activation
         if isinstance(given, Layer) or (isinstance(given, str) and given in {"relu", "gelu"}):
             return
@@ -37,12 +36,10 @@ class _Torch(Layer):
             message = f"activation is the class {given.__name__}; give an instance, such as {given.__name__}(), or 'relu' or 'gelu'."
             raise ArgumentError(message)
         if not callable(given):
-            message = f"activation is {quoted(given)}; wanted 'relu', 'gelu', a function or a layer."
-            raise ArgumentError(message)
+            raise ArgumentError(f"activation is {quoted(given)}; wanted 'relu', 'gelu', a function or a layer.")
         parameters = getattr(given, "parameters", None)
         if callable(parameters) and any(True for _ in cast("Iterable[object]", parameters())):
-            message = f"activation {quoted(given)} has parameters; give the layer that states them, such as PReLU()."
-            raise ArgumentError(message)
+            raise ArgumentError(f"activation {quoted(given)} has parameters; give the layer that states them, such as PReLU().")
 
     def _norm(self) -> LayerNorm:
         return LayerNorm(self.d_model, self.layer_norm_eps, bias=self.bias)

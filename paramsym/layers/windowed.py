@@ -88,8 +88,7 @@ class Sliding:
             for extra, stride, dilation in zip(extras, self.stride, self.dilation, strict=True):
                 known = self.dialect == "torch" and all(isinstance(value, int) for value in (extra, stride, dilation))
                 if known and extra >= max(stride, dilation):
-                    message = f"output_padding {extra} must be smaller than the stride {stride} or the dilation {dilation}."
-                    raise ShapeError(message)
+                    raise ShapeError(f"output_padding {extra} must be smaller than the stride {stride} or the dilation {dilation}.")
         settings = (self.kernel, self.stride, self.dilation, per_axis(self.padding, len(self.kernel), "padding"), extras)
         lengths = along_each(self._spread_length, x.sizes[2:], *settings)
         return convolve_transposed(x, kernel, self.stride, tuple(map(self._cut, *settings)), self.dilation, lengths, groups)
@@ -127,11 +126,9 @@ def check_copied(padding_mode: str, extents: Sequence[Count], margins: Sequence[
     for length, sides in zip(extents, margins, strict=True):
         widest = max((side for side in sides if isinstance(side, int)), default=0)
         if padding_mode == "reflect" and not within(widest + 1, length):
-            message = f"a padding of {widest} mirrors too much; reflect padding must be smaller than the input, which has {length}."
-            raise ShapeError(message)
+            raise ShapeError(f"a padding of {widest} mirrors too much; reflect padding must be smaller than the input, which has {length}.")
         if padding_mode == "circular" and not within(widest, length):
-            message = f"a padding of {widest} goes around the {length} entries of the input more than once."
-            raise ShapeError(message)
+            raise ShapeError(f"a padding of {widest} goes around the {length} entries of the input more than once.")
 
 
 def wrapped(y: Value, axis: int, circle: Dim, *, odd_before: bool) -> Value:

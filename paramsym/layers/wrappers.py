@@ -62,8 +62,7 @@ class Bidirectional(Layer):
     def conditions(self) -> None:
         for layer in (self.layer, self.backward_layer):
             if layer is not None and getattr(layer, "bidirectional", False):
-                message = f"{type(layer).__name__} already has both directions (bidirectional=True); wrap it without."
-                raise StructureError(message)
+                raise StructureError(f"{type(layer).__name__} already has both directions (bidirectional=True); wrap it without.")
 
     def parts(self) -> Iterator[Part]:
         flax = getattr(self.layer, "dialect", "") in {"flax", "nnx"}
@@ -111,6 +110,5 @@ class TimeDistributed(Layer):
 
     def forward(self, own: Own, x: Value) -> Value:
         if x.rank < 3:
-            message = f"wanted batch, time and at least one more axis; found {x.rank}, {text(x.sizes)}."
-            raise ShapeError(message)
+            raise ShapeError(f"wanted batch, time and at least one more axis; found {x.rank}, {text(x.sizes)}.")
         return scan(lambda step: (own[self.own_parts[0].name](step),), (), x)[0]

@@ -103,8 +103,7 @@ class Shares:
         for name in ("tensor", "context", "pipeline", "interleaved"):
             size(getattr(self, name), name)
         if self.interleaved != 1 and self.pipeline == 1:
-            message = f"interleaved is {self.interleaved}, but there is only one stage; give pipeline as well."
-            raise ArgumentError(message)
+            raise ArgumentError(f"interleaved is {self.interleaved}, but there is only one stage; give pipeline as well.")
 
     def factors(self, line: Line) -> Iterator[Dim]:
         """Yield the factors of a line on one device."""
@@ -186,11 +185,10 @@ def activations(
 def _kept(program: Program, way: Way, shares: Shares, *, input_gradients: bool) -> Iterator[Line]:
     kept = keeping(program, tuple(input_gradients and one.kind == "float" for one in program.input_types), way)
     if kept.mixed and shares.tensor != 1:
-        message = (
+        raise NotYetError(
             "an array that is split over devices is added to a whole array: tensor sharing is defined for blocks in which a matrix with a"
             " whole input is followed by one that sums over its output."
         )
-        raise NotYetError(message)
     yield from kept.lines
     yield from of_outputs(program, kept)
 

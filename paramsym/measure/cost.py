@@ -72,8 +72,7 @@ class Cost(Printed):
         if not isinstance(self.total, Integer):
             left = symbols_in(self.total)
             why = f"{symbols_left(left)}. Put sizes in with .at(...)" if left else f"it is {shown(self.total)}"
-            message = f"{self.subject} has no whole number of {self.unit}: {why}, or use .total."
-            raise SizeError(message)
+            raise SizeError(f"{self.subject} has no whole number of {self.unit}: {why}, or use .total.")
         return int(self.total)
 
     @property
@@ -250,8 +249,7 @@ def check_word(what: str, value: object, known: Iterable[str], more: str = "") -
     """
     words = tuple(known)
     if not isinstance(value, str) or value not in words:
-        message = f"{what} is {described(value)}; wanted one of {', '.join(words)}{more}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{what} is {described(value)}; wanted one of {', '.join(words)}{more}.")
 
 
 def _in_letters(root: Layer, sizes: Mapping[Symbol, Dim], inputs: tuple[tuple[Dim, ...], ...]) -> tuple[tuple[Dim, ...], ...]:
@@ -281,8 +279,7 @@ def _only(letters: list[Symbol], extent: Dim) -> Dim:
     if not letters or not isinstance(extent, int):
         return extent
     if len(letters) > 1:
-        message = f"{extent} is the size of {', '.join(letter.name for letter in letters)}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{extent} is the size of {', '.join(letter.name for letter in letters)}.")
     return letters[0]
 
 

@@ -80,8 +80,7 @@ def views(layer: Layer) -> tuple[View, ...]:
             raise StructureError(str(found)) from None
         else:
             return _views(layer, followed(program, [Field(tuple(Dependence(number) for number in range(rank)))])[0])
-    message = f"{type(layer).__name__} takes no input with at most three spatial axes: {error}"
-    raise NotYetError(message)
+    raise NotYetError(f"{type(layer).__name__} takes no input with at most three spatial axes: {error}")
 
 
 def _views(layer: Layer, seen: Field) -> tuple[View, ...]:
@@ -141,8 +140,7 @@ def _step(  # noqa: C901, PLR0912 - one case for each kind of operation
         case Convolve():
             slid = _windows(types[1].sizes[2:], operation)
             if any(one is None and view != View() for one, view in zip(taken[0].axes[2:], slid, strict=True)):
-                message = "a kernel slides along channels, or along an axis whose entries depend on the whole axis."
-                raise NotYetError(message)
+                raise NotYetError("a kernel slides along channels, or along an axis whose entries depend on the whole axis.")
             return [_slid(taken[0], slid, len(given[0].shape))]
         case Pool() | Unfold():
             more = (None,) * (len(given[0].shape) - len(types[0].shape))
@@ -150,8 +148,7 @@ def _step(  # noqa: C901, PLR0912 - one case for each kind of operation
             return [replace(one, axes=(*one.axes, *more))] * len(given)
         case ConvolveTransposed() | Fold() | PoolTo() | Put() | Resample():
             kind, _, _ = str(operation).partition(" to ")  # this place does not know the lengths of the outputs
-            message = f"the outputs of {kind} depend on different numbers of entries."
-            raise NotYetError(message)
+            raise NotYetError(f"the outputs of {kind} depend on different numbers of entries.")
         case Named(words=words):
             named = zip(words, taken[0].axes, strict=True)
             return [replace(taken[0], axes=tuple(one and replace(one, spatial=word not in _NOT_SPATIAL) for word, one in named))]
@@ -282,8 +279,7 @@ def _rearranged(pattern: str, sizes: Mapping[str, Any], seen: Field) -> Field:
         axes.append(where[words[0]] if len(words) == 1 else None)
         merged = [where[word] for word in words] if len(words) > 1 else []
         if parts.intersection(words) and any(one is not None and one.spatial for one in merged):
-            message = "neighbouring entries that were channels have the same receptive field."
-            raise NotYetError(message)
+            raise NotYetError("neighbouring entries that were channels have the same receptive field.")
         gone += merged
     return seen.gather(gone, axes)
 
@@ -330,8 +326,7 @@ def _repeated(old: Dependence | None, new: Dependence | None, times: Any) -> Dep
     if old is None or new is None:
         return None
     if old.source != new.source and times != 1:
-        message = "the copies swap axes: the channels of one are spatial for the next."
-        raise NotYetError(message)
+        raise NotYetError("the copies swap axes: the channels of one are spatial for the next.")
     flags = old.spatial or new.spatial, old.slid or new.slid
     if old.view is None or new.view is None:
         return Dependence(old.source, None, *flags)

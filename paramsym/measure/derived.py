@@ -97,8 +97,7 @@ def uses(layer: Layer, input_shape: Shape, batch: int | None = 0) -> Mapping[str
             whole = Polynomial.total(totals[tensor.name]).as_expr()
             found[tensor.name] = canonical(whole * Rational(1, size) if isinstance(size, int) else whole / size) if size != 0 else 0
             if whole.atoms(Open):
-                message = f"the uses of {tensor.name} depend on a size of None in {shown(input_shape)}; give a size or a symbol."
-                raise SizeError(message)
+                raise SizeError(f"the uses of {tensor.name} depend on a size of None in {shown(input_shape)}; give a size or a symbol.")
     return found
 
 

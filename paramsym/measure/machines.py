@@ -38,8 +38,7 @@ class Machine:
     def __post_init__(self) -> None:
         for what, speed in (("flops", self.flops), ("bandwidth", self.bandwidth)):
             if type(speed) is not int or speed < 1:
-                message = f"{what} is {described(speed)}; wanted a whole number per second, such as 989 * 10**12."
-                raise ArgumentError(message)
+                raise ArgumentError(f"{what} is {described(speed)}; wanted a whole number per second, such as 989 * 10**12.")
 
     @property
     def ridge(self) -> Rational:
@@ -93,9 +92,7 @@ def exact_share(value: Any, what: str) -> Rational:
     elif isinstance(value, Rational | Fraction | int | Integer) and not isinstance(value, bool):
         share = cast("Rational", Rational(str(value)))
     else:
-        message = f"{what} is {described(value)}; wanted an exact share, such as Rational(2, 5) or '40 %'."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{what} is {described(value)}; wanted an exact share, such as Rational(2, 5) or '40 %'.")
     if not 0 < share <= 1:
-        message = f"{what} is {share}; wanted more than 0 and at most 1."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{what} is {share}; wanted more than 0 and at most 1.")
     return share

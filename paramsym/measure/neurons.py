@@ -78,8 +78,7 @@ def kernels(layer: Layer) -> tuple[Dim, Dim]:
         each = canonical(layer.in_channels * layer.depth_multiplier)  # type: ignore[attr-defined]
         return each, each
     if filters is None or not layer.own_tensors or getattr(layer, "kernel_size", None) is None:
-        message = f"{type(layer).__name__} has no kernels."
-        raise NotYetError(message)
+        raise NotYetError(f"{type(layer).__name__} has no kernels.")
     groups = getattr(layer, "groups", 1)
     slices = average_use(canonical(filters * layer.in_channels), groups)  # type: ignore[attr-defined]
     return canonical(filters), slices
@@ -103,8 +102,7 @@ def connections_of(visit: Visit) -> Dim:
 def _known(visit: Visit) -> Dim:
     found = units(visit.left, visit.batch_axis)
     if found is None:
-        message = f"the units of {shown(visit.left)} cannot be counted; give a size or a symbol instead of None."
-        raise ShapeError(message)
+        raise ShapeError(f"the units of {shown(visit.left)} cannot be counted; give a size or a symbol instead of None.")
     return found
 
 

@@ -108,8 +108,7 @@ def _ends(moment: Polynomial, index: Symbol, first: Polynomial, last: Polynomial
     elif _within(_NOTHING, bends):
         yield from (moment.put(index, first), moment.put(index, last))
     else:
-        message = f"the widest of {numbers} is not known: {shown(moment.as_expr())} may be largest between the first and the last."
-        raise SizeError(message)
+        raise SizeError(f"the widest of {numbers} is not known: {shown(moment.as_expr())} may be largest between the first and the last.")
 
 
 def _roots(program: Program) -> list[int]:

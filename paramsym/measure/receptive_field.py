@@ -53,8 +53,7 @@ def _through(layer: Layer) -> tuple[View, ...]:
     try:
         return views(layer)
     except NotYetError as error:
-        message = f"{type(layer).__name__} has no single receptive field: {error}{_of_part(layer)}"
-        raise NotYetError(message) from None
+        raise NotYetError(f"{type(layer).__name__} has no single receptive field: {error}{_of_part(layer)}") from None
 
 
 def _of_part(layer: Layer) -> str:

@@ -42,8 +42,7 @@ def run(layer: Layer, tensors: Mapping[str, Any], *arrays: Any, **named: Any) ->
     xp = needed("numpy", "ps.run")
     left = sorted(symbol.name for symbol in layer.symbols & _met(layer))
     if left:
-        message = f"{class_name(layer)} has no numbers for {', '.join(left)}; put sizes in with .at(...) before it runs."
-        raise SizeError(message)
+        raise SizeError(f"{class_name(layer)} has no numbers for {', '.join(left)}; put sizes in with .at(...) before it runs.")
     ordered = arranged(layer, arrays, named)
     names = (*names_of(layer), *(f"input {n}" for n in range(len(ordered))))
     inputs = tuple(_array(xp, given, name) for given, name in zip(ordered, names, strict=False))
@@ -56,11 +55,9 @@ def _array(xp: Any, given: Any, name: str) -> Any:
     try:
         array = xp.asarray(given)
     except (TypeError, ValueError, MemoryError) as error:
-        message = f"{name} is not an array: {str(error).rstrip('.') or 'it does not fit in memory'}."
-        raise ArgumentError(message) from None
+        raise ArgumentError(f"{name} is not an array: {str(error).rstrip('.') or 'it does not fit in memory'}.") from None
     if array.dtype.kind not in "biufc":
-        message = f"{name} is {described(given)}; wanted an array of numbers."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{name} is {described(given)}; wanted an array of numbers.")
     return array
 
 
@@ -81,19 +78,16 @@ def _checked(xp: Any, layer: Layer, tensors: Mapping[str, Any]) -> Callable[[str
     """Return a function that gives a tensor by its name, under any name of a tied tensor."""
     kind = class_name(layer)
     if not isinstance(tensors, Mapping):
-        message = f"the tensors are {described(tensors)}; wanted arrays by name, such as {{'weight': ...}}."  # type: ignore[unreachable]
-        raise ArgumentError(message)
+        raise ArgumentError(f"the tensors are {described(tensors)}; wanted arrays by name, such as {{'weight': ...}}.")
     entries = {entry.name: entry.tensor for entry in layer.entries()}
     tied = layer.tied
     unexpected = [str(name) for name in tensors if name not in entries and name not in tied]
     if unexpected:
-        message = f"{kind} does not store {_listed(unexpected)}; ps.match(layer, tensors) compares all names and shapes."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{kind} does not store {_listed(unexpected)}; ps.match(layer, tensors) compares all names and shapes.")
     given = {tied.get(name, name) for name in tensors}
     missing = [name for name, tensor in entries.items() if not tensor.buffer and tied.get(name, name) not in given]
     if missing:
-        message = f"{kind} is not given {_listed(missing)}; ps.match(layer, tensors) compares all names and shapes."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{kind} is not given {_listed(missing)}; ps.match(layer, tensors) compares all names and shapes.")
     known: dict[str, Any] = {}
 
     def tensor(name: str) -> Any:
@@ -101,13 +95,11 @@ def _checked(xp: Any, layer: Layer, tensors: Mapping[str, Any]) -> Callable[[str
             shape = entries[name].sizes
             first = next((one for one in (name, tied.get(name, name)) if one in tensors), None)
             if first is None:
-                message = f"the buffer {name!r} of shape {shown(shape)} is missing; {kind} reads it."
-                raise ArgumentError(message)
+                raise ArgumentError(f"the buffer {name!r} of shape {shown(shape)} is missing; {kind} reads it.")
             array = _array(xp, tensors[first], f"the tensor {name!r}")
             if tuple(array.shape) != tuple(shape):
                 order = ", its axes in another order" if sorted(array.shape) == sorted(map(int, shape)) else ""
-                message = f"the tensor {name!r} has shape {array.shape}; {kind} stores {shown(shape)}{order}."
-                raise ArgumentError(message)
+                raise ArgumentError(f"the tensor {name!r} has shape {array.shape}; {kind} stores {shown(shape)}{order}.")
             known[name] = array
         return known[name]
 
@@ -135,8 +127,7 @@ class _Runner:
             results = self.step(step.operation, above, tuple(at[taken] for taken in step.takes), number)
             for given, result in zip(step.gives, results, strict=True):
                 if tuple(result.shape) != program.types[given].sizes:
-                    message = f"{above}{step.operation} computed {result.shape}; the program states {program.types[given]}."
-                    raise ShapeError(message)
+                    raise ShapeError(f"{above}{step.operation} computed {result.shape}; the program states {program.types[given]}.")
                 at[given] = result
         return tuple(at[given] for given in program.outputs)
 
@@ -164,8 +155,7 @@ class _Runner:
         try:
             results = operation.run(self.xp, *arrays)
         except ArgumentError as error:
-            message = f"{above}{operation}: {error}"
-            raise ArgumentError(message) from None
+            raise ArgumentError(f"{above}{operation}: {error}") from None
         return results if isinstance(results, tuple) else (results,)
 
     def copy(self, numbers: Numbers, number: int, body: Program, above: str, arrays: tuple[Any, ...]) -> tuple[Any, ...]:

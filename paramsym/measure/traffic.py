@@ -77,8 +77,7 @@ class Intensity(Tabular):
 
     def __post_init__(self) -> None:
         if self.bytes.total == 0:
-            message = f"{self.bytes.subject} moves no bytes, so it has no FLOPs per byte; give inputs with entries."
-            raise SizeError(message)
+            raise SizeError(f"{self.bytes.subject} moves no bytes, so it has no FLOPs per byte; give inputs with entries.")
 
     @property
     def ratio(self) -> Expr:

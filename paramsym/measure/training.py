@@ -103,8 +103,7 @@ def training(
     LlamaForCausalLM: 9.217e+22 FLOPs for 2,000,000,000,000 tokens (1.140 times 6ND), 8.348 days on 1,024 devices
     """
     if type(devices) is not int or devices < 1:
-        message = f"devices is {described(devices)}; wanted a positive whole number."
-        raise ArgumentError(message)
+        raise ArgumentError(f"devices is {described(devices)}; wanted a positive whole number.")
     per_token = flops(layer, *inputs, way="both", convention=convention, per="token", **named)
     speed = cast("Rational", machine_of(machine).flops * exact_share(utilisation, "utilisation"))
     number = count(tokens, "tokens")

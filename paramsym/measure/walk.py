@@ -55,8 +55,7 @@ def checked_shape(input_shape: Iterable[Count | None]) -> Shape:
     ((None, 3), ((2, 3), (2, 5)))
     """
     if isinstance(input_shape, str | Mapping | AbstractSet) or not isinstance(input_shape, Iterable):
-        message = f"input_shape is {quoted(input_shape)}; wanted a tuple such as (B, 3, W, W), batch first."
-        raise ShapeError(message)
+        raise ShapeError(f"input_shape is {quoted(input_shape)}; wanted a tuple such as (B, 3, W, W), batch first.")
     given: tuple[object, ...] = checked_axes(input_shape, "input_shape")
     if given and all(isinstance(entry, tuple | list) for entry in given):
         return together(*(_extents(cast("Iterable[object]", entry), f"input_shape[{i}]") for i, entry in enumerate(given)))
@@ -79,8 +78,7 @@ def inputs_asked(layer: Layer, input_shape: Iterable[Count | None] | None, named
     shape = checked_shape(input_shape)
     found = len(each_input(shape))
     if found > 1 and accepted(layer) == 1:
-        message = f"{type(layer).__name__}: wanted one shape, for one input; found {found}, {shown(shape)}."
-        raise ShapeError(message)
+        raise ShapeError(f"{type(layer).__name__}: wanted one shape, for one input; found {found}, {shown(shape)}.")
     return shape
 
 
@@ -145,8 +143,7 @@ def _applied(program: Program, shapes_of: Closing) -> Iterator[Visit]:
                 yield from (replace(one, used=canonical(one.used * length)) for one in _applied(body, shapes_of))
             case Loop(bodies=bodies, shared=shared, left=left):
                 if left is not None and bodies[0][0].count != 1:
-                    message = f"{bodies[0][0]}: layers whose inputs grow from one to the next cannot be listed."
-                    raise NotYetError(message)
+                    raise NotYetError(f"{bodies[0][0]}: layers whose inputs grow from one to the next cannot be listed.")
                 for numbers, body in bodies:
                     if body.layer is not None:
                         behind = shapes_of(body.output_types)

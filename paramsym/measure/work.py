@@ -132,8 +132,7 @@ def inside(lines: list[Line]) -> list[Line]:
 def _positions(layer: Layer, inputs: tuple[tuple[Dim, ...], ...]) -> tuple[Dim, Dim]:
     first = inputs[0]
     if len(first) not in {2, 3}:
-        message = f"{class_name(layer)} for {first} has no tokens to count by; wanted a first input of (batch, positions)."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{class_name(layer)} for {first} has no tokens to count by; wanted a first input of (batch, positions).")
     return first[0], first[1]
 
 

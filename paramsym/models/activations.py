@@ -79,8 +79,7 @@ def activated(function: str, x: Value) -> Value:
 def check_activation(function: str, where: str) -> None:
     """Raise ``ArgumentError`` for a name that no activation has."""
     if function not in NAMES:
-        message = f"{where} is {function!r:.80}, which is not an activation; wanted one of {', '.join(sorted(NAMES))}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where} is {function!r:.80}, which is not an activation; wanted one of {', '.join(sorted(NAMES))}.")
 
 
 def learned(name: str, function: str) -> dict[str, Layer]:

@@ -168,8 +168,7 @@ class AlbertGroups(Layer):
         if self.times == 0:
             return x
         if self.groups == 0:
-            message = f"num_hidden_groups is 0, but a token passes {self.times} of them; wanted at least one group."
-            raise ArgumentError(message)
+            raise ArgumentError(f"num_hidden_groups is 0, but a token passes {self.times} of them; wanted at least one group.")
         if not isinstance(self.groups, int) or (self.groups > 1 and not isinstance(self.times, int)):
             return through([(Numbers(self.groups), Shared(self.group, canonical(per(self.times, self.groups))))], (x,), ())
         passes = [self.times] if self.groups == 1 else _passes(self.groups, int(self.times))

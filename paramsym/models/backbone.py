@@ -41,8 +41,7 @@ class Backbone(Model):
         allowed = self.__dataclass_fields__["out_features"].metadata["key"].only
         if not self.architecture.endswith(allowed):
             wanted = [one for names in self.prefixes().values() for one in names if one.endswith(allowed)]
-            message = f"out_features is for {' and '.join(wanted)}; {self.architecture} has none."
-            raise ArgumentError(message)
+            raise ArgumentError(f"out_features is for {' and '.join(wanted)}; {self.architecture} has none.")
         depth = self.stages
         last = depth if isinstance(depth, int) else max(map(stage_number, self.out_features), default=0)
         check_features(self.out_features, tuple(map(stage_name, range(last + 1))))
@@ -81,12 +80,10 @@ def settle_stages(arguments: dict[str, Any], stages: int) -> None:
     numbers, features = arguments.pop("out_indices"), arguments["out_features"]
     if numbers is not None:
         if any(not -stages <= number + 1 <= stages + 1 for number in numbers):
-            message = f"out_indices is {shown(list(numbers))}; the stages are 0 to {stages}."
-            raise ConfigError(message)
+            raise ConfigError(f"out_indices is {shown(list(numbers))}; the stages are 0 to {stages}.")
         chosen = tuple(stage_name(number % (stages + 1)) for number in numbers)
         if features not in {None, chosen}:
-            message = f"out_features is {shown(list(features))}, but out_indices chooses {shown(list(chosen))}."
-            raise ConfigError(message)
+            raise ConfigError(f"out_features is {shown(list(features))}, but out_indices chooses {shown(list(chosen))}.")
         features = chosen
     arguments["out_features"] = (stage_name(stages),) if features is None else features
     check_features(arguments["out_features"], tuple(map(stage_name, range(stages + 1))))
@@ -95,8 +92,7 @@ def settle_stages(arguments: dict[str, Any], stages: int) -> None:
 def check_features(features: tuple[str, ...], stages: tuple[str, ...]) -> None:
     """Raise ``ArgumentError`` for features that are not stages, occur twice, or are not in order."""
     if features != tuple(name for name in stages if name in features):
-        message = f"out_features is {shown(list(features))}; wanted some of {', '.join(stages)}, in this order."
-        raise ArgumentError(message)
+        raise ArgumentError(f"out_features is {shown(list(features))}; wanted some of {', '.join(stages)}, in this order.")
 
 
 def stage_name(number: int) -> str:
@@ -115,8 +111,7 @@ def stage_number(name: str) -> int:
     """
     number = 0 if name == "stem" else int(name[5:]) if name[:5] == "stage" and name[5:].isdecimal() and len(name) < 12 else -1
     if number < 0 or stage_name(number) != name:
-        message = f"out_features has {shown(name)}; wanted stem, stage1, stage2, ..."
-        raise ArgumentError(message)
+        raise ArgumentError(f"out_features has {shown(name)}; wanted stem, stage1, stage2, ...")
     return number
 
 

@@ -81,8 +81,7 @@ class Beit(PatchTransformer, Backbone):
     def conditions(self) -> None:
         super().conditions()
         if self.add_fpn and not self.is_backbone:
-            message = f"add_fpn is for BeitBackbone; in {self.architecture} it is fixed whether there is a pyramid."
-            raise ArgumentError(message)
+            raise ArgumentError(f"add_fpn is for BeitBackbone; in {self.architecture} it is fixed whether there is a pyramid.")
 
     @property
     def base_name(self) -> str:
@@ -120,8 +119,7 @@ class Beit(PatchTransformer, Backbone):
             maps = tuple(on_map(take(x, 1, 1, canonical(x.sizes[1] - 1)), self.patches()) for x in found)
         if "fpn" in own:
             if len(maps) != LEVELS:
-                message = f"out_features chooses {len(maps)} feature maps; wanted {LEVELS}."
-                raise ArgumentError(message)
+                raise ArgumentError(f"out_features chooses {len(maps)} feature maps; wanted {LEVELS}.")
             maps = own.fpn(*maps)
         if "decode_head" not in own:
             return maps
@@ -257,8 +255,7 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     settle_stages(arguments, sizes[L])
     maps = arguments["out_features"]
     if len(maps) != LEVELS and (arguments.get("add_fpn") or arguments["architecture"].endswith(_SEGMENTS)):
-        message = f"out_indices chooses {len(maps)} feature maps; wanted {LEVELS}, as in [3, 5, 7, 11]."
-        raise ConfigError(message)
+        raise ConfigError(f"out_indices chooses {len(maps)} feature maps; wanted {LEVELS}, as in [3, 5, 7, 11].")
     if not arguments.get("use_auxiliary_head", True):
         for name, letter in (("auxiliary_channels", AUXILIARY), ("auxiliary_num_convs", CONVOLUTIONS)):
             del arguments[name], sizes[letter]

@@ -55,11 +55,9 @@ class TextModel(Model):
     def conditions(self) -> None:
         super().conditions()
         if getattr(self, "add_cross_attention", False) and not getattr(self, "is_decoder", False):
-            message = "add_cross_attention=True needs is_decoder=True: only a decoder attends to an encoder."
-            raise ArgumentError(message)
+            raise ArgumentError("add_cross_attention=True needs is_decoder=True: only a decoder attends to an encoder.")
         if not getattr(self, "add_pooling_layer", True) and self.task:
-            message = f"add_pooling_layer=False is for the base classes; {self.architecture} has a fixed choice of the pooler."
-            raise ArgumentError(message)
+            raise ArgumentError(f"add_pooling_layer=False is for the base classes; {self.architecture} has a fixed choice of the pooler.")
 
     def parts(self) -> Iterator[Part]:
         yield Part(self.base_name if self.task else "", self.base())
@@ -109,8 +107,7 @@ class TextModel(Model):
 
     def forward(self, own: Own, input_ids: Value, encoder_hidden_states: Value | None = None) -> Any:
         if encoder_hidden_states is not None and not self.reads_memory:
-            message = f"{self.architecture} takes no encoder_hidden_states: wanted 1 shape, of the token ids; found 2."
-            raise ShapeError(message)
+            raise ShapeError(f"{self.architecture} takes no encoder_hidden_states: wanted 1 shape, of the token ids; found 2.")
         memory = () if encoder_hidden_states is None else (encoder_hidden_states,)
         base = next(part for part in self.own_parts if isinstance(part.layer, TextBase))
         if not self.architecture.endswith("MultipleChoice"):

@@ -66,8 +66,7 @@ class ConvNext(Classifying, Backbone):
             message = f"num_stages is {stages}, with {widths} hidden_sizes and {depths} depths; wanted one of each for every stage."
             raise ArgumentError(message)
         if self.is_backbone and widths < depths:
-            message = f"there are {depths} depths and {widths} hidden_sizes; wanted the same number for a backbone."
-            raise ArgumentError(message)
+            raise ArgumentError(f"there are {depths} depths and {widths} hidden_sizes; wanted the same number for a backbone.")
 
     @property
     def _built(self) -> int:

@@ -115,8 +115,7 @@ class Deepseek(Decoder):
             divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
         if self.num_nextn_predict_layers != 0 and self.architecture != "DeepseekV3ForCausalLM":
             given = f"num_nextn_predict_layers={self.num_nextn_predict_layers}"
-            message = f"{given}: {self.architecture} has no num_nextn_predict_layers; DeepseekV3ForCausalLM has."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{given}: {self.architecture} has no num_nextn_predict_layers; DeepseekV3ForCausalLM has.")
 
     def parts(self) -> Iterator[Part]:
         yield from super().parts()

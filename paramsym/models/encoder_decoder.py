@@ -137,11 +137,10 @@ class EncoderDecoder(Layer):
             raise StructureError(message)
         source, target = self.n_src_vocab, self.n_tgt_vocab
         if self.emb_src_tgt_weight_sharing and target is not None and canonical(source) != canonical(target):
-            message = (
+            raise StructureError(
                 f"n_src_vocab is {source} and n_tgt_vocab is {target}; a shared embedding needs one size:"
                 " give them one size, or emb_src_tgt_weight_sharing=False."
             )
-            raise StructureError(message)
 
     @property
     def _target(self) -> str:

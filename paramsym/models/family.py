@@ -121,8 +121,7 @@ class Nested(Key):
         try:
             return in_letters(self.reader.model, arguments)
         except ParamsymError as error:
-            message = f"{where} cannot be built. {error}"
-            raise ConfigError(message) from None
+            raise ConfigError(f"{where} cannot be built. {error}") from None
 
 
 def in_letters(model: Callable[..., Layer], arguments: Mapping[str, Any]) -> Layer:
@@ -210,5 +209,4 @@ def _label_number(key: object) -> int:
             return int(key)
     except ValueError:
         pass
-    message = f"id2label has the key {shown(key)}; wanted whole numbers."
-    raise ConfigError(message)
+    raise ConfigError(f"id2label has the key {shown(key)}; wanted whole numbers.")

@@ -88,8 +88,7 @@ class Gemma(RmsDecoder):
             divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
         for kind in self.layer_types or ():
             if kind not in _KINDS:
-                message = f"layer_types has {kind!r:.80}; wanted {' or '.join(_KINDS)}."
-                raise ArgumentError(message)
+                raise ArgumentError(f"layer_types has {kind!r:.80}; wanted {' or '.join(_KINDS)}.")
 
     @property
     def generation(self) -> str:
@@ -213,12 +212,10 @@ def _turns(arguments: dict[str, Any], sizes: Sizes, model_type: str, pattern: in
         if pattern > layers:
             return ("sliding_attention",) if layers else ()
         if pattern > _LONGEST:
-            message = f"sliding_window_pattern is {shown(pattern)}; at most {_LONGEST} can be built."
-            raise ConfigError(message)
+            raise ConfigError(f"sliding_window_pattern is {shown(pattern)}; at most {_LONGEST} can be built.")
         return (*("sliding_attention",) * (pattern - 1), "full_attention")
     if other := sorted(set(listed) - set(_KINDS)):
-        message = f"layer_types has {other[0]!r}; the layers of {model_type} are {' and '.join(_KINDS)}."
-        raise ConfigError(message)
+        raise ConfigError(f"layer_types has {other[0]!r}; the layers of {model_type} are {' and '.join(_KINDS)}.")
     return by_turns(listed)
 
 

@@ -74,8 +74,7 @@ class Gpt2(Gpt):
         if self.summary_activation:
             check_activation(self.summary_activation, "summary_activation")
         if self.summary_type not in _SUMMARIES:
-            message = f"summary_type is {self.summary_type!r}; GPT2DoubleHeadsModel builds {', '.join(sorted(_SUMMARIES))}."
-            raise ArgumentError(message)
+            raise ArgumentError(f"summary_type is {self.summary_type!r}; GPT2DoubleHeadsModel builds {', '.join(sorted(_SUMMARIES))}.")
 
     @property
     def task(self) -> str:

@@ -65,8 +65,7 @@ class GptNeo(Decoder):
     def conditions(self) -> None:
         super().conditions()
         if not self.attention_layers or not set(self.attention_layers) <= {"global", "local"}:
-            message = f"attention_layers is {self.attention_layers!r}; wanted one or more of 'global' and 'local'."
-            raise ArgumentError(message)
+            raise ArgumentError(f"attention_layers is {self.attention_layers!r}; wanted one or more of 'global' and 'local'.")
 
     def base(self) -> Layer:
         return positioned(self, self.max_position_embeddings, self.embed_dropout)
@@ -119,8 +118,7 @@ def _pattern(item: Any, where: str) -> tuple[tuple[str, ...], int]:
         raise refused(item, where, "a pattern and a number, such as [['global', 'local'], 12]")
     for kind in item[0]:
         if not isinstance(kind, str) or kind not in {"global", "local"}:
-            message = f"{where} names {shown(kind)}; layers are 'global' or 'local'."
-            raise ConfigError(message)
+            raise ConfigError(f"{where} names {shown(kind)}; layers are 'global' or 'local'.")
     return tuple(item[0]), whole(item[1], f"{where}[1]", 0)
 
 
@@ -129,11 +127,9 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     patterns = [(kinds, times) for kinds, times in arguments.pop("attention_types") if kinds and times]
     layers = sum(len(kinds) * times for kinds, times in patterns)
     if layers != sizes[L]:
-        message = f"this configuration cannot be built. attention_types describes {layers} layers, and num_layers is {sizes[L]}."
-        raise ConfigError(message)
+        raise ConfigError(f"this configuration cannot be built. attention_types describes {layers} layers, and num_layers is {sizes[L]}.")
     if max((len(kinds) for kinds, _ in patterns), default=0) > MOST or (len(patterns) > 1 and layers > MOST):
-        message = f"attention_types lists more than {MOST} layers one by one; fewer can be built, or one pattern that is repeated."
-        raise ConfigError(message)
+        raise ConfigError(f"attention_types lists more than {MOST} layers one by one; fewer can be built, or one pattern that is repeated.")
     listed = patterns[0][0] if len(patterns) == 1 else tuple(kind for kinds, times in patterns for kind in kinds * times)
     period = next((n for n in range(1, len(listed)) if listed == listed[:n] * (len(listed) // n)), len(listed))
     arguments["attention_layers"] = listed[:period] or ("global", "local")

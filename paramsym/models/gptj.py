@@ -94,8 +94,7 @@ class TurnedAttention(RotatedAttention):
         """
         rest = canonical(x.sizes[-1] - self.rotary_dim)
         if negative(rest):
-            message = f"rotary_dim is {self.rotary_dim}; wanted at most {x.sizes[-1]}, the width of a head."
-            raise ShapeError(message)
+            raise ShapeError(f"rotary_dim is {self.rotary_dim}; wanted at most {x.sizes[-1]}, the width of a head.")
         x, *still = segments(x, self.rotary_dim, rest) if rest != 0 else (x,)
         x = rotate(rearrange(x, "b s a (p two) -> b s a (two p)", two=2), *turn)
         x = rearrange(x, "b s a (two p) -> b s a (p two)", two=2)

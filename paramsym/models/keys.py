@@ -92,8 +92,7 @@ class Pair(Key):
             sizes[self.letter] = whole(value, where, 1)
             return self.letter
         if len(value) != 2:
-            message = f"{where} has {len(value)} entries; wanted a whole number or two of them, height and width."
-            raise ConfigError(message)
+            raise ConfigError(f"{where} has {len(value)} entries; wanted a whole number or two of them, height and width.")
         for position, (letter, entry) in enumerate(zip(self.letters, value, strict=True)):
             sizes[letter] = whole(entry, f"{where}[{position}]", 1)
         return self.letters
@@ -155,8 +154,7 @@ class Fixed(Key):
 
     def check(self, value: Any, where: str, _: Sizes, /) -> int:
         if (found := whole(value, where, self.least)) > self.most:
-            message = f"{where} is {shown(value)}; at most {self.most} can be built."
-            raise ConfigError(message)
+            raise ConfigError(f"{where} is {shown(value)}; at most {self.most} can be built.")
         return found
 
 

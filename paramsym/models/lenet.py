@@ -134,28 +134,24 @@ class LeNet5(Pictures):
     def conditions(self) -> None:
         side = self._side()
         if not within(1, side):
-            message = f"image_size {self._image()} with padding {self.padding} is too small for two kernels of {self.kernel_size}."
-            raise SizeError(message)
+            raise SizeError(f"image_size {self._image()} with padding {self.padding} is too small for two kernels of {self.kernel_size}.")
         if self.variant == "1998" and not equal(side, self.kernel_size):
-            message = (
+            raise SizeError(
                 f"image_size {self._image()} with padding {self.padding} gives maps of {side}x{side} before C5, whose kernels cover"
                 f" {self.kernel_size}x{self.kernel_size}; digits of 28 are centred in 32: image_size=32, or 28 with padding=2."
             )
-            raise SizeError(message)
         if self.connection_table is not None:
             self._check_table(self.connection_table)
 
     def _check_table(self, table: tuple[tuple[Count, ...], ...]) -> None:
         if self.variant != "1998":
-            message = f"connection_table is of variant '1998'; in {self.variant!r} every map sees all maps before it."
-            raise ArgumentError(message)
+            raise ArgumentError(f"connection_table is of variant '1998'; in {self.variant!r} every map sees all maps before it.")
         for position, maps in enumerate(table):
             if not maps or len(set(maps)) < len(maps) or not set(maps) <= set(range(_MAPS_BEFORE_C3)):
                 message = f"connection_table[{position}] is {maps}; wanted one or more different maps out of 0 to {_MAPS_BEFORE_C3 - 1}."
                 raise ArgumentError(message)
         if not table:
-            message = "connection_table is empty; C3 needs at least one map."
-            raise ArgumentError(message)
+            raise ArgumentError("connection_table is empty; C3 needs at least one map.")
 
     def _table(self) -> tuple[tuple[Count, ...], ...]:
         return C3_TABLE if self.connection_table is None else self.connection_table

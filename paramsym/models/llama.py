@@ -105,8 +105,7 @@ def _seeing(arguments: dict[str, Any], sizes: Sizes) -> None:
             arguments["layer_types"] = by_turns(listed)
             return
     if first is None:
-        message = "max_window_layers is null; wanted a whole number, zero or more, where use_sliding_window is true."
-        raise ConfigError(message)
+        raise ConfigError("max_window_layers is null; wanted a whole number, zero or more, where use_sliding_window is true.")
     arguments["full_layers"] = min(first, sizes[L])
     if first >= sizes[L]:
         arguments |= {"sliding_window": None, "full_layers": 0}

@@ -106,8 +106,7 @@ class Model(Layer):
             if isinstance(how, Function) and isinstance(value, str):
                 check_activation(value, one.name)
             if rest["of"] and value != one.default and self.kind not in rest["of"]:
-                message = f"{one.name}={value!r}: {self.architecture} has no {one.name}."
-                raise ArgumentError(message)
+                raise ArgumentError(f"{one.name}={value!r}: {self.architecture} has no {one.name}.")
 
     def _symbols(self) -> Iterable[Symbol]:
         cls: type = type(self)  # without the letters of keys that only other classes have: this class refuses them

@@ -48,8 +48,7 @@ class PatchModel(Classifying):
         """
         x, _ = spatial(pixel_values, 2, channels=self.num_channels, batched=True)
         if not any_size and any(map(differ, x.sizes[2:], pair(self.image_size))):
-            message = f"the image is {text(x.sizes[2:])}; wanted {text(self.image_size)}."
-            raise ShapeError(message)
+            raise ShapeError(f"the image is {text(x.sizes[2:])}; wanted {text(self.image_size)}.")
         return x
 
     def encoded(self, own: Own, pixel_values: Value, mask: Value | None, *, any_size: bool = False) -> Any:
@@ -73,8 +72,7 @@ def _fitting(image: Dim, patch: Dim) -> Dim:
     except DivisibilityError as error:
         numbers = isinstance(image, int) and isinstance(patch, int) and image > patch
         hint = f" The reference drops the rest, which is image_size={image - image % patch}." if numbers else ""
-        message = f"{error}{hint}"
-        raise DivisibilityError(message) from None
+        raise DivisibilityError(f"{error}{hint}") from None
 
 
 @dataclass(frozen=True)
@@ -104,8 +102,7 @@ class PatchTransformer(PatchModel):
             heads, width = self.num_attention_heads, self.hidden_size
             numbers = isinstance(heads, int) and isinstance(width, int) and width > heads
             hint = f" The reference rounds down to head_dim={width // heads}." if numbers else ""
-            message = f"{error}{hint}"
-            raise DivisibilityError(message) from None
+            raise DivisibilityError(f"{error}{hint}") from None
 
     def embeddings(self, **flags: Any) -> Embeddings:
         """Return the tokens, the positions and the projection of a patch."""
@@ -199,8 +196,7 @@ def whole_patches(arguments: dict[str, Any], sizes: Sizes) -> None:
     patches: tuple[Symbol, Symbol] = pair(arguments["patch_size"])
     for image, patch in zip(images, patches, strict=True):
         if sizes[image] < sizes[patch]:
-            message = f"this configuration cannot be built. image_size {sizes[image]} is less than patch_size {sizes[patch]}."
-            raise ConfigError(message)
+            raise ConfigError(f"this configuration cannot be built. image_size {sizes[image]} is less than patch_size {sizes[patch]}.")
     if any(sizes[image] % sizes[patch] for image, patch in zip(images, patches, strict=True)):
         covered = tuple(patch * floor(image / patch) for image, patch in zip(images, patches, strict=True))
         arguments["image_size"] = covered if covered[0] != covered[1] else covered[0]

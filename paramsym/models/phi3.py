@@ -80,8 +80,7 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
         found = arguments.get(name)
         if found is not None and found["kind"] != "default":
             if found["kind"] not in {"longrope", "su", "yarn"}:
-                message = f"{name}: rope_type is {found['kind']!r}; phi3 knows default and longrope."
-                raise ConfigError(message)
+                raise ConfigError(f"{name}: rope_type is {found['kind']!r}; phi3 knows default and longrope.")
             arguments[name] = {**found, "kind": "longrope", "numbers": {**found["numbers"], "original_positions": original}}
     rope_arguments(partial=True)(arguments, sizes)
     check_factors(arguments, sizes)
@@ -94,8 +93,7 @@ def check_factors(arguments: dict[str, Any], sizes: Sizes) -> None:
     for name in ("short_factor", "long_factor"):
         given = len(getattr(arguments["rope"], name))
         if arguments["rope"].kind == "longrope" and given != pairs:
-            message = f"rope_parameters: {name} has {given} numbers; wanted {pairs}, one for every two entries that are rotated."
-            raise ConfigError(message)
+            raise ConfigError(f"rope_parameters: {name} has {given} numbers; wanted {pairs}, one for every two entries that are rotated.")
 
 
 _POSITIONS = {"max_position_embeddings": 4096, "original_max_position_embeddings": Whole(4096)}

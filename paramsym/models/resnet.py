@@ -133,17 +133,15 @@ class ResNet(Averaged):
     def conditions(self) -> None:
         if self.block == "BasicBlock":
             if self.groups != 1 or self.width_per_group != 64:
-                message = (
+                raise ArgumentError(
                     f"groups is {self.groups} and width_per_group is {self.width_per_group}; a BasicBlock takes 1 and 64 only."
                     " For others use block='Bottleneck'."
                 )
-                raise ArgumentError(message)
             if self._dilates():
-                message = (
+                raise ArgumentError(
                     f"replace_stride_with_dilation is {self.replace_stride_with_dilation}; a BasicBlock cannot be dilated."
                     " Use block='Bottleneck'."
                 )
-                raise ArgumentError(message)
 
     @property
     def _replaced(self) -> tuple[bool, bool, bool]:
@@ -164,17 +162,15 @@ def _named(block: object, given: dict[str, Any]) -> dict[str, Any]:
     name = block.removeprefix("quantized_") if isinstance(block, str) else ""
     if name not in ResNet.published or (name != block and name not in _QUANTIZED):
         if isinstance(block, str) and block not in _EXPANSION:
-            message = f"block is {block!r}; wanted 'BasicBlock', 'Bottleneck' or one of {', '.join(ResNet.published)}."
-            raise _located(message)
+            raise _located(f"block is {block!r}; wanted 'BasicBlock', 'Bottleneck' or one of {', '.join(ResNet.published)}.")
         return {"layers": BLOCKS, "num_classes": N, **_PLAIN, **given}
     sizes = ResNet.published[name]
     for argument, value in given.items():
         if argument == "layers" or value != sizes[argument] != _PLAIN.get(argument, sizes[argument]):
-            message = (
+            raise _located(
                 f"{block!r} means {argument}={sizes[argument]!r} already, and {argument}={value!r} was given;"
                 f" write block={sizes['block']!r} and every size."
             )
-            raise _located(message)
     return {**sizes, **given}
 
 

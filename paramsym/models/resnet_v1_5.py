@@ -62,12 +62,10 @@ class ResNetV15(Classifying, Backbone):
     def conditions(self) -> None:
         super().conditions()
         if not self.hidden_sizes or not self.depths:
-            message = "hidden_sizes and depths need at least one entry each."
-            raise ArgumentError(message)
+            raise ArgumentError("hidden_sizes and depths need at least one entry each.")
         built = self.hidden_sizes[: len(self.depths)] if self.layer_type == "bottleneck" else ()
         if thin := [width for width in built if not within(REDUCTION, width)]:
-            message = f"hidden_sizes has {thin[0]}, of which a bottleneck takes a quarter; wanted {REDUCTION} or more."
-            raise ArgumentError(message)
+            raise ArgumentError(f"hidden_sizes has {thin[0]}, of which a bottleneck takes a quarter; wanted {REDUCTION} or more.")
 
     def parts(self) -> Iterator[Part]:
         stem = convolved(self.num_channels, self.embedding_size, 7, self.hidden_act, stride=2)

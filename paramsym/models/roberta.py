@@ -105,8 +105,7 @@ class RobertaEmbeddings(BertEmbeddings):
 
     def forward(self, own: Own, input_ids: Value) -> Value:
         if self.padding_idx is None:
-            message = "pad_token_id is None; positions begin at the row after it; give a whole number, such as 1."
-            raise ArgumentError(message)
+            raise ArgumentError("pad_token_id is None; positions begin at the row after it; give a whole number, such as 1.")
         check_positions(input_ids.sizes, canonical(self.max_position_embeddings - self.padding_idx - 1))
         words = where(compare(input_ids, "equal", self.padding_idx), constant("index zeros", (1, 1), kind="index"), 1)
         rows = own.position_embeddings((cumulate(words, 1) + past()) * words + self.padding_idx)

@@ -110,8 +110,7 @@ def check_length(arguments: dict[str, Any], sizes: Sizes, name: str) -> tuple[st
     """Take a list with one entry per layer out of the arguments; raise ``ConfigError`` for another length."""
     found: tuple[str, ...] | None = arguments.pop(name, None)
     if found is not None and len(found) != sizes[L]:
-        message = f"{name} has {len(found)} entries for num_hidden_layers {sizes[L]}; wanted one per layer."
-        raise ConfigError(message)
+        raise ConfigError(f"{name} has {len(found)} entries for num_hidden_layers {sizes[L]}; wanted one per layer.")
     return found
 
 
@@ -119,8 +118,7 @@ def round_heads(arguments: dict[str, Any], sizes: Sizes, *, floors: bool) -> Non
     """Round the head size down if the reference does, explicitly: the formula gets a floor."""
     divided = sizes[H] % sizes[A] == 0
     if not divided and not floors:
-        message = f"this configuration cannot be built. hidden_size {sizes[H]} is not divisible by num_attention_heads {sizes[A]}."
-        raise ConfigError(message)
+        raise ConfigError(f"this configuration cannot be built. hidden_size {sizes[H]} is not divisible by num_attention_heads {sizes[A]}.")
     if arguments.get("head_dim") is None and not divided and sizes[H] > sizes[A]:
         arguments["head_dim"] = floor(H / A)
 

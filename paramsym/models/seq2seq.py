@@ -67,8 +67,7 @@ class Seq2Seq(Model):
         if self.decodes:
             return source, self.moved(source) if decoder_input_ids is None else tokens(decoder_input_ids)
         if decoder_input_ids is not None:
-            message = "wanted one shape, for one input; found 2."
-            raise ShapeError(message)
+            raise ShapeError("wanted one shape, for one input; found 2.")
         return (source,)
 
     def moved(self, source: Value) -> Value:

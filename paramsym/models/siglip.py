@@ -177,8 +177,7 @@ class Siglip(TwoTowers):
             NotYetError: the model has no pooling head.
         """
         if not self.vision_config.vision_use_head:
-            message = "vision_use_head is False; SiglipModel compares texts with the head's output for an image; wanted True."
-            raise NotYetError(message)
+            raise NotYetError("vision_use_head is False; SiglipModel compares texts with the head's output for an image; wanted True.")
         return own.vision_model(images)[1]
 
     def read(self, own: Own, input_ids: Value) -> Value:

@@ -73,14 +73,11 @@ class Swin(PatchModel, Backbone):
     def conditions(self) -> None:
         super().conditions()
         if not self.depths or len(self.num_heads) < len(self.depths):
-            message = f"num_heads has {len(self.num_heads)} entries and depths {len(self.depths)}; wanted heads for every stage."
-            raise ArgumentError(message)
+            raise ArgumentError(f"num_heads has {len(self.num_heads)} entries and depths {len(self.depths)}; wanted heads for every stage.")
         if not 0 < self.mlp_ratio <= 2**16:
-            message = f"mlp_ratio is {self.mlp_ratio}; wanted a number above 0."
-            raise ArgumentError(message)
+            raise ArgumentError(f"mlp_ratio is {self.mlp_ratio}; wanted a number above 0.")
         if self.use_mask_token and self.base_name:
-            message = f"use_mask_token is for SwinModel; in {self.architecture} it is fixed."
-            raise ArgumentError(message)
+            raise ArgumentError(f"use_mask_token is for SwinModel; in {self.architecture} it is fixed.")
 
     @property
     def base_name(self) -> str:
@@ -190,8 +187,7 @@ class SwinBlock(Holder):
         if self.always:
             return self.shift
         if not all(within(window, length) for length in extents):
-            message = f"the map is {text(extents)}; wanted at least one window of {window}x{window}."
-            raise ShapeError(message)
+            raise ShapeError(f"the map is {text(extents)}; wanted at least one window of {window}x{window}.")
         return 0 if self.shift != 0 and any(same(length, window) for length in extents) else self.shift
 
     def _windowed(self, own: Own, x: Value, shift: Count) -> Value:
@@ -297,8 +293,7 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     stages = len(arguments["depths"])
     said = arguments.pop("num_layers", None)
     if said not in {None, stages}:
-        message = f"num_layers is {said}, and depths has {stages} entries; the decoder would not fit the last stage."
-        raise ConfigError(message)
+        raise ConfigError(f"num_layers is {said}, and depths has {stages} entries; the decoder would not fit the last stage.")
     if arguments["use_absolute_embeddings"]:
         whole_patches(arguments, sizes)
     if exact_ratio(arguments["mlp_ratio"]) is None:  # the inner width is then known only for a number

@@ -88,8 +88,7 @@ class T5(Seq2Seq):
         super().conditions()
         gate, _, act = self.feed_forward_proj.rpartition("-")
         if gate not in {"", "gated"}:
-            message = f"feed_forward_proj is {self.feed_forward_proj!r}; wanted an activation such as 'relu' or 'gated-gelu'."
-            raise ArgumentError(message)
+            raise ArgumentError(f"feed_forward_proj is {self.feed_forward_proj!r}; wanted an activation such as 'relu' or 'gated-gelu'.")
         if self.feed_forward_proj != "gated-gelu":
             check_activation(act, "feed_forward_proj")
 

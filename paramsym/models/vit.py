@@ -69,8 +69,7 @@ class Vit(PatchTransformer):
     def conditions(self) -> None:
         super().conditions()
         if self.task and (not self.add_pooling_layer or self.use_mask_token):
-            message = f"add_pooling_layer and use_mask_token are for the base classes; in {self.architecture} both are fixed."
-            raise ArgumentError(message)
+            raise ArgumentError(f"add_pooling_layer and use_mask_token are for the base classes; in {self.architecture} both are fixed.")
 
     def parts(self) -> Iterator[Part]:
         masked = self.task == "MaskedImageModeling"

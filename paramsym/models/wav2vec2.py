@@ -145,14 +145,12 @@ class Wav2Vec2(Model):
         lengths = {"conv_dim": self.conv_dim, "conv_stride": self.conv_stride, "conv_kernel": self.conv_kernel}
         if len({len(entries) for entries in lengths.values()}) > 1 or not self.conv_dim:
             found = ", ".join(f"{name} has {len(entries)}" for name, entries in lengths.items())
-            message = f"{found} entries; wanted equal numbers, one per convolution."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{found} entries; wanted equal numbers, one per convolution.")
         if self.task == _SPEAKERS and (len(self.tdnn_kernel) < len(self.tdnn_dim) or not self.tdnn_dim):
             message = f"tdnn_dim has {len(self.tdnn_dim)} entries and tdnn_kernel {len(self.tdnn_kernel)}; wanted a kernel for each."
             raise ArgumentError(message)
         if self.add_adapter and self.task in {_SEQUENCE, _FRAMES}:
-            message = f"add_adapter=True is not allowed for {self.architecture}: the reference does not build it."
-            raise ArgumentError(message)
+            raise ArgumentError(f"add_adapter=True is not allowed for {self.architecture}: the reference does not build it.")
 
     def tensors(self) -> Iterator[Tensor]:
         if self._weighs:

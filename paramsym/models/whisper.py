@@ -149,8 +149,7 @@ class Encoder(Holder):
         x, _ = axes(features, "batch bins frames", bins=self.bins)
         frames = canonical(2 * self.positions)
         if differ(x.sizes[2], frames):
-            message = f"the spectrogram has {x.sizes[2]} frames; wanted {frames}, two for each of the {self.positions} positions."
-            raise ShapeError(message)
+            raise ShapeError(f"the spectrogram has {x.sizes[2]} frames; wanted {frames}, two for each of the {self.positions} positions.")
         x = apply("gelu", own.conv2(apply("gelu", own.conv1(x))))
         x, *others = each(own.layers(drop(own.embed_positions(rearrange(x, "b h s -> b s h")), self.dropped)))
         x = own.layer_norm(x)

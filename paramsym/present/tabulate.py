@@ -92,8 +92,7 @@ def table(models: Mapping[str, Layer], sizes: Iterable[Symbol | str] | None = No
     """
     asked: Any = models
     if not isinstance(asked, Mapping) or not asked or not all(isinstance(layer, Layer) for layer in asked.values()):
-        message = f"models is {described(models)}; wanted names with layers, such as {{'base': one, 'large': other}}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"models is {described(models)}; wanted names with layers, such as {{'base': one, 'large': other}}.")
     given = {name: {symbol.name: size for symbol, size in layer.sizes.items()} for name, layer in models.items()}
     order = {letter.name: position for position, letter in enumerate(LETTERS)}
     known = sorted({letter for held in given.values() for letter in held}, key=lambda letter: (order.get(letter, len(order)), letter))
@@ -101,8 +100,7 @@ def table(models: Mapping[str, Layer], sizes: Iterable[Symbol | str] | None = No
     for letter in known if sizes is None else (str(getattr(size, "name", size)) for size in sizes):
         chosen.append(letter)
         if letter not in known:
-            message = f"none of the models has a size for {letter!r}; they have sizes for {', '.join(known) or 'no letter'}."
-            raise UnknownNameError(message)
+            raise UnknownNameError(f"none of the models has a size for {letter!r}; they have sizes for {', '.join(known) or 'no letter'}.")
     rows = tuple((name, *(given[name].get(letter) for letter in chosen), layer.params) for name, layer in models.items())
     symbols = {symbol for layer in models.values() for symbol in layer.origin[0].symbols}
     return Table(("model", *chosen, "parameters"), rows, letters=lettering(letters, symbols))
@@ -111,8 +109,7 @@ def table(models: Mapping[str, Layer], sizes: Iterable[Symbol | str] | None = No
 def check_depth(depth: object) -> None:
     """Raise ``ArgumentError`` unless it is a number of levels, or None for all."""
     if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 0):
-        message = f"depth is {quoted(depth)}; wanted a whole number from 0, or None for all levels."
-        raise ArgumentError(message)
+        raise ArgumentError(f"depth is {quoted(depth)}; wanted a whole number from 0, or None for all levels.")
 
 
 def overview(layer: Layer) -> Table:

@@ -162,8 +162,7 @@ def to_latex(
     check_flags(standalone=standalone)
     given: Any = form  # callers without a type checker
     if not isinstance(given, str) or form not in FORMS:
-        message = f"form {quoted(form)} is not known; wanted one of {', '.join(FORMS)}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"form {quoted(form)} is not known; wanted one of {', '.join(FORMS)}.")
     check_depth(depth)
     root = layer.origin[0] if form == "steps" else layer
     chosen = lettering(letters, symbols_in(tuple((line.factors, line.stored, line.used) for line in root.lines)))
@@ -182,8 +181,7 @@ def _written(layer: Layer, form: Form, letters: Letters, by: Any, depth: int | N
         lead = _symbol(layer, by) if isinstance(by, str) else by
         if lead is not None and (not isinstance(lead, Expr) or isinstance(lead, Add) or lead == 0):
             what = text(lead) if isinstance(lead, Expr) else quoted(lead)
-            message = f"by is {what}; wanted one term to take out, such as H**2*L, or the name of a symbol."
-            raise ArgumentError(message)
+            raise ArgumentError(f"by is {what}; wanted one term to take out, such as H**2*L, or the name of a symbol.")
         return forms.factored(total, letters, lead, limit)
     found = shares(layer, depth)
     if form == "align":
@@ -202,8 +200,7 @@ def _symbol(layer: Layer, by: Symbol | str | None) -> Symbol:
         if len(layer.symbols) == 1:
             return next(iter(layer.symbols))
         names = ", ".join(sorted(symbol.name for symbol in layer.symbols)) or "none"
-        message = f"form 'collected' of {type(layer).__name__} needs by= with one of {names}."
-        raise UnknownNameError(message)
+        raise UnknownNameError(f"form 'collected' of {type(layer).__name__} needs by= with one of {names}.")
     return symbol_of(type(layer).__name__, by, layer.symbols)
 
 
@@ -243,8 +240,7 @@ def _steps(layer: Layer, letters: Letters, limit: float, unit: str) -> str:
     root, sizes = layer.origin
     formula = root.polynomial.as_expr()
     if not isinstance(layer.polynomial.as_expr(), Integer):
-        message = f"{type(layer).__name__} has symbols left; put all sizes in with .at(...) before asking for the steps."
-        raise SizeError(message)
+        raise SizeError(f"{type(layer).__name__} has symbols left; put all sizes in with .at(...) before asking for the steps.")
     numbers = {symbol.name: size for symbol, size in sizes.items() if isinstance(size, int)}
     placed = {symbol: Integer(size) for symbol, size in sizes.items()}
     values = [cast("Expr", term.xreplace(placed)) for term in ordered(formula, letters)]
@@ -269,8 +265,7 @@ def latex_document(*pieces: Any, title: str = "") -> str:
     \documentclass{article}
     """
     if not isinstance(title, str):
-        message = f"title is {described(title)}; wanted a string."  # type: ignore[unreachable]
-        raise ArgumentError(message)
+        raise ArgumentError(f"title is {described(title)}; wanted a string.")
     return document([_piece(piece) for piece in pieces], title)
 
 
@@ -280,11 +275,9 @@ def _piece(piece: Any) -> str:
     if isinstance(piece, Table | Tabular):
         return displayed(piece.to_latex(long=True))
     if isinstance(piece, type):
-        message = f"{quoted(piece)} is a class; give an instance of it."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{quoted(piece)} is a class; give an instance of it.")
     if hasattr(piece, "own_tensors"):
         return displayed(piece.to_latex(width=LINE))
     if hasattr(piece, "to_latex"):
         return displayed(piece.to_latex())
-    message = f"{quoted(piece)} cannot be written as LaTeX; give a layer, a table, an explanation or a string of LaTeX."
-    raise ArgumentError(message)
+    raise ArgumentError(f"{quoted(piece)} cannot be written as LaTeX; give a layer, a table, an explanation or a string of LaTeX.")

@@ -154,8 +154,7 @@ class Unknown(Apply):
     """A function known only by its name: it keeps the shape, is evaluated once per entry, and cannot be run."""
 
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing can be computed
-        message = f"{self.name!r} is known only by its name and cannot be run; write a layer whose forward pass computes it."
-        raise NotYetError(message)
+        raise NotYetError(f"{self.name!r} is known only by its name and cannot be run; write a layer whose forward pass computes it.")
 
 
 def glu(x: Value, axis: int) -> Value:

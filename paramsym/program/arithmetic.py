@@ -76,7 +76,6 @@ def broadcast(one: ArrayType, other: ArrayType) -> tuple[Axis, ...]:
     shape = list(long.shape[:lead])
     for axis, shorter, size, small in zip(long.shape[lead:], short.shape, long.sizes[lead:], short.sizes, strict=True):
         if size is not small and size != 1 and small != 1 and differ(size, small):
-            message = f"{shown(one.sizes)} and {shown(other.sizes)} cannot be combined; wanted equal axes, or axes of size 1."
-            raise ShapeError(message)
+            raise ShapeError(f"{shown(one.sizes)} and {shown(other.sizes)} cannot be combined; wanted equal axes, or axes of size 1.")
         shape.append(shorter if size == 1 else axis)
     return tuple(shape)

@@ -115,8 +115,7 @@ def rotation(length: Dim, width: Dim, rope: Rope | float = 10000.0, *, halves: b
     """
     rope = rope if isinstance(rope, Rope) else Rope(rope)
     if not odd and isinstance(width, int) and width % 2:
-        message = f"rotation takes pairs; found {width} entries of a head to rotate, wanted an even width."
-        raise ShapeError(message)
+        raise ShapeError(f"rotation takes pairs; found {width} entries of a head to rotate, wanted an even width.")
     half = up_over(width, 2) if odd else canonical(per(width, 2))
     positions = rearrange(constant("positions", (length,), past()), "s -> s ()")
     angles = positions * constant("frequencies", (half,), rope, width, canonical(length + past()))
@@ -145,14 +144,12 @@ def rotate(x: Value, cos: Value, sin: Value, *, partly: bool = False, halves: bo
     if partly:
         rest = canonical(width - turned)
         if negative(rest):
-            message = f"found {turned} entries of a head to rotate; wanted at most {width}, the width of the head."
-            raise ShapeError(message)
+            raise ShapeError(f"found {turned} entries of a head to rotate; wanted at most {width}, the width of the head.")
         x, still = (rearrange(one, "b s a d -> b a s d") for one in segments(x, turned, rest))
         x = rotate(rearrange(x, "b a s d -> b s a d"), cos, sin)
         return rearrange(join(rearrange(x, "b s a d -> b a s d"), still), "b a s d -> b s a d")  # references have heads first in memory
     if differ(turned, width):
-        message = f"found {turned} entries of a head to rotate; wanted {width}, because the reference rotates whole heads."
-        raise ShapeError(message)
+        raise ShapeError(f"found {turned} entries of a head to rotate; wanted {width}, because the reference rotates whole heads.")
     half = canonical(per(turned, 2))
     left, right = segments(x, half, half)
     cos, sin = (rearrange(one, "s d -> s () d") for one in (cos, sin))

@@ -160,12 +160,10 @@ def features(x: Value, *sizes: Axis) -> Value:
         ShapeError: too few axes, or a last axis of another size.
     """
     if x.rank < len(sizes):
-        message = f"wanted at least {len(sizes)} axes, the last of {extent(sizes[-1])}; found {x.rank}."
-        raise RankError(message)
+        raise RankError(f"wanted at least {len(sizes)} axes, the last of {extent(sizes[-1])}; found {x.rank}.")
     for found, wanted in zip(x.sizes[x.rank - len(sizes) :], sizes, strict=True):
         if found is not wanted and differ(found, extent(wanted)):
-            message = f"the last axis has {found} entries; wanted {extent(wanted)}, in {shown(x.sizes)}."
-            raise ShapeError(message)
+            raise ShapeError(f"the last axis has {found} entries; wanted {extent(wanted)}, in {shown(x.sizes)}.")
     return x
 
 
@@ -177,8 +175,7 @@ def known(x: Value, *shape: Axis) -> Value:
     """
     stated = ArrayType(shape, x.type.kind)
     if len(shape) != x.rank or any(map(differ, stated.sizes, x.sizes)):
-        message = f"the array has the axes {shown(x.sizes)}; the layer states {shown(stated.sizes)}."
-        raise ShapeError(message)
+        raise ShapeError(f"the array has the axes {shown(x.sizes)}; the layer states {shown(stated.sizes)}.")
     return record(Known(stated), x)
 
 
@@ -242,8 +239,7 @@ def axes_of_words(pattern: str, left: Groups, x: ArrayType, sizes: Mapping[str, 
         ShapeError: a wrong number of axes, or sizes that do not fit.
     """
     if len(left) != len(x.shape):
-        message = f"{pattern!r} wants {len(left)} axes; found {len(x.shape)}, {shown(x.sizes)}."
-        raise RankError(message)
+        raise RankError(f"{pattern!r} wants {len(left)} axes; found {len(x.shape)}, {shown(x.sizes)}.")
     found: dict[str, Axis] = dict(sizes)
     for words, axis, size in zip(left, x.shape, x.sizes, strict=True):
         factors = factors_of(axis)
@@ -261,16 +257,13 @@ def _completed(pattern: str, words: tuple[str, ...], size: Dim, found: dict[str,
     unknown = [word for word in words if word not in found]
     known = product(extent(found[word]) for word in words if word in found)
     if len(unknown) > 1:
-        message = f"{pattern!r} gives no sizes for {', '.join(unknown)}; give all of them but one."
-        raise StructureError(message)
+        raise StructureError(f"{pattern!r} gives no sizes for {', '.join(unknown)}; give all of them but one.")
     if not unknown:
         if differ(size, known):
-            message = f"an axis of {size} is not {' x '.join(words)} = {known}, in {pattern!r}."
-            raise ShapeError(message)
+            raise ShapeError(f"an axis of {size} is not {' x '.join(words)} = {known}, in {pattern!r}.")
         return {}
     if isinstance(size, int) and isinstance(known, int) and (known == 0 or size % known):
-        message = f"an axis of {size} cannot be split into {' x '.join(words)} with {known} given, in {pattern!r}."
-        raise ShapeError(message)
+        raise ShapeError(f"an axis of {size} cannot be split into {' x '.join(words)} with {known} given, in {pattern!r}.")
     return {unknown[0]: 0 if size == 0 else canonical(per(size, known))}
 
 

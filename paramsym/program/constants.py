@@ -159,6 +159,5 @@ def constant(name: str, shape: tuple[Count, ...], *settings: Any, kind: Kind = "
         ArgumentError: an unknown name.
     """
     if name not in _CONSTANTS:
-        message = f"{name!r} is not a known constant; known: {', '.join(_CONSTANTS)}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{name!r} is not a known constant; known: {', '.join(_CONSTANTS)}.")
     return record(Constant(name, shape, settings, kind, held))

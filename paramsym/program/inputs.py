@@ -31,8 +31,7 @@ def measured(value: Any, what: str, error: type[ParamsymError]) -> tuple[int, ..
     except TypeError:
         found = (-1,)
     if any(extent < 0 for extent in found):
-        message = f"{what} is {quoted(value)}; wanted a shape of whole numbers, none below zero, such as (768, 768)."
-        raise error(message)
+        raise error(f"{what} is {quoted(value)}; wanted a shape of whole numbers, none below zero, such as (768, 768).")
     return found
 
 
@@ -60,8 +59,7 @@ def checked_axes(shape: Iterable[Entry], where: str) -> tuple[Entry, ...]:
     """
     found = tuple(islice(shape, _MOST_AXES + 1))
     if len(found) > _MOST_AXES:
-        message = f"{where} has more than {_MOST_AXES} axes; no array has more."
-        raise ShapeError(message)
+        raise ShapeError(f"{where} has more than {_MOST_AXES} axes; no array has more.")
     return found
 
 

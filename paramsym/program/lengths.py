@@ -135,6 +135,5 @@ def transposed_lengths(
 
 def _possible(length: Count, of: Count) -> Count:
     if negative(length):
-        message = f"{length} entries are left of {of}."
-        raise ShapeError(message)
+        raise ShapeError(f"{length} entries are left of {of}.")
     return length

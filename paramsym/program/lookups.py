@@ -55,8 +55,7 @@ def check_positions(index: Any, size: int) -> None:
     """Raise ``ArgumentError`` unless all indices are positions in ``size`` entries; NumPy would count negative ones from the end."""
     if index.dtype.kind not in "iu" or (index.size and not 0 <= index.min() <= index.max() < size):
         found = f" from {index.min()} to {index.max()}" if index.size else ""
-        message = f"the positions are {index.dtype}{found}; wanted whole numbers from 0 to {size - 1}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"the positions are {index.dtype}{found}; wanted whole numbers from 0 to {size - 1}.")
 
 
 @dataclass(frozen=True, slots=True)

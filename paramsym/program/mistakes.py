@@ -36,16 +36,14 @@ def check_word(word: str, known: Iterable[str], what: str) -> None:
     names = tuple(known)
     if word not in names:
         near = nearest(word, names)
-        message = f"{word!r} is not a known {what}{f'; did you mean {near[0]!r}?' if near else '.'} Known: {', '.join(names)}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{word!r} is not a known {what}{f'; did you mean {near[0]!r}?' if near else '.'} Known: {', '.join(names)}.")
 
 
 def refused(what: str, instead: str) -> Callable[..., NoReturn]:
     """Return the method of an operator that traced arrays do not have."""
 
     def refuse(*_: object, **__: object) -> NoReturn:
-        message = f"{what} is not an operation of forward passes; write {instead}."
-        raise StructureError(message)
+        raise StructureError(f"{what} is not an operation of forward passes; write {instead}.")
 
     return refuse
 

@@ -47,8 +47,7 @@ class Own:
         if found is None:
             kind = type(self._layer).__name__
             have = ", ".join((*self._tensors, *self._parts)) or "nothing"
-            message = f"{kind}.forward asks for {name!r}, which {kind} does not store; it has {have}."
-            raise StructureError(message)
+            raise StructureError(f"{kind}.forward asks for {name!r}, which {kind} does not store; it has {have}.")
         return record(found) if isinstance(found, Stored) else found
 
     def __getattr__(self, name: str) -> Any:
@@ -145,8 +144,7 @@ def trace_layer(layer: Layer, *types: ArrayType) -> Program:
             raise
         raise found from error
     if captured:
-        message = f"{type(layer).__name__}.forward uses an array of another layer's forward pass; pass it as an input."
-        raise StructureError(message)
+        raise StructureError(f"{type(layer).__name__}.forward uses an array of another layer's forward pass; pass it as an input.")
     known[key] = program
     return program
 
@@ -183,8 +181,7 @@ def routed(own: Own, x: Value, weights: Value | None = None, chosen: Value | Non
     """
     (part,) = own._layer.own_parts
     if part.numbers is None:
-        message = f"{type(own._layer).__name__} has no numbered copies to choose from."
-        raise StructureError(message)
+        raise StructureError(f"{type(own._layer).__name__} has no numbered copies to choose from.")
     program = applied(str(part.numbers), part.layer, (x.type,))
     used = part.numbers.count if part.used is None else part.used
     if weights is None or chosen is None:
@@ -263,8 +260,7 @@ def through(
     if known:
         return one_by_one(copies, carry, along, shared, several=several)
     where = f"{programs[-1][0]}: " if shared is None else f"{shared}: " if shared else ""
-    message = f"{where}a block that turns {shown(sizes[0])} into {shown(after[0])} cannot be repeated a symbolic number of times."
-    raise ShapeError(message)
+    raise ShapeError(f"{where}a block that turns {shown(sizes[0])} into {shown(after[0])} cannot be repeated a symbolic number of times.")
 
 
 def growing(numbers: Numbers, layer: Layer, carry: tuple[Value, ...], along: tuple[Value, ...], *, several: bool) -> Any:

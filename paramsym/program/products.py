@@ -42,8 +42,7 @@ class Contract(Operation):
                 if word not in sizes or (sizes[word] == 1 and stretched):
                     found[word], sizes[word] = axis, size
                 elif size != sizes[word] and not (size == 1 and stretched) and differ(size, sizes[word]):
-                    message = f"axis {word} has {sizes[word]} entries in one factor and {size} in the other, in {self.spec!r}."
-                    raise ShapeError(message)
+                    raise ShapeError(f"axis {word} has {sizes[word]} entries in one factor and {size} in the other, in {self.spec!r}.")
         return found
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
@@ -95,14 +94,12 @@ def spelled(spec: str, ranks: tuple[int, ...]) -> tuple[tuple[Words, ...], Words
     left, arrow, right = spec.partition("->")
     terms, output = [term.split() for term in left.split(",")], right.split()
     if not arrow or len(terms) != len(ranks):
-        message = (
+        raise StructureError(
             f"{spec!r} has {len(terms)} terms{'' if arrow else ' and no arrow'}; wanted one for each array, as in '... i, o i -> ... o'."
         )
-        raise StructureError(message)
     lost = next((word for word in output if not any(word in term for term in terms)), None)
     if lost is not None:
-        message = f"{spec!r} has {lost!r} in its result and in no term."
-        raise StructureError(message)
+        raise StructureError(f"{spec!r} has {lost!r} in its result and in no term.")
     dots = max((rank - len(term) + 1 for term, rank in zip(terms, ranks, strict=True) if "..." in term), default=0)
 
     def written(term: list[str], count: int) -> Words:
@@ -114,8 +111,7 @@ def spelled(spec: str, ranks: tuple[int, ...]) -> tuple[tuple[Words, ...], Words
     found = tuple(written(term, rank - len(term) + 1) for term, rank in zip(terms, ranks, strict=True))
     for term, rank in zip(found, ranks, strict=True):
         if len(term) != rank:
-            message = f"{spec!r} wants {len(term)} axes; found {rank}."
-            raise RankError(message)
+            raise RankError(f"{spec!r} wants {len(term)} axes; found {rank}.")
     return found, written(output, dots)
 
 

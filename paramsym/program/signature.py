@@ -43,8 +43,7 @@ def stated_inputs(layer: Layer) -> Mapping[str, Any]:
     """
     found = stated(layer)
     if not found:
-        message = f"{type(layer).__name__} does not state its inputs; give their shapes, such as (B, S, H)."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{type(layer).__name__} does not state its inputs; give their shapes, such as (B, S, H).")
     return found
 
 
@@ -82,8 +81,7 @@ def check_number(layer: Layer, given: int) -> None:
         return
     fewest, most = least(layer), accepted(layer)
     if given < fewest or (most is not None and given > most):
-        message = f"{_wanted(layer, fewest, most)}; found {given}."
-        raise ShapeError(message)
+        raise ShapeError(f"{_wanted(layer, fewest, most)}; found {given}.")
 
 
 def arranged(layer: Layer, given: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
@@ -95,21 +93,17 @@ def arranged(layer: Layer, given: Sequence[Any], named: Mapping[str, Any]) -> li
     kind, names, most = type(layer).__name__, names_of(layer), accepted(layer)
     unknown = next((name for name in named if name not in names), None)
     if unknown is not None:
-        message = f"{kind} has no input {unknown!r}; it takes {', '.join(names) or 'inputs in order, without names'}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{kind} has no input {unknown!r}; it takes {', '.join(names) or 'inputs in order, without names'}.")
     twice = next((name for name in names[: len(given)] if name in named), None)
     if twice is not None:
-        message = f"{kind} is given {twice!r} twice, by position and by name."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{kind} is given {twice!r} twice, by position and by name.")
     number = len(given) + len(named)
     if not number or (most is not None and number > most):
-        message = f"{kind}: {_wanted(layer, max(1, least(layer)), most)}; found {number}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{kind}: {_wanted(layer, max(1, least(layer)), most)}; found {number}.")
     last = max((names.index(name) for name in named), default=0)
     missing = next((name for name in names[len(given) : last] if name not in named), None)
     if missing is not None:
-        message = f"{kind} is not given {missing!r}, which comes before {names[last]!r}; give it as well."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{kind} is not given {missing!r}, which comes before {names[last]!r}; give it as well.")
     return [*given, *(named[name] for name in names[len(given) :] if name in named)]
 
 

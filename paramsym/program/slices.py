@@ -29,12 +29,10 @@ class Segments(Operation):
         (x,) = taken
         sizes = [extent(piece) for piece in self.pieces]
         if any(map(negative, sizes)):
-            message = f"axis {self.axis} of {shown(x.sizes)} cannot be cut into pieces of {', '.join(map(shown, sizes))} entries."
-            raise ShapeError(message)
+            raise ShapeError(f"axis {self.axis} of {shown(x.sizes)} cannot be cut into pieces of {', '.join(map(shown, sizes))} entries.")
         total = canonical(sum(sizes[1:], start=sizes[0]))
         if differ(total, x.sizes[self.axis]):
-            message = f"axis {self.axis} of {shown(x.sizes)} has {x.sizes[self.axis]} entries; the pieces have {total}."
-            raise ShapeError(message)
+            raise ShapeError(f"axis {self.axis} of {shown(x.sizes)} has {x.sizes[self.axis]} entries; the pieces have {total}.")
         return tuple(x.with_axis(self.axis, piece) for piece in self.pieces)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
@@ -85,8 +83,7 @@ class Join(Operation):
         for other in taken[1:]:
             pairs = zip(first.sizes, other.sizes, strict=False)
             if len(first.shape) != len(other.shape) or any(differ(a, b) for n, (a, b) in enumerate(pairs) if n != position):
-                message = f"{shown(first.sizes)} and {shown(other.sizes)} cannot be joined along axis {self.axis}."
-                raise ShapeError(message)
+                raise ShapeError(f"{shown(first.sizes)} and {shown(other.sizes)} cannot be joined along axis {self.axis}.")
         total = canonical(sum((one.sizes[position] for one in taken[1:]), start=first.sizes[position]))
         return (first.with_axis(position, total),)
 
@@ -151,8 +148,7 @@ class Pad(Operation):
             kept = _cut(x, margins)  # cut first; torch leaves entries undefined if the padding repeats more than is left
             for length, sides in zip(kept.shape, margins, strict=True):
                 if min(sides) < 0 and max(sides) > length:
-                    message = f"margins of {sides} leave {length} entries, fewer than the circular padding repeats."
-                    raise ShapeError(message)
+                    raise ShapeError(f"margins of {sides} leave {length} entries, fewer than the circular padding repeats.")
             return xp.pad(kept, outside, mode="wrap")
         if self.mode == "constant":
             return _cut(xp.pad(x, outside, constant_values=self.value), margins)
@@ -199,8 +195,7 @@ def segments(x: Value, *pieces: Axis, axis: int = -1, apart: bool = False) -> tu
     if not pieces:
         stated = factors_of(x.shape[axis])
         if len(stated) != 1 or not isinstance(stated[0], cat):
-            message = f"axis {axis} of {x.type} has no named segments; give the sizes of the pieces: segments(x, H, H)."
-            raise StructureError(message)
+            raise StructureError(f"axis {axis} of {x.type} has no named segments; give the sizes of the pieces: segments(x, H, H).")
         pieces = tuple(factors[0] if len(factors) == 1 else factors for _, factors in stated[0].segments)
     return record_all(Segments(pieces, axis, apart), x)
 
@@ -246,8 +241,7 @@ def _padded(length: Dim, margins: tuple[Count, Count]) -> Count:
     """Return a length with its margins, which cannot cut off more than the length."""
     cut = -sum(side for side in margins if isinstance(side, int) and side < 0)
     if cut > 0 and not within(cut, length):
-        message = f"margins of {margins} cut {cut} of {length} entries."
-        raise ShapeError(message)
+        raise ShapeError(f"margins of {margins} cut {cut} of {length} entries.")
     return _longer(length, margins)
 
 

@@ -130,8 +130,7 @@ class Tracer:
         except AttributeError:
             given: tuple[object, ...] = values  # callers without a type checker
             other = next(value for value in given if not isinstance(value, Value))
-            message = f"{operation} takes traced arrays; found {described(other)}."
-            raise StructureError(message) from None
+            raise StructureError(f"{operation} takes traced arrays; found {described(other)}.") from None
         types = operation.gives(*taken)
         first = len(self.types)
         self.types.extend(types)
@@ -183,8 +182,7 @@ def traced(layer: Layer | None, body: Callable[..., Any], types: tuple[ArrayType
     for one in result if isinstance(result, _SEVERAL) else (result,):
         if not isinstance(one, Value):
             owner = "the function" if layer is None else f"{type(layer).__name__}.forward"
-            message = f"{owner} returned {described(one)}; wanted an array, or a tuple of arrays."
-            raise StructureError(message)
+            raise StructureError(f"{owner} returned {described(one)}; wanted an array, or a tuple of arrays.")
         outputs.append(tracer.number(one))
     numbers = (*range(len(inputs)), *tracer.captured.values())
     return Program(layer, numbers, tuple(tracer.steps), tuple(outputs), tuple(tracer.types), several), tuple(tracer.captured)

@@ -190,8 +190,7 @@ class PoolTo(_Pooling):
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         if self.kernel is not None:
-            message = "fractional pooling draws its windows at random, so no two runs agree; its shape and its work are known."
-            raise NotYetError(message)
+            raise NotYetError("fractional pooling draws its windows at random, so no two runs agree; its shape and its work are known.")
         (x,) = arrays
         rank = len(self.lengths)
         lead, spatial, wanted = x.shape[:-rank], x.shape[-rank:], tuple(map(int, self.lengths))

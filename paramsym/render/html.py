@@ -31,8 +31,7 @@ def table(source: Table, *, limit: int | None = LIMIT) -> str:
     """
     given: object = limit
     if limit is not None and (not isinstance(given, int) or isinstance(given, bool) or given < 0):
-        message = f"limit is a {type(limit).__name__}, or below 0; wanted a number of rows, or None for all of them."
-        raise ArgumentError(message)
+        raise ArgumentError(f"limit is a {type(limit).__name__}, or below 0; wanted a number of rows, or None for all of them.")
     if limit is None or len(source.rows) <= limit:
         return _whole(source, source.rows)
     shown = _whole(source, source.rows[:_FIRST], f"the first {_FIRST} of {len(source.rows)} rows")

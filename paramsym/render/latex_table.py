@@ -59,8 +59,7 @@ def table(
     flags: dict[str, Any] = {"long": long, "grouped": False if grouped is None else grouped}  # callers without a type checker
     for name, value in flags.items():
         if not isinstance(value, bool):
-            message = f"{name} is {described(value)}; wanted True or False."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{name} is {described(value)}; wanted True or False.")
     narrow = limit_of(width) < LINE if grouped is None else grouped
     rows = list(_grouped(source)) if narrow else [(0, row) for row in source.rows]
     named = bool(source.columns) and source.columns[0] in NAMES

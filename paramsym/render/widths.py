@@ -52,8 +52,7 @@ def limit_of(wanted: float | None, otherwise: float = LINE) -> float:
     given: Any = wanted  # callers without a type checker
     if isinstance(given, bool) or not isinstance(given, int | float) or not given > 0:
         wide = f"wanted a number of characters, such as {LINE} for an article, 45 for a two-column article"
-        message = f"width is {quoted(wanted)}; {wide}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"width is {quoted(wanted)}; {wide}.")
     return wanted
 
 

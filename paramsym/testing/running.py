@@ -65,12 +65,10 @@ def certify_run(
     number: Any
     for what, number, least in (("times", times, 1), ("seed", seed, 0)):
         if not isinstance(number, int) or isinstance(number, bool) or number < least:
-            message = f"{what} is {described(number)}; wanted a whole number from {least} on."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{what} is {described(number)}; wanted a whole number from {least} on.")
     limit: Any = tolerance
     if not isinstance(limit, int | float) or not limit >= 0:
-        message = f"tolerance is {described(tolerance)}; wanted a number such as 1e-9."
-        raise ArgumentError(message)
+        raise ArgumentError(f"tolerance is {described(tolerance)}; wanted a number such as 1e-9.")
     random, worst = Random(seed), 0.0  # noqa: S311 - test data
     for _ in range(times):
         sizes = _drawn(layer, random)
@@ -92,8 +90,7 @@ def certify_run(
 def _input(shape: Any) -> Shape:
     found = checked_shape(shape)
     if len(each_input(found)) > 1 or None in found:
-        message = f"an input is {text(found)}; wanted one shape whose sizes are known or letters, such as (B, H)."
-        raise ShapeError(message)
+        raise ShapeError(f"an input is {text(found)}; wanted one shape whose sizes are known or letters, such as (B, H).")
     return found
 
 
@@ -142,8 +139,7 @@ def _drawn(layer: Layer, random: Random) -> dict[Symbol, int]:
         except ParamsymError:
             continue
         return {symbol: named[symbol.name] for symbol in layer.symbols}
-    message = f"no sizes were found that {layer} accepts; put some in with .at(...)."
-    raise ArgumentError(message)
+    raise ArgumentError(f"no sizes were found that {layer} accepts; put some in with .at(...).")
 
 
 def largest_difference(xp: Any, layer: Layer, found: Any, wanted: Any, tolerance: float) -> float:
@@ -155,19 +151,16 @@ def largest_difference(xp: Any, layer: Layer, found: Any, wanted: Any, tolerance
     found, wanted = (outputs if isinstance(outputs, tuple) else (outputs,) for outputs in (found, wanted))
     kind = type(layer).__name__
     if len(found) < len(wanted):
-        message = f"{layer}: the reference returns {len(wanted)} arrays; {kind} returns {len(found)}."
-        raise RefutedError(message)
+        raise RefutedError(f"{layer}: the reference returns {len(wanted)} arrays; {kind} returns {len(found)}.")
     worst = 0.0
     for position, (ours, theirs) in enumerate(zip(found, wanted, strict=False)):
         if ours.shape != theirs.shape:
-            message = f"{layer}: output {position} of the reference has shape {theirs.shape}; that of {kind} {ours.shape}."
-            raise RefutedError(message)
+            raise RefutedError(f"{layer}: output {position} of the reference has shape {theirs.shape}; that of {kind} {ours.shape}.")
         if theirs.size == 0:
             continue
         difference = float(xp.abs(ours - theirs).max() / max(float(xp.abs(theirs).max()), 1e-30))
         if not difference <= tolerance:
-            message = f"{layer}: output {position} differs from the reference by {difference:.1e} of its largest entry."
-            raise RefutedError(message)
+            raise RefutedError(f"{layer}: output {position} differs from the reference by {difference:.1e} of its largest entry.")
         worst = max(worst, difference)
     return worst
 
@@ -179,8 +172,7 @@ def _wanted(xp: Any, sized: Layer, build: Callable[[], Any], tensors: Mapping[st
     except ParamsymError:
         raise
     except Exception as error:
-        message = f"{sized!r:.200}: the reference raised {type(error).__name__}: {error}"
-        raise RefutedError(message) from error
+        raise RefutedError(f"{sized!r:.200}: the reference raised {type(error).__name__}: {error}") from error
 
 
 def _reference(xp: Any, reference: Any, tensors: Mapping[str, Any], arrays: list[Any]) -> Any:
@@ -199,5 +191,4 @@ def _reference(xp: Any, reference: Any, tensors: Mapping[str, Any], arrays: list
     if callable(reference):
         outputs = reference(tensors, *arrays)
         return tuple(map(xp.asarray, outputs if isinstance(outputs, tuple) else (outputs,)))
-    message = f"build returned {described(reference)}; wanted a torch module, or a function of tensors and inputs."
-    raise ArgumentError(message)
+    raise ArgumentError(f"build returned {described(reference)}; wanted a torch module, or a function of tensors and inputs.")

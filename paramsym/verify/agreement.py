@@ -34,8 +34,7 @@ class Rival:
         check_layer(layer, "Pass the layer first, and the build second.")
         names = sorted(symbol.name for symbol in layer.symbols)
         if not callable(self.build):
-            message = f"build is {described(self.build)}; wanted a function of {', '.join(names) or 'nothing'}."  # type: ignore[unreachable]
-            raise ArgumentError(message)
+            raise ArgumentError(f"build is {described(self.build)}; wanted a function of {', '.join(names) or 'nothing'}.")
         try:
             signature = inspect.signature(self.build)
         except (TypeError, ValueError):
@@ -44,8 +43,7 @@ class Rival:
             signature.bind(**dict.fromkeys(names, 1))
         except TypeError as error:
             called = ", ".join(f"{name}=..." for name in names)
-            message = f"build{signature} cannot be called as build({called}): {error}."
-            raise ArgumentError(message) from None
+            raise ArgumentError(f"build{signature} cannot be called as build({called}): {error}.") from None
 
     def check(self, layer: Layer, sizes: Mapping[str, int]) -> Any:
         """Build at the sizes, compare, and return the built object.
@@ -58,16 +56,13 @@ class Rival:
         try:
             built = self.build(**sizes)
         except Exception as error:
-            message = f"{_at(layer, sizes)}, build raised {type(error).__name__}: {error}"
-            raise RefutedError(message) from error
+            raise RefutedError(f"{_at(layer, sizes)}, build raised {type(error).__name__}: {error}") from error
         try:
             words = disagreement(sized, built, rename=self.rename, by=self.by, elsewhere=lambda: self._elsewhere(layer))
         except ArgumentError as error:
-            message = f"{_at(layer, sizes)}, build returned neither a count (an int) nor tensors: {error}"
-            raise ArgumentError(message) from None
+            raise ArgumentError(f"{_at(layer, sizes)}, build returned neither a count (an int) nor tensors: {error}") from None
         if words:
-            message = f"{_at(layer, sizes)}, {words}"
-            raise RefutedError(message)
+            raise RefutedError(f"{_at(layer, sizes)}, {words}")
         return built
 
     def _elsewhere(self, layer: Layer) -> Iterator[tuple[Layer, int]]:

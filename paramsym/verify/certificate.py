@@ -207,8 +207,7 @@ def _valid_grid(
     if number > MOST_INSTANCES:
         example = ", ".join(f"{symbol}=..." for symbol in list(degrees)[:2])
         limit = f"{MOST_INSTANCES:,} are the limit. Put numbers in for some: layer.at({example})."
-        message = f"the proof would take {number:,} instances; {limit}"
-        raise NotYetError(message)
+        raise NotYetError(f"the proof would take {number:,} instances; {limit}")
     chance = random.Random(0)  # noqa: S311 - the same grid every time, no secret
     problem: ParamsymError | None = None
     for attempt in range(_ATTEMPTS):
@@ -225,8 +224,7 @@ def _valid_grid(
             problem = problem or error
             continue
         return values, grid
-    message = f"no grid was found whose sizes are all valid for {type(layer).__name__}; the first refusal was: {problem}"
-    raise NotYetError(message)
+    raise NotYetError(f"no grid was found whose sizes are all valid for {type(layer).__name__}; the first refusal was: {problem}")
 
 
 def _bound(symbol: Symbol, found: Movement) -> str:

@@ -65,8 +65,7 @@ def unreadable(path: Path, error: OSError) -> CheckpointError:
 
 
 def _refuse(where: str, why: str) -> NoReturn:
-    message = f"{where}: {why}"
-    raise CheckpointError(message) from None
+    raise CheckpointError(f"{where}: {why}") from None
 
 
 def _from_path(found: Path) -> Stored:
@@ -140,8 +139,7 @@ def _check_plain(path: Path) -> None:
     except FileNotFoundError:
         _refuse(path.name, "there is no such file" + (" (a link to nothing)." if path.is_symlink() else "; nothing is downloaded."))
     except (RuntimeError, ValueError) as error:
-        message = f"{path.name!r:.99} cannot be read: {_first_line(error)}."
-        raise CheckpointError(message) from None
+        raise CheckpointError(f"{path.name!r:.99} cannot be read: {_first_line(error)}.") from None
     if not stat.S_ISREG(mode):
         _refuse(path.name, "it is not a plain file.")
     folder = path.parent.resolve()

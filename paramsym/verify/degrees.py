@@ -61,8 +61,7 @@ def _of_power(generator: Expr, exponent: int, coordinate: Symbol) -> Movement:
             modulus = found.modulus * lcm(*(Fraction(c).denominator for c in inside.terms.values()))
             return Movement(0, modulus * int(number)) if isinstance(number, Integer) else Movement(found.degree * exponent, modulus)
     shown = generator if exponent > 0 else 1 / generator
-    message = (
+    raise NotYetError(
         f"{shown} is not a polynomial in {coordinate}, so finitely many instances prove nothing about it;"
         f" put a number in first: layer.at({coordinate}=...)."
     )
-    raise NotYetError(message)

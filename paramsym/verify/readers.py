@@ -36,8 +36,7 @@ def read(source: Any) -> Stored:
 
         return unpacked(from_path(source))
     if isinstance(source, type):
-        message = f"{source.__name__} is a class; build it first, with its sizes."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{source.__name__} is a class; build it first, with its sizes.")
     # Keras comes before torch: on the torch backend its layers are torch modules, too, whose parameters have other names.
     if hasattr(source, "trainable_weights") and isinstance(getattr(source, "weights", None), list):
         return from_keras(source)
@@ -51,8 +50,7 @@ def read(source: Any) -> Stored:
     wanted = "wanted a torch, Keras or Flax module, a state dict, {name: shape}, a safetensors file or a folder of them, or a layer."
     if isinstance(source, list | tuple | Iterator):
         wanted = "tensors are compared by name: make a dictionary of the pairs, as in dict(module.named_parameters())."
-    message = f"there are no tensors in {described(source)}; {wanted}"
-    raise ArgumentError(message)
+    raise ArgumentError(f"there are no tensors in {described(source)}; {wanted}")
 
 
 def from_layer(layer: Layer) -> Stored:
@@ -65,8 +63,7 @@ def from_layer(layer: Layer) -> Stored:
     shapes: dict[str, Shape] = {}
     for entry in entries:
         if not all(isinstance(extent, int) for extent in entry.tensor.sizes):
-            message = f"{layer!r:.80} still has symbols; put its sizes in with .at(...) before the comparison."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{layer!r:.80} still has symbols; put its sizes in with .at(...) before the comparison.")
         shapes[entry.name] = shape(entry.tensor.sizes, entry.name)
     buffers = frozenset(entry.name for entry in entries if entry.tensor.buffer)
     return Stored(shapes, f"the layer {type(layer).__name__}", dict(layer.tied), buffers, complete=True, names_aliases=True, kinds=True)
@@ -77,15 +74,13 @@ def from_torch(module: Any) -> Stored:
     try:
         persistent = set(module.state_dict())
     except RecursionError:
-        message = f"the module {type(module).__name__} contains itself; a module cannot be its own part."
-        raise StructureError(message) from None
+        raise StructureError(f"the module {type(module).__name__} contains itself; a module cannot be its own part.") from None
     parameters = dict(module.named_parameters(remove_duplicate=False))
     buffers = {name: tensor for name, tensor in module.named_buffers(remove_duplicate=False) if name in persistent}
     tensors = {**parameters, **buffers}
     for name, tensor in tensors.items():
         if type(tensor).__name__.startswith("Uninitialized"):
-            message = f"{name!r} has no shape yet; run the lazy module once before the comparison."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{name!r} has no shape yet; run the lazy module once before the comparison.")
     return Stored(
         {name: _shape_of(tensor, name) for name, tensor in tensors.items()},
         f"the module {type(module).__name__}",
@@ -119,14 +114,12 @@ def from_keras(layer: Any) -> Stored:
     for path, variable in zip(paths, layer.weights, strict=True):
         name = ".".join(path[own:])
         if name in found:
-            message = f"the Keras layer {layer.name!r} has two weights named {name!r}; give its layers different names."
-            raise CheckpointError(message)
+            raise CheckpointError(f"the Keras layer {layer.name!r} has two weights named {name!r}; give its layers different names.")
         found[name] = _shape_of(variable, name)
         if id(variable) not in trained:
             buffers.add(name)
     if not found and not getattr(layer, "built", True):
-        message = f"the Keras layer {layer.name!r} has no weights yet; build it with layer.build(input_shape) first."
-        raise ArgumentError(message)
+        raise ArgumentError(f"the Keras layer {layer.name!r} has no weights yet; build it with layer.build(input_shape) first.")
     return Stored(found, f"the Keras layer {layer.name!r}", {}, frozenset(buffers), complete=True)
 
 
@@ -166,8 +159,7 @@ def from_tree(tree: Mapping[Any, Any]) -> Stored:
         for path, leaf in _leaves(value, "" if collections else str(key), 0):
             name = path.replace("/", ".") if collections else path
             if name in leaves:
-                message = f"the name {name!r} occurs twice in the tree."
-                raise CheckpointError(message)
+                raise CheckpointError(f"the name {name!r} occurs twice in the tree.")
             leaves[name] = leaf
             if collections and key != "params":
                 buffers.add(name)
@@ -177,8 +169,7 @@ def from_tree(tree: Mapping[Any, Any]) -> Stored:
         hint = _hint(tree)
         if not hint:
             raise
-        message = f"{error} {hint}"
-        raise CheckpointError(message) from None
+        raise CheckpointError(f"{error} {hint}") from None
     dtypes = {name: str(leaf.dtype) for name, leaf in leaves.items() if hasattr(leaf, "dtype")}
     complete = collections and "batch_stats" in tree
     return Stored(found, tied=_one_storage(leaves), buffers=frozenset(buffers), complete=complete, dtypes=dtypes)
@@ -194,8 +185,7 @@ def _hint(tree: Mapping[Any, Any]) -> str:
 
 def _leaves(value: Any, name: str, depth: int) -> Iterator[tuple[str, Any]]:
     if depth > _DEEPEST:
-        message = f"the tree is more than {_DEEPEST} levels deep at {name[:80]!r}."
-        raise CheckpointError(message)
+        raise CheckpointError(f"the tree is more than {_DEEPEST} levels deep at {name[:80]!r}.")
     inner: Any = None
     if hasattr(value, "shape"):
         pass

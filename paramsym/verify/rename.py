@@ -48,8 +48,7 @@ def rules_of(rename: Any) -> tuple[Rule, ...]:
         ArgumentError: something that is not a table of names, or a target with more ``{}`` than its pattern.
     """
     if not isinstance(rename, Mapping):
-        message = f"rename is {type(rename).__name__}; wanted a table such as {{'model.{{}}': '{{}}'}}, or 'auto'."
-        raise ArgumentError(message)
+        raise ArgumentError(f"rename is {type(rename).__name__}; wanted a table such as {{'model.{{}}': '{{}}'}}, or 'auto'.")
     rules = []
     for stored, target in rename.items():
         targets = () if target is None else tuple(target) if isinstance(target, tuple | list) else (target,)
@@ -57,8 +56,7 @@ def rules_of(rename: Any) -> tuple[Rule, ...]:
             message = f"rename: {stored!r}: {target!r} is not a pair of names; wanted strings, a tuple of strings, or None to leave it out."
             raise ArgumentError(message)
         if any(name.count("{}") > stored.count("{}") for name in targets):
-            message = f"rename: {target!r} has more {{}} than {stored!r}."
-            raise ArgumentError(message)
+            raise ArgumentError(f"rename: {target!r} has more {{}} than {stored!r}.")
         rules.append(Rule(stored, targets))
     return tuple(rules)
 
@@ -79,15 +77,13 @@ def renamed(names: Sequence[str], rename: Renaming | None) -> dict[str, tuple[st
         used.add(rule)
     for rule in rules:
         if rule not in used:
-            message = f"rename: no stored tensor is named {rule.stored!r}; there are {_some(names)}."
-            raise UnknownNameError(message)
+            raise UnknownNameError(f"rename: no stored tensor is named {rule.stored!r}; there are {_some(names)}.")
     by_target: dict[str, str] = {}
     for name, targets in found.items():
         for target in targets:
             other = by_target.setdefault(target, name)
             if other != name:
-                message = f"rename: {other!r} and {name!r} would both be {target!r}."
-                raise CheckpointError(message)
+                raise CheckpointError(f"rename: {other!r} and {name!r} would both be {target!r}.")
     return found
 
 

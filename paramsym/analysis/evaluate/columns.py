@@ -46,22 +46,18 @@ def as_column(value: Any, name: str) -> Column:
     np = needed("numpy", "computing with columns", "numpy")
 
     if np.ma.is_masked(value):
-        message = f"{name} is a column with masked entries; wanted a size in every row."
-        raise SizeError(message)
+        raise SizeError(f"{name} is a column with masked entries; wanted a size in every row.")
     if isinstance(value, list | tuple) and bool in set(map(type, value)):  # NumPy would convert a bool among ints to an int
         return _index(next(entry for entry in value if isinstance(entry, bool)), name)
     try:
         array: Any = np.asarray(value)
     except ValueError:
-        message = f"{name} is {quoted(value)}, rows of different lengths; a column has one shape."
-        raise SizeError(message) from None
+        raise SizeError(f"{name} is {quoted(value)}, rows of different lengths; a column has one shape.") from None
     except (MemoryError, OverflowError):
-        message = f"{name} is {quoted(value)}, which does not fit in memory; give it in pieces."
-        raise SizeError(message) from None
+        raise SizeError(f"{name} is {quoted(value)}, which does not fit in memory; give it in pieces.") from None
     if array.dtype.kind not in "iu":
         if array.dtype.kind not in "fO" or (isinstance(value, np.ndarray) and array.dtype.kind == "f" and array.size):
-            message = f"{name} is a column of {array.dtype}; sizes are whole numbers. Convert it with .astype('int64') if they are."
-            raise SizeError(message)
+            raise SizeError(f"{name} is a column of {array.dtype}; sizes are whole numbers. Convert it with .astype('int64') if they are.")
         # NumPy would convert a list of large ints to floats, and a Series with missing values, too.
         array = np.asarray(getattr(value, "to_list", lambda: value)(), dtype=object)
         array = np.frompyfunc(lambda entry: _index(entry, name), 1, 1)(array) if array.size else array.astype(np.int64)
@@ -76,8 +72,7 @@ def _index(value: Any, name: str) -> int:
     except TypeError:
         number = None
     if number is None:
-        message = f"{name} is {described(value)}; a size is a whole number or a column of them."
-        raise SizeError(message)
+        raise SizeError(f"{name} is {described(value)}; a size is a whole number or a column of them.")
     return number
 
 
@@ -102,8 +97,7 @@ def run(
         shapes = ", ".join(
             f"{symbol} {np.shape(column)}" for symbol, column in zip(program.inputs, columns, strict=True) if np.ndim(column)
         )
-        message = f"the columns do not broadcast; their shapes are {shapes}."
-        raise SizeError(message) from None
+        raise SizeError(f"the columns do not broadcast; their shapes are {shapes}.") from None
     kept, large, start = np.ones(result.size, bool), {}, 0
     access = [["readonly"]] * len(arrays) + [["writeonly"]]
     flags = ["external_loop", "buffered", "refs_ok", "zerosize_ok"]
@@ -119,8 +113,7 @@ def run(
                 except ParamsymError as error:
                     if not drop:
                         place = tuple(map(int, np.unravel_index(start + row, result.shape)))
-                        message = f"row {place[0] if len(place) == 1 else place}: {error}"
-                        raise type(error)(message) from None
+                        raise type(error)(f"row {place[0] if len(place) == 1 else place}: {error}") from None
                     kept[start + row] = False
                     continue
                 if -LIMIT <= value < LIMIT:

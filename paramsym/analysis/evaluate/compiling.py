@@ -70,14 +70,12 @@ def stated(subject: Counted | Expr | int) -> Statement:
     if isinstance(subject, int) and not isinstance(subject, bool):
         subject = Integer(subject)
     if not isinstance(subject, Counted | Expr):
-        message = f"wanted a layer, a cost or an expression in symbols from dims(), not {described(subject)}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"wanted a layer, a cost or an expression in symbols from dims(), not {described(subject)}.")
     try:
         symbols = subject.symbols if isinstance(subject, Counted) else cast("set[Symbol]", subject.free_symbols)
         return _stated(subject, frozenset(symbols))  # equal costs may have been asked with other letters
     except RecursionError:
-        message = "the expression is nested too deeply."
-        raise SizeError(message) from None
+        raise SizeError("the expression is nested too deeply.") from None
 
 
 @lru_cache(maxsize=1024)

@@ -72,8 +72,7 @@ def evaluate(subject: Counted | Expr | int, sizes: Any = None, /, *, floats: boo
     paramsym.errors.DivisibilityError: MultiHeadAttention: embed_dim 786 is not divisible by num_heads 12 (786 = 65*12 + 6).
     """
     if type(chunk) is not int or chunk < 1:
-        message = f"chunk is {quoted(chunk)}; wanted a positive number of rows."
-        raise ArgumentError(message)
+        raise ArgumentError(f"chunk is {quoted(chunk)}; wanted a positive number of rows.")
     given = named if sizes is None else sizes if type(sizes) is dict and not named else together(title(subject), sizes, named)
     plan = _plans.get((id(subject), *given)) or planned(subject, tuple(given))
     values = [*given.values()]
@@ -121,8 +120,7 @@ class Plan:
                 raise broken.error from None
             sure = False
         if layer is None or (sure and below is not None):
-            message = "{} is {}; wanted {} or more.".format(*below or ())
-            raise SizeError(message)
+            raise SizeError("{} is {}; wanted {} or more.".format(*below or ()))
         return layer.at(dict(zip(program.inputs, values, strict=True))).count
 
     def careful(self, values: Sequence[Any], chunk: int) -> Any:
@@ -139,8 +137,7 @@ class Plan:
             said = str(error)
             for name in (where, type(self.subject).__name__):
                 said = said.replace(f"{name}: ", "", 1).replace(f"{name}.at(): ", "", 1)
-            message = f"{where}: {said}"
-            raise type(error)(message) from None
+            raise type(error)(f"{where}: {said}") from None
 
 
 _plans: dict[tuple[Any, ...], Plan] = {}
@@ -156,8 +153,7 @@ def planned(subject: Counted | Expr | int, keys: tuple[Any, ...]) -> Plan:
     symbols = [symbol_of(where, key, known) for key in keys]
     twice = next((symbol for symbol in symbols if symbols.count(symbol) > 1), None)
     if twice is not None:
-        message = f"{where}: {twice} is given twice."
-        raise SizeError(message)
+        raise SizeError(f"{where}: {twice} is given twice.")
     missing = [symbol.name for symbol in statement.needed if symbol not in symbols]
     if missing:
         message = f"{where} needs a size for {', '.join(missing)}; it has {', '.join(symbol.name for symbol in statement.symbols)}."
@@ -185,8 +181,7 @@ def as_function(subject: Counted | Expr | int) -> Any:
         missing = sorted(set(needed) - sizes.keys())
         if unknown or missing:
             found = f"{unknown[0]} is unknown" if unknown else f"{missing[0]} is missing"
-            message = f"wanted sizes for {', '.join(needed)}; {found}."
-            raise UnknownNameError(message)
+            raise UnknownNameError(f"wanted sizes for {', '.join(needed)}; {found}.")
         return program.apply([sizes.get(symbol.name, 1) for symbol in program.inputs])
 
     return apply
@@ -198,5 +193,4 @@ def _rounded(result: Any, where: str) -> Any:
             return float(result)
         return result.astype(float) if hasattr(result, "astype") else result.cast(float)
     except OverflowError:
-        message = f"{where}: a value is beyond the largest float; leave out floats=True."
-        raise SizeError(message) from None
+        raise SizeError(f"{where}: a value is beyond the largest float; leave out floats=True.") from None

@@ -24,13 +24,11 @@ def together(where: str, sizes: Any, named: Mapping[str, Any]) -> Mapping[Any, A
     if keys is None or isinstance(sizes, str):
         found = f"a {type(sizes).__name__}, which is not computed yet: call .{lazy}() first" if lazy else quoted(sizes)
         found += "; a published size is put in with .at(...)" if isinstance(sizes, str) else ""
-        message = f"{where}: sizes are a mapping or a data frame from names to numbers, not {found}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where}: sizes are a mapping or a data frame from names to numbers, not {found}.")
     keys = [*keys]
     twice = [key for key in keys if key in named or keys.count(key) > 1]
     if twice:
-        message = f"{where}: {twice[0]} is given twice."
-        raise SizeError(message)
+        raise SizeError(f"{where}: {twice[0]} is given twice.")
     return {key: sizes[key] for key in keys} | dict(named)
 
 
@@ -45,8 +43,7 @@ def as_given(result: Any, values: Iterable[Any]) -> Any:
     if indexed:
         first = indexed[0]
         if not all(first.index.equals(other.index) for other in indexed[1:]):
-            message = "the columns have different indexes; align them first, or give .to_numpy() of each."
-            raise SizeError(message)
+            raise SizeError("the columns have different indexes; align them first, or give .to_numpy() of each.")
         return type(first)(result, index=first.index, name=_NAME) if result.shape == first.shape else result
     unindexed = [value for value in series if hasattr(value, "to_arrow")]
     return type(unindexed[0])(_NAME, result) if unindexed and result.ndim == 1 else result
@@ -68,8 +65,7 @@ def lazily(function: Callable[..., Any], keys: Iterable[Any], values: Iterable[A
     def block(*pieces: Any) -> Any:
         result = np.asarray(function(dict(zip(names, pieces, strict=True))))
         if result.dtype == object:
-            message = "a value is beyond 64 bits, which a lazy array does not hold; compute the columns first."
-            raise SizeError(message)
+            raise SizeError("a value is beyond 64 bits, which a lazy array does not hold; compute the columns first.")
         return result
 
     return arrays.map_blocks(block, *values, dtype=np.int64, meta=np.empty(0, np.int64))

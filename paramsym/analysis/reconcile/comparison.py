@@ -126,18 +126,15 @@ def against_shapes(subject: Subject, shapes: Mapping[str, Any]) -> Reconciliatio
     """
     for name in shapes:
         if not isinstance(name, str):
-            message = f"the claim's shapes have the name {described(name)}; wanted strings, as in {{'weight': (768, 768)}}."  # type: ignore[unreachable]
-            raise ArgumentError(message)
+            raise ArgumentError(f"the claim's shapes have the name {described(name)}; wanted strings, as in {{'weight': (768, 768)}}.")
     layer = subject.layer
     if isinstance(layer, Cost):
-        message = f"shapes of tensors can be compared with a layer, not with the {subject.unit} of {subject.name}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"shapes of tensors can be compared with a layer, not with the {subject.unit} of {subject.name}.")
     given = {name: measured(getattr(shape, "shape", shape), f"the claim's {name!r}", ArgumentError) for name, shape in shapes.items()}
     count = subject.count
     if symbols_in(tuple(layer.shapes(buffers=True).values())):
         left = ", ".join(sorted(symbol.name for symbol in layer.symbols))
-        message = f"the shapes of {subject.name} still have symbols ({left}); put sizes in with at=..., or compare with match."
-        raise SizeError(message)
+        raise SizeError(f"the shapes of {subject.name} still have symbols ({left}); put sizes in with at=..., or compare with match.")
     total = sum(map(prod, given.values()))
     words = f"{len(given)} tensors of {total:,} elements"
     names, notes = respelt(given, {entry.name for entry in layer.entries()})

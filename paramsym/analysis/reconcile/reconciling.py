@@ -121,8 +121,7 @@ def in_unit_of(subject: Subject, said: Claim) -> Claim:
         return said
     if {said.unit, subject.unit} != {"FLOPs", "MACs"}:
         hint = " Count them in bytes, with dtype='bfloat16' or another format." if subject.unit == "elements" else ""
-        message = f"the claim {said.words} is in {said.unit}; the count of {subject.name} is in {subject.unit}.{hint}"
-        raise ArgumentError(message)
+        raise ArgumentError(f"the claim {said.words} is in {said.unit}; the count of {subject.name} is in {subject.unit}.{hint}")
     if said.unit == "MACs":
         return replace(said, stated=said.stated.times(2, f"{said.words}, two FLOPs each,"))
     halved = Stated(f"half of {said.words}", said.stated.value // 2, -(-said.stated.low // 2), said.stated.high // 2, said.stated.digits)

@@ -256,19 +256,16 @@ def symbols_of(subject: Subject) -> dict[Symbol, tuple[int, ...]]:
         SizeError: a value that is not a size.
     """
     if not isinstance(subject.others, Mapping | None):
-        message = f"others is {described(subject.others)}; wanted sizes to try by symbol, such as {{'F': [27392]}}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"others is {described(subject.others)}; wanted sizes to try by symbol, such as {{'F': [27392]}}.")
     found: dict[Symbol, tuple[int, ...]] = {}
     for key, values in (subject.others or {}).items():
         if not isinstance(key, str | Symbol):
-            message = f"others has the key {described(key)}; wanted a symbol or its name, as in {{'F': [27392]}}."
-            raise ArgumentError(message)
+            raise ArgumentError(f"others has the key {described(key)}; wanted a symbol or its name, as in {{'F': [27392]}}.")
         symbol = symbol_of(f"{subject.name} at its sizes", key, subject.sizes)
         checked = [count(value, f"others: {symbol}") for value in islice(values if isinstance(values, Iterable) else [values], _MOST_ASKED)]
         wrong = [value for value in checked if not isinstance(value, int)]
         if wrong:
-            message = f"others: {symbol} is {wrong[0]}; wanted whole numbers."
-            raise SizeError(message)
+            raise SizeError(f"others: {symbol} is {wrong[0]}; wanted whole numbers.")
         found[symbol] = tuple(map(int, checked))
     return found
 

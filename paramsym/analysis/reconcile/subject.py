@@ -136,8 +136,7 @@ def evaluated(polynomial: Polynomial, sizes: Sizes) -> Fraction:
 def _number(generator: Expr, sizes: Sizes) -> Fraction:
     for symbol in (generator,) if isinstance(generator, Symbol) else symbols_in(generator):
         if symbols_in(sizes.get(symbol, symbol)):
-            message = f"there is no number for {symbol}; put sizes in with .at(...)."
-            raise SizeError(message)
+            raise SizeError(f"there is no number for {symbol}; put sizes in with .at(...).")
     if isinstance(generator, Symbol):
         return Fraction(int(sizes[generator]))
     return Fraction(int(substitute(generator, {symbol: Integer(sizes[symbol]) for symbol in symbols_in(generator)})))

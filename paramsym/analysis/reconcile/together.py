@@ -78,15 +78,13 @@ def rows_of(counted: Any, claim: Any, at: Any) -> list[tuple[str, Any, Any, Any]
     """
     if isinstance(claim, Mapping) and claim and all(_is_claim(one) for one in claim.values()) and not _are_tensors(counted, claim):
         if at is not None:
-            message = f"at is {at!r}, but the claims are already named for {', '.join(map(str, claim))}; give one of them."
-            raise ArgumentError(message)
+            raise ArgumentError(f"at is {at!r}, but the claims are already named for {', '.join(map(str, claim))}; give one of them.")
         claims, sizes = list(claim.values()), list(claim)
     elif _is_list(claim):
         claims = _rows(claim, "claims")
         sizes = _rows(at, "sizes") if _is_list(at) else [at] * len(claims)
     elif _is_list(at):
-        message = "several sizes with one claim; give a list with one claim for each of the sizes."
-        raise ArgumentError(message)
+        raise ArgumentError("several sizes with one claim; give a list with one claim for each of the sizes.")
     else:
         return None
     layers = _rows(counted, "layers") if _is_list(counted) else [counted] * len(claims)
@@ -113,8 +111,7 @@ def _is_list(value: object) -> bool:
 def _rows(given: Iterable[Any], what: str) -> list[Any]:
     rows = list(islice(given, _LONGEST + 1))
     if len(rows) > _LONGEST:
-        message = f"there are more than {_LONGEST:,} {what}; give the rows of one table."
-        raise ArgumentError(message)
+        raise ArgumentError(f"there are more than {_LONGEST:,} {what}; give the rows of one table.")
     return rows
 
 

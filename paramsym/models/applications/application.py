@@ -42,8 +42,7 @@ class Application(Pictures):
         super().conditions()
         given = self.input_shape
         if given is not None and (len(given) != 3 or given[2] is None):
-            message = f"input_shape is {described(given)}; wanted (height, width, channels), as in (224, 224, 3)."
-            raise ArgumentError(message)
+            raise ArgumentError(f"input_shape is {described(given)}; wanted (height, width, channels), as in (224, 224, 3).")
         for side in (given or ())[:2]:
             if side is not None and not within(self.least, side):
                 message = f"input_shape has the side {side}; {type(self).__name__} takes images from {self.least} by {self.least} on."

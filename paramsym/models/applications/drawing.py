@@ -64,8 +64,7 @@ class Map:
         self.numbers[""] += 1
         self.place = self.numbers[""]
         if self.place > MOST:
-            message = f"the network has more than {MOST:,} layers, each with its own name; wanted fewer blocks."
-            raise ArgumentError(message)
+            raise ArgumentError(f"the network has more than {MOST:,} layers, each with its own name; wanted fewer blocks.")
 
     def to(self, layer: Layer, name: str, kind: str, width: Dim | None = None, others: tuple[Map, ...] = ()) -> Map:
         """Apply a layer to this map and ``others``; without a name it takes the next number of its kind."""

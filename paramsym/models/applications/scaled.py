@@ -38,11 +38,9 @@ class Scaled(Application):
     def conditions(self) -> None:
         super().conditions()
         if not 0 <= self.drop_connect_rate <= 1:
-            message = f"drop_connect_rate is {self.drop_connect_rate}; a probability is between 0 and 1."
-            raise ArgumentError(message)
+            raise ArgumentError(f"drop_connect_rate is {self.drop_connect_rate}; a probability is between 0 and 1.")
         if isinstance(self.depth_coefficient, Expr) and not self.depth_coefficient.is_number:
-            message = f"depth_coefficient is {self.depth_coefficient}; wanted a number, because every block has its own name."
-            raise ArgumentError(message)
+            raise ArgumentError(f"depth_coefficient is {self.depth_coefficient}; wanted a number, because every block has its own name.")
 
     def rounded(self, channels: Dim) -> Dim:
         """Return a scaled width as a multiple of 8."""

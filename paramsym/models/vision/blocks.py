@@ -89,11 +89,9 @@ def named(cls: _Model) -> _Model:
             return plain(self, *given, **changed)
         if name not in cls.published:
             near = nearest(first, cls.published)
-            message = f"{cls.__name__}: there is no size {first[:60]!a}; wanted one of {', '.join(near or cls.published)}."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{cls.__name__}: there is no size {first[:60]!a}; wanted one of {', '.join(near or cls.published)}.")
         if rest:
-            message = f"{cls.__name__}: after the name {first!r} arguments are given by keyword, as in num_classes=10."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{cls.__name__}: after the name {first!r} arguments are given by keyword, as in num_classes=10.")
         return plain(self, **{**cls.published[name], **changed})
 
     cls.__init__ = __init__  # type: ignore[assignment]
@@ -133,8 +131,7 @@ class Pictures(Layer):
         lengths = [len(getattr(self, name)) for name in self.staged]
         if self.staged and (len({*lengths}) > 1 or 0 in lengths):
             *others, last = (f"{length} {name}" for length, name in zip(lengths, self.staged, strict=True))
-            message = f"there are {', '.join(others)} and {last}; wanted one of each for every stage."
-            raise ArgumentError(message)
+            raise ArgumentError(f"there are {', '.join(others)} and {last}; wanted one of each for every stage.")
 
     @property
     def inputs(self) -> Mapping[str, Shape]:

@@ -74,8 +74,7 @@ class MViT(Coloured, Videos):
 
     def conditions(self) -> None:
         if not self.depths:
-            message = "depths is empty; wanted the number of blocks of every stage."
-            raise ArgumentError(message)
+            raise ArgumentError("depths is empty; wanted the number of blocks of every stage.")
 
     @property
     def inputs(self) -> Mapping[str, Shape]:

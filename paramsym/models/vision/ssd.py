@@ -36,8 +36,7 @@ class _SSD(OneStage):
 
     def conditions(self) -> None:
         if len(self.num_anchors) != 6:
-            message = f"num_anchors has {len(self.num_anchors)} entries; wanted six, the boxes of a position of each map."
-            raise ArgumentError(message)
+            raise ArgumentError(f"num_anchors has {len(self.num_anchors)} entries; wanted six, the boxes of a position of each map.")
 
 
 @named

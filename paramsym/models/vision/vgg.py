@@ -60,8 +60,7 @@ class VGG(Classifier):
 
     def conditions(self) -> None:
         if not self.cfg or not all(self.cfg):
-            message = f"cfg is {self.cfg}; wanted one stage or more, each with the widths of its convolutions."
-            raise ArgumentError(message)
+            raise ArgumentError(f"cfg is {self.cfg}; wanted one stage or more, each with the widths of its convolutions.")
 
     def parts(self) -> Iterator[Part]:
         layers: list[Layer] = []

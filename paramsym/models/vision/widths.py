@@ -34,11 +34,9 @@ def ratio(value: object, where: str) -> int | Expr:
     if not exact:
         finite = isinstance(value, float) and isfinite(value)
         hint = f", as in Rational({Fraction(str(value)).limit_denominator(10**6)!s})".replace("/", ", ") if finite else ""
-        message = f"{where} is {described(value)}; wanted an exact fraction{hint}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where} is {described(value)}; wanted an exact fraction{hint}.")
     if cast("Any", value) <= 0 if not isinstance(value, Expr) or value.is_Number else False:
-        message = f"{where} is {short(value)}; wanted more than zero."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where} is {short(value)}; wanted more than zero.")
     return int(value) if isinstance(value, Expr) and value.is_Integer else cast("int | Expr", value)
 
 
