@@ -39,8 +39,10 @@ def _same_axes(value: Any, name: str) -> Any:
 
 
 @door(takes(negative_slope=0.3), {"alpha": None}, reads={"negative_slope": number, "alpha": optional(number)}, complete=anywhere)
-def LeakyReLU(given: Given, _: Any) -> Layer:
+def LeakyReLU(given: Given, shape: Any) -> Layer:
     """Return ``paramsym.LeakyReLU``; ``alpha`` is the slope's older name."""
+    if shape is not None:
+        shape_of(shape)
     return activation.LeakyReLU(given.negative_slope if given.alpha is None else given.alpha)
 
 

@@ -40,6 +40,15 @@ class Filtering(Spatial):
             yield f"padding='same' with stride {self.stride}: torch has no 'same' for strided convolutions; give the padding in numbers."
         if self.dialect == "keras" and self.padding_mode != "zeros":
             yield f"padding_mode is {self.padding_mode!r}; Keras' convolutions pad with zeros."
+        if self.padding == "causal" and self.dialect == "torch":
+            yield "padding='causal' needs dialect='keras'; in torch write padding=0 and pad on the left before the layer."
+        if self.padding == "causal" and not self.may_be_causal:
+            yield "padding='causal' is for plain convolutions over one axis, Conv1d."
+
+    @property
+    def may_be_causal(self) -> bool:
+        """Whether the framework pads this layer on the left alone, if it is asked to."""
+        return False
 
     def forward(self, own: Own, x: Value) -> Value:
         torch = self.dialect == "torch"
@@ -89,10 +98,6 @@ class _Convolution(Filtering):
 
     def _refused(self) -> Iterator[str]:
         yield from super()._refused()
-        if self.padding == "causal" and self.dialect == "torch":
-            yield "padding='causal' needs dialect='keras'; in torch write padding=0 and pad on the left before the layer."
-        if self.padding == "causal" and (self.rank != 1 or self.transposed):
-            yield "padding='causal' is for convolutions over one axis, Conv1d."
         if self.dialect != "flax":
             return
         if self.data_format is not None:
@@ -103,6 +108,10 @@ class _Convolution(Filtering):
                 f"padding_mode is {self.padding_mode!r} with padding {self.padding!r}; for other padding than zeros Flax takes only a name:"
                 f" padding='same' with one of {', '.join(map(repr, modes))}."
             )
+
+    @property
+    def may_be_causal(self) -> bool:
+        return self.rank == 1 and not self.transposed
 
     def _convolved(self, own: Own, x: Value) -> Value:
         return self._sliding.convolve(x, self._kernel(own, "i o -> o i"), self.groups)

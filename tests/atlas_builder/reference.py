@@ -150,6 +150,7 @@ STARTS: Mapping[str, Mapping[str, Value]] = {
     "emu3": {"vocabulary_map": ("{}", ("<image>", 151851))},
     "esm": {"vocab_size": 33},
     "granite4_vision": {"deepstack_layer_map": ((0, 1),), "downsample_rate": "4/8"},
+    "hiera": {"decoder_hidden_size": 512, "decoder_depth": 8, "decoder_num_heads": 16},
     "hunyuan_v1_dense": {"head_dim": 128},
     "hunyuan_v1_moe": {"head_dim": 128},
     "hunyuan_vl": {"text_config.head_dim": 128},
@@ -168,6 +169,7 @@ STARTS: Mapping[str, Mapping[str, Value]] = {
     "t5gemma2_text": {"dropout_rate": 0.0},
     "time_series_transformer": {"prediction_length": 24},
     "wav2vec2-bert": {"vocab_size": 32},
+    "wav2vec2-conformer": {"vocab_size": 32},
 }
 """The keys that a configuration must have, because the reference cannot build a model from the defaults alone."""
 

@@ -211,6 +211,7 @@ def test_what_keras_refuses(name: str, options: dict[str, Any]) -> None:
         (lambda: ps.keras.BatchNormalization(axis=7, input_shape=(None, 3)), ArgumentError, "axis 7 is outside"),
         (lambda: ps.keras.UpSampling2D(interpolation="foo"), ArgumentError, "interpolation is 'foo'"),
         (lambda: ps.keras.MaxPooling2D(padding="causal"), ArgumentError, "padding is 'causal'"),
+        (lambda: ps.keras.LeakyReLU(input_shape="shape"), ArgumentError, "input_shape is 'shape'"),
     ],
 )
 def test_words(build: Any, error: type[Exception], words: str) -> None:

@@ -91,6 +91,8 @@ def test_what_torch_refuses(name: str, named: dict[str, Any]) -> None:
         (lambda: ps.Conv2d(3, 4, 0), SizeError, "kernel_size is 0"),
         (lambda: ps.Conv2d(3, 4, 3, bias=1), ArgumentError, "True or False"),
         (lambda: ps.Conv1d(3, 4, 3, padding="causal"), ArgumentError, "needs dialect='keras'"),
+        (lambda: ps.DepthwiseConv1d(4, 3, padding="causal"), ArgumentError, "needs dialect='keras'"),
+        (lambda: ps.SeparableConv1d(4, 8, 3, padding="causal", dialect="keras"), ArgumentError, "plain convolutions"),
         (lambda: ps.ConvTranspose1d(3, 4, 3, padding_mode="reflect"), ArgumentError, "takes only 'zeros'"),
         (lambda: ps.ConvTranspose1d(3, 4, 3, padding="same"), ArgumentError, "takes numbers"),
         (lambda: ps.ConvTranspose1d(3, 4, 3, output_padding=None), ArgumentError, "torch takes numbers"),

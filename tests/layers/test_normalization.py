@@ -113,6 +113,8 @@ def test_what_cannot_be() -> None:
         ps.LayerNorm((3, 0))
     with pytest.raises(ArgumentError, match="axis"):
         ps.UnitNormalization("last")  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="axis has 2 entries and shape 1"):
+        ps.Normalization((3,), axis=(1, 2))
 
 
 def test_channels_are_checked_where_torch_checks_them() -> None:
