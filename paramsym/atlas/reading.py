@@ -48,9 +48,23 @@ def values_of(config: Mapping[str, Any], record: Mapping[str, Any], of_class: Ma
     for key, value in given.items():
         if key not in keys and key not in free:
             _check_other(key, value, inside, [*keys, *free])
+    if of_class["certificate"].get("held"):
+        _check_whole(given, keys)
     values = _resolved(given, keys, inside)
     check_together(values, of_class)
     return values
+
+
+def _check_whole(given: Mapping[str, Value], keys: Mapping[str, Any]) -> None:
+    """Refuse an inner configuration that is given in part: the reference may complete it with other values than its own default has.
+
+    Raises:
+        OutsideError: a missing key.
+    """
+    for key, domain in keys.items():
+        outer, dot, rest = key.partition(".")
+        if dot and outer in given and key not in given and not domain.get("derived"):
+            raise OutsideError(f"{outer} has no {rest}; only the default was verified: give all keys of {outer}, or omit it.")
 
 
 def check_together(values: Mapping[str, Value], of_class: Mapping[str, Any]) -> None:
