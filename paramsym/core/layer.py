@@ -33,8 +33,8 @@ from paramsym.core.at import (
 from paramsym.core.fields import check_fields, check_flags, field_names
 from paramsym.core.ledger import Ledger, Line
 from paramsym.core.names import Entry, level, numbered_groups, written_out
-from paramsym.core.paths import check_tied_shapes, frozen_under_any, resolve_ties
 from paramsym.core.tensor import Tensor, check_name
+from paramsym.core.ties import check_tied_shapes, frozen_under_any, resolve_ties
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError
 from paramsym.naming import described
 from paramsym.program.own import in_turn

@@ -1,19 +1,14 @@
-"""Dotted paths: which numbered copy a name means, and which tensor an alias is."""
+"""Dotted paths: which numbered copy a name means, and which names are below a path."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 
 from paramsym.algebra.numbering import Numbers
-from paramsym.algebra.size import extent
-from paramsym.core.ledger import Line
-from paramsym.errors import StructureError
 
-_LISTED = 12  # the most names that an error shows
-
-_PLACE = re.compile(r"\{[^{}]*\}")  # where a number goes in a path: {} or {0..L-1}
+PLACE = re.compile(r"\{[^{}]*\}")  # where a number goes in a path: {} or {0..L-1}
 
 ANY = -1
 """What ``number_in`` returns for ``{}``: every copy."""
@@ -51,136 +46,12 @@ def covers(path: str, name: str) -> bool:
 
 def below(path: str, name: str) -> str | None:
     """Return the rest of a tensor's name below a path: empty for the path itself, None for a name that is not below it."""
-    found = _expression(path).match(name)
+    found = expression_of(path).match(name)
     rest = name[found.end() :] if found else "-"
     return rest[1:] if rest.startswith(".") else None if rest else ""
 
 
-def beside(path: str, ties: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Yield the tensors that ties of many copies pair with the copies on a path, their numbers filled in."""
-    for pair in ties:
-        for side, other in (pair, pair[::-1]):
-            numbers = _numbers_shared(_tokens(path), _tokens(side))
-            if numbers and _PLACE.search(other):
-                yield _filled(other, numbers)
-
-
 @lru_cache(maxsize=1 << 10)
-def _tokens(path: str) -> list[str]:
-    """Split a path before and after each number and each template."""
-    return re.split(r"(\d+|\{[^{}]*\})", path)
-
-
-def _numbers_shared(path: list[str], side: list[str]) -> list[str]:
-    """Return the numbers of a path at the templates of a tie, as far as both name the same copies."""
-    shared: list[str] = []
-    for position, (here, there) in enumerate(zip(path, side, strict=False)):
-        if position % 2 == 0:
-            if here != there:
-                in_one_step = any(literal and not literal.startswith(".") for literal in (here, there))
-                return shared[:-1] if in_one_step and position and "{" in side[position - 1] else shared
-        elif not (_among(here, there) or _among(there, here)):
-            return shared
-        elif "{" in there:
-            shared.append(there if here == "{}" else here)
-    return shared
-
-
-@lru_cache(maxsize=1 << 10)
-def _expression(path: str) -> re.Pattern[str]:
-    return re.compile(r"(\d+|\{[^{}]*\})".join(re.escape(piece) for piece in _PLACE.split(path)))
-
-
-def every_copy(ties: Iterable[tuple[str, str]], names: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Write out ties with ``{}`` or a template ``{0..L-1}``: one tie for each name of the alias, with equal numbers."""
-    for alias, first in ties:
-        if "{" not in alias or alias in names:
-            yield alias, first
-            continue
-        places, expression = _PLACE.findall(alias), _expression(alias)
-        found = [match for name in names if (match := expression.fullmatch(name)) and all(map(_among, match.groups(), places))]
-        for match in found:
-            yield match[0], _filled(first, match.groups())
-        if not found:
-            yield alias, first
-
-
-def _filled(path: str, numbers: Iterable[str]) -> str:
-    pieces, places = _PLACE.split(path), _PLACE.findall(path)
-    filled = [*numbers][: len(places)]
-    return "".join(piece + place for piece, place in zip(pieces, [*filled, *places[len(filled) :], ""], strict=True))
-
-
-def _among(found: str, place: str) -> bool:
-    """Whether a number or template is inside a template; if a bound is a symbol, it is assumed to be."""
-    inside, around = _span(found), _span(place)
-    if found == place or inside is None or around is None:
-        return True
-    (start, _, last), (least, step, most) = inside, around
-    # An empty template comes after the last copy that was split off.
-    through = start if last is None else max(last, start - step)
-    return start >= least and (start - least) % step == 0 and (most is None or through <= most)
-
-
-def _span(place: str) -> tuple[int, int, int | None] | None:
-    """Return the first number of a template, its step and the last number, which is None for a symbol."""
-    if place.isdigit():
-        return int(place), 1, int(place)
-    bounds = re.fullmatch(r"\{(\d+)(?:,(\d+))?\.\.(.*)\}", place)
-    if bounds is None:
-        return None
-    start, last = int(bounds[1]), int(bounds[3]) if re.fullmatch(r"-?\d+", bounds[3]) else None
-    return start, int(bounds[2] or start + 1) - start, last
-
-
-def resolve_ties(ties: Iterable[tuple[str, str]], names: list[str], *, written_out: bool = False) -> dict[str, str]:
-    """Resolve ties to ``{alias: first name}``, where the first name is the first in storage order.
-
-    If copies are ``written_out``, there may be no copies; a tie between them is then skipped.
-
-    Raises:
-        StructureError: a tie to a missing tensor.
-    """
-    position: dict[str, int] = {}
-    for name in names:
-        position.setdefault(name, len(position))
-    leader: dict[str, str] = {}
-
-    def find(name: str) -> str:
-        found = name
-        while found in leader:
-            found = leader[found]
-        while name != found:  # shorten the way for the next lookup
-            leader[name], name = found, leader[name]
-        return found
-
-    for pair in every_copy(ties, position):
-        if written_out and not all(name in position for name in pair):
-            continue
-        for name in pair:
-            if name not in position:
-                known = ", ".join([*position][:_LISTED]) + (f", ... ({len(position)} in all)" if len(position) > _LISTED else "")
-                raise StructureError(f"there is no tensor {name!r} to tie; the layer has {known or 'none'}.")
-        one, two = sorted(map(find, pair), key=position.__getitem__)
-        if one != two:
-            leader[two] = one
-    return {name: find(name) for name in leader}
-
-
-def frozen_under_any(firsts: Mapping[str, str], frozen: Iterable[str]) -> frozenset[str]:
-    """Return every name of the tied tensors that are frozen under one of their names."""
-    tensors = {firsts.get(name, name) for name in frozen} if firsts else set[str]()
-    return frozenset(name for pair in firsts.items() if pair[1] in tensors for name in pair)
-
-
-def check_tied_shapes(firsts: Mapping[str, str], lines: Mapping[str, Line]) -> None:
-    """Raise ``StructureError`` where an alias and its first name differ in shape, or mean different numbers of tensors."""
-    tied = {name: lines[name] for name in (*firsts, *firsts.values())}
-    sizes = {name: tuple(extent(stated) for stated in line.shape) for name, line in tied.items()}
-    copies = {name: [step for step in line.path if isinstance(step, Numbers) and step.count != 1] for name, line in tied.items()}
-    for alias, first in firsts.items():
-        if sizes[alias] != sizes[first]:
-            raise StructureError(f"{alias!r} has shape {sizes[alias]} and {first!r} has {sizes[first]}; only equal shapes can be tied.")
-        if copies[first] and copies[first] != copies[alias][: len(copies[first])]:
-            message = f"{first!r} and {alias!r} mean different numbers of tensors; tie them inside the repeated block, or name one copy."
-            raise StructureError(message)
+def expression_of(path: str) -> re.Pattern[str]:
+    """Return the pattern of the names that a path means; the numbers of copies are its groups."""
+    return re.compile(r"(\d+|\{[^{}]*\})".join(re.escape(piece) for piece in PLACE.split(path)))

@@ -11,7 +11,8 @@ from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, canonical
 from paramsym.core.around import Around
 from paramsym.core.layer import Layer, Part
-from paramsym.core.paths import ANY, beside, number_in, prefixes
+from paramsym.core.paths import ANY, number_in, prefixes
+from paramsym.core.ties import beside
 from paramsym.errors import StructureError
 
 

@@ -24,6 +24,8 @@ _DIVISORS = (2, 3, 4, 6, 8, 16, 32)
 _TRIES = 60
 _LARGEST_FACTOR = 16
 _MOST_CORNERS = 40
+_DEEP = (257, 1025)
+"""Numbers of copies of which each build tries only one or two, because large ones take time."""
 
 
 @dataclass(frozen=True)
@@ -307,6 +309,17 @@ def suspects(domain: Domain, chance: Random, constants: Sequence[int]) -> list[d
     far = [{name: chance.randint(LARGEST - LARGEST // 16, LARGEST) for name in chosen} for chosen in (wide, *combinations(wide, 2))]
     corners = [_with(domain, chance, changes) for changes in far[:_MOST_CORNERS] if changes]
     return [*(point for point in corners if point is not None), *points]
+
+
+def deep(domain: Domain, chance: Random, constants: Sequence[int]) -> Iterator[dict[str, int]]:
+    """Yield points with many copies: ``_DEEP``, and the numbers next to each large constant of the code."""
+    far = [constant + shift for constant in constants if constant > domain.most_placed for shift in (-1, 0, 1, 2)]
+    for name in domain.coordinates:
+        for depth in sorted({*_DEEP, *far}) if name in domain.counters else ():
+            base = domain.random(chance, 64, count=3)
+            found = None if base is None else domain.moved(base, **{name: depth})
+            if found is not None:
+                yield found
 
 
 def adversaries(domain: Domain, chance: Random, *, most_count: int) -> Iterator[dict[str, int]]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from paramsym.derive.arguments import Call
 from paramsym.derive.constants import constants_in
-from paramsym.derive.domain import Demand, Domain, adversaries, learnt, suspects, with_demands
+from paramsym.derive.domain import Demand, Domain, adversaries, deep, learnt, suspects, with_demands
 from paramsym.derive.fit import Fitter, misfit
 from paramsym.derive.law import Law
 from paramsym.derive.names import Node, tree
@@ -32,8 +32,7 @@ _MOST_LATTICE = 420
 _FEWEST_TESTS = 40
 _MOST_COPIES = 24
 _MOST_SUSPECTS = 400
-_DEEP = (257, 1025)  # numbers of copies that only a few builds have
-_MOST_TENSORS, _MOST_SLOW_TENSORS = 8192, 1024  # of such a build
+_MOST_TENSORS, _MOST_SLOW_TENSORS = 8192, 1024  # of a build with many copies
 _TRIAL = 3.0  # seconds for trying limits of the sizes
 _SLOW = 0.006  # median seconds of a slow build
 _SHARE = 0.8  # of the time, after which no more fresh points are built
@@ -468,16 +467,10 @@ class Search:
         return wrong
 
     def _deep(self) -> Iterator[Numbers]:
-        """Yield points with many copies, those next to large constants of the code included, if the build has not too many tensors."""
+        """Yield points with many copies, if the build has not too many tensors there."""
         most = _MOST_SLOW_TENSORS if self.slow else _MOST_TENSORS
-        constants = [constant for constant in self.constants if self.domain.most_placed < constant <= most]
-        depths = sorted({*_DEEP, *(constant + shift for constant in constants for shift in (-1, 0, 1, 2))})
-        for name in self.domain.coordinates:
-            for depth in depths if name in self.domain.counters else ():
-                base = self.domain.random(self.chance, 64, count=3)
-                numbers = None if base is None else self.domain.moved(base, **{name: depth})
-                if numbers is not None and self._tensors(numbers, most) < most:
-                    yield numbers
+        points = deep(self.domain, self.chance, [constant for constant in self.constants if constant <= most])
+        yield from (numbers for numbers in points if self._tensors(numbers, most) < most)
 
     def _tensors(self, numbers: Numbers, most: int) -> int:
         """Return the number of tensors at a point by the laws so far, or ``most`` if there are more or a size is too long to compute."""
