@@ -1,12 +1,11 @@
-"""The sizes of a build: free coordinates, formulas for dependent sizes, conditions, and points to try."""
+"""The sizes of a build: free coordinates, formulas for dependent sizes, and conditions."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import combinations, islice, permutations
 from random import Random
 from typing import Any, Literal
 
@@ -22,10 +21,6 @@ from paramsym.errors import ArgumentError
 LARGEST = 1 << 17
 _DIVISORS = (2, 3, 4, 6, 8, 16, 32)
 _TRIES = 60
-_LARGEST_FACTOR = 16
-_MOST_CORNERS = 40
-_DEEP = (257, 1025)
-"""Numbers of copies of which each build tries only one or two, because large ones take time."""
 
 
 @dataclass(frozen=True)
@@ -287,132 +282,3 @@ def with_demands(domain: Domain, demands: Sequence[Demand]) -> Domain:
         else:
             found.demands.append(demand)
     return found
-
-
-def suspects(domain: Domain, chance: Random, constants: Sequence[int]) -> list[dict[str, int]]:
-    """Return points at which a law may have an exception: two sizes or more equal, every size at and next to each constant of the code."""
-    arguments = [variable.name for variable in domain.variables]
-    found = [_equal(domain, chance, one, other) for one, other in combinations(arguments, 2)]
-    found.extend(_alike(domain, chance, names) for names in islice(combinations(arguments, 3), _MOST_CORNERS))
-    found.append(_alike(domain, chance, arguments))
-    factors = sorted({2, 3, 4, *(constant for constant in constants if constant <= _LARGEST_FACTOR)})
-    for one, other in permutations(arguments, 2):
-        found.extend(_times(domain, chance, one, other, factor) for factor in factors)
-    for constant in constants:
-        near = {constant - 1, constant, constant + 1} if constant > 2 else {constant}
-        parts = {constant // part + shift for part in (2, 3, 4) for shift in (0, 1)} if constant > 16 else set()
-        values = sorted(value for value in near | parts if value >= 1)
-        found.extend(_placed(domain, chance, name, value) for name in arguments for value in values)
-    points = [point for point in found if point is not None]
-    chance.shuffle(points)
-    wide = [name for name in domain.coordinates if name not in domain.counters]
-    far = [{name: chance.randint(LARGEST - LARGEST // 16, LARGEST) for name in chosen} for chosen in (wide, *combinations(wide, 2))]
-    corners = [_with(domain, chance, changes) for changes in far[:_MOST_CORNERS] if changes]
-    return [*(point for point in corners if point is not None), *points]
-
-
-def deep(domain: Domain, chance: Random, constants: Sequence[int]) -> Iterator[dict[str, int]]:
-    """Yield points with many copies: ``_DEEP``, and the numbers next to each large constant of the code."""
-    far = [constant + shift for constant in constants if constant > domain.most_placed for shift in (-1, 0, 1, 2)]
-    for name in domain.coordinates:
-        for depth in sorted({*_DEEP, *far}) if name in domain.counters else ():
-            base = domain.random(chance, 64, count=3)
-            found = None if base is None else domain.moved(base, **{name: depth})
-            if found is not None:
-                yield found
-
-
-def adversaries(domain: Domain, chance: Random, *, most_count: int) -> Iterator[dict[str, int]]:
-    """Yield endless points at which a wrong law is likely to fail: large, small, equal, multiples of each other, near powers of two."""
-    names = domain.coordinates
-    arguments = [variable.name for variable in domain.variables]
-    wide = [name for name in names if name not in domain.counters] or list(names)
-    makers: list[Callable[[], dict[str, int] | None]] = [
-        lambda: domain.random(chance, 8),
-        lambda: domain.random(chance, 512, count=most_count),
-        lambda: _with(domain, chance, {chance.choice(wide): chance.randint(1 << 14, LARGEST)}),
-        lambda: domain.random(chance, LARGEST),
-        lambda: _with(domain, chance, {name: int(2 ** chance.uniform(11, 17)) for name in wide}),
-        lambda: _equal(domain, chance, *chance.sample(arguments, 2)) if len(arguments) > 1 else None,
-        lambda: _with(domain, chance, {chance.choice(names): max(1, (1 << chance.randint(0, 16)) + chance.randint(-1, 1))}),
-        lambda: _with(domain, chance, {name: chance.randint(1, 3) for name in chance.sample(names, max(1, len(names) // 2))}),
-        lambda: _multiple(domain, chance, arguments),
-        lambda: domain.random(chance, 4096),
-        lambda: domain.random(chance, 64, count=2 * most_count),
-    ]
-    while True:
-        for make in makers:
-            found = make()
-            if found is not None:
-                yield found
-
-
-def _with(domain: Domain, chance: Random, changes: Mapping[str, int]) -> dict[str, int] | None:
-    point = domain.random(chance, 64)
-    if point is None:
-        return None
-    limited = {name: min(value, domain.largest_count if name in domain.counters else domain.largest) for name, value in changes.items()}
-    return domain.moved(point, **limited)
-
-
-def _equal(domain: Domain, chance: Random, one: str, other: str) -> dict[str, int] | None:
-    """Return a point at which two arguments are equal; None if formulas or demands forbid that."""
-    for _ in range(4):
-        point = domain.random(chance, 256)
-        if point is None:
-            continue
-        for name, value in ((other, point[one]), (one, point[other])):
-            found = _placed(domain, chance, name, value, point)
-            if found is not None and found[one] == found[other]:
-                return found
-    return None
-
-
-def _alike(domain: Domain, chance: Random, names: Sequence[str]) -> dict[str, int] | None:
-    """Return a point at which several arguments are equal; None if formulas or demands forbid that."""
-    point = domain.random(chance, 256)
-    for name in names[1:]:
-        point = None if point is None else _placed(domain, chance, name, point[names[0]], point)
-    return point if point is not None and len({point[name] for name in names}) == 1 else None
-
-
-def _times(domain: Domain, chance: Random, one: str, other: str, factor: int) -> dict[str, int] | None:
-    """Return a point at which an argument is a multiple of another one."""
-    point = domain.random(chance, 256)
-    if point is None:
-        return None
-    found = _placed(domain, chance, other, factor * point[one], point)
-    return found if found is not None and found[other] == factor * found[one] else None
-
-
-def _placed(domain: Domain, chance: Random, name: str, value: int, point: Mapping[str, int] | None = None) -> dict[str, int] | None:
-    """Return a point at which an argument has a value; for an argument with a formula, its own coordinate is changed."""
-    point = domain.random(chance, 64) if point is None else point
-    if point is None:
-        return None
-    formula = domain.formulas.get(name)
-    if formula is None:
-        if name in domain.counters and value > domain.most_placed:
-            return None
-        return domain.moved(point, **{name: value})
-    if not formula.fresh:
-        return None
-    times, added = formula.sides()
-    ones = dict.fromkeys(times.names(), 1)
-    for base in (point, {**point, **ones}):
-        wanted = (value - Fraction(added.value(base))) / Fraction(times.value(base))
-        if wanted.denominator == 1 and wanted >= 1:
-            return domain.moved(base, **{**{k: base[k] for k in ones}, formula.fresh: int(wanted)})
-    return None
-
-
-def _multiple(domain: Domain, chance: Random, arguments: Sequence[str]) -> dict[str, int] | None:
-    """Return a point at which one argument is a small multiple of another one, or nearly."""
-    if len(arguments) < 2:
-        return None
-    one, other = chance.sample(list(arguments), 2)
-    point = domain.random(chance, 64)
-    if point is None or other not in domain.coordinates:
-        return None
-    value = max(1, point[one] * chance.choice((2, 3, 4, 8)) + chance.choice((-1, 0, 0, 1)))
-    return domain.moved(point, **{other: min(value, domain.largest_count if other in domain.counters else domain.largest)})

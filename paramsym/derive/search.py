@@ -16,12 +16,13 @@ from typing import Any
 
 from paramsym.derive.arguments import Call
 from paramsym.derive.constants import constants_in
-from paramsym.derive.domain import Demand, Domain, adversaries, deep, learnt, suspects, with_demands
+from paramsym.derive.domain import Demand, Domain, learnt, with_demands
 from paramsym.derive.fit import Fitter, misfit
 from paramsym.derive.law import Law
 from paramsym.derive.names import Node, tree
 from paramsym.derive.observe import Builder, Seen
 from paramsym.derive.points import Numbers
+from paramsym.derive.probes import adversaries, deep, suspects
 from paramsym.derive.tree import Explainer, LevelLaw
 from paramsym.errors import ArgumentError, NoLawError, ParamsymError
 
