@@ -128,7 +128,7 @@ class ResNet(Averaged):
             layers |= {f"conv{number}": convolution, f"bn{number}": norm_of(self.norm_layer, convolution.out_channels)}
         if incoming != outgoing:
             layers["downsample"] = Sequential(_plain(incoming, outgoing, 1, stride=stride), norm_of(self.norm_layer, outgoing))
-        return _Block(layers)
+        return (_BasicBlock if self.block == "BasicBlock" else _Bottleneck)(layers)
 
     def conditions(self) -> None:
         if self.block == "BasicBlock":
@@ -191,3 +191,13 @@ class _Block(Holder):
         while f"conv{number}" in own:
             y, number = own[f"bn{number}"](own[f"conv{number}"](apply("relu", y))), number + 1
         return apply("relu", y + (own.downsample(x) if "downsample" in own else x))
+
+
+@dataclass(frozen=True)
+class _BasicBlock(_Block):
+    """Two convolutions of 3x3; a summary names it."""
+
+
+@dataclass(frozen=True)
+class _Bottleneck(_Block):
+    """A convolution of 3x3 between two of 1x1; a summary names it."""

@@ -84,7 +84,12 @@ def residual(body: Layer, incoming: Dim, outgoing: Dim, stride: int, name: str) 
     return Residual(body, name=name) if stride == 1 and incoming == outgoing else Sequential({name: body})
 
 
-def mbconv(near: Dim, inside: Dim, far: Dim, stride: int, squeeze: Layer, eps: float) -> Projected:
+@dataclass(frozen=True)
+class MBConv(Projected):
+    """MaxViT's inverted residual; a summary names it."""
+
+
+def mbconv(near: Dim, inside: Dim, far: Dim, stride: int, squeeze: Layer, eps: float) -> MBConv:
     """Return MaxViT's inverted residual of 3x3 under its names; the pooling of the shortcut has the same stride.
 
     >>> from paramsym import C
@@ -99,4 +104,4 @@ def mbconv(near: Dim, inside: Dim, far: Dim, stride: int, squeeze: Layer, eps: f
         "conv_c": Conv2d(inside, far, 1),
     }
     projection = {"proj": Sequential(AvgPool2d(3, stride, 1), Conv2d(near, far, 1))} if stride != 1 else {}
-    return Projected({**projection, "layers": Sequential(body)}, "layers")
+    return MBConv({**projection, "layers": Sequential(body)}, "layers")

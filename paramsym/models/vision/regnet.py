@@ -75,4 +75,9 @@ def _block(near: Dim, far: Dim, stride: int, group: Dim, se_ratio: Any) -> Layer
     if se_ratio is not None:
         layers["se"] = SqueezeExcitation(far, nearest_whole(scaled(near, se_ratio)))
     projection = {"proj": conv_norm(near, far, 1, stride, None)} if stride != 1 else {}
-    return Projected({**projection, "f": Sequential({**layers, "c": conv_norm(far, far, 1, 1, None)}), "activation": RELU}, "f")
+    return _Bottleneck({**projection, "f": Sequential({**layers, "c": conv_norm(far, far, 1, 1, None)}), "activation": RELU}, "f")
+
+
+@dataclass(frozen=True)
+class _Bottleneck(Projected):
+    """A grouped convolution between two of 1x1; a summary names it."""
