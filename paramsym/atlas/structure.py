@@ -109,10 +109,12 @@ def _fix_atom(one: Atom, values: Values, fixed: set[str]) -> None:
 
 
 def letter_name(one: Atom, values: Values) -> str | None:
-    """Return the letter's name of a key or of an entry of a list; None for anything else.
+    """Return the letter's name of a key or of an entry of a list; None for anything else, and for an entry that the list does not have.
 
     >>> letter_name("text_config.hidden_size", {}), letter_name(["at", "depths", -1], {"depths": (2, 2)})
     ('text_config_hidden_size', 'depths_1')
+    >>> letter_name(["at", "depths", 3], {"depths": (2, 2)}) is None
+    True
     """
     if isinstance(one, str):
         return one.replace(".", "_")
@@ -120,7 +122,7 @@ def letter_name(one: Atom, values: Values) -> str | None:
         held: Value = values.get(one[1])
         places = []
         for place in one[2:]:
-            if not isinstance(held, tuple):
+            if not isinstance(held, tuple) or not -len(held) <= place < len(held):
                 return None
             places.append(place % len(held))
             held = held[place]
