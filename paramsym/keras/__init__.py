@@ -6,11 +6,13 @@ neither the stored tensors nor the computation in evaluation (initialisers, regu
 
 from __future__ import annotations
 
-from paramsym.keras import attention, convolution, dense, normalization, plain, recurrent, wrappers  # noqa: F401 - they fill DOORS
+from paramsym.keras import attention, convolution, dense, normalization, plain, recurrent, wrappers
 from paramsym.keras._door import DOORS, Door
 from paramsym.keras.sequence import Input as Input
 from paramsym.naming import nearest
 
+MODULES = (attention, convolution, dense, normalization, plain, recurrent, wrappers)
+"""The modules that fill ``DOORS`` when they are imported."""
 globals().update(DOORS)
 __test__ = {name: str(door.__doc__) for name, door in DOORS.items()}
 

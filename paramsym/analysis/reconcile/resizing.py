@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import combinations, islice, product
 from math import gcd
+from typing import Any
 
 from sympy import Expr, Symbol
 
@@ -77,7 +78,7 @@ def _published(subject: Subject) -> Iterator[Edit]:
 
 def _substituted(subject: Subject) -> Iterator[Edit]:
     """Yield one size in place of another: key/value heads for heads, a separate head size for a share of the hidden size."""
-    slices = {
+    slices: dict[Any, Any] = {
         factors[1]: factors[0]  # the width of slices, after their number
         for line in subject.lines
         for factors in line.axes
