@@ -31,8 +31,7 @@ def verified(domain: Mapping[str, Any], value: Value) -> bool:
         return False
     if isinstance(value, int) and "whole" in domain:
         low, high = domain["whole"]
-        largest = high if low == high else BEYOND * high  # a test of one size says nothing about others
-        return bool(low <= value <= largest) and value % domain.get("of", 1) == 0
+        return bool(low <= value <= largest(low, high)) and value % domain.get("of", 1) == 0
     if isinstance(value, int | float) and "number" in domain:
         return math.isfinite(value) and bool(domain["number"][0] <= value <= domain["number"][1])
     if isinstance(value, tuple) and value[:1] == ("{}",):
@@ -41,6 +40,11 @@ def verified(domain: Mapping[str, Any], value: Value) -> bool:
         low, high = domain["length"]
         return low <= len(value) <= high and all(verified(domain["entries"], one) for one in value)
     return False
+
+
+def largest(low: int, high: int) -> int:
+    """Return the largest allowed number for the least and the largest tested one; a test of one size says nothing about others."""
+    return high if low == high else BEYOND * high
 
 
 def said(domain: Mapping[str, Any]) -> str:

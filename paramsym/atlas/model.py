@@ -10,7 +10,7 @@ from typing import Any
 from paramsym.algebra.size import Count, at_most, divides
 from paramsym.algebra.symbols import dims
 from paramsym.atlas.diffusers import diffusers_keys, diffusers_type, is_of_diffusers
-from paramsym.atlas.domain import BEYOND, check_verified
+from paramsym.atlas.domain import check_verified, largest
 from paramsym.atlas.expression import answer, tests_of
 from paramsym.atlas.predicting import Row, rows_of
 from paramsym.atlas.reading import check_together, values_of
@@ -97,14 +97,15 @@ def _letter(key: str) -> str:
 
 def _check_size(name: str, domain: Mapping[str, Any], size: Count) -> None:
     """Check a number, or state the conditions of a letter: the form was verified between two sizes, or for multiples only."""
-    while "whole" not in domain:
+    while "whole" not in domain and "entries" in domain:
         domain = domain["entries"]
     if isinstance(size, int):
         check_verified(name, domain, size)
         return
-    low, high = domain["whole"]
+    tried = [one for one in domain["words"] if type(one) is int] if "whole" not in domain else domain["whole"]
+    low, high = min(tried), max(tried)
     at_most(low, size, "the least verified size", name)
-    at_most(size, high * BEYOND, name, "the largest verified size")
+    at_most(size, largest(low, high), name, "the largest verified size")
     divides(domain.get("of", 1), size, "the unit of the verified sizes", name)
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any
 
+import pytest
+from amount import each
+
+import paramsym as ps
 from paramsym.atlas import expression
 from paramsym.atlas.record import DIFFUSERS, diffusers_index, record_of, recorded_types
 
@@ -84,6 +89,30 @@ def test_no_tensor_is_stored_by_a_chance_comparison() -> None:
         if not plain(test) and not of_one_list(test) and not compared(test)
     }
     assert not odd
+
+
+CLASSES = [(one, name) for one in recorded_types() for name in record_of(one)["classes"]]
+
+
+@pytest.mark.parametrize(("model_type", "name"), each(20, CLASSES))
+def test_the_default_of_a_class_is_read_or_asks_for_a_key(model_type: str, name: str) -> None:
+    """Every record makes a layer; some references have no default that can be built, and then a key is missing."""
+    model: Any = None
+    why = ""
+    try:
+        model = ps.from_config({"model_type": model_type}, architecture=name)
+    except ps.ParamsymError as error:
+        why = str(error)
+    if model is None:
+        assert any(word in why for word in ("not verified", "give it", "must divide", "divisible"))
+    else:
+        assert model.count == sum(math.prod(shape) for shape in model.shapes().values()) > 0
+
+
+def test_an_inner_configuration_is_whole_where_the_default_alone_is_recorded() -> None:
+    """The reference completes a part of it with other values than its default has."""
+    with pytest.raises(ps.ParamsymError, match="give all keys of vlm_config, or omit it"):
+        ps.from_config({"model_type": "pi0", "vlm_config": {"tie_word_embeddings": True}}, architecture="PI0Model")
 
 
 def test_no_inner_configuration_may_have_any_value() -> None:
