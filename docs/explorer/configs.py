@@ -81,7 +81,7 @@ class Rules:
     def _patterns(self) -> dict[str, tuple[list[str], str]]:
         """The keys that list the kind of attention of every layer, each with the repeated pattern and the key of the number of layers."""
         depth = next((name for name, key in self.keys.items() if isinstance(key, Lettered) and key.letter == L), "")
-        return {name: ([*self.root.kinds], depth) for name, key in self.keys.items() if isinstance(key, AttentionTypes)}  # type: ignore[attr-defined]
+        return {name: ([*self.root.attention_layers], depth) for name, key in self.keys.items() if isinstance(key, AttentionTypes)}  # type: ignore[attr-defined]
 
     def written(self) -> dict[str, Any] | None:
         """Return the rules as data; None if the library does not read the variant in its configuration."""
