@@ -123,7 +123,7 @@ def test_a_forward_pass_is_short() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef) and node.name == "forward" and node.end_lineno is not None
     ]
-    assert len(passes) > 250
+    assert len(passes) > 290
     assert [one for one in passes if one[2] > 30] == []
 
 
