@@ -169,7 +169,7 @@ def difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
     return "the order"
 
 
-def sampled(model_type: str, name: str, seconds: float, salt: str) -> Iterator[str]:
+def sampled(model_type: str, name: str, seconds: float, salt: str, draws: int = 4000) -> Iterator[str]:
     """Yield the wrong configurations of a class, and a line with the numbers of outcomes."""
     found = Counter[str]()
     try:
@@ -181,7 +181,7 @@ def sampled(model_type: str, name: str, seconds: float, salt: str) -> Iterator[s
     if default not in {"exact", "in another order"}:
         yield f"DEFAULT {model_type}:{name} {default} {sampler.why}"
     began, seen = time.process_time(), set[str]()
-    while time.process_time() - began < seconds and sum(found.values()) < 4000 and found["exact"] + found["in another order"] < 400:
+    while time.process_time() - began < seconds and sum(found.values()) < draws and found["exact"] + found["in another order"] < 400:
         point = sampler.point()
         key = repr(sorted(point.items()))
         if key in seen:
@@ -214,6 +214,7 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="atlas_builder.sampling")
     parser.add_argument("names", nargs="*")
     parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--draws", type=int, default=4000, help="configurations of each class")
     parser.add_argument("--salt", default="1")
     parser.add_argument("--part", type=int, nargs=2, default=(0, 1), metavar=("K", "N"), help="every N-th class from K on")
     options = parser.parse_args(arguments)
@@ -223,7 +224,7 @@ def main(arguments: list[str]) -> None:
     part, parts = options.part
     for one, name in classes[part::parts]:
         if os.fork() == 0:  # memory and changed settings of the reference end with the class
-            for line in sampled(one, name, options.seconds, options.salt):
+            for line in sampled(one, name, options.seconds, options.salt, options.draws):
                 print(line, flush=True)
             sys.stdout.flush()
             os._exit(0)
