@@ -38,12 +38,31 @@ class Demand:
             return small != 0 and (Fraction(large) / Fraction(small)).denominator == 1
         return small <= large if self.kind == "at most" else small != large
 
-    def condition(self, symbols: Mapping[str, Expr]) -> Condition:
+    def conditions(self, symbols: Mapping[str, Expr]) -> tuple[Condition, ...]:
         """Return the condition in symbols, as layers state theirs."""
-        return Condition(self.kind, canonical(self.small.expression(symbols)), canonical(self.large.expression(symbols)))
+        return (Condition(self.kind, canonical(self.small.expression(symbols)), canonical(self.large.expression(symbols))),)
 
     def __str__(self) -> str:
         return f"{self.small} {({'divides': 'divides', 'at most': '<=', 'differ': '!='})[self.kind]} {self.large}"
+
+
+@dataclass(frozen=True)
+class Either:
+    """At least one of two conditions: a build with ``heads == 1 and dim_head == dim`` as a case of its own needs one of them to differ."""
+
+    one: Demand
+    other: Demand
+
+    def holds(self, numbers: Mapping[str, int]) -> bool:
+        """Whether one of the conditions holds at a point."""
+        return self.one.holds(numbers) or self.other.holds(numbers)
+
+    def conditions(self, symbols: Mapping[str, Expr]) -> tuple[Condition, ...]:
+        """Return the alternatives in symbols."""
+        return (*self.one.conditions(symbols), *self.other.conditions(symbols))
+
+    def __str__(self) -> str:
+        return f"{self.one} or {self.other}"
 
 
 @dataclass(frozen=True)
@@ -67,7 +86,7 @@ class Domain:
 
     variables: tuple[Variable, ...]
     formulas: dict[str, Dependent] = field(default_factory=dict)
-    demands: list[Demand] = field(default_factory=list)
+    demands: list[Demand | Either] = field(default_factory=list)
     counters: set[str] = field(default_factory=set)
     """Coordinates that change the number of tensors: large values take time."""
     largest_count: int = 8

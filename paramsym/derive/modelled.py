@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from sympy import Expr, Integer, Pow, Symbol, floor
 
@@ -21,18 +21,21 @@ from paramsym.derive.points import IN_NAME
 from paramsym.derive.tree import FROM_END, CopiesLaw, LevelLaw
 from paramsym.errors import ParamsymError, StructureError
 
+Limit: TypeAlias = tuple[str, Dim, Dim, str, str]
+"""The kind of a condition, its two sizes, and the words for them."""
+
 
 @dataclass(frozen=True)
 class Derived(Layer):
     """The closed form that ``derive`` found: every tensor with its symbolic shape, and a ``certificate``.
 
-    ``sizes_taken`` are the build's sizes, by name; ``demands`` the conditions under which the form holds, each with the
-    words for its two sizes.
+    ``sizes_taken`` are the build's sizes, by name; ``demands`` the conditions under which the form holds: of each, the alternatives, with
+    the words for their two sizes.
     """
 
     model: Layer
     sizes_taken: tuple[tuple[str, Dim], ...]
-    demands: tuple[tuple[str, Dim, Dim, str, str], ...] = ()
+    demands: tuple[tuple[Limit, ...], ...] = ()
     certificate: Derivation | None = None
 
     @property
@@ -88,30 +91,42 @@ def modelled(laws: LevelLaw, domain: Domain) -> Layer:
     return Tied(model, ties) if ties else model
 
 
-def _check(demands: Iterable[tuple[str, Dim, Dim, str, str]]) -> None:
-    for kind, small, large, one, other in demands:
-        if kind == "divides":
-            divides(small, large, one, other)
-        elif kind == "at most" and not within(small, large):
-            found = f"they are {text(small)} and {text(large)}"
-            raise StructureError(f"the form holds if {one} is at most {other}; {found}. Derive the build again for such sizes.")
-        elif kind == "differ" and same(small, large):
-            message = f"the form holds if {one} and {other} differ; both are {text(small)}, for which the build stores other tensors."
-            raise StructureError(message)
+def _check(demands: Iterable[tuple[Limit, ...]]) -> None:
+    for limits in demands:
+        if len(limits) == 1:
+            _check_one(*limits[0])
+        elif all(same(small, large) for _, small, large, _, _ in limits):
+            wanted = " or ".join(f"{one} != {other}" for *_, one, other in limits)
+            found = " and ".join(f"{one} = {other}" for *_, one, other in limits)
+            raise StructureError(f"the form holds if {wanted}; the build stores other tensors where {found}.")
 
 
-def demanded(domain: Domain) -> tuple[tuple[str, Dim, Dim, str, str], ...]:
+def _check_one(kind: str, small: Dim, large: Dim, one: str, other: str) -> None:
+    if kind == "divides":
+        divides(small, large, one, other)
+    elif kind == "at most" and not within(small, large):
+        found = f"they are {text(small)} and {text(large)}"
+        raise StructureError(f"the form holds if {one} is at most {other}; {found}. Derive the build again for such sizes.")
+    elif kind == "differ" and same(small, large):
+        message = f"the form holds if {one} and {other} differ; both are {text(small)}, for which the build stores other tensors."
+        raise StructureError(message)
+
+
+def demanded(domain: Domain) -> tuple[tuple[Limit, ...], ...]:
     """Return the conditions on the sizes, including formulas, in symbols and in words."""
     symbols = domain.symbols()
-    found: list[Condition] = []
+    found: list[tuple[Condition, ...]] = []
     for name, formula in domain.formulas.items():
         if formula.fresh:
             times, added = formula.sides()
             large = symbols[name] - domain.restated(added, symbols)
-            found.append(Condition("divides", canonical(domain.restated(times, symbols)), canonical(large)))
-    found.extend(demand.condition(symbols) for demand in domain.demands)
-    unique = dict.fromkeys((one.kind, one.small, one.large) for one in found if one.small != 1 or one.kind != "divides")
-    return tuple((kind, small, large, text(small), text(large)) for kind, small, large in unique)
+            found.append((Condition("divides", canonical(domain.restated(times, symbols)), canonical(large)),))
+    found.extend(demand.conditions(symbols) for demand in domain.demands)
+    return tuple(
+        tuple((one.kind, one.small, one.large, text(one.small), text(one.large)) for one in limits)
+        for limits in dict.fromkeys(found)
+        if (limits[0].kind, limits[0].small) != ("divides", 1)  # 1 divides everything
+    )
 
 
 def _level(

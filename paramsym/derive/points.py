@@ -73,7 +73,7 @@ class Points:
         """Return the powers of a coordinate that its lines show; None if a line is not a polynomial of low degree."""
         found: set[int] = set()
         for line in self.lines[name][:_MOST_LINES]:
-            if len(line) < 3:
+            if len(line) < max(3, max(found, default=0) + 2):  # too short to tell a polynomial of this degree from anything else
                 continue
             powers = line_powers([self.at[position][name] for position in line], [values[position] for position in line])
             if powers is None:

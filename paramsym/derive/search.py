@@ -10,13 +10,13 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, combinations_with_replacement, islice
+from itertools import chain, combinations, combinations_with_replacement, islice, product
 from math import comb
 from typing import Any
 
 from paramsym.derive.arguments import Call
 from paramsym.derive.constants import constants_in
-from paramsym.derive.domain import Demand, Domain, learnt, with_demands
+from paramsym.derive.domain import Demand, Domain, Either, learnt, with_demands
 from paramsym.derive.fit import Fitter, misfit
 from paramsym.derive.law import Law
 from paramsym.derive.names import Node, tree
@@ -330,11 +330,20 @@ class Search:
         raise self._refusal(misfit(message))
 
     def _refusal(self, refused: NoLawError) -> NoLawError:
-        hint = ""
+        hint = self._start_hint(refused.odd) if refused.odd else ""
         small = [name for name in refused.movers if name in self.domain.counters]
         if small:
-            hint = f" If {small[0]} is a choice and not a size, hold it: derive(build, held={{{small[0]!r}: ...}})."
+            hint = f" If {' or '.join(small)} is a choice and not a size, hold it, as in derive(build, held={{{small[-1]!r}: ...}})."
         return misfit(f"{str(refused).rstrip('.')}. No formula is guessed.{hint}", refused.movers, refused.odd)
+
+    def _start_hint(self, odd: Sequence[Numbers]) -> str:
+        """Say under which condition the build stores other tensors, if the start values do not meet it."""
+        keys = {self._key(numbers) for numbers in odd}
+        for limit in self._limits():
+            sides = {(limit.holds(case.numbers), self._key(case.numbers) in keys) for case in self._cases()}
+            if len(sides) == 2 and len({held for held, _ in sides}) == 2 and len({strange for _, strange in sides}) == 2:
+                return f" The build stores other tensors where {limit}: give start values for which this holds."
+        return ""
 
     def _dense(self, names: Sequence[str]) -> None:
         """Build consecutive values of coordinates, which show steps."""
@@ -348,16 +357,15 @@ class Search:
         for _ in range(30):
             self.see(self.domain.random(self.chance, 256, count=8))
 
-    def _demands(self) -> Iterator[Demand]:
+    def _demands(self) -> Iterator[Demand | Either]:
         """Yield the limits of sizes under which a model may be of one kind; the start values must be inside."""
         start = {variable.name: variable.start or 8 for variable in self.domain.variables}
         yield from (demand for demand in self._limits() if demand.holds(start))
 
-    def _limits(self) -> Iterator[Demand]:
+    def _limits(self) -> Iterator[Demand | Either]:
         names = [variable.name for variable in self.domain.variables]
-        for position, one in enumerate(names):
-            for other in names[position + 1 :]:
-                yield Demand("differ", Law.of(one), Law.of(other))
+        differing = [Demand("differ", Law.of(one), Law.of(other)) for one, other in combinations(names, 2)]
+        yield from differing
         for name in names:
             yield from (Demand("at most", Law.constant(number), Law.of(name)) for number in (2, 3, 4, 5))
         for one in names:
@@ -365,6 +373,9 @@ class Search:
                 if one != other:
                     yield Demand("at most", Law.of(one), Law.of(other))
                     yield Demand("at most", Law.of(one).plus(1), Law.of(other))
+        for name, number in product(names, (1, 2)):
+            own = Demand("differ", Law.of(name), Law.constant(number))
+            yield from (Either(own, pair) for pair in differing if name not in {*pair.small.names(), *pair.large.names()})
 
     def _limited(self, odd: Sequence[Numbers], cases: Sequence[Sample]) -> bool:
         """Limit the sizes so that odd points are left out and nearly all others are kept."""
@@ -373,7 +384,7 @@ class Search:
         keys = {tuple(numbers[name] for name in self.domain.coordinates) for numbers in odd}
         outside = [case.numbers for case in cases if id(case.numbers) in strange or self._key(case.numbers) in keys]
         others = [case.numbers for case in cases if self._key(case.numbers) not in keys]
-        best: tuple[int, int, Demand] | None = None
+        best: tuple[int, int, Demand | Either] | None = None
         for demand in self._demands():
             hits = sum(not demand.holds(numbers) for numbers in outside)
             lost = sum(not demand.holds(numbers) for numbers in others)

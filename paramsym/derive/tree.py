@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -194,7 +195,7 @@ class Explainer:
             except NoLawError as error:
                 refused = refused or error
         message = f"no law explains which copies of {path} exist."
-        raise refused or misfit(message, free)
+        raise refused or misfit(message, free, _of_another_kind(held))
 
     def _divided(
         self, partition: Partition, rows: Sequence[tuple[Numbers, Mapping[int, Node]]], free: tuple[str, ...], path: str, depth: int
@@ -237,6 +238,15 @@ class Explainer:
         except NoLawError as error:
             message = f"the number of copies of {path}: {error}"
             raise misfit(message, error.movers) from None
+
+
+def _of_another_kind(rows: Sequence[tuple[Numbers, Mapping[int, Node]]]) -> list[Numbers]:
+    """Return the points of the rarer kinds, if all copies of each point are of one kind."""
+    kinds = [{node.label for node in entries.values()} for _, entries in rows]
+    if any(len(labels) != 1 for labels in kinds):
+        return []
+    usual = Counter(map(frozenset, kinds)).most_common(1)[0][0]
+    return [numbers for (numbers, _), labels in zip(rows, kinds, strict=True) if labels != usual]
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ def test_a_certificate_says_what_was_proved_and_what_was_tested() -> None:
 def test_divisibility_is_found_and_can_be_said() -> None:
     """From the errors of the build, or from what is said; both give one formula with an exact quotient."""
     found = ps.derive(factories.llama, tests=40)
-    assert ("divides", ps.dims("heads"), ps.dims("hidden"), "heads", "hidden") in found.demands
+    assert (("divides", ps.dims("heads"), ps.dims("hidden"), "heads", "hidden"),) in found.demands
     said = ps.derive(factories.llama, heads="kv_heads*g", hidden="heads*d", tests=40)
     assert said.certificate.refused == 0
     assert said.params == found.params
