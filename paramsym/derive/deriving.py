@@ -131,11 +131,13 @@ def _derived(search: Search) -> Derived | DerivedCount:
         assert law is not None  # noqa: S101 - a count is one tensor without a name
         return DerivedCount(search.domain.restated(law.axes[0], search.domain.symbols()), certificate)
     taken = tuple((v.name, Symbol(v.name, integer=True, positive=True)) for v in search.domain.variables if not _follows(search, v.name))
-    form = Derived(modelled(search.laws, search.domain), taken, demanded(search.domain), certificate)
     try:
+        form = Derived(modelled(search.laws, search.domain), taken, demanded(search.domain), certificate)
         form.polynomial  # noqa: B018 - a sum over copies may have no closed form
     except SizeError as error:
         raise NoLawError(f"every size follows a law, but the count does not: {error}") from None
+    except StructureError as error:
+        raise NoLawError(f"every size follows a law, but a layer cannot state all names or ties: {error}") from None
     by_size = sorted(search.tested, key=lambda sample: len(sample.seen))
     checked = [_same_as_layer(form, sample) for sample in by_size[::_EVERY][:8]]
     return replace(form, certificate=replace(certificate, ordered=all(checked)))

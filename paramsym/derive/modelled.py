@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
@@ -136,6 +137,7 @@ def _level(
     if laws.leaf is not None:
         raise StructureError(f"a tensor and other tensors below it are both named {path!r}; no layer can hold them.")
     dot = "." if path else ""
+    runs = Counter(name for name, member in laws.members if isinstance(member, CopiesLaw))
     for name, member in laws.members:
         if isinstance(member, LevelLaw):
             if member.leaf is not None:
@@ -143,36 +145,65 @@ def _level(
             if member.members:
                 items.append((name, _level(LevelLaw(None, member.members), domain, symbols, ties, path + dot + name, places)))
             continue
-        items.append(("", _copies(name, member, domain, symbols, ties, path + dot, places)))
+        items.append(("", _copies(name, member, domain, symbols, ties, path + dot, places, alone=runs[name] == 1)))
     return Level(tuple(items))
 
 
 def _copies(
-    name: str, law: CopiesLaw, domain: Domain, symbols: Mapping[str, Expr], ties: dict[str, str], path: str, places: Mapping[str, str]
+    name: str,
+    law: CopiesLaw,
+    domain: Domain,
+    symbols: Mapping[str, Expr],
+    ties: dict[str, str],
+    path: str,
+    places: Mapping[str, str],
+    *,
+    alone: bool,
 ) -> Layer:
-    """Return numbered copies; if tensors themselves are numbered, their names contain the number."""
+    """Return numbered copies; if tensors themselves are numbered, their names contain the number.
+
+    ``alone`` means that no other copies have this name, so that a tie of all copies needs no range of numbers.
+    """
     start, count = _size(law.start, domain, symbols), _size(law.count, domain, symbols)
     index = Symbol(law.index, integer=True, positive=True)
     period = len(law.blocks)
-    here = {**places, (law.index if period == 1 else IN_NAME + law.index): "{}"}
     leaves = any(block.leaf is not None for block in law.blocks)
     blocks: list[Layer] = []
     for turn, inside in enumerate(law.blocks):
         own = index if period == 1 else (index - start - turn) / Integer(period)
         last = start + count - 1 if period == 1 else copies_of(count, turn, period) - 1
         inner = {**symbols, law.index: own, FROM_END + law.index: last - own}
+        numbers = "{}" if alone else _numbers(start, count, turn, period)
+        here = {**places, (law.index if period == 1 else IN_NAME + law.index): numbers}
         if leaves or not name:
             members = ((name, LevelLaw(inside.leaf)),) if inside.leaf is not None else inside.members
             if inside.leaf is not None and inside.members:
                 raise StructureError(f"a tensor and other tensors below it are both named {path + name!r}; no layer can hold them.")
             held = [(leaf, member) for leaf, member in members if isinstance(member, LevelLaw)]
-            blocks.append(Level(tuple(("", _tensor(leaf, member, domain, inner, ties, path + leaf, here)) for leaf, member in held)))
+            blocks.append(
+                Level(
+                    tuple(
+                        ("", _tensor(leaf, member, domain, inner, ties, path + leaf.replace("{}", numbers), here)) for leaf, member in held
+                    )
+                )
+            )
         else:
-            blocks.append(_level(inside, domain, inner, ties, path + name, here))
+            blocks.append(_level(inside, domain, inner, ties, path + name.replace("{}", numbers), here))
     bound = index if any(index in block.symbols for block in blocks) else None
     return Repeat(
         blocks[0] if len(blocks) == 1 else tuple(blocks), count, index=bound, start=start, name="" if leaves or not name else name
     )
+
+
+def _numbers(start: Count, count: Count, turn: int, period: int) -> str:
+    """Return the numbers of one kind of copies as a tie names them: ``0``, ``{2..L-1}`` or ``{1,3..L-1}``."""
+    if not isinstance(start, int):
+        return "{}"
+    first = start + turn
+    if count == 1:
+        return str(first)
+    step = "" if period == 1 else f",{first + period}"
+    return f"{{{first}{step}..{text(canonical(start + count - 1))}}}"
 
 
 def _tensor(

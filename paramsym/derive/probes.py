@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import combinations, islice, permutations
 from random import Random
 
-from paramsym.derive.domain import LARGEST, Domain
+from paramsym.derive.domain import LARGEST, Domain, Either
 
 _LARGEST_FACTOR = 16
 _MOST_CORNERS = 40
@@ -71,6 +71,16 @@ def adversaries(domain: Domain, chance: Random, *, most_count: int) -> Iterator[
             found = make()
             if found is not None:
                 yield found
+
+
+def outside(demand: Either, domain: Domain, chance: Random) -> dict[str, int] | None:
+    """Return a point at which two pairs of sizes are equal; None if formulas or other demands forbid that."""
+    point = domain.random(chance, 64)
+    for one in (demand.one, demand.other):
+        names = [*one.small.names(), *one.large.names()]
+        value = one.large.value({}) if len(names) == 1 else None if point is None else point[names[1]]
+        point = None if point is None else _placed(domain, chance, names[0], int(value or 1), point)
+    return None if point is None or demand.holds(point) else point
 
 
 def _with(domain: Domain, chance: Random, changes: Mapping[str, int]) -> dict[str, int] | None:

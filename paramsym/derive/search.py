@@ -22,7 +22,7 @@ from paramsym.derive.law import Law
 from paramsym.derive.names import Node, tree
 from paramsym.derive.observe import Builder, Seen
 from paramsym.derive.points import Numbers
-from paramsym.derive.probes import adversaries, deep, suspects
+from paramsym.derive.probes import adversaries, deep, outside, suspects
 from paramsym.derive.tree import Explainer, LevelLaw
 from paramsym.errors import ArgumentError, NoLawError, ParamsymError
 
@@ -34,6 +34,7 @@ _FEWEST_TESTS = 40
 _MOST_COPIES = 24
 _MOST_SUSPECTS = 400
 _MOST_TENSORS, _MOST_SLOW_TENSORS = 8192, 1024  # of a build with many copies
+_OUTSIDE = 3  # points outside each pair of conditions
 _TRIAL = 3.0  # seconds for trying limits of the sizes
 _SLOW = 0.006  # median seconds of a slow build
 _SHARE = 0.8  # of the time, after which no more fresh points are built
@@ -87,6 +88,7 @@ class Search:
     degree: int | None = None
     whole: bool = False
     count: bool = False
+    _told: list[Either] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Seed the random numbers, so that two runs are equal."""
@@ -382,18 +384,28 @@ class Search:
         strange = {id(numbers) for numbers in odd}
         # A point of an index counts for its original point.
         keys = {tuple(numbers[name] for name in self.domain.coordinates) for numbers in odd}
-        outside = [case.numbers for case in cases if id(case.numbers) in strange or self._key(case.numbers) in keys]
+        odd_ones = [case.numbers for case in cases if id(case.numbers) in strange or self._key(case.numbers) in keys]
         others = [case.numbers for case in cases if self._key(case.numbers) not in keys]
-        best: tuple[int, int, Demand | Either] | None = None
+        possible: list[tuple[int, int, Demand | Either]] = []
         for demand in self._demands():
-            hits = sum(not demand.holds(numbers) for numbers in outside)
+            hits = sum(not demand.holds(numbers) for numbers in odd_ones)
             lost = sum(not demand.holds(numbers) for numbers in others)
-            if hits == len(outside) and lost <= hits and (best is None or (lost, -hits) < best[:2]):
-                best = (lost, -hits, demand)
-        if best is None:
+            if hits == len(odd_ones) and lost <= hits:
+                possible.append((lost, -hits, demand))
+        if not possible:
             return False
-        self.domain.demands.append(best[2])
+        if self._tell_apart([demand for *_, demand in possible if isinstance(demand, Either) and demand not in self._told]):
+            return True
+        self.domain.demands.append(min(possible, key=lambda one: one[:2])[2])
         return True
+
+    def _tell_apart(self, demands: Sequence[Either]) -> bool:
+        """Build points outside each of several pairs of conditions that explain the same odd points; return whether there were any."""
+        self._told.extend(demands)
+        for demand in demands if len(demands) > 1 else ():
+            for _ in range(_OUTSIDE):
+                self.see(outside(demand, self.domain, self.chance))
+        return len(demands) > 1
 
     def _key(self, numbers: Numbers) -> tuple[int, ...]:
         return tuple(numbers[name] for name in self.domain.coordinates)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from amount import each
-from derive.factories import Shapes
+from derive.factories import Shapes, skip
 
 import paramsym as ps
-from paramsym.errors import NoLawError, NotYetError
+from paramsym.errors import NoLawError, NotYetError, StructureError
 
 TABLE = {4242: 1}
 
@@ -89,6 +89,33 @@ def test_an_exception_where_two_sizes_are_equal_is_left_out() -> None:
     form = ps.derive(equal_sizes)
     assert form.certificate.demands == ("w != v",)
     assert form.at(w=3, v=4).shapes() == equal_sizes(3, 4)
+
+
+def no_projection(dim: int = 32, heads: int = 4, dim_head: int = 8, depth: int = 2) -> Shapes:
+    """As in many vision transformers: one head as wide as the model has no projection out of it."""
+    inner, found = heads * dim_head, {}
+    for i in range(depth):
+        found[f"layers.{i}.qkv"] = (3 * inner, dim)
+        if not (heads == 1 and dim_head == dim):
+            found[f"layers.{i}.out"] = (dim, inner)
+    return found
+
+
+def test_an_exception_where_two_equalities_meet_is_left_out() -> None:
+    """Each equality alone stays inside the form."""
+    form = ps.derive(no_projection)
+    assert form.certificate.demands == ("heads != 1 or dim != dim_head",)
+    for sizes in ((8, 1, 4, 3), (8, 2, 8, 3), (9, 3, 5, 1)):
+        assert form.at(**dict(zip(("dim", "heads", "dim_head", "depth"), sizes, strict=True))).shapes() == no_projection(*sizes)
+    with pytest.raises(StructureError, match=r"heads != 1 or dim != dim_head; .* heads = 1 and dim = dim_head"):
+        form.at(heads=1, dim_head=8, dim=8)
+
+
+def test_a_refusal_says_which_start_values_are_special() -> None:
+    """The defaults are equal, and the build has a projection between different widths only."""
+    with pytest.raises(NoLawError, match=r"inside != out: give start values"):
+        ps.derive(skip, inside=16, out=16)
+    assert ps.derive(skip, inside=16, out=20).certificate.demands == ("inside != out",)
 
 
 def test_a_bound_of_the_code_is_a_law() -> None:

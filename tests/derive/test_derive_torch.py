@@ -144,3 +144,27 @@ def test_flops_of_a_live_module() -> None:
 
     count = ps.derive(flops, layers=range(1, 8), tests=40, seconds=120)
     assert str(count.formula) == "2*batch*layers*length*width**2"
+
+
+class Shared(nn.Module):
+    """The first layer is one of the model, and all others are one more."""
+
+    def __init__(self, width: int = 16, depth: int = 3) -> None:
+        """Build it."""
+        super().__init__()
+        self.first, shared = nn.Linear(width, width), nn.Linear(width, width)
+        self.layers = nn.ModuleList(self.first if number == 0 else shared for number in range(depth))
+
+
+def test_shared_layers_are_counted_once() -> None:
+    """The ties name the copies that they mean: the first, and those after the second."""
+    form = ps.derive(Shared)
+    assert str(form.params) == "2*width**2 + 2*width"
+    for depth in (2, 5):
+        module = Shared(8, depth)
+        sized = form.at(width=8, depth=depth)
+        assert sized.count == sum(parameter.numel() for parameter in module.parameters())
+        assert sized.shapes() == shapes(module)
+        firsts = dict(zip(map(id, module.parameters()), dict(module.named_parameters()), strict=True))
+        every = module.named_parameters(remove_duplicate=False)
+        assert sized.tied == {name: firsts[id(tensor)] for name, tensor in every if firsts[id(tensor)] != name}
