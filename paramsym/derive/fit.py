@@ -19,7 +19,7 @@ _MOST_COLUMNS = 90
 _SPARE = 3
 _DISTINCT = 6  # values of a rounded quotient
 _TOTAL = 6  # the highest total degree of a monomial
-_SECONDS = 2.5  # for one law that is not a polynomial
+_SECONDS = 2.5  # of processor time for one law that is not a polynomial
 
 
 def misfit(message: str, movers: Sequence[str] = (), odd: Sequence[Numbers] = ()) -> NoLawError:
@@ -34,6 +34,7 @@ class Fitter:
     """Fits laws and caches them, because many axes of a model have the same law."""
 
     until: float = float("inf")
+    """The processor time of the thread at which no further law is tried: a busy machine must not change what is found."""
     constants: tuple[int, ...] = ()
     known: dict[tuple[int, tuple[int, ...]], Law | NoLawError] = field(default_factory=dict)
     hopeful: list[Atom] = field(default_factory=list)
@@ -73,7 +74,7 @@ class Fitter:
             law = solved(points, values, generators)
             if law is not None:
                 return law
-        deadline = min(self.until, time.monotonic() + _SECONDS)
+        deadline = min(self.until, time.thread_time() + _SECONDS)
         known_steps = [[atom] for atom in self.hopeful if set(atom.one.names()) | set(atom.other.names()) <= set(points.at[0])]
         tried_steps = [
             *known_steps,
@@ -81,7 +82,7 @@ class Fitter:
         ]
         for wide in (False, True):
             for atoms in tried_steps:
-                if time.monotonic() > deadline:
+                if time.thread_time() > deadline:
                     break
                 law = self._with(points, values, atoms, smooth, stepping, wide=wide)
                 if law is not None:

@@ -35,8 +35,8 @@ _MOST_COPIES = 24
 _MOST_SUSPECTS = 400
 _MOST_TENSORS, _MOST_SLOW_TENSORS = 8192, 1024  # of a build with many copies
 _OUTSIDE = 3  # points outside each pair of conditions
-_TRIAL = 3.0  # seconds for trying limits of the sizes
-_SLOW = 0.006  # median seconds of a slow build
+_TRIAL = 3.0  # seconds of processor time for trying limits of the sizes
+_SLOW = 0.006  # median seconds of processor time of a slow build
 _SHARE = 0.8  # of the time, after which no more fresh points are built
 
 
@@ -75,7 +75,7 @@ class Search:
     like: Search | None = None
     """The search of another stratum, whose points and domain are the start of this one."""
     spent: list[float] = field(default_factory=list)
-    """The seconds of each build."""
+    """The processor time of each build, in seconds."""
     samples: dict[tuple[int, ...], Sample] = field(default_factory=dict)
     refused: list[Numbers] = field(default_factory=list)
     reason: str = ""
@@ -107,10 +107,10 @@ class Search:
             return self.samples[key]
         if time.monotonic() > self.until:
             raise OutOfTime
-        began = time.monotonic()
+        began = time.thread_time()
         try:
             seen = self._built(numbers)
-            self.spent.append(time.monotonic() - began)
+            self.spent.append(time.thread_time() - began)
         except ArgumentError:
             raise
         except Exception as error:  # noqa: BLE001 - somebody else's build may refuse sizes in any way
@@ -294,7 +294,8 @@ class Search:
         return [sample for sample in self.samples.values() if all(demand.holds(sample.numbers) for demand in self.domain.demands)]
 
     def _laws_of(self, cases: Sequence[Sample], seconds: float = float("inf")) -> LevelLaw:
-        fitter = Fitter(min(self.until, time.monotonic() + seconds), self.constants, hopeful=self._hopeful)
+        left = min(self.until - time.monotonic(), seconds)
+        fitter = Fitter(time.thread_time() + left, self.constants, hopeful=self._hopeful)
         explainer = Explainer(fitter, frozenset(self.domain.coordinates) | {v.name for v in self.domain.variables})
         laws = explainer.level([(case.numbers, case.node) for case in cases], self.domain.coordinates)
         self._hopeful = fitter.hopeful
@@ -423,10 +424,10 @@ class Search:
 
     def _limited_by_trial(self, cases: Sequence[Sample]) -> bool:
         """Limit the sizes by the first condition under which laws are found, if points of an unknown kind prevent them."""
-        ends = min(self.until, time.monotonic() + _TRIAL)
+        ends = time.thread_time() + min(self.until - time.monotonic(), _TRIAL)
         for demand in self._demands():
             left = [case for case in cases if demand.holds(case.numbers)]
-            if not len(cases) * 0.6 <= len(left) < len(cases) or time.monotonic() > ends:
+            if not len(cases) * 0.6 <= len(left) < len(cases) or time.thread_time() > ends:
                 continue
             try:
                 laws = self._laws_of(left, 0.5)
