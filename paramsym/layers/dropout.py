@@ -13,7 +13,7 @@ from paramsym.program import Own, Value, drop
 
 class _Dropout(Variant):
     kept: ClassVar[Literal["mask", "float"] | None] = "mask"
-    """What training keeps for each random number."""
+    """How the backward pass keeps the random numbers: as a mask of one byte each, as floats, or not at all."""
 
     p: float
 
