@@ -31,15 +31,9 @@ GROUPS, INNER = dims("n_g n_i")
 class Albert(BertLike):
     """ALBERT and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores three tables, V, P and T rows of E; their
-    normalisation; a projection of E*H + H; *one* block of 4*H**2 + 2*F*H + 9*H + F, which a token passes L times; and a pooler of H**2 + H,
-    which only ``AlbertModel`` may leave out. With ``num_hidden_groups`` several groups are stored, each of ``inner_group_num`` blocks, and
-    a token still passes L groups. ``num_labels`` is N if the architecture has labels and no number is given. With ``tie_word_embeddings``
-    the output matrix is the word table and the two output biases are one.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: an activation or architecture that the reference does not know.
+    The tables have rows of E, which are projected to H. One block is stored, which a token passes L times; with ``num_hidden_groups``
+    several groups are stored, each of ``inner_group_num`` blocks, and a token still passes L groups. The pooler is optional only in
+    ``AlbertModel``.
 
     >>> Albert().params
     E*H + E*P + E*T + E*V + 2*E + 2*F*H + F + 5*H**2 + 11*H

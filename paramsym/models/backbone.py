@@ -27,6 +27,9 @@ class Backbone(Model):
     """A vision model with a backbone class, abstract: the backbone returns the maps of ``out_features``, by default of the last stage.
 
     ``depths`` has an entry for each stage; without it, each block is a stage.
+
+    Raises:
+        ArgumentError: features that are not stages, or for an architecture that returns none.
     """
 
     _: KW_ONLY

@@ -35,9 +35,7 @@ DECODER_WORDS = dims("V_d")
 class Bart(TwoStacks, Seq2Seq):
     """BART, mBART, PEGASUS, Marian and their heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration: H = ``d_model``. The base model stores one table, V rows of H, which
-    encoder, decoder and output share; a table of positions for each stack; L blocks of 4*H**2 + 2*F*H + 9*H + F in the encoder, and L_d of
-    8*H**2 + 2*F_d*H + 15*H + F_d in the decoder, which also attends to the encoder. The relatives differ in little:
+    H is ``d_model``. Encoder, decoder and output share one table. The relatives differ in little:
 
     =======  ========================  ==========================  =========================
     variant  positions                 normalisations of a stack   normalisations in a block
@@ -49,13 +47,8 @@ class Bart(TwoStacks, Seq2Seq):
     =======  ========================  ==========================  =========================
 
     The classes that generate keep V zeros as a buffer that is added to the output. The causal classes are the decoder alone. Marian may
-    have a vocabulary for each side: ``share_encoder_decoder_embeddings=False``, and ``decoder_vocab_size``, which is
-    ``vocab_size`` if it is None. With ``scale_embedding`` the rows of the table are multiplied by the root of the width. ``num_labels``
-    is N if the architecture has labels and no number is given.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: an activation or architecture that the reference does not know; Marian's arguments for another family.
+    have a vocabulary for each side: ``share_encoder_decoder_embeddings=False``, and ``decoder_vocab_size``, which is ``vocab_size`` if it
+    is None. With ``scale_embedding`` the rows of the table are multiplied by the root of the width.
 
     >>> from paramsym.algebra.symbols import A, F, L
     >>> Bart(decoder_layers=L, decoder_ffn_dim=F, decoder_attention_heads=A).params

@@ -32,20 +32,15 @@ AUXILIARY, CONVOLUTIONS = dims("C_a n_c")
 class Beit(PatchTransformer, Backbone):
     """BEiT and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
-    channels; ``image_size`` and ``patch_size`` may each be a pair, height then width. The embeddings store a class token and the projection
-    of a patch, and optionally a mask token and positions. A block stores 4*H**2 + 2*F*H + 8*H + F, because its keys have no bias, and 2*H
-    scales of its sub-layers, unless ``layer_scale_init_value`` is 0. Relative positions are tables of ((2*W/K - 1)**2 + 3) rows for A
-    heads, in every block or one for all. The last normalisation is in the pooler with ``use_mean_pooling``, else before it. ``head_dim`` is
-    H/A if it is None. ``num_labels`` is N if the architecture has labels and no number is given; with 0 the reference stores no classifier.
-    Segmentation and, with ``add_fpn``, the backbone make a pyramid of four maps; segmentation labels pixels with UPerNet's head, which
-    pools to one size for each of ``pool_scales``, and with ``use_auxiliary_head`` with one of ``auxiliary_num_convs`` convolutions of
-    ``auxiliary_channels``. ``out_features`` are the stages whose maps are taken; the backbone's last one if it is None.
+    The embeddings have a class token, and optionally a mask token and positions. Keys have no bias. A block has scales of its sub-layers,
+    unless ``layer_scale_init_value`` is 0. Relative positions are tables of ((2*W/K - 1)**2 + 3) rows for A heads, in every block or one
+    for all. The last normalisation is in the pooler with ``use_mean_pooling``, else before it. Segmentation and, with ``add_fpn``, the
+    backbone make a pyramid of four maps; segmentation labels pixels with UPerNet's head, which pools to one size for each of
+    ``pool_scales``, and with ``use_auxiliary_head`` with one of ``auxiliary_num_convs`` convolutions of ``auxiliary_channels``.
 
     Raises:
-        DivisibilityError: patches that do not divide the image, or heads that do not divide the hidden size.
-        ArgumentError: ``add_fpn`` for another architecture than the backbone; features that are not stages, or not four if a pyramid is
-            made of them; an activation or architecture that the reference does not know.
+        ArgumentError: ``add_fpn`` for another architecture than the backbone, or not four features if a pyramid is made of them, beside the
+            errors of every model and backbone.
 
     >>> Beit().part("layers.0").params
     2*F*H + F + 4*H**2 + 10*H

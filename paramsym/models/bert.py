@@ -211,14 +211,7 @@ class BertLike(TextModel):
 class Bert(BertLike):
     """BERT and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores three tables, V, P and T rows of H; their
-    normalisation; L blocks of 4*H**2 + 2*F*H + 9*H + F; and a pooler of H**2 + H, which is optional only in ``BertModel``.
-    ``num_labels`` is N if the architecture has labels and no number is given. With ``tie_word_embeddings`` the output matrix is the
-    word table and the two output biases are one.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: cross attention without ``is_decoder``; an activation or architecture that the reference does not know.
+    The pooler is optional only in ``BertModel``.
 
     >>> Bert().params
     2*F*H*L + F*L + 4*H**2*L + H**2 + 9*H*L + H*P + H*T + H*V + 3*H

@@ -27,13 +27,6 @@ _PROJECTS = "WithProjection"
 class ClipText(ReadingTower):
     """CLIP's tower for text, as the reference class ``architecture`` stores it.
 
-    The arguments are the keys of the reference's configuration. Two tables, V words and P positions of H; L blocks of
-    4*H**2 + 2*F*H + 9*H + F; a normalisation; and, with projection, H*H_p.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: an activation or architecture that the reference does not know.
-
     >>> ClipText().params
     2*F*H*L + F*L + 4*H**2*L + 9*H*L + H*P + H*V + 2*H
     """
@@ -68,13 +61,7 @@ class ClipText(ReadingTower):
 class ClipVision(SeeingTower):
     """CLIP's tower for images, as the reference class ``architecture`` stores it.
 
-    The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
-    channels. A class token, the projection of a patch without bias, a position per patch and one more; L blocks of
-    4*H**2 + 2*F*H + 9*H + F; a normalisation before them and one after; and, with projection, H*H_p.
-
-    Raises:
-        DivisibilityError: patches that do not divide the image, or heads that do not divide the hidden size.
-        ArgumentError: an activation or architecture that the reference does not know.
+    A class token comes first; a normalisation precedes the blocks, and one follows them.
 
     >>> ClipVision().part("embeddings").params
     C*H*K**2 + 2*H + H*W**2/K**2
@@ -126,12 +113,7 @@ class Clip(TwoTowers):
     """CLIP: a text tower and an image tower, both projected to one space; or the image tower with a classifier.
 
     ``text_config`` and ``vision_config`` are the towers, as in the reference's configuration; where both are letters, those of the image
-    tower are H_v, L_v, A_v and F_v. Two projections without bias, H*H_p and H_v*H_p, and the one number that scales the products.
-    ``num_labels`` is N if the architecture has labels and no number is given; with 0 the reference stores no classifier.
-
-    Raises:
-        DivisibilityError: patches that do not divide the image, or heads that do not divide a width.
-        ArgumentError: an activation or architecture that the reference does not know.
+    tower are H_v, L_v, A_v and F_v. Two projections have no bias, and one number scales the products.
 
     >>> Clip().at("openai/clip-vit-base-patch32").params
     151277313

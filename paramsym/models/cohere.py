@@ -18,14 +18,8 @@ from paramsym.program import Own, Rope, Value, normalise, rearrange, rotate
 class Cohere(GroupedDecoder):
     """Command R, Aya and their head, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. Attention and feed-forward network are parallel after one normalisation,
-    which has a scale and no shift: the base model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H + 3*F*H + H; and a last norm weight
-    of H. ``use_qk_norm`` adds a separate scale for each query head and each key head, (A + G)*D in all. The head size D is H/A if
-    ``head_dim`` is None.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
-        ArgumentError: an activation or architecture that the reference does not know.
+    Attention and feed-forward network are parallel after one normalisation, which has a scale and no shift. ``use_qk_norm`` adds a separate
+    scale for each query head and each key head, (A + G)*D in all.
 
     >>> Cohere().params
     3*F*H*L + 2*H**2*L + H*L + H*V + H + 2*G*H**2*L/A

@@ -29,16 +29,12 @@ from paramsym.program import Own, Value, axes, rearrange, reduce
 class ConvNext(Classifying, Backbone):
     """ConvNeXt, its classifier and its backbone, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. A stage of width H_i has L_i blocks: a convolution of 7 by 7 per channel,
-    49*H_i + H_i, a normalisation, two matrices of 4*H_i**2, and a scale of H_i, unless ``layer_scale_init_value`` is 0: 8*H_i**2 + 58*H_i.
-    Before it is a normalisation and a convolution of 2 by 2 from the width before; before the first, patches of K by K pixels in C
-    channels. ``num_stages`` is the number of stages, all of them if it is None. ``num_labels`` is N if the architecture has labels
-    and no number is given; with 0 the reference stores no classifier. A backbone has a normalisation for each of ``out_features``, the
-    last stage if it is None, and none at the end.
+    A stage of width H_i has L_i blocks. Before it is a normalisation and a convolution of 2 by 2 from the width before; before the first,
+    patches of K by K pixels in C channels. ``num_stages`` is the number of stages, all of them if it is None. A backbone has a
+    normalisation for each of ``out_features``, and none at the end.
 
     Raises:
-        ArgumentError: fewer depths or widths than stages, features that are not stages; an activation or architecture that the reference
-            does not know.
+        ArgumentError: fewer depths or widths than stages, beside the errors of every model and backbone.
 
     >>> ConvNext(architecture="ConvNextForImageClassification").at("facebook/convnext-tiny-224").at(N=1000).params
     28589128

@@ -57,17 +57,14 @@ BUCKETS, RELATIVE, GROUPS, POOLED = dims("n_b P_r g H_p")
 class DebertaV2(BertLike):
     """DeBERTa-v2, v3 and their heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores a table of V words; P positions with
-    ``position_biased_input``; T token types if there are any; a projection where ``embedding_size`` is another width than H; their
-    normalisation; L blocks of 4*H**2 + 2*F*H + 9*H + F; with ``relative_attention`` a table of relative positions, two times n_b rows
-    (``position_buckets``), else two times ``max_relative_positions``, else 2*P, and in every block projections of it for c2p and p2c,
-    unless they are those of the content (``share_att_key``); its normalisation; and with ``conv_kernel_size`` a convolution. ``num_labels``
-    is N if the architecture has labels and no number is given. With ``legacy`` and ``tie_word_embeddings`` the output matrix is the
-    word table; without ``legacy`` there is none.
+    Positions are stored with ``position_biased_input``, token types if there are any, and a projection where ``embedding_size`` is another
+    width than H. With ``relative_attention`` a table of relative positions has two times n_b rows (``position_buckets``), else two times
+    ``max_relative_positions``, else 2*P, and every block has projections of it for c2p and p2c, unless they are those of the content
+    (``share_att_key``). ``conv_kernel_size`` adds a convolution after the first block. Without ``legacy`` there is no output matrix: scores
+    of words are products with the word table.
 
     Raises:
-        DivisibilityError: heads that do not divide the hidden size, or groups of the convolution.
-        ArgumentError: an activation or architecture that the reference does not know.
+        DivisibilityError: groups that do not divide the convolution's channels, beside the errors of every model.
 
     >>> DebertaV2().params
     2*F*H*L + F*L + 4*H**2*L + 9*H*L + H*P + H*V + 2*H

@@ -29,19 +29,10 @@ RATIO = dims("m")
 class Dinov2(PatchTransformer, Backbone):
     """DINOv2 and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
-    channels; ``image_size`` and ``patch_size`` may each be a pair, height then width. The embeddings store a class and a mask token, one
-    position per patch and one more, and the projection of a patch; then follow L blocks, whose two sub-layers end with a scale of H each,
-    and a normalisation. The feed-forward network has the width m*H, m = ``mlp_ratio``; with ``use_swiglu_ffn`` it has three matrices of
-    two thirds of that, rounded up to a multiple of 8. ``num_labels`` is N if the architecture has labels and no number is given; the
-    classifier reads the class token and the mean of the patches, 2*H; with 0 the reference stores none. A backbone gives the outputs of the
-    stages ``out_features``, of the last block if it is None: normalised unless ``apply_layernorm`` is False, as maps (batch, width, height,
-    width) unless ``reshape_hidden_states`` is False. Images may have any size: the positions are interpolated.
-
-    Raises:
-        DivisibilityError: patches that do not divide the image, or heads that do not divide the hidden size.
-        ArgumentError: features that are not stages, or for another architecture than the backbone; an activation or architecture that the
-            reference does not know.
+    The embeddings have a class and a mask token; a scale of H ends each sub-layer. The feed-forward network has the width m*H, m =
+    ``mlp_ratio``; with ``use_swiglu_ffn`` it has three matrices of two thirds of that, rounded up to a multiple of 8. The classifier reads
+    the class token and the mean of the patches, 2*H. A backbone normalises its outputs unless ``apply_layernorm`` is False, and returns
+    maps (batch, width, height, width) unless ``reshape_hidden_states`` is False. Images may have any size: the positions are interpolated.
 
     >>> Dinov2().at("facebook/dinov2-base").params
     86580480

@@ -29,14 +29,11 @@ EPS = 1e-12
 class DistilBert(TextModel):
     """DistilBERT and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration: H = ``dim``, F = ``hidden_dim``. The base model stores two tables, V and P
-    rows of H (also a table that is initialised with sinusoids is stored and trained); their normalisation; and L blocks of
-    4*H**2 + 2*F*H + 9*H + F. It has no token types and no pooler. ``num_labels`` is N if the architecture has labels and no number is
-    given. With ``tie_word_embeddings`` the output matrix is the word table.
+    H is ``dim``, F is ``hidden_dim``. It has no token types and no pooler. A table that is initialised with sinusoids is stored and trained
+    as well.
 
     Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: an activation or architecture that the reference does not know; question answering without two labels.
+        ArgumentError: question answering without two labels, beside the errors of every model.
 
     >>> DistilBert().params
     2*F*H*L + F*L + 4*H**2*L + 9*H*L + H*P + H*V + 2*H

@@ -28,14 +28,11 @@ _CHOICE = ("ElectraForMultipleChoice",)
 class Electra(BertLike):
     """ELECTRA and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores three tables, V, P and T rows of E; their
-    normalisation; a projection of E*H + H, unless E and H are equal, which is decided when the model is built (write
-    ``embedding_size=H``); and L of BERT's blocks, 4*H**2 + 2*F*H + 9*H + F each. ``num_labels`` is N if the architecture has labels and
-    no number is given. With ``tie_word_embeddings`` the generator's output matrix is the word table.
+    The tables have rows of E, which are projected to H unless both are equal; this is decided when the model is built (write
+    ``embedding_size=H``). The blocks are BERT's.
 
     Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: cross attention without ``is_decoder``; a summary, activation or architecture that the reference does not build.
+        ArgumentError: a summary that the reference does not build, beside the errors of every model.
 
     >>> Electra().params
     E*H + E*P + E*T + E*V + 2*E + 2*F*H*L + F*L + 4*H**2*L + 9*H*L + H

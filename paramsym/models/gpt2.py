@@ -30,14 +30,11 @@ _SUMMARIES = frozenset({"last", "first", "mean", "cls_index"})
 class Gpt2(Gpt):
     """GPT-2 and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores V*H + P*H for its tables, L blocks of
-    12*H**2 + 13*H if ``n_inner`` is 4*H, and a last normalisation of 2*H. Matrices are stored (in, out); query, key and value
-    are one tensor. ``num_labels`` is N if the architecture has labels and no number is given. With ``tie_word_embeddings`` the output
-    matrix is the word table. With ``add_cross_attention`` the blocks attend to a second input, if it is given.
+    Matrices are stored (in, out); query, key and value are one tensor. With ``add_cross_attention`` the blocks attend to a second input, if
+    it is given.
 
     Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: an activation, summary or architecture that the reference does not know or build.
+        ArgumentError: a summary that the reference does not build, beside the errors of every model.
 
     >>> Gpt2().params
     12*H**2*L + 13*H*L + H*P + H*V + 2*H

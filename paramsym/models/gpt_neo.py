@@ -25,14 +25,8 @@ MOST = 1024
 class GptNeo(Decoder):
     """GPT-Neo and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores V*H + P*H for its tables; L blocks of 4*H**2 + H for
-    attention, whose output alone has a bias, 2*F*H + F + H for the feed-forward network (F is 4*H where ``intermediate_size`` is None) and
-    two normalisations of 2*H; and a last normalisation of 2*H. ``attention_layers`` are the alternating kinds of layers: a ``local`` one
+    Of the matrices of attention, the output alone has a bias. ``attention_layers`` are the alternating kinds of layers: a ``local`` one
     sees ``window_size`` positions, a ``global`` one all earlier ones. Each layer keeps a mask of P*P entries that is not saved.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: an activation or architecture that the reference does not know.
 
     >>> GptNeo().params
     12*H**2*L + 10*H*L + H*P + H*V + 2*H

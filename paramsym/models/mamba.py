@@ -90,12 +90,7 @@ class _StateSpace(Decoder):
 class MambaLM(_StateSpace):
     """Mamba as a language model, as the reference class ``architecture`` stores it.
 
-    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of one norm weight of H and
-    one ``Mamba`` layer with N states, a convolution of K and an inner width of e*H (or ``intermediate_size``); and a last norm weight of H.
-    The rank of the time step is the ceiling of H/16 where ``time_step_rank`` is "auto".
-
-    Raises:
-        ArgumentError: an activation or architecture that the reference does not know.
+    The inner width is e*H, or ``intermediate_size``. The rank of the time step is the ceiling of H/16 where ``time_step_rank`` is "auto".
 
     >>> MambaLM(expand=2, time_step_rank=R).params
     6*H**2*L + 2*H*K*L + 6*H*L*N + 4*H*L*R + 7*H*L + H*V + H
@@ -123,15 +118,12 @@ class MambaLM(_StateSpace):
 class Mamba2LM(_StateSpace):
     """Mamba-2 as a language model, as the reference class ``architecture`` stores it.
 
-    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of one norm weight of H and
-    one ``Mamba2`` layer with A heads, N states in G groups, a convolution of K and an inner width of e*H; and a last norm weight of H.
     ``head_dim`` is e*H/A; if it is given, it is checked. The recurrence is computed in chunks of ``chunk_size`` positions; time steps are
     kept within ``time_step_limit``.
 
     Raises:
         DivisibilityError: heads that do not divide the inner width.
         SizeError: a ``head_dim`` that is not e*H/A.
-        ArgumentError: an activation or architecture that the reference does not know.
 
     >>> Mamba2LM(expand=2).params.coeff(L).coeff(H, 2)
     6

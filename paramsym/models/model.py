@@ -64,7 +64,14 @@ def classes(names: Mapping[str, str]) -> Any:
 class Model(Layer):
     """A reference's model, abstract: its fields are the keys of the reference's configuration, ``architecture`` the reference's class.
 
-    ``num_labels`` is N where the class has labels and no number is given; ``labelled`` are the ends of such classes' names.
+    ``num_labels`` is N where the class has labels and no number is given; ``labelled`` are the ends of such classes' names. With
+    ``tie_word_embeddings`` an output matrix is the table of words. A family's docstring says how its members differ, and which errors it
+    adds to these:
+
+    Raises:
+        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
+        SizeError: more experts used than stored.
+        ArgumentError: an activation or architecture that the reference does not know, or an argument that the class does not have.
     """
 
     _: KW_ONLY

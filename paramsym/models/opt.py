@@ -30,14 +30,8 @@ TABLE = dims("H_e")
 class Opt(Decoder):
     """OPT and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores a table of V*H and one of P + 2 positions of H; L
-    blocks of 4*H**2 + 2*F*H, their biases unless ``enable_bias`` is False, and two normalisations of 2*H unless
-    ``layer_norm_elementwise_affine`` is False; and a last normalisation if the blocks normalise first (``do_layer_norm_before``). If
-    ``word_embed_proj_dim`` differs from H, the embedding has this size, and two matrices project in and out; None is H.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: an activation or architecture that the reference does not know.
+    The table of positions has two more rows. ``do_layer_norm_before`` normalises before each sub-layer and at the end, otherwise after each
+    sum. If ``word_embed_proj_dim`` differs from H, the embedding has this size, and two matrices project in and out; None is H.
 
     >>> Opt().params
     2*F*H*L + F*L + 4*H**2*L + 9*H*L + H*P + H*V + 4*H

@@ -30,6 +30,10 @@ class PatchModel(Classifying):
     """A model that cuts images of width W into (W/K)**2 patches of K by K pixels, abstract.
 
     ``image_size`` and ``patch_size`` may each be a pair, height then width.
+
+    Raises:
+        DivisibilityError: patches that do not divide the image, or heads that do not divide the hidden size. The reference drops the rest;
+            the message names the argument that gives the same.
     """
 
     image_size: Dim | tuple[Dim, Dim] = key(Pair(W, dims("W_h W_w"), 224))

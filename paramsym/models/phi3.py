@@ -22,13 +22,7 @@ from paramsym.program import Own, Value, heads, segments
 class Phi3(RmsDecoder):
     """Phi-3, Phi-4 and their heads, as the reference class ``architecture`` stores them: Llama's matrices, fused.
 
-    The arguments are the keys of the reference's configuration. Queries, keys and values are one matrix, gate and up another. The base
-    model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H + 3*F*H + 2*H; and a last norm weight of H. The head size D is H/A if
-    ``head_dim`` is None; ``rotary_dim`` entries of it are rotated, all if it is None.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
-        ArgumentError: an activation or architecture that the reference does not know.
+    Queries, keys and values are one matrix, gate and up another. ``rotary_dim`` entries of a head are rotated, all if it is None.
 
     >>> Phi3().params
     3*F*H*L + 2*H**2*L + 2*H*L + H*V + H + 2*G*H**2*L/A

@@ -50,18 +50,12 @@ class LayerNumbers(Key):
 class QwenMoe(RmsDecoder):
     """Qwen's mixtures of experts and their heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. A sparse block has a router of E*H and E experts of 3*F_e*H, of which a
-    token uses K; Qwen2-MoE also has a shared expert of 3*F_s*H, with a gate of H. Every ``decoder_sparse_step``-th layer is sparse,
-    except those in ``mlp_only_layers`` (numbered from 0); the others have a feed-forward network of 3*F*H. Without experts all layers are
-    dense. Attention is Qwen2's (biases on queries, keys and values unless ``qkv_bias`` is False) or Qwen3's (a scale of D for queries and
-    one for keys). ``expert_storage`` is *stacked*, two tensors as the reference holds them, or *separate*, as the published files do.
+    Every ``decoder_sparse_step``-th layer is sparse: it has a router and E experts, of which a token uses K; Qwen2-MoE also has a shared
+    expert with a gate. The layers in ``mlp_only_layers`` (numbered from 0) and all others are dense, and so are all layers without experts.
+    Attention is Qwen2's (biases on queries, keys and values unless ``qkv_bias`` is False) or Qwen3's (a scale of D for queries and one for
+    keys). ``expert_storage`` is *stacked*, two tensors as the reference holds them, or *separate*, as the published files do.
     ``layer_types`` are the alternating kinds of attention of the first ``max_window_layers`` layers (None: of all); the others see all
     earlier positions.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
-        SizeError: more experts used than stored.
-        ArgumentError: an argument that the family does not have; an activation or architecture that the reference does not know.
 
     >>> from paramsym import D
     >>> QwenMoe(architecture="Qwen3MoeModel", head_dim=D).params

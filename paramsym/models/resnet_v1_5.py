@@ -32,16 +32,13 @@ REDUCTION = 4
 class ResNetV15(Classifying, Backbone):
     """ResNet, its classifier and its backbone, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. A convolution of 7 by 7 from C channels to H = ``embedding_size``; then
-    stages of width H_i and L_i blocks: *basic*, two convolutions of 3 by 3, or *bottleneck*, 1 by 1, 3 by 3 and 1 by 1 with a quarter of
-    the width inside, rounded down. The first block of a stage has a shortcut of 1 by 1, in the first stage only if H and H_1 differ or with
-    ``downsample_in_first_stage``; whether they are equal is decided when the model is built (write ``hidden_sizes=(H, ...)``). Every
-    convolution has no bias and is followed by batch normalisation. ``num_labels`` is N if the architecture has labels and no number is
-    given; with 0 the reference stores no classifier. A backbone returns the maps of ``out_features``, or of the last stage if it is None.
+    A convolution of 7 by 7 leads from C channels to H = ``embedding_size``; then stages of width H_i have L_i blocks: *basic*, two
+    convolutions of 3 by 3, or *bottleneck*, 1 by 1, 3 by 3 and 1 by 1 with a quarter of the width inside, rounded down. The first block of
+    a stage has a shortcut of 1 by 1, in the first stage only if H and H_1 differ or with ``downsample_in_first_stage``; whether they are
+    equal is decided when the model is built (write ``hidden_sizes=(H, ...)``).
 
     Raises:
-        ArgumentError: a bottleneck narrower than 4; no widths or depths; features that are not stages; an activation or architecture that
-            the reference does not know.
+        ArgumentError: a bottleneck narrower than 4, or no widths or depths, beside the errors of every model and backbone.
 
     >>> ResNetV15(architecture="ResNetForImageClassification").at("microsoft/resnet-50").at(N=1000).params
     25557032

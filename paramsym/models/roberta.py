@@ -29,14 +29,7 @@ _NAMES = f"Model ForMaskedLM ForCausalLM {ENCODER}"
 class Roberta(BertLike):
     """RoBERTa, XLM-RoBERTa and their heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration; the blocks are BERT's. The base model stores three tables, V, P and T rows
-    of H; their normalisation; L blocks of 4*H**2 + 2*F*H + 9*H + F; and a pooler of H**2 + H, which only the base classes can leave out.
-    ``num_labels`` is N if the architecture has labels and no number is given. With ``tie_word_embeddings`` the output matrix is the word
-    table and the two output biases are one. XLM-RoBERTa's classes store their heads before the base model.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: cross attention without ``is_decoder``; an activation or architecture that the reference does not know.
+    The blocks are BERT's. The pooler is optional only in the base classes. XLM-RoBERTa's classes store their heads before the base model.
 
     >>> Roberta().params
     2*F*H*L + F*L + 4*H**2*L + H**2 + 9*H*L + H*P + H*T + H*V + 3*H

@@ -26,12 +26,7 @@ from paramsym.program import Own, Value, compact, copies, take
 class SiglipText(ReadingTower):
     """SigLIP's tower for text, as the reference stores it.
 
-    The arguments are the keys of the reference's configuration. Two tables, V words and P positions of H; L blocks of
-    4*H**2 + 2*F*H + 9*H + F; a normalisation; and a head of ``projection_size``, which is H if it is None.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: an activation that the reference does not know.
+    The head has ``projection_size`` outputs, H if it is None.
 
     >>> SiglipText().params
     2*F*H*L + F*L + 4*H**2*L + H**2 + 9*H*L + H*P + H*V + 3*H
@@ -68,13 +63,7 @@ class SiglipReading(Holder):
 class SiglipVision(SeeingTower):
     """SigLIP's tower for images, as the reference class ``architecture`` stores it.
 
-    The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
-    channels. The projection of a patch and a position per patch; L blocks of 4*H**2 + 2*F*H + 9*H + F; a normalisation; and a head that
-    pools by attention, 4*H**2 + 2*F*H + 8*H + F with its probe, unless ``vision_use_head`` is False.
-
-    Raises:
-        DivisibilityError: patches that do not divide the image, or heads that do not divide the hidden size.
-        ArgumentError: an activation that the reference does not know.
+    The head pools by attention, unless ``vision_use_head`` is False.
 
     >>> SiglipVision().part("head").params
     2*F*H + F + 4*H**2 + 8*H
@@ -148,12 +137,7 @@ class Siglip(TwoTowers):
     """SigLIP: a text tower and an image tower; or the image tower with a classifier.
 
     ``text_config`` and ``vision_config`` are the towers, as in the reference's configuration; if both are letters, those of the image tower
-    are H_v, L_v, A_v and F_v. One number scales the products and one is added to them. ``num_labels`` is N if the architecture has labels
-    and no number is given; with 0 the reference stores no classifier.
-
-    Raises:
-        DivisibilityError: patches that do not divide the image, or heads that do not divide a width.
-        ArgumentError: an activation or architecture that the reference does not know.
+    are H_v, L_v, A_v and F_v. One number scales the products and one is added to them.
 
     >>> Siglip().at("google/siglip-base-patch16-224").params
     203155970

@@ -22,14 +22,8 @@ from paramsym.program import Own, Value, collected, rearrange, take, turn
 class StableLm(GroupedDecoder):
     """StableLM and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 2*H**2 + 2*G*H*H/A for
-    attention, 3*F*H for the gated feed-forward network and 2*H for each of two normalisations, or for one with ``use_parallel_residual``;
-    and a last normalisation of 2*H. ``use_qkv_bias`` adds the biases of queries, keys and values; ``qk_layernorm`` a scale of H/A for each
-    query head and each key head.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
-        ArgumentError: an activation or architecture that the reference does not know.
+    ``use_parallel_residual`` leaves out the second normalisation of a block. ``qk_layernorm`` adds a scale of H/A for each query head and
+    each key head.
 
     >>> StableLm().params
     3*F*H*L + 2*H**2*L + 4*H*L + H*V + 2*H + 2*G*H**2*L/A

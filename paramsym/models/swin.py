@@ -32,17 +32,13 @@ WINDOW, STRIDE = dims("M s")
 class Swin(PatchModel, Backbone):
     """Swin and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. Patches of K by K pixels in C channels become vectors of H =
-    ``embed_dim``, normalised; with ``use_absolute_embeddings`` each has a stored position. Stage i has the width D = 2**i*H and
-    blocks of 4*D**2 + 2*m*D**2 + (9 + m)*D, m = ``mlp_ratio``, each with a table of (2*M - 1)**2 distances in a window of M by M patches
-    for its heads. After every stage except the last, four patches are merged, 8*D**2 + 8*D. ``num_labels`` is N if the architecture has
-    labels and no number is given; with 0 the reference stores no classifier. A backbone has one more normalisation for each of
-    ``out_features``, the last stage if it is None.
+    Patches become vectors of H = ``embed_dim``, normalised; with ``use_absolute_embeddings`` each has a stored position. Stage i has the
+    width 2**i*H; each block has a table of (2*M - 1)**2 distances in a window of M by M patches for its heads. After every stage except the
+    last, four patches are merged. A backbone has one more normalisation for each of ``out_features``.
 
     Raises:
         DivisibilityError: heads that do not divide a stage's width, or, if positions are stored, patches that do not divide the image.
-        ArgumentError: fewer heads than depths, features that are not stages; an activation or architecture that the reference does not
-            know.
+        ArgumentError: fewer heads than depths, beside the errors of every model and backbone.
         ShapeError: a symbolic ``embed_dim`` with an ``mlp_ratio``, such as 2.3, whose floating-point products have no formula.
 
     >>> Swin(architecture="SwinForImageClassification").at("microsoft/swin-tiny-patch4-window7-224").at(N=1000).params

@@ -37,19 +37,14 @@ DECODER_LAYERS = dims("L_d")
 class T5(Seq2Seq):
     """T5, mT5, UMT5 and their heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration: H = ``d_model``, D = ``d_kv``, F = ``d_ff``, L = ``num_layers``. No layer
-    has a bias. The base model stores one table, V rows of H, which the encoder, the decoder and the output share; L blocks of attention,
-    4*A*D*H, and feed-forward network, 2*F*H or with ``"gated-..."`` 3*F*H, with a scale of H before each; the same number in the decoder
-    (unless ``num_decoder_layers`` is given), with a second attention; a scale after each stack; and one table of n_b buckets for A heads
-    per stack, in its first block: relative positions are shared by all layers of a stack, in UMT5 every block has its own. ``num_labels``
-    is N if the architecture has labels and no number is given.
+    H is ``d_model``, D is ``d_kv``, F is ``d_ff``, L is ``num_layers``, also of the decoder unless ``num_decoder_layers`` is given. No
+    layer has a bias. Encoder, decoder and output share one table. A feed-forward network "gated-..." has a third matrix. Each stack has one
+    table of n_b buckets for A heads, in its first block: relative positions are shared by all layers of a stack; in UMT5 every block has
+    its own.
 
     The reference ties the output matrix for every configuration; T5 1.1's and later files have ``tie_word_embeddings=False``. T5 and UMT5
     divide the tied matrix's input by the root of the width; T5 1.1 does not, which is ``scale_decoder_outputs=False``. Queries and keys are
     multiplied without a scale.
-
-    Raises:
-        ArgumentError: a feed-forward network, activation or architecture that the reference does not know.
 
     >>> T5().params
     12*A*D*H*L + 2*A*n_b + 4*F*H*L + 5*H*L + H*V + 2*H

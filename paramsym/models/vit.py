@@ -31,17 +31,11 @@ POOLED, STRIDE = dims("H_p s")
 class Vit(PatchTransformer):
     """ViT, DeiT and their heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
-    channels; ``image_size`` and ``patch_size`` may each be a pair, height then width. The embeddings store a class token, a position for
-    each patch and for the token, and the projection of a patch; then follow L blocks of 4*H**2 + 2*F*H + 9*H + F, a normalisation, and for
-    ``ViTModel`` a pooler of ``pooler_output_size`` (H if it is None). ``head_dim`` is H/A if it is None. ``num_labels`` is N if the
-    architecture has labels and no number is given; with 0 the reference stores no classifier. DeiT has a distillation token with a
-    position, and may have a second classifier for it.
+    The embeddings have a class token, DeiT's also a distillation token, each with a position; DeiT may have a second classifier for it.
+    ``ViTModel`` has a pooler of ``pooler_output_size``, H if it is None.
 
     Raises:
-        DivisibilityError: patches that do not divide the image, or heads that do not divide the hidden size. The reference drops the rest;
-            the message names the argument that gives the same.
-        ArgumentError: a pooler or mask token for a class in which this is fixed, or an unknown activation.
+        ArgumentError: a pooler or mask token for a class in which this is fixed, beside the errors of every model.
 
     >>> Vit(architecture="ViTForImageClassification").at("google/vit-base-patch16-224", N=1000).params
     86567656

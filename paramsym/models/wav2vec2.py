@@ -55,17 +55,15 @@ SPAN, OUTPUT = dims("K_p H_o")
 class Wav2Vec2(Model):
     """wav2vec 2.0, HuBERT and their heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores a vector for masked frames, unless both mask
-    probabilities are 0; convolutions over the signal, C_(i-1)*C_i*K_i each, with a normalisation after the first or after all; a projection
-    to H; a convolution in g groups over K_p frames for the positions, stored as directions and K_p lengths (Salimans and Kingma 2016); a
-    normalisation; and L blocks of 4*H**2 + 2*F*H + 9*H + F, with ``adapter_attn_dim`` and ``do_stable_layer_norm`` an adapter in each.
+    A vector replaces masked frames, unless both mask probabilities are 0. Convolutions over the signal, C_(i-1)*C_i*K_i each, have a
+    normalisation after the first or after all. A convolution in g groups over K_p frames gives the positions; it is stored as directions
+    and K_p lengths (Salimans and Kingma 2016). With ``adapter_attn_dim`` and ``do_stable_layer_norm`` each block has an adapter;
     ``add_adapter`` adds convolutions at the end of the base model. HuBERT may leave out the normalisation of the projection
-    (``feat_proj_layer_norm``) and normalise the positions by batch (``conv_pos_batch_norm``). ``num_labels`` is N if the architecture has
-    labels and no number is given.
+    (``feat_proj_layer_norm``) and normalise the positions by batch (``conv_pos_batch_norm``).
 
     Raises:
         DivisibilityError: heads or groups that do not divide the width, or codebooks that do not divide the codes' width.
-        ArgumentError: lists of different lengths; an adapter for a class that has none; an option that the reference does not know.
+        ArgumentError: lists of different lengths, or an adapter for a class that has none, beside the errors of every model.
 
     >>> base = Wav2Vec2(architecture="Wav2Vec2ForCTC").at("facebook/wav2vec2-base-960h")
     >>> base.params

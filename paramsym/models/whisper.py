@@ -33,15 +33,9 @@ _LISTENS = ("AudioClassification",)
 class Whisper(TwoStacks):
     """Whisper and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration: H = ``d_model``, C = ``num_mel_bins``. The encoder stores two convolutions
-    over three frames, 3*C*H + H and 3*H**2 + H; P frozen sinusoids; L blocks of 4*H**2 + 2*F*H + 8*H + F, whose keys have no bias; and a
-    normalisation. The decoder stores the table of words and of P_d positions, L_d blocks that also attend to the encoder, and a
-    normalisation. The causal class is the decoder alone, the classifier the encoder alone, with a projection to ``classifier_proj_size``
-    and, with ``use_weighted_layer_sum``, a weight for every layer. ``num_labels`` is N if there are labels and no number is given.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: an activation or architecture that the reference does not know.
+    H is ``d_model``, C is ``num_mel_bins``. The encoder stores two convolutions over three frames and P frozen sinusoids; keys have no
+    bias. The causal class is the decoder alone, the classifier the encoder alone, with a projection to ``classifier_proj_size`` and, with
+    ``use_weighted_layer_sum``, a weight for every layer.
 
     >>> Whisper(architecture="WhisperForConditionalGeneration").at("openai/whisper-tiny").params
     37760640
