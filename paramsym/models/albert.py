@@ -20,14 +20,12 @@ from paramsym.models.bert_blocks import Attention, BertEmbeddings, Predictions
 from paramsym.models.blocks import Holder, activation
 from paramsym.models.keys import Function, Real, Sizes
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.program import Own, Value, drop
 from paramsym.program.own import through
 
 GROUPS, INNER = dims("n_g n_i")
 
 
-@dataclass(frozen=True)
 class Albert(BertLike):
     """ALBERT and its heads, as the reference class ``architecture`` stores them.
 
@@ -57,7 +55,6 @@ class Albert(BertLike):
         "is read by no class": "down_scale_factor",
         "described memory layers that no class has": "net_structure_type gap_size num_memory_blocks",
     }
-    published, claims = published_in("albert")
 
     @property
     def classifier_rate(self) -> float:
@@ -114,7 +111,6 @@ class Albert(BertLike):
             yield Part("sop_classifier", Sequential(classifier=Dense(self.hidden_size, self.num_labels)))
 
 
-@dataclass(frozen=True)
 class AlbertAttention(Attention):
     """Attention with its output, added to the residual stream and normalised; ``dropped`` is the dropout rate before the sum."""
 
@@ -124,7 +120,6 @@ class AlbertAttention(Attention):
         return own.LayerNorm(drop(super().forward(own, x, *memory), self.dropped) + x)
 
 
-@dataclass(frozen=True)
 class AlbertLayer(Holder):
     """Attention, then the feed-forward network, each added to the residual stream and normalised after the sum."""
 

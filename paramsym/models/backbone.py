@@ -22,7 +22,6 @@ IGNORED = {"chooses what a backbone returns": "_out_features _out_indices stage_
 """Keys of configurations of models with a backbone that no class reads."""
 
 
-@dataclass(frozen=True)
 class Backbone(Model):
     """A vision model with a backbone class, abstract: the backbone returns the maps of ``out_features``, by default of the last stage.
 

@@ -7,7 +7,7 @@ arXiv:1804.00344. Reference: ``transformers.models.bart``, ``mbart``, ``pegasus`
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 from paramsym.algebra.size import Dim
@@ -23,7 +23,6 @@ from paramsym.models.blocks import last_of, tokens
 from paramsym.models.family import Family
 from paramsym.models.keys import Flag, Real, Sizes
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.seq2seq import Seq2Seq, Stacks
 from paramsym.models.stacks import ALIASES, Stack, TwoStacks
 from paramsym.program import Own, Value, roll
@@ -31,7 +30,6 @@ from paramsym.program import Own, Value, roll
 DECODER_WORDS = dims("V_d")
 
 
-@dataclass(frozen=True)
 class Bart(TwoStacks, Seq2Seq):
     """BART, mBART, PEGASUS, Marian and their heads, as the reference class ``architecture`` stores them.
 
@@ -70,8 +68,6 @@ class Bart(TwoStacks, Seq2Seq):
     _: KW_ONLY
     scale_embedding: bool = key(Flag(null=True))
     classifier_dropout: float | None = key(Real(0.0, null=True))
-
-    published, claims = published_in("bart")
 
     def tensors(self) -> Iterator[Tensor]:
         """A bias of the output: zeros, which are saved and not trained."""

@@ -18,7 +18,6 @@ from paramsym.models.images import feed_forward, mean_of_places, on_map
 from paramsym.models.keys import Flag, Key, Listed, Real, Sizes
 from paramsym.models.model import classes, family, key
 from paramsym.models.patches import PatchTransformer, rounded
-from paramsym.models.published import published_in
 from paramsym.models.upernet import LEVELS, fcn_head, pyramid_neck, uper_head
 from paramsym.program import Own, Value, constant, drop, join, lookup, rearrange, resample, take
 
@@ -28,7 +27,6 @@ AUXILIARY, CONVOLUTIONS = dims("C_a n_c")
 """The channels of the auxiliary head, and how many convolutions it has."""
 
 
-@dataclass(frozen=True)
 class Beit(PatchTransformer, Backbone):
     """BEiT and its heads, as the reference class ``architecture`` stores them.
 
@@ -71,7 +69,6 @@ class Beit(PatchTransformer, Backbone):
 
     reads: ClassVar[Mapping[str, Key]] = {"out_indices": Listed(int, only=_PYRAMID), "segmentation_indices": Listed(int, only=_PYRAMID)}
     labelled: ClassVar[tuple[str, ...]] = ("Classification", "Segmentation")
-    published, claims = published_in("beit")
 
     def conditions(self) -> None:
         super().conditions()
@@ -152,7 +149,6 @@ class Beit(PatchTransformer, Backbone):
         return BeitBlock(layers, self.hidden_size if self.layer_scale_init_value > 0 else None, self.hidden_dropout_prob)
 
 
-@dataclass(frozen=True)
 class BeitBase(Holder):
     """The base model: ``embeddings``, the blocks ``layers``, ``layernorm`` or a ``pooler``, and an optional ``shared_position_bias``.
 
@@ -174,7 +170,6 @@ class BeitBase(Holder):
         return x, own.pooler(mean_of_places(x, 1)) if "pooler" in own else take(x, 1, 0)
 
 
-@dataclass(frozen=True)
 class BeitBlock(Holder):
     """A block whose two sub-layers are scaled, each by a vector (Touvron et al. 2021, LayerScale), if there is a ``width``.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from paramsym.algebra.size import Count, Dim, Shape, Width
@@ -28,7 +28,6 @@ from paramsym.models.bert_blocks import (
 )
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import Model, classes, family, key
-from paramsym.models.published import published_in
 from paramsym.program import Own, Value, axes, drop, each, rearrange
 
 CHOICES, SOURCE = dims("n_c S_e")
@@ -37,7 +36,6 @@ ENCODER = "ForSequenceClassification ForMultipleChoice ForTokenClassification Fo
 """The classes without a language model's head that BERT and its descendants have, without their prefix."""
 
 
-@dataclass(frozen=True)
 class TextModel(Model):
     """A model over the tokens of texts, (batch, positions), abstract: BERT and its descendants.
 
@@ -127,7 +125,6 @@ class TextModel(Model):
         return own[self.head_name](drop(read, self.classifier_rate))
 
 
-@dataclass(frozen=True)
 class BertLike(TextModel):
     """A text model whose configuration has BERT's names, abstract."""
 
@@ -207,7 +204,6 @@ class BertLike(TextModel):
         return Predictions({"transform": transform, "decoder": Dense(width, self.vocab_size)}, self.hidden_act, self.vocab_size)
 
 
-@dataclass(frozen=True)
 class Bert(BertLike):
     """BERT and its heads, as the reference class ``architecture`` stores them.
 
@@ -234,7 +230,6 @@ class Bert(BertLike):
             "directionality pooler_fc_size pooler_num_attention_heads pooler_num_fc_layers pooler_size_per_head pooler_type"
         ),
     }
-    published, claims = published_in("bert")
 
     @property
     def task(self) -> str:

@@ -17,7 +17,6 @@ from paramsym.models.blocks import Holder, activation
 from paramsym.program import Mask, Own, Value, attend, contract, drop, heads, remember, take
 
 
-@dataclass(frozen=True)
 class Attention(Holder):
     """Self-attention, or attention to an encoder's output: three projections under ``names``, and an ``output``.
 
@@ -40,7 +39,6 @@ class Attention(Holder):
         return own[self.output](y) if self.output else y
 
 
-@dataclass(frozen=True)
 class AttentionAndOutput(Holder):
     """Attention, and the ``output`` that adds its result to the residual stream."""
 
@@ -48,7 +46,6 @@ class AttentionAndOutput(Holder):
         return own.output(own.self(x, *memory), x)
 
 
-@dataclass(frozen=True)
 class AddedNorm(Holder):
     """A projection of the sub-layer's result, added to the residual stream and normalised: ``dense``, ``LayerNorm``.
 
@@ -61,7 +58,6 @@ class AddedNorm(Holder):
         return own.LayerNorm(drop(own.dense(y), self.dropped) + x)
 
 
-@dataclass(frozen=True)
 class Activated(Holder):
     """An activated projection, ``dense``; with an optional normalisation after it, under the name ``norm``."""
 
@@ -75,7 +71,6 @@ class Activated(Holder):
         return own[self.norm](x) if self.norm in own else x
 
 
-@dataclass(frozen=True)
 class Predictions(Activated):
     """Scores of words: an activated projection, which may be the part ``transform``, then the output matrix ``decoder``.
 
@@ -97,7 +92,6 @@ class Predictions(Activated):
         return own.decoder(x) if words is None else contract("... i, o i -> ... o", x, words) + own.bias
 
 
-@dataclass(frozen=True)
 class BertLayer(Holder):
     """Attention, cross attention in a decoder, and the feed-forward network, each added to the residual stream, then normalised.
 
@@ -133,7 +127,6 @@ class Pooler(Layer):
         return activated(self.function, own[self.name](drop(take(x, 1), self.dropped)))
 
 
-@dataclass(frozen=True)
 class TextBase(Holder):
     """The base model: ``embeddings``, their projection if present, the ``blocks``, and the ``pooler`` if present."""
 
@@ -147,7 +140,6 @@ class TextBase(Holder):
         return (x, own.pooler(x)) if "pooler" in own else x
 
 
-@dataclass(frozen=True)
 class TextClassifier(Holder):
     """The labels of a text, from a vector of it or from its first position; ``dropped`` is the rate of dropout before each projection."""
 
@@ -171,7 +163,6 @@ def text_classifier(width: Dim, labels: Dim, dropped: float | None = 0.0, functi
     return TextClassifier({"dense": Dense(width, width), "out_proj": Dense(width, labels)}, function, dropped or 0.0)
 
 
-@dataclass(frozen=True)
 class TwoHeads(Holder):
     """The heads of pre-training: ``predictions`` for all positions, ``seq_relationship`` for the text."""
 

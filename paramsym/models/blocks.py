@@ -11,6 +11,7 @@ from sympy import Expr
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, canonical
 from paramsym.core.compose import copies_of
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.dense import Dense, TransposedDense
 from paramsym.models.activations import activated, learned
@@ -36,8 +37,7 @@ from paramsym.program import (
 from paramsym.program.own import through
 
 
-@dataclass(frozen=True)
-class Holder(Layer):
+class Holder(Declared):
     """Named layers, given as a mapping in storage order; a subclass states the forward pass."""
 
     layers: tuple[tuple[str, Layer], ...] | Mapping[str, Layer]
@@ -53,7 +53,6 @@ class Holder(Layer):
             yield Part(name, layer)
 
 
-@dataclass(frozen=True)
 class PreNorm(Holder):
     """A block that adds ``attention`` of the first norm and ``feed_forward`` of the second to the residual stream, times ``residual``.
 
@@ -72,7 +71,6 @@ class PreNorm(Holder):
         return x + scaled(drop(own[feed_forward](own[second](x)), other), self.residual)
 
 
-@dataclass(frozen=True)
 class Residual(Holder):
     """A block that adds to the residual stream what each of its ``branches`` makes of it, one branch after the other.
 
@@ -93,7 +91,6 @@ class Residual(Holder):
         return x
 
 
-@dataclass(frozen=True)
 class Parallel(PreNorm):
     """A block whose attention and feed-forward network both read the block's input, in parallel; one norm may serve both."""
 
@@ -106,7 +103,6 @@ class Parallel(PreNorm):
         return x + drop(own[attention](read, *along), one) + drop(own[feed_forward](read if second == first else own[second](x)), other)
 
 
-@dataclass(frozen=True)
 class Attention(Holder):
     """Multi-head attention: ``q_proj``, ``k_proj``, ``v_proj`` and an output. A ``mask`` may hide pairs of positions.
 
@@ -139,7 +135,6 @@ def inward_and_out(
     return {"k_proj": key, "v_proj": inward, "q_proj": inward, "out_proj": Dense(sliced, width, output_bias)}
 
 
-@dataclass(frozen=True)
 class RotatedAttention(Holder):
     """Causal attention, most often with rotated queries and keys: ``q_proj``, ``k_proj``, ``v_proj`` and an output.
 
@@ -194,7 +189,6 @@ class RotatedAttention(Holder):
         return own[self.output](attend(query, key, value, mask=mask, **how))
 
 
-@dataclass(frozen=True)
 class FeedForward(Holder):
     """A feed-forward network without a gate: ``names`` are its two matrices among ``layers``, with a learned activation between them.
 
@@ -230,7 +224,6 @@ def feed_forward(
     return FeedForward({up: matrix(width, inner, bias), down: matrix(inner, width, bias), **learned(act, function)}, function, names=names)
 
 
-@dataclass(frozen=True)
 class Gated(Holder):
     """A gated feed-forward network: ``down_proj`` of the activated ``gate_proj`` times ``up_proj`` (Shazeer 2020, arXiv:2002.05202)."""
 
@@ -240,7 +233,6 @@ class Gated(Holder):
         return own.down_proj(activation(own, self.function, own.gate_proj(x)) * own.up_proj(x))
 
 
-@dataclass(frozen=True)
 class Mixture(Holder):
     """A mixture of experts: the part ``router`` chooses some of ``experts`` for every token.
 
@@ -293,7 +285,6 @@ class Ladder(Layer):
         return through(runs, (x,), along) if runs else x
 
 
-@dataclass(frozen=True)
 class Stem(Holder):
     """The base of a language model: its layers, applied in the order in which they are stored, from the token ids on.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from paramsym.algebra.size import Count, Dim, cat
@@ -18,7 +18,6 @@ from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.program import Own, Value, drop
 
 
-@dataclass(frozen=True)
 class Bloom(Decoder):
     """BLOOM and its heads, as the reference class ``architecture`` stores them.
 
@@ -68,7 +67,6 @@ class Bloom(Decoder):
         return kind(layers, names=names, dropped=(self.hidden_dropout, self.hidden_dropout))
 
 
-@dataclass(frozen=True)
 class NormedResidual(PreNorm):
     """A block whose sub-layers are added to their normalised inputs."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import ClassVar
 
 from paramsym.algebra.size import Dim
@@ -16,14 +16,12 @@ from paramsym.models.images import no_labels
 from paramsym.models.keys import Function, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.patches import whole_patches
-from paramsym.models.published import published_in
 from paramsym.models.towers import PROJECTED, SEEING, ReadingTower, SeeingTower, TwoTowers, inside
 from paramsym.program import Mask, Own, Value, best, compare, constant, take, where
 
 _PROJECTS = "WithProjection"
 
 
-@dataclass(frozen=True)
 class ClipText(ReadingTower):
     """CLIP's tower for text, as the reference class ``architecture`` stores it.
 
@@ -57,7 +55,6 @@ class ClipText(ReadingTower):
         return at_position(x, best(input_ids, 1)[1])
 
 
-@dataclass(frozen=True)
 class ClipVision(SeeingTower):
     """CLIP's tower for images, as the reference class ``architecture`` stores it.
 
@@ -91,7 +88,6 @@ def _projected(model: ClipText | ClipVision, name: str, projection: str) -> Iter
         yield Part(projection, Dense(model.hidden_size, model.projection_dim, bias=False))
 
 
-@dataclass(frozen=True)
 class ClipSeeing(Holder):
     """``embeddings``, ``pre_layrnorm``, ``encoder``; and ``post_layernorm`` of the class token."""
 
@@ -108,7 +104,6 @@ _READS = Nested(inside(_TEXT, overruled="projection_dim"), overruled_by="text_co
 _SEES = Nested(inside(_VISION, SEEING, "projection_dim"), overruled_by="vision_config_dict")
 
 
-@dataclass(frozen=True)
 class Clip(TwoTowers):
     """CLIP: a text tower and an image tower, both projected to one space; or the image tower with a classifier.
 
@@ -126,7 +121,6 @@ class Clip(TwoTowers):
 
     first_place: ClassVar[int] = 1  # after the class token
     by_power: ClassVar[bool] = True
-    published, claims = published_in("clip", text_config=ClipText, vision_config=ClipVision)
 
     def tensors(self) -> Iterator[Tensor]:
         if self.compares:

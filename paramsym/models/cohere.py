@@ -14,7 +14,6 @@ from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Rope, Value, normalise, rearrange, rotate
 
 
-@dataclass(frozen=True)
 class Cohere(GroupedDecoder):
     """Command R, Aya and their head, as the reference class ``architecture`` stores them.
 
@@ -34,7 +33,7 @@ class Cohere(GroupedDecoder):
     _: KW_ONLY
     tie_word_embeddings: bool = key(Flag(default=True))
     layer_norm_eps: float = key(Real(1e-5))
-    rope: Rope = Rope(500000.0)  # noqa: RUF009 - immutable
+    rope: Rope = Rope(500000.0)
     logit_scale: float | None = key(Real(0.0625, null=True))
 
     def norm(self) -> LayerNorm:
@@ -61,7 +60,6 @@ class SteppedNorm(LayerNorm):
         return normalise(x, "layer", -1, eps=self.eps, scale=own.weight, steps=True)
 
 
-@dataclass(frozen=True)
 class PairedAttention(RotatedAttention):
     """Rotated attention that turns neighbouring entries of a head against each other, not the halves."""
 

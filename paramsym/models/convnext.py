@@ -21,11 +21,9 @@ from paramsym.models.blocks import Holder, activation
 from paramsym.models.images import ChannelsFirst, Classifying, no_labels
 from paramsym.models.keys import Function, Pair, Real, Several, Sizes, Whole
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.program import Own, Value, axes, rearrange, reduce
 
 
-@dataclass(frozen=True)
 class ConvNext(Classifying, Backbone):
     """ConvNeXt, its classifier and its backbone, as the reference class ``architecture`` stores them.
 
@@ -52,8 +50,6 @@ class ConvNext(Classifying, Backbone):
     architecture: str = classes({"ConvNext": "Model ForImageClassification Backbone"})
     _: KW_ONLY
     layer_norm_eps: float = key(Real(1e-12))
-
-    published, claims = published_in("convnext")
 
     def conditions(self) -> None:
         super().conditions()
@@ -117,7 +113,6 @@ class ConvNext(Classifying, Backbone):
             near = width
 
 
-@dataclass(frozen=True)
 class _Base(Holder):
     """The patches, the stages, and the normalised mean of each channel, which is the output if it is ``pooled``."""
 

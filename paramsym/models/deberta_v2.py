@@ -28,7 +28,6 @@ from paramsym.models.bert_blocks import BertEmbeddings, BertLayer, Pooler
 from paramsym.models.blocks import Holder
 from paramsym.models.keys import Flag, Function, Limit, Real, Sizes, Word, Words
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.program import (
     Applied,
     Own,
@@ -53,7 +52,6 @@ _POOLED = ("SequenceClassification", "MultipleChoice")
 BUCKETS, RELATIVE, GROUPS, POOLED = dims("n_b P_r g H_p")
 
 
-@dataclass(frozen=True)
 class DebertaV2(BertLike):
     """DeBERTa-v2, v3 and their heads, as the reference class ``architecture`` stores them.
 
@@ -99,7 +97,6 @@ class DebertaV2(BertLike):
     base_name, output = "deberta", "cls.predictions.decoder"
     ignored: ClassVar[Mapping[str, str]] = {"is read by no class": "stable_dropout"}
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
-    published, claims = published_in("deberta_v2")
 
     def head(self) -> Iterator[Part]:
         width = self.hidden_size
@@ -169,7 +166,6 @@ class DebertaV2(BertLike):
         return self.block({"attention": attention}, joined)
 
 
-@dataclass(frozen=True)
 class Disentangled(Holder):
     """Attention by content and by relative positions (He et al. 2021, section 3.1), which are projected for each of ``kinds``.
 
@@ -216,7 +212,6 @@ def multiplied(x: Value, scale: float | Expr) -> Value:
     return x * constant("full", (), scale)
 
 
-@dataclass(frozen=True)
 class ConvolvedInput(Holder):
     """The first block's output plus an activated convolution of its input, normalised."""
 
@@ -232,7 +227,6 @@ class ConvolvedInput(Holder):
         )  # times the mask of the embeddings, which hides nothing
 
 
-@dataclass(frozen=True)
 class DebertaV2Encoder(Holder):
     """The blocks and their shared tensors: the table of relative positions, its normalisation, and a convolution after the first block.
 

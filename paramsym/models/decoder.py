@@ -20,7 +20,6 @@ from paramsym.models.activations import learned
 from paramsym.models.blocks import Gated, Ladder, PreNorm, Stem, last_word, tokens
 from paramsym.models.keys import Flag, Key, Names, Real, Whole
 from paramsym.models.model import Model, key
-from paramsym.models.published import published_in
 from paramsym.models.rope import ROTATION
 from paramsym.program import ROPE, Own, Rope, Value, contract, drop, join, rotation as turned
 
@@ -60,7 +59,6 @@ _USUAL: Mapping[str, tuple[Any, ...]] = {
 }
 
 
-@dataclass(frozen=True)
 class Decoder(Model):
     """A decoder-only language model, abstract: a family states its fields and its block, and may change names.
 
@@ -85,12 +83,6 @@ class Decoder(Model):
     tie_word_embeddings: bool = key(Flag())
     pad_token_id: int | None = key(Whole(None, least=0))
     classifier_dropout: float | None = key(Real())
-
-    def __init_subclass__(cls) -> None:
-        """A family's published sizes and counts are in the data file of its name, unless it says where."""
-        super().__init_subclass__()
-        if "architecture" in vars(cls) and "published" not in vars(cls):
-            cls.published, cls.claims = published_in(cls.__module__.removeprefix("paramsym.models."))
 
     @classmethod
     def aliases(cls) -> Mapping[str, str]:
@@ -192,7 +184,6 @@ class Decoder(Model):
         return {} if rope is None else {"rotary_emb": frequencies(self.head_width(), share, rope=rope, odd=self.odd_share)}
 
 
-@dataclass(frozen=True)
 class GroupedDecoder(Decoder):
     """A decoder with A query heads and G key/value heads of one width, rotated; abstract.
 
@@ -243,7 +234,6 @@ class GroupedDecoder(Decoder):
         return {query: ByHead(heads, norm), key: ByHead(groups, norm)}
 
 
-@dataclass(frozen=True)
 class RmsDecoder(GroupedDecoder):
     """A grouped decoder with RMSNorm, abstract."""
 

@@ -6,7 +6,7 @@ References: ``transformers.models.deepseek_v2`` and ``deepseek_v3`` 5.23, names 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from math import log
 from typing import Any, Literal
 
@@ -33,7 +33,6 @@ EXPERT, ALWAYS, DENSE, QUERY_RANK, PLAIN, TURNED, VALUE = dims("F_e E_s k R_q D_
 """An expert's width, shared experts, dense layers, the queries' rank, and the sizes of a head: plain, rotated, value."""
 
 
-@dataclass(frozen=True)
 class Deepseek(Decoder):
     """DeepSeek-V2, DeepSeek-V3 and their heads, as the reference class ``architecture`` stores them.
 

@@ -19,13 +19,11 @@ from paramsym.models.images import feed_forward, mean_of_places, on_map, pair, p
 from paramsym.models.keys import Flag, Real, Sizes
 from paramsym.models.model import classes, family, key
 from paramsym.models.patches import PatchBase, PatchTransformer, rounded
-from paramsym.models.published import published_in
 from paramsym.program import Own, Value, features, join, take
 
 RATIO = dims("m")
 
 
-@dataclass(frozen=True)
 class Dinov2(PatchTransformer, Backbone):
     """DINOv2 and its heads, as the reference class ``architecture`` stores them.
 
@@ -49,8 +47,6 @@ class Dinov2(PatchTransformer, Backbone):
     layer_norm_eps: float = key(Real(1e-6))
     apply_layernorm: bool = key(Flag(default=True, only=("Backbone",)))
     reshape_hidden_states: bool = key(Flag(default=True, only=("Backbone",)))
-
-    published, claims = published_in("dinov2")
 
     def parts(self) -> Iterator[Part]:
         block, depth = self.block(), self.num_hidden_layers

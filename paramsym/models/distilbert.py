@@ -18,14 +18,12 @@ from paramsym.models.bert_blocks import Attention, BertEmbeddings, TextBase
 from paramsym.models.blocks import FeedForward, Holder, activation
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.program import Own, Value, apply, drop, take
 
 EPS = 1e-12
 """The epsilon of all its norms, which has no key in the configuration."""
 
 
-@dataclass(frozen=True)
 class DistilBert(TextModel):
     """DistilBERT and its heads, as the reference class ``architecture`` stores them.
 
@@ -59,7 +57,6 @@ class DistilBert(TextModel):
 
     heads = ("n_heads", "dim")
     base_name, output = "distilbert", "vocab_projector"
-    published, claims = published_in("distilbert")
 
     def conditions(self) -> None:
         super().conditions()
@@ -111,7 +108,6 @@ class DistilBert(TextModel):
         return TextBase({"embeddings": tables, "transformer": Sequential(layer=Repeat(block, self.n_layers))}, blocks="transformer")
 
 
-@dataclass(frozen=True)
 class PostNorm(Holder):
     """Attention and the feed-forward network, each added to the residual stream and normalised after the sum.
 

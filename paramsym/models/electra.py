@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from paramsym.algebra.size import Dim, same
@@ -18,13 +18,11 @@ from paramsym.models.bert_blocks import Activated, TextBase, text_classifier
 from paramsym.models.blocks import Holder, activation, last_position
 from paramsym.models.keys import Flag, Real, Sizes, Word
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.program import Own, Value, drop, reduce, take
 
 _CHOICE = ("ElectraForMultipleChoice",)
 
 
-@dataclass(frozen=True)
 class Electra(BertLike):
     """ELECTRA and its heads, as the reference class ``architecture`` stores them.
 
@@ -54,7 +52,6 @@ class Electra(BertLike):
     summary_last_dropout: float = key(Real(0.1))
 
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {**BertLike.usual, "summary_proj_to_labels": (False,)}
-    published, claims = published_in("electra")
 
     def conditions(self) -> None:
         super().conditions()
@@ -100,7 +97,6 @@ class Electra(BertLike):
             yield from super().head()
 
 
-@dataclass(frozen=True)
 class Discriminator(Holder):
     """One score for each position: an activated projection ``dense``, then ``dense_prediction`` of one output."""
 
@@ -111,7 +107,6 @@ class Discriminator(Holder):
         return take(own.dense_prediction(activation(own, self.function, own.dense(x), "activation")), 2)
 
 
-@dataclass(frozen=True)
 class Summary(Holder):
     """One vector for each text, of the "first" or the "last" position or the "mean" of all, projected if there is a part ``summary``.
 

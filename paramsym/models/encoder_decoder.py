@@ -178,7 +178,6 @@ class EncoderDecoder(Layer):
         return divides(self.n_head, self.d_model, "n_head", "d_model") if given is None else given
 
 
-@dataclass(frozen=True)
 class _Attention(Holder):
     """Queries, keys, values and the output of A heads, and the norm after the residual sum."""
 
@@ -193,7 +192,6 @@ class _Attention(Holder):
         return own.layer_norm(own.fc(attend(query, key, value, mask=Mask(self.causal))) + x)
 
 
-@dataclass(frozen=True)
 class _FeedForward(Holder):
     """Two position-wise maps, stored as convolutions of kernel one or as matrices, and the norm after the residual sum."""
 
@@ -204,7 +202,6 @@ class _FeedForward(Holder):
         return own.layer_norm((rearrange(y, "b h s -> b s h") if convolves else y) + x)
 
 
-@dataclass(frozen=True)
 class _StackLayer(Holder):
     """One layer of the encoder, or of the decoder, which also attends to the encoder's output."""
 
@@ -214,7 +211,6 @@ class _StackLayer(Holder):
         return own.pos_ffn(own.enc_attn(x, *memory) if "enc_attn" in own else x)
 
 
-@dataclass(frozen=True)
 class _Stack(Holder):
     """Words, positions (``frozen``, or computed if they are no part) and layers of the encoder or the decoder."""
 

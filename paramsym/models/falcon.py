@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from paramsym.algebra.size import Axis, Count, Dim, cat, divides
@@ -22,7 +22,6 @@ from paramsym.program import ROPE, Rope
 from paramsym.program.attention import root_reciprocal
 
 
-@dataclass(frozen=True)
 class Falcon(Decoder):
     """Falcon and its heads, as the reference class ``architecture`` stores them.
 

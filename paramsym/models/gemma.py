@@ -39,7 +39,6 @@ _CAPS: Mapping[str, tuple[float, float]] = {"Gemma": (0.0, 0.0), "Gemma2": (50.0
 """The limits of attention scores and of the scores of tokens; 0 is none."""
 
 
-@dataclass(frozen=True)
 class Gemma(RmsDecoder):
     """Gemma, Gemma 2, Gemma 3 (text) and their heads, as the reference class ``architecture`` stores them.
 
@@ -137,7 +136,6 @@ class Gemma(RmsDecoder):
         )
 
 
-@dataclass(frozen=True)
 class GemmaAttention(RotatedAttention):
     """Rotated attention that gets several pairs of cosines and sines and uses pair number ``turn``."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from sympy import Expr
@@ -26,7 +26,6 @@ _LANGUAGE = frozenset({"GPT2LMHeadModel", "GPT2DoubleHeadsModel"})
 _SUMMARIES = frozenset({"last", "first", "mean", "cls_index"})
 
 
-@dataclass(frozen=True)
 class Gpt2(Gpt):
     """GPT-2 and its heads, as the reference class ``architecture`` stores them.
 
@@ -117,7 +116,6 @@ class Gpt2(Gpt):
         return Summary({**layers, **learned("activation", function)}, function, self.summary_type, scores, rates)
 
 
-@dataclass(frozen=True)
 class Summary(Holder):
     """One vector of a text, or one score with ``squeeze``: the last position's, the first one's or the mean, projected and activated.
 

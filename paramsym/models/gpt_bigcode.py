@@ -18,7 +18,6 @@ from paramsym.models.keys import Flag, Function
 from paramsym.models.model import classes, family, key
 
 
-@dataclass(frozen=True)
 class GptBigCode(Gpt):
     """SantaCoder, StarCoder and their heads, as the reference class ``architecture`` stores them: GPT-2 with one key and one value.
 

@@ -21,7 +21,6 @@ MOST = 1024
 """The most layers whose kinds of attention may be listed one by one."""
 
 
-@dataclass(frozen=True)
 class GptNeo(Decoder):
     """GPT-Neo and its heads, as the reference class ``architecture`` stores them.
 
@@ -79,7 +78,6 @@ class GptNeo(Decoder):
         return PreNorm(layers, names=("ln_1", "attn", "ln_2", "mlp"), dropped=(self.resid_dropout, self.resid_dropout))
 
 
-@dataclass(frozen=True)
 class MaskedAttention(RotatedAttention):
     """Causal attention with a mask ``bias`` of all positions, a buffer that is not saved.
 

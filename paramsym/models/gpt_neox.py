@@ -6,7 +6,7 @@ Reference: ``transformers.models.gpt_neox`` 5.23, names and shapes of its state 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from paramsym.algebra.size import Count, Dim, cat
@@ -21,7 +21,6 @@ from paramsym.models.rope import RopeSettings, RotaryShare, rope_arguments
 from paramsym.program import ROPE, Rope
 
 
-@dataclass(frozen=True)
 class GptNeoX(Decoder):
     """GPT-NeoX, Pythia and their heads, as the reference class ``architecture`` stores them.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 from paramsym.algebra.size import Dim
@@ -18,7 +18,6 @@ from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value
 
 
-@dataclass(frozen=True)
 class GptOss(RmsDecoder):
     """gpt-oss and its heads, as the reference class ``architecture`` stores them.
 
@@ -64,7 +63,6 @@ class GptOss(RmsDecoder):
         return self.pre_norm(attention, Mixture({"router": router, "experts": experts}, router="router"))
 
 
-@dataclass(frozen=True)
 class SinkAttention(RotatedAttention):
     """Attention in which each head can attend to nothing: ``sinks`` (A,), one learned score per head, and the projections.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 from paramsym.algebra.convolution import negative, up_over
@@ -18,7 +18,6 @@ from paramsym.models.rope import ROTATED
 from paramsym.program import Own, Value, join, rearrange, rotate, rotation, segments
 
 
-@dataclass(frozen=True)
 class GptJ(Gpt):
     """GPT-J and its heads, as the reference class ``architecture`` stores them.
 
@@ -56,7 +55,6 @@ class GptJ(Gpt):
         return Parallel(layers, names=("ln_1", "attn", "ln_1", "mlp"), dropped=(self.resid_pdrop, self.resid_pdrop))
 
 
-@dataclass(frozen=True)
 class TurnedAttention(RotatedAttention):
     """Causal attention whose queries and keys are rotated by pairs of neighbours, in the first ``rotary_dim`` entries of each head.
 

@@ -28,7 +28,6 @@ def pair(size: _Extent | tuple[_Extent, _Extent]) -> tuple[_Extent, _Extent]:
     return size if isinstance(size, tuple) else (size, size)
 
 
-@dataclass(frozen=True)
 class Classifying(Model):
     """A model with an optional classifier of images, abstract; with ``num_labels`` 0 the reference stores none."""
 
@@ -78,7 +77,6 @@ def convolved(near: Dim, far: Dim, kernel: int, function: str = "relu", *, strid
     return Convolved(layers, function)
 
 
-@dataclass(frozen=True)
 class Convolved(Holder):
     """A ``convolution``, its ``normalization``, and the activation ``function``; ``linear`` is the identity."""
 

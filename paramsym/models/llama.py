@@ -8,7 +8,7 @@ arXiv:2505.09388).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 from paramsym.algebra.size import Count, Dim, divides
@@ -24,7 +24,6 @@ from paramsym.models.rope import rope_arguments
 from paramsym.program import Value
 
 
-@dataclass(frozen=True)
 class Llama(RmsDecoder):
     """Llama, similar models and their heads, as the reference class ``architecture`` stores them.
 

@@ -56,7 +56,6 @@ class _Limits(Key):
         return float(found[0]), float(found[1])
 
 
-@dataclass(frozen=True)
 class _StateSpace(Decoder):
     """The common base of both generations: the keys, the names, and a block of one norm and one mixer; abstract."""
 
@@ -86,7 +85,6 @@ class _StateSpace(Decoder):
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
 class MambaLM(_StateSpace):
     """Mamba as a language model, as the reference class ``architecture`` stores it.
 
@@ -114,7 +112,6 @@ class MambaLM(_StateSpace):
         )
 
 
-@dataclass(frozen=True)
 class Mamba2LM(_StateSpace):
     """Mamba-2 as a language model, as the reference class ``architecture`` stores it.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Literal
 
 from paramsym.algebra.size import Dim
@@ -20,7 +20,6 @@ from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value
 
 
-@dataclass(frozen=True)
 class Mixtral(RmsDecoder):
     """Mixtral and its heads, as the reference class ``architecture`` stores them.
 
@@ -56,7 +55,6 @@ class Mixtral(RmsDecoder):
         return self.pre_norm(attention, Mixture({"gate": router, "experts": routed}), name)
 
 
-@dataclass(frozen=True)
 class Expert(Gated):
     """One expert under the names of the published files: ``w1`` is the gate, ``w3`` the up projection, ``w2`` the down projection."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import KW_ONLY, MISSING, Field, dataclass, field, fields, replace
+from dataclasses import KW_ONLY, MISSING, Field, field, fields, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -12,13 +12,15 @@ from sympy import Symbol
 
 from paramsym.algebra.size import Dim, at_most, divides, symbols_in
 from paramsym.algebra.symbols import N
+from paramsym.core.declared import Declared
 from paramsym.core.fields import field_names
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError
 from paramsym.layers.normalization import LayerNorm, RMSNorm
 from paramsym.models.activations import check_activation
-from paramsym.models.family import Family
+from paramsym.models.family import Family, Nested
 from paramsym.models.keys import Function, Key, Size, Sizes
+from paramsym.models.published import published_in
 
 LANGUAGE = "Model ForCausalLM ForSequenceClassification ForTokenClassification ForQuestionAnswering"
 """The classes that most decoder-only language models have, without their prefix."""
@@ -60,8 +62,7 @@ def classes(names: Mapping[str, str]) -> Any:
     return field(default=next(iter(found.values()))[0], kw_only=True, metadata={"classes": found})
 
 
-@dataclass(frozen=True)
-class Model(Layer):
+class Model(Declared):
     """A reference's model, abstract: its fields are the keys of the reference's configuration, ``architecture`` the reference's class.
 
     ``num_labels`` is N where the class has labels and no number is given; ``labelled`` are the ends of such classes' names. With
@@ -89,12 +90,19 @@ class Model(Layer):
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
 
     def __init_subclass__(cls) -> None:
-        """Write the declared classes into the annotation, so that every reader of a layer's fields knows the choice."""
-        super().__init_subclass__()
+        """Write the declared classes into the annotation, so that every reader of a layer's fields knows the choice.
+
+        A family's published sizes and counts are in the data file of its name, unless the family or its base says where.
+        """
         declared = vars(cls).get("architecture")
         if isinstance(declared, Field):
             names = tuple(name for names in declared.metadata["classes"].values() for name in names)
             cls.__annotations__["architecture"] = Literal[names]
+            if cls.published is Model.published:
+                keys = {name: one.metadata.get("key") for name, one in vars(cls).items() if isinstance(one, Field)}
+                inside: dict[str, Any] = {name: one.reader.model for name, one in keys.items() if isinstance(one, Nested)}
+                cls.published, cls.claims = published_in(cls.__module__.removeprefix("paramsym.models."), **inside)
+        super().__init_subclass__()
 
     def __post_init__(self) -> None:
         name: Any = self.architecture  # not yet checked

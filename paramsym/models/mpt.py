@@ -18,7 +18,6 @@ from paramsym.models.keys import Flag, Key, Real, Sizes, refused
 from paramsym.models.model import LANGUAGE, classes, family, key
 
 
-@dataclass(frozen=True)
 class Mpt(Decoder):
     """MPT and its heads, as the reference class ``architecture`` stores them.
 

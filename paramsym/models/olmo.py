@@ -5,7 +5,7 @@ References: ``transformers.models.olmo`` and ``olmo2`` 5.23, names and shapes of
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 from paramsym.core.layer import Layer
 from paramsym.layers.heads import HeadNorm
@@ -17,7 +17,6 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.rope import rope_arguments
 
 
-@dataclass(frozen=True)
 class Olmo(RmsDecoder):
     """OLMo, OLMo 2 and their heads, as the reference class ``architecture`` stores them.
 

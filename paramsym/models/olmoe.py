@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Literal
 
 from paramsym.algebra.convolution import over
@@ -18,7 +18,6 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.rope import rope_arguments
 
 
-@dataclass(frozen=True)
 class Olmoe(RmsDecoder):
     """OLMoE and its head, as the reference class ``architecture`` stores them.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from paramsym.algebra.size import Count, Dim, same
@@ -26,7 +26,6 @@ TABLE = dims("H_e")
 """The embedding size, if it is not the hidden size."""
 
 
-@dataclass(frozen=True)
 class Opt(Decoder):
     """OPT and its heads, as the reference class ``architecture`` stores them.
 
@@ -95,7 +94,6 @@ class Opt(Decoder):
         return Around(layers, self.activation_function, self.do_layer_norm_before, self.dropout)
 
 
-@dataclass(frozen=True)
 class OptDecoder(Holder):
     """The embeddings, the projections to and from the hidden size, the blocks, the last norm."""
 

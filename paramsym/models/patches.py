@@ -25,7 +25,6 @@ from paramsym.models.model import key
 from paramsym.program import Own, Value, drop, rearrange
 
 
-@dataclass(frozen=True)
 class PatchModel(Classifying):
     """A model that cuts images of width W into (W/K)**2 patches of K by K pixels, abstract.
 
@@ -79,7 +78,6 @@ def _fitting(image: Dim, patch: Dim) -> Dim:
         raise DivisibilityError(f"{error}{hint}") from None
 
 
-@dataclass(frozen=True)
 class PatchTransformer(PatchModel):
     """A transformer over the patches of an image, abstract; ``head_dim`` is H/A if it is None."""
 
@@ -170,7 +168,6 @@ class Embeddings(Layer):
         return drop(x if positions is None else x + positions, self.dropped)
 
 
-@dataclass(frozen=True)
 class PatchBase(Holder):
     """The base model: ``embeddings``, the ``blocks``, ``layernorm``, and a ``pooler`` whose result is not used, if present."""
 

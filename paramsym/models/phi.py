@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 from paramsym.algebra.convolution import over
 from paramsym.core.layer import Layer
@@ -16,7 +16,6 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.rope import rope_arguments
 
 
-@dataclass(frozen=True)
 class Phi(GroupedDecoder):
     """Phi-1, Phi-1.5, Phi-2 and their heads, as the reference class ``architecture`` stores them.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 from paramsym.algebra.size import Dim, cat
@@ -18,7 +18,6 @@ from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value, heads, segments
 
 
-@dataclass(frozen=True)
 class Phi3(RmsDecoder):
     """Phi-3, Phi-4 and their heads, as the reference class ``architecture`` stores them: Llama's matrices, fused.
 
@@ -47,7 +46,6 @@ class Phi3(RmsDecoder):
         return self.pre_norm(attention, mlp, dropped=self.resid_pdrop)
 
 
-@dataclass(frozen=True)
 class FusedAttention(RotatedAttention):
     """Rotated attention with queries, keys and values from one product, ``qkv_proj``."""
 
@@ -56,7 +54,6 @@ class FusedAttention(RotatedAttention):
         return query, key, value
 
 
-@dataclass(frozen=True)
 class FusedGated(Holder):
     """A gated feed-forward network with gate and up projection from one product, ``gate_up_proj``."""
 

@@ -46,7 +46,6 @@ class LayerNumbers(Key):
         return tuple(value)
 
 
-@dataclass(frozen=True)
 class QwenMoe(RmsDecoder):
     """Qwen's mixtures of experts and their heads, as the reference class ``architecture`` stores them.
 

@@ -6,7 +6,6 @@ Reference: ``transformers.models.resnet`` 5.23, names and shapes of its state di
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from paramsym.algebra.convolution import over
@@ -21,14 +20,12 @@ from paramsym.models.blocks import Holder, activation
 from paramsym.models.images import Classifying, convolved, no_labels
 from paramsym.models.keys import Flag, Function, Several, Sizes, Word
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.program import Own, Value, axes, pool, reduce
 
 REDUCTION = 4
 """The ratio of a bottleneck's outer width to its inner one."""
 
 
-@dataclass(frozen=True)
 class ResNetV15(Classifying, Backbone):
     """ResNet, its classifier and its backbone, as the reference class ``architecture`` stores them.
 
@@ -53,8 +50,6 @@ class ResNetV15(Classifying, Backbone):
     downsample_in_first_stage: bool = key(Flag())
     downsample_in_bottleneck: bool = key(Flag())
     architecture: str = classes({"ResNet": "Model ForImageClassification Backbone"})
-
-    published, claims = published_in("resnet_v1_5")
 
     def conditions(self) -> None:
         super().conditions()
@@ -111,7 +106,6 @@ class ResNetV15(Classifying, Backbone):
         return _Block({**skips, "layer": body, **learned("activation", self.hidden_act)}, self.hidden_act)
 
 
-@dataclass(frozen=True)
 class _Block(Holder):
     """The convolutions ``layer``, added to the shortcut, or to its ``shortcut``; then the activation."""
 
@@ -122,7 +116,6 @@ class _Block(Holder):
         return activation(own, self.function, own.layer(x) + passed, "activation")
 
 
-@dataclass(frozen=True)
 class _Embedder(Holder):
     """The stem: a convolution and a pooling; both halve the sides."""
 
@@ -130,7 +123,6 @@ class _Embedder(Holder):
         return pool("max", own.embedder(x), (3, 3), (2, 2), ((1, 1), (1, 1)))
 
 
-@dataclass(frozen=True)
 class _Base(Holder):
     """The stem and the stages; ``chosen`` are the numbers of the returned maps, 0 for the stem; the last one if it is None."""
 

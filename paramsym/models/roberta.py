@@ -19,13 +19,11 @@ from paramsym.models.bert import ENCODER, BertLike
 from paramsym.models.bert_blocks import BertEmbeddings, Predictions, text_classifier
 from paramsym.models.keys import Flag, Whole
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.program import Own, Value, compare, constant, cumulate, drop, past, where
 
 _NAMES = f"Model ForMaskedLM ForCausalLM {ENCODER}"
 
 
-@dataclass(frozen=True)
 class Roberta(BertLike):
     """RoBERTa, XLM-RoBERTa and their heads, as the reference class ``architecture`` stores them.
 
@@ -46,7 +44,6 @@ class Roberta(BertLike):
 
     base_name, output = "roberta", "lm_head.decoder"
     pooled = ("MultipleChoice",)
-    published, claims = published_in("roberta")
 
     def parts(self) -> Iterator[Part]:
         parts = tuple(super().parts())

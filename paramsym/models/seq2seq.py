@@ -28,7 +28,6 @@ class Ending(Whole):
         return super().read(None if isinstance(value, list) else value, where, sizes)
 
 
-@dataclass(frozen=True)
 class Seq2Seq(Model):
     """A model that reads the token ids of a source, ``input_ids``, and of a target, ``decoder_input_ids``; abstract.
 

@@ -17,12 +17,10 @@ from paramsym.models.images import feed_forward, no_labels
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import classes, family, key
 from paramsym.models.patches import whole_patches
-from paramsym.models.published import published_in
 from paramsym.models.towers import PROJECTED, SEEING, ReadingTower, SeeingTower, TwoTowers, inside
 from paramsym.program import Own, Value, compact, copies, take
 
 
-@dataclass(frozen=True)
 class SiglipText(ReadingTower):
     """SigLIP's tower for text, as the reference stores it.
 
@@ -49,7 +47,6 @@ class SiglipText(ReadingTower):
         return x
 
 
-@dataclass(frozen=True)
 class SiglipReading(Holder):
     """``embeddings``, ``encoder``, ``final_layer_norm``; and the ``head`` of the last position."""
 
@@ -59,7 +56,6 @@ class SiglipReading(Holder):
         return x, own.head(last_position(x))
 
 
-@dataclass(frozen=True)
 class SiglipVision(SeeingTower):
     """SigLIP's tower for images, as the reference class ``architecture`` stores it.
 
@@ -88,7 +84,6 @@ class SiglipVision(SeeingTower):
         return own[""](self.checked(pixel_values))[0]
 
 
-@dataclass(frozen=True)
 class SiglipSeeing(Holder):
     """``embeddings``, ``encoder``, ``post_layernorm``; and the ``head`` that pools, if present."""
 
@@ -132,7 +127,6 @@ _TEXT = family("siglip_text_model", SiglipText)
 _VISION = family("siglip_vision_model", SiglipVision, arrange=whole_patches)
 
 
-@dataclass(frozen=True)
 class Siglip(TwoTowers):
     """SigLIP: a text tower and an image tower; or the image tower with a classifier.
 
@@ -146,8 +140,6 @@ class Siglip(TwoTowers):
     text_config: SiglipText = key(Nested(_TEXT, only=("SiglipModel",)))
     vision_config: SiglipVision = key(Nested(inside(_VISION, SEEING)))
     architecture: str = classes({"Siglip": "Model ForImageClassification"})
-
-    published, claims = published_in("siglip", text_config=SiglipText, vision_config=SiglipVision)
 
     def tensors(self) -> Iterator[Tensor]:
         if self.compares:

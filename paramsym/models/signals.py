@@ -53,7 +53,6 @@ def mean_and_deviation(x: Value) -> Value:
     return join(rearrange(mean, "b () d -> b d"), apply("sqrt", variance))
 
 
-@dataclass(frozen=True)
 class Hearing(Holder):
     """The base model over signals (batch, samples); with ``heard`` it also returns the normalised features before their projection."""
 
@@ -70,7 +69,6 @@ class Hearing(Holder):
         return (y, *more) if more else y
 
 
-@dataclass(frozen=True)
 class FrameConvolution(Holder):
     """A convolution over the signal, normalised if there is a norm, and activated."""
 
@@ -83,7 +81,6 @@ class FrameConvolution(Holder):
         return activation(own, self.function, x, "activation")
 
 
-@dataclass(frozen=True)
 class Positions(Holder):
     """The position of each frame from a convolution over many frames, (batch, frames, width)."""
 
@@ -97,7 +94,6 @@ class Positions(Holder):
         return rearrange(y, "b c s -> b s c")
 
 
-@dataclass(frozen=True)
 class HearingEncoder(Holder):
     """Positions, then the blocks; ``stable`` blocks are normalised after the last one, others before the first."""
 
@@ -134,7 +130,6 @@ class Collected(Repeat):
         return collected(own, 0, x, *along)
 
 
-@dataclass(frozen=True)
 class HearingBlock(Holder):
     """Attention and a feed-forward network, each added to the residual stream, with the norms before (``stable``) or after them."""
 
@@ -150,7 +145,6 @@ class HearingBlock(Holder):
         return x + own.adapter_layer(x) if "adapter_layer" in own else x
 
 
-@dataclass(frozen=True)
 class BlockAdapter(Holder):
     """A narrow network inside a block, for one language of many."""
 
@@ -159,7 +153,6 @@ class BlockAdapter(Holder):
         return own.linear_2(apply("relu", own.linear_1(own.norm(x))))
 
 
-@dataclass(frozen=True)
 class Adapter(Holder):
     """Convolutions after the encoder, each with fewer frames, of another width if there is a projection."""
 
@@ -169,7 +162,6 @@ class Adapter(Holder):
         return rearrange(own.layers(rearrange(x, "b s c -> b c s")), "b c s -> b s c")
 
 
-@dataclass(frozen=True)
 class Narrowing(Holder):
     """A convolution to twice the channels; one half gates the other."""
 

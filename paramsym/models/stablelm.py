@@ -18,7 +18,6 @@ from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value, collected, rearrange, take, turn
 
 
-@dataclass(frozen=True)
 class StableLm(GroupedDecoder):
     """StableLM and its heads, as the reference class ``architecture`` stores them.
 

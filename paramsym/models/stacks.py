@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from sympy import sqrt
@@ -26,7 +26,6 @@ DECODES = ("Model", "Generation", "CausalLM", "SequenceClassification", "Answeri
 ALIASES = {"num_attention_heads": "encoder_attention_heads", "hidden_size": "d_model", "num_hidden_layers": "encoder_layers"}
 
 
-@dataclass(frozen=True)
 class TwoStacks(Model):
     """A model of an encoder and a decoder of width H = ``d_model``, or of one of them; abstract."""
 
@@ -83,7 +82,6 @@ class TwoStacks(Model):
         return inward_and_out(self.d_model, sliced, key_bias=self.key_bias)
 
 
-@dataclass(frozen=True)
 class Stack(Holder):
     """One stack: the table, multiplied by the root of the width with ``scales``; positions; blocks; normalisations if they are stored."""
 
@@ -99,7 +97,6 @@ class Stack(Holder):
         return own.layer_norm(x) if "layer_norm" in own else x
 
 
-@dataclass(frozen=True)
 class Attention(Holder):
     """Attention with the projections ``q_proj``, ``k_proj``, ``v_proj`` and ``out_proj``, to its own input or to a memory.
 
@@ -123,7 +120,6 @@ class Attention(Holder):
         return own.out_proj(attend(query, key, value, mask=Mask(self.causal and memory is None), dropout=self.dropout))
 
 
-@dataclass(frozen=True)
 class Around(Holder):
     """A block: attention to itself, in a decoder to a memory, and the feed-forward network, each with a norm before it or after the sum."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 from paramsym.algebra.size import Dim
 from paramsym.models.blocks import PreNorm, RotatedAttention, feed_forward
@@ -12,7 +12,6 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.rope import rope_arguments
 
 
-@dataclass(frozen=True)
 class Starcoder2(GroupedDecoder):
     """StarCoder2 and its heads, as the reference class ``architecture`` stores them.
 

@@ -21,14 +21,12 @@ from paramsym.models.images import Merging, feed_forward, filled, masked as mark
 from paramsym.models.keys import Flag, Function, Key, Real, Several, Sizes, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.patches import PatchModel, pixels_again, whole_patches
-from paramsym.models.published import published_in
 from paramsym.program import Own, Value, attend, constant, copies, drop, heads, lookup, rearrange, reduce, roll, take
 
 _MASKED = ("MaskedImageModeling",)
 WINDOW, STRIDE = dims("M s")
 
 
-@dataclass(frozen=True)
 class Swin(PatchModel, Backbone):
     """Swin and its heads, as the reference class ``architecture`` stores them.
 
@@ -64,7 +62,6 @@ class Swin(PatchModel, Backbone):
     attention_probs_dropout_prob: float = key(Real(0.0))
 
     reads: ClassVar[Mapping[str, Key]] = {**Backbone.reads, "num_layers": Whole(only=_MASKED)}
-    published, claims = published_in("swin")
 
     def conditions(self) -> None:
         super().conditions()
@@ -141,7 +138,6 @@ class Swin(PatchModel, Backbone):
         return SwinBlock(layers, window_size=self.window_size, shift=shift, always=self.is_backbone, dropped=self.hidden_dropout_prob)
 
 
-@dataclass(frozen=True)
 class SwinBase(Holder):
     """The base model: ``embeddings``, the stages of ``encoder``, ``layernorm``. Maps are (batch, height, width, channels)."""
 
@@ -156,7 +152,6 @@ class SwinBase(Holder):
         return own.layernorm(x), *maps
 
 
-@dataclass(frozen=True)
 class SwinBlock(Holder):
     """Attention within windows of a map, moved by a ``shift``, and a feed-forward network, each after a norm.
 
@@ -202,7 +197,6 @@ class SwinBlock(Holder):
         return take(take(y, 1, 0, high), 2, 0, wide)
 
 
-@dataclass(frozen=True)
 class SwinAttention(Holder):
     """Attention within the windows of a map, with the bias of the ``relative_position_bias``; projections of the whole map."""
 

@@ -24,7 +24,6 @@ from paramsym.models.blocks import Holder, activation, last_of, scaled, tokens
 from paramsym.models.family import Family
 from paramsym.models.keys import Flag, Key, Real, Sizes, Whole, Word
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.seq2seq import Ending, Seq2Seq, Stacks
 from paramsym.program import Mask, Own, Value, attend, collected, constant, drop, each, heads, in_turn, rearrange, remember, take
 from paramsym.program.attention import root_reciprocal
@@ -33,7 +32,6 @@ _DECODES = ("T5Model", "Generation", "SequenceClassification", "Answering")
 DECODER_LAYERS = dims("L_d")
 
 
-@dataclass(frozen=True)
 class T5(Seq2Seq):
     """T5, mT5, UMT5 and their heads, as the reference class ``architecture`` stores them.
 
@@ -77,7 +75,6 @@ class T5(Seq2Seq):
     labelled: ClassVar[tuple[str, ...]] = ("Classification", "Answering")
     ignored: ClassVar[Mapping[str, str]] = {"named the number of positions of the training data, and no class reads it": "n_positions"}
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {"is_encoder_decoder": (True, False)}
-    published, claims = published_in("t5")
 
     def conditions(self) -> None:
         super().conditions()
@@ -176,7 +173,6 @@ class T5(Seq2Seq):
         return _FeedForward(layers, "gelu_new" if self.feed_forward_proj == "gated-gelu" else act, self.dropout_rate)
 
 
-@dataclass(frozen=True)
 class _Stack(Holder):
     """One stack: the table, the blocks, the last normalisation; ``dropped`` is the rate of dropout after the first and the last."""
 
@@ -187,7 +183,6 @@ class _Stack(Holder):
         return drop(own.final_layer_norm(x), self.dropped)
 
 
-@dataclass(frozen=True)
 class _SelfAttention(Holder):
     """Attention without a scale, with a bias of the scores from a table of buckets of distances."""
 
@@ -210,7 +205,6 @@ class _SelfAttention(Holder):
         return rearrange(own.relative_attention_bias(rearrange(index, "q k -> () q k")), "b q k a -> b a q k")
 
 
-@dataclass(frozen=True)
 class _CrossAttention(Holder):
     """Attention without a scale to the encoder's output; the bias of the scores is zero."""
 
@@ -224,7 +218,6 @@ class _CrossAttention(Holder):
         return y if given else (y, bias)
 
 
-@dataclass(frozen=True)
 class _FeedForward(Holder):
     """``wo`` of the activated ``wi``, or of the activated ``wi_0`` times ``wi_1``."""
 
@@ -236,7 +229,6 @@ class _FeedForward(Holder):
         return own.wo(drop(y if "wi" in own else y * own.wi_1(x), self.dropped))
 
 
-@dataclass(frozen=True)
 class _Added(Holder):
     """The output of ``body`` for the normalised input is added to the input."""
 
@@ -249,7 +241,6 @@ class _Added(Holder):
         return (y, *others) if others else y
 
 
-@dataclass(frozen=True)
 class _Block(Holder):
     """Attention, in a decoder also to the encoder's output, and the feed-forward network.
 

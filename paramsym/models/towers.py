@@ -29,7 +29,6 @@ SEEING: Mapping[Symbol, Symbol] = dict(zip((H, L, A, F), dims("H_v L_v A_v F_v")
 PROJECTED = dims("H_p")
 
 
-@dataclass(frozen=True)
 class Tower(Model):
     """One tower, abstract: L blocks of 4*H**2 + 2*F*H + 9*H + F, with the parts before and after them."""
 
@@ -42,6 +41,7 @@ class Tower(Model):
     layer_norm_eps: float = key(Real(1e-5))
     attention_dropout: float = key(Real(0.0))
 
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # the sizes in the data file are of both towers
     ignored: ClassVar[Ignored] = {
         "drops values while training in no class": "dropout",
         "the output is no word": "tie_word_embeddings",
@@ -67,7 +67,6 @@ class Tower(Model):
         return Sequential(layers=Repeat(block, self.num_hidden_layers))
 
 
-@dataclass(frozen=True)
 class ReadingTower(Tower):
     """A text tower, abstract: V words and P positions of H before the blocks."""
 
@@ -82,7 +81,6 @@ class ReadingTower(Tower):
         return TextEmbeddings(self.vocab_size, self.max_position_embeddings, self.hidden_size)
 
 
-@dataclass(frozen=True)
 class SeeingTower(Tower, PatchModel):
     """An image tower for square images, abstract: patches and their positions before the blocks."""
 
@@ -97,7 +95,6 @@ class SeeingTower(Tower, PatchModel):
         return PatchEmbeddings(self.patches()[0], self.patch_size, self.num_channels, self.hidden_size, class_token)
 
 
-@dataclass(frozen=True)
 class TwoTowers(Classifying):
     """A text tower and an image tower, and the products of their outputs; or the image tower with a classifier.
 

@@ -6,7 +6,6 @@ Reference: ``transformers.models.vit`` and ``transformers.models.deit`` 5.23.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from paramsym.algebra.size import Dim
@@ -21,13 +20,11 @@ from paramsym.models.images import feed_forward, on_map
 from paramsym.models.keys import Flag, Function, Sizes
 from paramsym.models.model import classes, family, key
 from paramsym.models.patches import PatchBase, PatchTransformer, pixels_again, rounded
-from paramsym.models.published import published_in
 from paramsym.program import Own, Value, take
 
 POOLED, STRIDE = dims("H_p s")
 
 
-@dataclass(frozen=True)
 class Vit(PatchTransformer):
     """ViT, DeiT and their heads, as the reference class ``architecture`` stores them.
 
@@ -58,7 +55,6 @@ class Vit(PatchTransformer):
     )
 
     labelled: ClassVar[tuple[str, ...]] = ("Classification", "WithTeacher")
-    published, claims = published_in("vit")
 
     def conditions(self) -> None:
         super().conditions()
@@ -112,7 +108,6 @@ class Vit(PatchTransformer):
         return (first + take(x, 1, 1)) / 2 if self._teacher else first
 
 
-@dataclass(frozen=True)
 class VitPooler(Holder):
     """The activated ``dense`` map of the first token."""
 

@@ -6,7 +6,7 @@ Reference: ``transformers.models.wav2vec2`` and ``transformers.models.hubert`` 5
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Literal
 
 from paramsym.algebra.convolution import over
@@ -25,7 +25,6 @@ from paramsym.models.blocks import Attention, FeedForward, inward_and_out
 from paramsym.models.images import ChannelsFirst
 from paramsym.models.keys import Flag, Function, Real, Several, Sizes, Word
 from paramsym.models.model import Ignored, Model, classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.signals import (
     Adapter,
     BlockAdapter,
@@ -51,7 +50,6 @@ _FRAMES, _SPEAKERS, _SEQUENCE, _CTC, _PRETRAINING = "AudioFrameClassification", 
 SPAN, OUTPUT = dims("K_p H_o")
 
 
-@dataclass(frozen=True)
 class Wav2Vec2(Model):
     """wav2vec 2.0, HuBERT and their heads, as the reference class ``architecture`` stores them.
 
@@ -136,7 +134,6 @@ class Wav2Vec2(Model):
         "repeats how many convolutions there are": "num_feat_extract_layers",
         "the output is no word that is read": "tie_word_embeddings",
     }
-    published, claims = published_in("wav2vec2")
 
     def conditions(self) -> None:
         super().conditions()

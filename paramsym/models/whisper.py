@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from paramsym.algebra.convolution import differ
@@ -20,7 +19,6 @@ from paramsym.layers.position import LearnedPositions, SinusoidalPositions
 from paramsym.models.blocks import Holder, tokens
 from paramsym.models.keys import Flag
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.seq2seq import TARGET, Stacks
 from paramsym.models.signals import Collected, Handing
 from paramsym.models.stacks import ALIASES, DECODES, ENCODES, Stack, TwoStacks
@@ -29,7 +27,6 @@ from paramsym.program import Own, Value, apply, axes, drop, each, join, rearrang
 _LISTENS = ("AudioClassification",)
 
 
-@dataclass(frozen=True)
 class Whisper(TwoStacks):
     """Whisper and its heads, as the reference class ``architecture`` stores them.
 
@@ -52,7 +49,6 @@ class Whisper(TwoStacks):
     architecture: str = classes({"Whisper": "Model ForConditionalGeneration ForCausalLM ForAudioClassification"})
 
     key_bias: ClassVar[bool] = False
-    published, claims = published_in("whisper")
 
     def tensors(self) -> Iterator[Tensor]:
         if not self._decodes and self.use_weighted_layer_sum:
@@ -127,7 +123,6 @@ class Whisper(TwoStacks):
         return Stack(layers, dropped=self.dropout)
 
 
-@dataclass(frozen=True)
 class Encoder(Holder):
     """Two convolutions over the frames of a spectrogram, positions, blocks, and a normalisation."""
 
