@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 from paramsym.algebra.numbering import Numbers
@@ -16,9 +17,9 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
 from paramsym.models.bert import ENCODER, BertLike
-from paramsym.models.bert_blocks import Attention, BertEmbeddings, Predictions
+from paramsym.models.bert_blocks import BertEmbeddings, NormedAttention, Predictions
 from paramsym.models.blocks import Holder, activation
-from paramsym.models.keys import Function, Real, Sizes
+from paramsym.models.keys import Function, Real, as_numbers
 from paramsym.models.model import classes, family, key
 from paramsym.program import Own, Value, drop
 from paramsym.program.own import through
@@ -88,7 +89,7 @@ class Albert(BertLike):
         projections = dict.fromkeys(("query", "key", "value"), Dense(width, sliced))
         layers: dict[str, Layer] = {
             "full_layer_layer_norm": norm,
-            "attention": AlbertAttention(
+            "attention": NormedAttention(
                 {**projections, "dense": Dense(sliced, width), "LayerNorm": norm},
                 output="dense",
                 dropout=self.attention_probs_dropout_prob,
@@ -109,15 +110,6 @@ class Albert(BertLike):
             yield from super().head()
         elif self.num_labels is not None:
             yield Part("sop_classifier", Sequential(classifier=Dense(self.hidden_size, self.num_labels)))
-
-
-class AlbertAttention(Attention):
-    """Attention with its output, added to the residual stream and normalised; ``dropped`` is the dropout rate before the sum."""
-
-    dropped: float = 0.0
-
-    def forward(self, own: Own, x: Value, *memory: Value) -> Value:
-        return own.LayerNorm(drop(super().forward(own, x, *memory), self.dropped) + x)
 
 
 class AlbertLayer(Holder):
@@ -173,12 +165,7 @@ def _passes(groups: int, times: int) -> list[int]:
     return [chosen.count(group) for group in range(groups)]
 
 
-def _one_is_no_letter(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """One group of one block, as in all published models, is left out of the formula."""
-    for name, letter in (("num_hidden_groups", GROUPS), ("inner_group_num", INNER)):
-        if sizes[letter] <= 1:
-            arguments[name] = sizes.pop(letter)
-
-
 _DEFAULTS = {"vocab_size": 30000, "hidden_size": 4096, "num_attention_heads": 64, "intermediate_size": 16384}
-FAMILIES = (family("albert", Albert, "", _DEFAULTS, _one_is_no_letter),)
+_ONE = partial(as_numbers, most=1, num_hidden_groups=GROUPS, inner_group_num=INNER)
+"""One group of one block, as in all published models, is left out of the formula."""
+FAMILIES = (family("albert", Albert, "", _DEFAULTS, _ONE),)

@@ -21,10 +21,10 @@ from paramsym.layers.position import Counting, LearnedPositions, SinusoidalPosit
 from paramsym.models.bert_blocks import text_classifier
 from paramsym.models.blocks import last_of, tokens
 from paramsym.models.family import Family
-from paramsym.models.keys import Flag, Real, Sizes
+from paramsym.models.keys import Flag, Real, left_out
 from paramsym.models.model import classes, family, key
 from paramsym.models.seq2seq import Seq2Seq, Stacks
-from paramsym.models.stacks import ALIASES, Stack, TwoStacks
+from paramsym.models.stacks import Stack, TwoStacks
 from paramsym.program import Own, Value, roll
 
 DECODER_WORDS = dims("V_d")
@@ -166,13 +166,6 @@ class Bart(TwoStacks, Seq2Seq):
         return Stack(layers, scales=self.scale_embedding, dropped=self.dropout)
 
 
-def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """A missing or equal vocabulary size of the decoder is the encoder's."""
-    if sizes.get(DECODER_WORDS) in {0, sizes[V]}:
-        arguments["decoder_vocab_size"] = None
-        del sizes[DECODER_WORDS]
-
-
 _OLD = {
     "described variants of the first release, which no class reads": (
         "add_bias_logits add_final_layer_norm normalize_before normalize_embedding static_position_embeddings extra_pos_embeddings"
@@ -182,7 +175,8 @@ _OLD = {
 
 
 def _family(model_type: str, prefix: str, defaults: Mapping[str, Any], labels: int = 2) -> Family:
-    return family(model_type, Bart, prefix, defaults, _settle, aliases=ALIASES, ignored=_OLD, labels=labels)
+    arrange = left_out(V, decoder_vocab_size=DECODER_WORDS)
+    return family(model_type, Bart, prefix, defaults, arrange, ignored=_OLD, labels=labels)
 
 
 FAMILIES = (

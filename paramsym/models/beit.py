@@ -15,7 +15,7 @@ from paramsym.layers.dense import Dense
 from paramsym.models.backbone import IGNORED, Backbone, Staged, settle_stages
 from paramsym.models.blocks import Holder
 from paramsym.models.images import feed_forward, mean_of_places, on_map
-from paramsym.models.keys import Flag, Key, Listed, Real, Sizes
+from paramsym.models.keys import Flag, Key, Listed, Real, Sizes, as_numbers
 from paramsym.models.model import classes, family, key
 from paramsym.models.patches import PatchTransformer, rounded
 from paramsym.models.upernet import LEVELS, fcn_head, pyramid_neck, uper_head
@@ -249,8 +249,7 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     if not arguments.get("use_auxiliary_head", True):
         for name, letter in (("auxiliary_channels", AUXILIARY), ("auxiliary_num_convs", CONVOLUTIONS)):
             del arguments[name], sizes[letter]
-    elif sizes.get(CONVOLUTIONS) == 0:
-        arguments["auxiliary_num_convs"] = sizes.pop(CONVOLUTIONS)
+    as_numbers(arguments, sizes, auxiliary_num_convs=CONVOLUTIONS)
 
 
 FAMILIES = (

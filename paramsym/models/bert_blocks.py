@@ -14,13 +14,14 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions, TokenTypes
 from paramsym.models.activations import activated
 from paramsym.models.blocks import Holder, activation
-from paramsym.program import Mask, Own, Value, attend, contract, drop, heads, remember, take
+from paramsym.program import Mask, Own, Value, attend, compact, contract, drop, heads, rearrange, remember, take
 
 
 class Attention(Holder):
     """Self-attention, or attention to an encoder's output: three projections under ``names``, and an ``output``.
 
-    With ``causal`` a position sees only earlier ones, and keys and values are kept for the next step; ``dropout`` is the rate of the
+    With ``causal`` a position sees only earlier ones. Keys and values of earlier positions, or of the encoder's output, are kept for the
+    next step. With ``laid``, the reference copies its queries into memory with heads before positions. ``dropout`` is the rate of the
     weights.
     """
 
@@ -28,15 +29,28 @@ class Attention(Holder):
     names: tuple[str, str, str] = ("query", "key", "value")
     output: str = ""
     causal: bool = False
+    laid: bool = False
     dropout: float = 0.0
 
     def forward(self, own: Own, x: Value, *memory: Value) -> Value:
         source = memory or (x,)
         query, key, value = (heads(own[name](*given)) for name, given in zip(self.names, ((x,), source, source), strict=True))
+        if self.laid:
+            query = rearrange(compact(rearrange(query, "b s a d -> b a s d")), "b a s d -> b s a d")
         if memory or self.causal:
             key, value = (remember(name, one, None if memory else 1) for name, one in (("key", key), ("value", value)))
         y = attend(query, key, value, mask=Mask(self.causal), dropout=self.dropout)
         return own[self.output](y) if self.output else y
+
+
+class NormedAttention(Attention):
+    """Attention with its output, added to the residual stream and normalised; ``dropped`` is the dropout rate before the sum."""
+
+    dropped: float = 0.0
+    norm: str = "LayerNorm"
+
+    def forward(self, own: Own, x: Value, *memory: Value) -> Value:
+        return own[self.norm](drop(super().forward(own, x, *memory), self.dropped) + x)
 
 
 class AttentionAndOutput(Holder):

@@ -29,6 +29,7 @@ from paramsym.program import (
     constant,
     drop,
     heads,
+    reduce,
     remember,
     rotate,
     take,
@@ -69,6 +70,15 @@ class PreNorm(Holder):
         (first, attention, second, feed_forward), (one, other) = self.names, self.dropped
         x = x + scaled(drop(own[attention](own[first](x), *along), one), self.residual)
         return x + scaled(drop(own[feed_forward](own[second](x)), other), self.residual)
+
+
+class PostNorm(PreNorm):
+    """A block as ``PreNorm`` with each norm after the sum."""
+
+    def forward(self, own: Own, x: Value, *along: Value) -> Value:
+        (first, attention, second, feed_forward), (one, other) = self.names, self.dropped
+        x = own[first](x + drop(own[attention](x, *along), one))
+        return own[second](x + drop(own[feed_forward](x), other))
 
 
 class Residual(Holder):
@@ -222,6 +232,26 @@ def feed_forward(
     """
     up, act, down = names
     return FeedForward({up: matrix(width, inner, bias), down: matrix(inner, width, bias), **learned(act, function)}, function, names=names)
+
+
+class Summary(Holder):
+    """One vector of a text, of the "first" or the last position or the "mean" of all, projected if there is a part ``summary``.
+
+    ``dropped`` are the dropout rates before the projection and after the activation.
+    """
+
+    function: str
+    kind: str = "first"
+    dropped: tuple[float, float] = (0.0, 0.0)
+
+    def forward(self, own: Own, x: Value) -> Value:
+        x = drop(self.position(x), self.dropped[0])
+        x = own.summary(x) if "summary" in own else x
+        return drop(activation(own, self.function, x, "activation"), self.dropped[1])
+
+    def position(self, x: Value) -> Value:
+        """Return (batch, width) of (batch, positions, width); for choices the second axis is reduced, as references do."""
+        return reduce("mean", x, 1) if self.kind == "mean" else take(x, 1, 0) if self.kind == "first" else last_position(x)
 
 
 class Gated(Holder):

@@ -26,7 +26,7 @@ from paramsym.models.activations import activated
 from paramsym.models.bert import ENCODER, BertLike
 from paramsym.models.bert_blocks import BertEmbeddings, BertLayer, Pooler
 from paramsym.models.blocks import Holder
-from paramsym.models.keys import Flag, Function, Limit, Real, Sizes, Word, Words
+from paramsym.models.keys import Flag, Function, Limit, Real, Word, Words, left_out
 from paramsym.models.model import classes, family, key
 from paramsym.program import (
     Applied,
@@ -283,13 +283,5 @@ class DebertaV2Embeddings(BertEmbeddings):
         return drop(x * constant("full", (*x.sizes[:2], 1), 1), self.dropped)  # times the mask of the positions, which hides nothing
 
 
-def _one_width(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """An embedding size equal to the hidden size becomes the same letter."""
-    for name, letter in (("embedding_size", E), ("pooler_hidden_size", POOLED)):
-        if letter in sizes and sizes[letter] == sizes[H]:
-            arguments[name] = None
-            del sizes[letter]
-
-
 _DEFAULTS = {"vocab_size": 128100, "hidden_size": 1536, "num_hidden_layers": 24, "num_attention_heads": 24, "intermediate_size": 6144}
-FAMILIES = (family("deberta-v2", DebertaV2, "", _DEFAULTS, _one_width),)
+FAMILIES = (family("deberta-v2", DebertaV2, "", _DEFAULTS, left_out(H, embedding_size=E, pooler_hidden_size=POOLED)),)

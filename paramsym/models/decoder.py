@@ -71,7 +71,6 @@ class Decoder(Model):
 
     ignored: ClassVar[Mapping[str, str]] = _IGNORED
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = _USUAL
-    depth: ClassVar[str] = "num_hidden_layers"  # the field of the number of layers
     base_name: ClassVar[str] = "model"
     renamed: ClassVar[tuple[str, ...]] = ()  # the kinds whose question answering calls the base model "transformer"
     stem: ClassVar[tuple[str, str, str]] = ("embed_tokens", "layers", "norm")  # the token table, the blocks, the last normalisation
@@ -83,11 +82,6 @@ class Decoder(Model):
     tie_word_embeddings: bool = key(Flag())
     pad_token_id: int | None = key(Whole(None, least=0))
     classifier_dropout: float | None = key(Real())
-
-    @classmethod
-    def aliases(cls) -> Mapping[str, str]:
-        spelt = zip(("num_attention_heads", "hidden_size", "num_hidden_layers"), (*cls.heads, cls.depth), strict=True)
-        return {alias: name for alias, name in spelt if alias != name}
 
     @property
     def output(self) -> tuple[str, Dim, bool]:

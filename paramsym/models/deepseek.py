@@ -23,7 +23,7 @@ from paramsym.layers.normalization import RMSNorm
 from paramsym.models.blocks import Mixture, PreNorm
 from paramsym.models.decoder import Decoder, GroupedDecoder, frequencies, gated
 from paramsym.models.experts import experts
-from paramsym.models.keys import Flag, Function, Real, Size, Sizes, Whole, Word
+from paramsym.models.keys import Flag, Function, Real, Size, Sizes, Whole, Word, as_numbers
 from paramsym.models.model import classes, family, key
 from paramsym.models.rope import check_even, check_length, rotate, rotation
 from paramsym.program import ROPE, Rope
@@ -193,8 +193,7 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     if sizes[DENSE] > sizes[L]:
         arguments["first_k_dense_replace"] = L
         del sizes[DENSE]
-    if sizes[ALWAYS] == 0:
-        arguments["n_shared_experts"] = sizes.pop(ALWAYS)
+    as_numbers(arguments, sizes, n_shared_experts=ALWAYS)
     kind, factor = rotation(arguments)
     check_even(sizes[TURNED], factor)
     rotate(arguments, sizes, sizes[TURNED], kind, factor)

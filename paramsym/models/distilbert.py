@@ -15,10 +15,10 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
 from paramsym.models.bert import ENCODER, TextModel
 from paramsym.models.bert_blocks import Attention, BertEmbeddings, TextBase
-from paramsym.models.blocks import FeedForward, Holder, activation
+from paramsym.models.blocks import FeedForward, PostNorm, activation
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import classes, family, key
-from paramsym.program import Own, Value, apply, drop, take
+from paramsym.program import Own, Value, apply, take
 
 EPS = 1e-12
 """The epsilon of all its norms, which has no key in the configuration."""
@@ -55,7 +55,7 @@ class DistilBert(TextModel):
     qa_dropout: float = key(Real(0.1))
     seq_classif_dropout: float = key(Real(0.2))
 
-    heads = ("n_heads", "dim")
+    heads, depth = ("n_heads", "dim"), "n_layers"
     base_name, output = "distilbert", "vocab_projector"
 
     def conditions(self) -> None:
@@ -102,23 +102,11 @@ class DistilBert(TextModel):
                 "ffn": FeedForward(network, self.activation, names=("lin1", "activation", "lin2")),
                 "output_layer_norm": norm,
             },
-            self.dropout,
+            names=("sa_layer_norm", "attention", "output_layer_norm", "ffn"),
+            dropped=(0.0, self.dropout),
         )
         tables = DistilBertEmbeddings(self.vocab_size, self.max_position_embeddings, None, width, eps=EPS, dropped=self.dropout)
         return TextBase({"embeddings": tables, "transformer": Sequential(layer=Repeat(block, self.n_layers))}, blocks="transformer")
-
-
-class PostNorm(Holder):
-    """Attention and the feed-forward network, each added to the residual stream and normalised after the sum.
-
-    ``dropped`` is the rate of dropout after the network.
-    """
-
-    dropped: float = 0.0
-
-    def forward(self, own: Own, x: Value) -> Value:
-        x = own.sa_layer_norm(own.attention(x) + x)
-        return own.output_layer_norm(drop(own.ffn(x), self.dropped) + x)
 
 
 @dataclass(frozen=True)
@@ -132,5 +120,4 @@ class DistilBertEmbeddings(BertEmbeddings):
     indices = ("position_ids",)
 
 
-_ALIASES = {"hidden_size": "dim", "num_attention_heads": "n_heads", "num_hidden_layers": "n_layers"}
-FAMILIES = (family("distilbert", DistilBert, aliases=_ALIASES),)
+FAMILIES = (family("distilbert", DistilBert),)

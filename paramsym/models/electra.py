@@ -15,10 +15,10 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.bert import ENCODER, BertLike
 from paramsym.models.bert_blocks import Activated, TextBase, text_classifier
-from paramsym.models.blocks import Holder, activation, last_position
-from paramsym.models.keys import Flag, Real, Sizes, Word
+from paramsym.models.blocks import Holder, Summary, activation
+from paramsym.models.keys import Flag, Real, Word, left_out
 from paramsym.models.model import classes, family, key
-from paramsym.program import Own, Value, drop, reduce, take
+from paramsym.program import Own, Value, take
 
 _CHOICE = ("ElectraForMultipleChoice",)
 
@@ -107,30 +107,5 @@ class Discriminator(Holder):
         return take(own.dense_prediction(activation(own, self.function, own.dense(x), "activation")), 2)
 
 
-class Summary(Holder):
-    """One vector for each text, of the "first" or the "last" position or the "mean" of all, projected if there is a part ``summary``.
-
-    ``dropped`` are the dropout rates before the projection and at the end.
-    """
-
-    function: str
-    kind: str = "first"
-    dropped: tuple[float, float] = (0.0, 0.0)
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """(batch, positions, width) to (batch, width); "cls_index" is the last position if none is given."""
-        x = reduce("mean", x, 1) if self.kind == "mean" else take(x, 1) if self.kind == "first" else last_position(x)
-        x = drop(x, self.dropped[0])
-        x = own.summary(x) if "summary" in own else x
-        return drop(activation(own, self.function, x, "activation"), self.dropped[1])
-
-
-def _without_a_projection(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Equal widths become one letter, without a projection."""
-    if sizes[E] == sizes[H]:
-        arguments["embedding_size"] = H
-        del sizes[E]
-
-
 _DEFAULTS = {"hidden_size": 256, "num_attention_heads": 4, "intermediate_size": 1024}
-FAMILIES = (family("electra", Electra, "", _DEFAULTS, _without_a_projection),)
+FAMILIES = (family("electra", Electra, "", _DEFAULTS, left_out(H, H, embedding_size=E)),)

@@ -19,10 +19,11 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions, check_positions
+from paramsym.models.bert_blocks import NormedAttention
 from paramsym.models.blocks import Holder, scaled, tokens
 from paramsym.models.published import published_in
 from paramsym.models.seq2seq import TARGET
-from paramsym.program import Mask, Own, Value, apply, attend, constant, features, heads, past, rearrange, remember, take
+from paramsym.program import Own, Value, apply, constant, features, past, rearrange, take
 from paramsym.program.attention import root_reciprocal
 from paramsym.program.state import after
 
@@ -165,31 +166,18 @@ class EncoderDecoder(Layer):
         layers["layer_stack"] = Repeat(_StackLayer(block), depth)
         return _Stack(layers if early else {**layers, "layer_norm": norm}, frozen=positions == "frozen")
 
-    def _attention(self, norm: LayerNorm, *, causal: bool = False) -> _Attention:
+    def _attention(self, norm: LayerNorm, *, causal: bool = False) -> NormedAttention:
         early, width = self.revision == 2018, self.d_model
         bias = early if self.attention_bias is None else self.attention_bias
         keys, values = ((self.n_head, self._per_head(given)) for given in (self.d_k, self.d_v))
-        layers = {"w_qs": Dense(width, keys, bias), "w_ks": Dense(width, keys, bias), "w_vs": Dense(width, values, bias)}
-        fc = {"fc": Dense(values, width, bias)}
-        # The early reference creates the norm before the output's projection.
-        return _Attention({**layers, "layer_norm": norm, **fc} if early else {**layers, **fc, "layer_norm": norm}, causal)
+        names = ("w_qs", "w_ks", "w_vs")
+        layers: dict[str, Layer] = {name: Dense(width, sliced, bias) for name, sliced in zip(names, (keys, keys, values), strict=True)}
+        ends: dict[str, Layer] = {"fc": Dense(values, width, bias), "layer_norm": norm}
+        layers |= dict(reversed(ends.items())) if early else ends  # the early reference creates the norm first
+        return NormedAttention(layers, names=names, output="fc", causal=causal, norm="layer_norm")
 
     def _per_head(self, given: Dim | None) -> Dim:
         return divides(self.n_head, self.d_model, "n_head", "d_model") if given is None else given
-
-
-class _Attention(Holder):
-    """Queries, keys, values and the output of A heads, and the norm after the residual sum."""
-
-    causal: bool
-
-    def forward(self, own: Own, x: Value, memory: Value | None = None) -> Value:
-        seen = x if memory is None else memory
-        query, key, value = heads(own.w_qs(x)), heads(own.w_ks(seen)), heads(own.w_vs(seen))
-        if self.causal or memory is not None:
-            axis = 1 if self.causal else None
-            key, value = remember("key", key, axis), remember("value", value, axis)
-        return own.layer_norm(own.fc(attend(query, key, value, mask=Mask(self.causal))) + x)
 
 
 class _FeedForward(Holder):

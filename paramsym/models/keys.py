@@ -6,6 +6,7 @@ names of the reference's classes whose tensors depend on the key; empty for all.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, TypeAlias
 
@@ -250,6 +251,32 @@ class Names(Key):
             if not isinstance(word, str) or word not in self.known:
                 raise refused(word, f"{where}[{position}]", ", ".join(sorted(self.known)))
         return tuple(value)
+
+
+def left_out(other: Symbol, instead: Symbol | None = None, **letters: Symbol) -> Callable[[dict[str, Any], Sizes], None]:
+    """Return the function with which a family leaves out sizes that are 0 or equal to another size; the argument becomes ``instead``.
+
+    >>> from paramsym.algebra.symbols import E, H
+    >>> arguments, sizes = {"embedding_size": E}, {E: 768, H: 768}
+    >>> left_out(H, embedding_size=E)(arguments, sizes)
+    >>> arguments, sizes
+    ({'embedding_size': None}, {H: 768})
+    """
+
+    def arrange(arguments: dict[str, Any], sizes: Sizes) -> None:
+        for name, letter in letters.items():
+            if sizes.get(letter) in {0, sizes[other]}:
+                arguments[name] = instead
+                del sizes[letter]
+
+    return arrange
+
+
+def as_numbers(arguments: dict[str, Any], sizes: Sizes, most: int = 0, **letters: Symbol) -> None:
+    """Keep sizes up to ``most`` as numbers, because a letter for them would say that there are more."""
+    for name, letter in letters.items():
+        if sizes.get(letter, most + 1) <= most:
+            arguments[name] = sizes.pop(letter)
 
 
 def numbered(letter: str, count: int) -> tuple[Symbol, ...]:

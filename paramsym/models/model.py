@@ -84,6 +84,8 @@ class Model(Declared):
     labelled: ClassVar[tuple[str, ...]] = ("Classification",)
     heads: ClassVar[tuple[str, str]] = ("num_attention_heads", "hidden_size")
     """The fields of the number of heads and of the hidden size."""
+    depth: ClassVar[str] = "num_hidden_layers"
+    """The field of the number of layers."""
     reads: ClassVar[Mapping[str, Key]] = {}
     """Keys that are no arguments; the family's ``arrange`` makes arguments of them."""
     ignored: ClassVar[Ignored] = {}
@@ -137,7 +139,8 @@ class Model(Declared):
     @classmethod
     def aliases(cls) -> Mapping[str, str]:
         """Return the names of keys that every configuration understands and this family spells differently."""
-        return {}
+        spelt = zip(("num_attention_heads", "hidden_size", "num_hidden_layers"), (*cls.heads, cls.depth), strict=True)
+        return {alias: name for alias, name in spelt if alias != name}
 
     @property
     def kind(self) -> str:

@@ -17,7 +17,7 @@ from paramsym.layers.position import LearnedPositions
 from paramsym.models.activations import learned
 from paramsym.models.blocks import Holder, RotatedAttention, inward_and_out
 from paramsym.models.decoder import Decoder
-from paramsym.models.keys import Flag, Function, Key, Real, Sizes
+from paramsym.models.keys import Flag, Function, Key, Real, Sizes, left_out
 from paramsym.models.model import classes, family, key
 from paramsym.models.stacks import Around
 from paramsym.program import Own, Value
@@ -108,9 +108,7 @@ class OptDecoder(Holder):
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     """An embedding size equal to the hidden size becomes None."""
     arguments["remove_final_layer_norm"] = arguments.pop("_remove_final_layer_norm")
-    if sizes.get(TABLE) == sizes[H]:
-        arguments["word_embed_proj_dim"] = None
-        del sizes[TABLE]
+    left_out(H, word_embed_proj_dim=TABLE)(arguments, sizes)
 
 
 FAMILIES = (family("opt", Opt, "", {"pad_token_id": 1}, _settle, ignored="activation_dropout layerdrop init_std"),)

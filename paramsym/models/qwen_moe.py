@@ -21,7 +21,7 @@ from paramsym.layers.heads import HeadNorm
 from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
 from paramsym.models.decoder import RmsDecoder, by_turns, check_window, gated
 from paramsym.models.experts import experts
-from paramsym.models.keys import Fixed, Flag, Function, Key, Sizes, Whole, refused
+from paramsym.models.keys import Fixed, Flag, Function, Key, Sizes, Whole, as_numbers, refused
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value
@@ -193,10 +193,7 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     step = arguments["decoder_sparse_step"]
     listed = {number for number in arguments["mlp_only_layers"] if 0 <= number < sizes[L] and (number + 1) % step == 0}
     arguments["mlp_only_layers"] = tuple(sorted(listed))
-    if sizes[E] == 0:
-        arguments["num_experts"] = sizes.pop(E)
-    if sizes.get(SHARED) == 0:
-        arguments["shared_expert_intermediate_size"] = sizes.pop(SHARED)
+    as_numbers(arguments, sizes, num_experts=E, shared_expert_intermediate_size=SHARED)
 
 
 def _settle_windows(arguments: dict[str, Any], sizes: Sizes, listed: tuple[str, ...] | None) -> None:

@@ -11,7 +11,7 @@ from paramsym.algebra.size import Dim, canonical, divides
 from paramsym.core.compose import Repeat
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
-from paramsym.models.blocks import Holder, activation
+from paramsym.models.blocks import Holder, PreNorm, activation
 from paramsym.program import (
     Own,
     Value,
@@ -130,23 +130,16 @@ class Collected(Repeat):
         return collected(own, 0, x, *along)
 
 
-class HearingBlock(Holder):
-    """Attention and a feed-forward network, each added to the residual stream, with the norms before (``stable``) or after them."""
+class AdaptedBlock(PreNorm):
+    """A block with a narrow network ``adapter_layer`` for one language of many, which is added at its end."""
 
-    stable: bool
-    dropped: float = 0.0
-
-    def forward(self, own: Own, x: Value) -> Value:
-        if not self.stable:
-            x = own.layer_norm(x + drop(own.attention(x), self.dropped))
-            return own.final_layer_norm(x + own.feed_forward(x))
-        x = x + drop(own.attention(own.layer_norm(x)), self.dropped)
-        x = x + own.feed_forward(own.final_layer_norm(x))
-        return x + own.adapter_layer(x) if "adapter_layer" in own else x
+    def forward(self, own: Own, x: Value, *along: Value) -> Value:
+        x = super().forward(own, x, *along)
+        return x + own.adapter_layer(x)
 
 
 class BlockAdapter(Holder):
-    """A narrow network inside a block, for one language of many."""
+    """The narrow network inside a block."""
 
     def forward(self, own: Own, x: Value) -> Value:
         """A normalisation, a projection to fewer features, ReLU, and a projection back."""

@@ -22,7 +22,7 @@ from paramsym.models.activations import check_activation, learned
 from paramsym.models.bert_blocks import text_classifier
 from paramsym.models.blocks import Holder, activation, last_of, scaled, tokens
 from paramsym.models.family import Family
-from paramsym.models.keys import Flag, Key, Real, Sizes, Whole, Word
+from paramsym.models.keys import Flag, Key, Real, Sizes, Whole, Word, as_numbers
 from paramsym.models.model import classes, family, key
 from paramsym.models.seq2seq import Ending, Seq2Seq, Stacks
 from paramsym.program import Mask, Own, Value, attend, collected, constant, drop, each, heads, in_turn, rearrange, remember, take
@@ -71,6 +71,7 @@ class T5(Seq2Seq):
     decoder_start_token_id: int | None = key(Whole(0, least=0))
     eos_token_id: int | None = key(Ending(1, least=0))
 
+    heads, depth = ("num_heads", "d_model"), "num_layers"
     reads: ClassVar[Mapping[str, Key]] = {"is_gated_act": Flag(None), "dense_act_fn": Word(None)}
     labelled: ClassVar[tuple[str, ...]] = ("Classification", "Answering")
     ignored: ClassVar[Mapping[str, str]] = {"named the number of positions of the training data, and no class reads it": "n_positions"}
@@ -297,15 +298,12 @@ def _as_read(arguments: dict[str, Any], sizes: Sizes) -> None:
         arguments["feed_forward_proj"] = ("gated-gelu_python" if function == "gelu" else f"gated-{function}") if open_gate else function
     tied, scales = arguments.pop("tie_word_embeddings", True), arguments.pop("scale_decoder_outputs", None)
     arguments["scale_decoder_outputs"] = tied if scales is None else scales
-    for name, letter in (("num_layers", L), ("num_decoder_layers", DECODER_LAYERS)):
-        if sizes.get(letter) == 0:
-            arguments[name] = sizes.pop(letter)
+    as_numbers(arguments, sizes, num_layers=L, num_decoder_layers=DECODER_LAYERS)
 
 
 def _family(model_type: str, prefix: str, defaults: Mapping[str, Any], ignored: Mapping[str, str], **own: Any) -> Family:
-    aliases = {"hidden_size": "d_model", "num_attention_heads": "num_heads", "num_hidden_layers": "num_layers", "head_dim": "d_kv"}
-    follows = {"num_decoder_layers": "num_layers"}
-    return family(model_type, T5, prefix, defaults, _as_read, aliases=aliases, ignored=ignored, follows=follows, **own)
+    own |= {"aliases": {"head_dim": "d_kv"}, "follows": {"num_decoder_layers": "num_layers"}}
+    return family(model_type, T5, prefix, defaults, _as_read, ignored=ignored, **own)
 
 
 _T5 = {

@@ -17,7 +17,7 @@ from paramsym.layers.dense import Dense
 from paramsym.models.activations import learned
 from paramsym.models.blocks import Holder, PreNorm, activation
 from paramsym.models.images import feed_forward, on_map
-from paramsym.models.keys import Flag, Function, Sizes
+from paramsym.models.keys import Flag, Function, Sizes, left_out
 from paramsym.models.model import classes, family, key
 from paramsym.models.patches import PatchBase, PatchTransformer, pixels_again, rounded
 from paramsym.program import Own, Value, take
@@ -120,9 +120,7 @@ class VitPooler(Holder):
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     """Round down where the reference does; a pooled width that is missing or equal to the width is the width."""
     rounded(arguments, sizes)
-    if arguments.get("pooler_output_size") is not None and sizes[POOLED] in {0, sizes[H]}:
-        arguments["pooler_output_size"] = None
-        del sizes[POOLED]
+    left_out(H, pooler_output_size=POOLED)(arguments, sizes)
 
 
 _IGNORED = {"resizes positions when called, not when stored": "interpolate_pos_encoding"}

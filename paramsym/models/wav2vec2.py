@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from paramsym.algebra.convolution import over
 from paramsym.algebra.size import Count, Dim, Shape
@@ -21,11 +21,12 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import GroupNorm, LayerNorm
 from paramsym.layers.parameter import Parameter
 from paramsym.models.activations import learned
-from paramsym.models.blocks import Attention, FeedForward, inward_and_out
+from paramsym.models.blocks import Attention, FeedForward, PostNorm, PreNorm, inward_and_out
 from paramsym.models.images import ChannelsFirst
-from paramsym.models.keys import Flag, Function, Real, Several, Sizes, Word
+from paramsym.models.keys import Flag, Function, Real, Several, Word, left_out
 from paramsym.models.model import Ignored, Model, classes, family, key
 from paramsym.models.signals import (
+    AdaptedBlock,
     Adapter,
     BlockAdapter,
     Collected,
@@ -33,7 +34,6 @@ from paramsym.models.signals import (
     FrameConvolution,
     Handing,
     Hearing,
-    HearingBlock,
     HearingEncoder,
     MaskedFrames,
     Narrowing,
@@ -280,16 +280,13 @@ class Wav2Vec2(Model):
             narrow = self.adapter_attn_dim
             adapter = {"norm": LayerNorm(width), "linear_1": Dense(width, narrow), "linear_2": Dense(narrow, width)}
             layers["adapter_layer"] = BlockAdapter(adapter)
-        return HearingBlock(layers, self.do_stable_layer_norm, self.hidden_dropout)
-
-
-def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """An output width that is missing, or is the hidden size, gets no letter."""
-    if sizes.get(OUTPUT) in {0, sizes[H]}:
-        arguments["output_hidden_size"] = None
-        del sizes[OUTPUT]
+        kind = PostNorm if not self.do_stable_layer_norm else AdaptedBlock if "adapter_layer" in layers else PreNorm
+        return kind(layers, names=("layer_norm", "attention", "final_layer_norm", "feed_forward"), dropped=(self.hidden_dropout, 0.0))
 
 
 _UNREAD = """num_codevectors_per_group num_codevector_groups codevector_dim proj_codevector_dim
 tdnn_dim tdnn_kernel tdnn_dilation xvector_output_dim"""
-FAMILIES = (family("wav2vec2", Wav2Vec2, "Wav2Vec2", arrange=_settle), family("hubert", Wav2Vec2, "Hubert", without=_UNREAD))
+FAMILIES = (
+    family("wav2vec2", Wav2Vec2, "Wav2Vec2", arrange=left_out(H, output_hidden_size=OUTPUT)),
+    family("hubert", Wav2Vec2, "Hubert", without=_UNREAD),
+)

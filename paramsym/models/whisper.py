@@ -21,7 +21,7 @@ from paramsym.models.keys import Flag
 from paramsym.models.model import classes, family, key
 from paramsym.models.seq2seq import TARGET, Stacks
 from paramsym.models.signals import Collected, Handing
-from paramsym.models.stacks import ALIASES, DECODES, ENCODES, Stack, TwoStacks
+from paramsym.models.stacks import DECODES, ENCODES, Stack, TwoStacks
 from paramsym.program import Own, Value, apply, axes, drop, each, join, rearrange, reduce, softmax
 
 _LISTENS = ("AudioClassification",)
@@ -153,7 +153,7 @@ FAMILIES = (
         "whisper",
         Whisper,
         defaults=_TINY,
-        aliases={**ALIASES, "num_key_value_heads": "encoder_attention_heads"},
+        aliases={"num_key_value_heads": "encoder_attention_heads"},
         ignored={
             "is computed by the reference, which does not use it": "scale_embedding",
             "masks the input while training": (
