@@ -98,7 +98,6 @@ class TextModel(Model):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """The token ids, and an encoder's output."""
         choices = (CHOICES,) if self.architecture.endswith("MultipleChoice") else ()
         memory = {"encoder_hidden_states": (B, SOURCE, self.width)} if self.reads_memory else {}
         return {"input_ids": (B, *choices, S), **memory}
@@ -117,7 +116,6 @@ class TextModel(Model):
 
     @property
     def classifier_rate(self) -> float:
-        """The dropout rate of the head's input."""
         return 0.0
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Any:
@@ -155,7 +153,6 @@ class BertLike(TextModel):
         return TextBase({"embeddings": self.embeddings(), "encoder": self.encoder(), **self.pooler()})
 
     def embeddings(self) -> BertEmbeddings:
-        """Return the tables."""
         return self.tables(self.hidden_size)
 
     def tables(self, width: Dim, kind: type[BertEmbeddings] = BertEmbeddings, **own: Any) -> BertEmbeddings:
@@ -168,7 +165,6 @@ class BertLike(TextModel):
         return {"pooler": Pooler(self.hidden_size, name)} if self.has_pooler else {}
 
     def encoder(self) -> Layer:
-        """Return the blocks."""
         sliced, rate = (self.num_attention_heads, self.head_width()), self.attention_probs_dropout_prob
         projections: dict[str, Layer] = dict.fromkeys(("query", "key", "value"), Dense(self.hidden_size, sliced))
         attentions: dict[str, Layer] = {"attention": Attention(projections, causal=getattr(self, "is_decoder", False), dropout=rate)}

@@ -184,7 +184,6 @@ class RotatedAttention(Holder):
         return query, key, value
 
     def turned(self, x: Value, *turn: Value) -> Value:
-        """Return queries or keys, rotated by cosines and sines."""
         return rotate(x, *turn, partly=self.partly, halves=self.halves)
 
     def forward(self, own: Own, x: Value, *turn: Value) -> Value:

@@ -135,7 +135,6 @@ class DebertaV2(BertLike):
         return self.tables(self.hidden_size, DebertaV2Embeddings, **own)
 
     def encoder(self) -> DebertaV2Encoder:
-        """Return the blocks, and the tensors that they share."""
         width, norm, kernel = self.hidden_size, self.norm(), self.conv_kernel_size
         layers: dict[str, Layer] = {"layer": Repeat(self._layer(), self.num_hidden_layers)}
         if self.relative_attention:

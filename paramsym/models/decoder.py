@@ -110,7 +110,6 @@ class Decoder(Model):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """The token ids: (batch, positions)."""
         return {"input_ids": (B, S)}
 
     @property
@@ -154,11 +153,9 @@ class Decoder(Model):
         return Stem(layers, blocks=self.stem[1], scale=getattr(self, "embedding_multiplier", 1.0), dropped=dropped)
 
     def token_table(self) -> Layer:
-        """Return the token table."""
         return Embedding(self.vocab_size, self.width)
 
     def blocks(self) -> Layer:
-        """Return the L blocks."""
         return Repeat(self.block(), getattr(self, self.depth))
 
     def in_turn(self, block: Callable[[str], Layer], kinds: tuple[str, ...]) -> Layer:
@@ -169,7 +166,6 @@ class Decoder(Model):
         return Ladder(tuple(built[kind] for kind in kinds), depth) if any(one != first for one in others) else Repeat(first, depth)
 
     def block(self) -> Layer:
-        """Return one block."""
         raise NotImplementedError
 
     def rotated(self) -> dict[str, Layer]:

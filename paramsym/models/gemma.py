@@ -84,7 +84,6 @@ class Gemma(RmsDecoder):
 
     @property
     def generation(self) -> str:
-        """Which of the three it is."""
         return self.kind.removesuffix("Text")
 
     def token_table(self) -> Layer:

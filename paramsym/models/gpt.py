@@ -65,7 +65,6 @@ class Gpt(Decoder):
 
     @property
     def inner(self) -> Dim:
-        """The width of the feed-forward network."""
         return 4 * self.n_embd if self.n_inner is None else self.n_inner
 
     def forward(self, own: Own, input_ids: Value, *along: Value) -> Any:
@@ -171,7 +170,6 @@ class FusedAttention(Holder):
         return query, key, value
 
     def attended(self, own: Own, query: Value, key: Value, value: Value, bias: Value | None = None, seen: Value | None = None) -> Value:
-        """Return the output of the attention."""
         key, value = remember("key", key, axis=1), remember("value", value, axis=1)
         how: dict[str, Any] = {"scale": self.scale, "bias": bias, "seen": seen, "dropout": self.dropout}
         return own[self.names[1]](attend(query, key, value, mask=Mask(causal=True, written=self.written), **how))

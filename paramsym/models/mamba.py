@@ -81,7 +81,6 @@ class _StateSpace(Decoder):
         return Residual({"norm": self.norm(), "mixer": activated}, branches=(("norm", "mixer"),))
 
     def mixer(self) -> Mamba | Mamba2:
-        """Return the state-space layer."""
         raise NotImplementedError
 
 

@@ -60,7 +60,6 @@ class Opt(Decoder):
     stem = ("decoder.embed_tokens", "decoder.layers", "decoder.final_layer_norm")
 
     def output_width(self) -> Dim:
-        """The width of the token table."""
         return self.hidden_size if self.word_embed_proj_dim is None else self.word_embed_proj_dim
 
     def base(self) -> Layer:

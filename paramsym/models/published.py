@@ -80,7 +80,6 @@ class _File:
 
     @cached_property
     def claims(self) -> tuple[Claim, ...]:
-        """The published counts."""
         found = [(row, SOURCES.get(row["source"], row["source"])) for row in self.rows if "count" in row]
         return tuple(
             Claim(row["name"], int(row["count"]), source, row["class"], int(row.get("besides", 0)), row.get("note", ""))

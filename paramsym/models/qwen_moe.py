@@ -179,7 +179,6 @@ class SparsePattern(Layer):
         return [(Numbers(count, start + n, period), ways[n]) for n, count in enumerate(counts) if count != 0]
 
     def _way(self, number: int) -> Layer:
-        """Return the layer of a number."""
         turning = self.turns and (self.until is None or number < self.until)
         dense, sparse = self.turns[number % len(self.turns)] if turning else (self.dense, self.sparse)
         return sparse if (number + 1) % self.step == 0 and number not in self.only else dense

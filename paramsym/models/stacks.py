@@ -59,7 +59,6 @@ class TwoStacks(Model):
         return True
 
     def encoder_block(self) -> Around:
-        """Return one block of the encoder."""
         return self._block(self.encoder_attention_heads, self.encoder_ffn_dim, crosses=False)
 
     def decoder_blocks(self) -> Repeat:
