@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from functools import partial
 from typing import Any, ClassVar
 
@@ -11,6 +11,7 @@ from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, canonical, per
 from paramsym.algebra.symbols import E, dims
 from paramsym.core.compose import Repeat, Sequential, Shared
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
 from paramsym.layers.dense import Dense
@@ -122,8 +123,7 @@ class AlbertLayer(Holder):
         return own.full_layer_layer_norm(own.ffn_output(activation(own, self.function, own.ffn(x), "activation")) + x)
 
 
-@dataclass(frozen=True)
-class AlbertGroups(Layer):
+class AlbertGroups(Declared):
     """Stored groups of blocks; a token passes ``times`` groups, each of them several times.
 
     Like ``Shared`` for several blocks: they may be passed a different number of times, together ``times`` times.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, canonical
 from paramsym.core.compose import Block
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError, ConfigError
 from paramsym.layers.normalization import LayerNorm
@@ -117,8 +118,7 @@ def stage_number(name: str) -> int:
     return number
 
 
-@dataclass(frozen=True)
-class Staged(Layer):
+class Staged(Declared):
     """``depth`` numbered blocks; the outputs after ``chosen`` numbers of blocks are returned, in the order of ``chosen``.
 
     >>> from paramsym import Dense, H, L

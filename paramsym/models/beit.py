@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from paramsym.algebra.size import Count, Dim, canonical
 from paramsym.algebra.symbols import F, L, V, dims
 from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ConfigError
 from paramsym.layers.dense import Dense
@@ -201,8 +202,7 @@ class BeitBlock(Holder):
         return x + (y if self.width is None else y * own.lambda_2)
 
 
-@dataclass(frozen=True)
-class BeitPositionBias(Layer):
+class BeitPositionBias(Declared):
     """A bias per head for every distance between two patches, and three more rows for those from, to and at the class token.
 
     >>> from paramsym.algebra.symbols import A

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from paramsym.algebra.size import Dim
-from paramsym.core.layer import Layer, Part, Tensor
+from paramsym.core.declared import Declared
+from paramsym.core.layer import Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
@@ -120,8 +121,7 @@ class BertLayer(Holder):
         return own.output(own.intermediate(x), x)
 
 
-@dataclass(frozen=True)
-class Pooler(Layer):
+class Pooler(Declared):
     """One vector for each text: an activated projection of the first position, under a ``name`` or without a prefix.
 
     >>> from paramsym import B, H, S, output_shape
@@ -184,8 +184,7 @@ class TwoHeads(Holder):
         return own.predictions(x), own.seq_relationship(pooled)
 
 
-@dataclass(frozen=True)
-class BertEmbeddings(Layer):
+class BertEmbeddings(Declared):
     """Word, position and optional token type tables and their normalisation: (V + P + T + 2)*H. The index buffers are in no state dict.
 
     >>> from paramsym import H, P, T, V

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from sympy import Expr
@@ -281,8 +281,7 @@ class Mixture(Holder):
         return y + (shared * apply("sigmoid", own[gate](x)) if gate in own else shared)
 
 
-@dataclass(frozen=True)
-class Ladder(Layer):
+class Ladder(Declared):
     """``depth`` numbered blocks with the same tensors; ``blocks`` are their different forward passes.
 
     The forward passes alternate; with ``first`` this number of copies of the first one come before, and the others alternate after them.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 from paramsym.algebra.size import Count, Dim, Shape, canonical
 from paramsym.algebra.symbols import B, C, K, W, dims
 from paramsym.core.compose import Block, Repeat, Sequential
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
 from paramsym.layers.convolution import Conv2d
@@ -124,8 +125,7 @@ class _Base(Holder):
         return vector if self.pooled else x
 
 
-@dataclass(frozen=True)
-class ConvNextBlock(Layer):
+class ConvNextBlock(Declared):
     """A convolution per channel, a normalisation and two matrices, scaled where ``scaled``.
 
     >>> from paramsym.algebra.symbols import C

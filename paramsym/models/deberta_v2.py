@@ -6,7 +6,7 @@ Reference: ``transformers.models.deberta_v2`` 5.23, names and shapes of its stat
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
 
 from sympy import Expr
@@ -248,7 +248,6 @@ class DebertaV2Encoder(Holder):
         return y if rest == 0 else through([(Numbers(rest, 1, 1, "layer.{}"), block)], (y,), table)
 
 
-@dataclass(frozen=True)
 class DebertaV2Embeddings(BertEmbeddings):
     """Words, and positions and token types if there are any; the projection to the hidden size; the normalisation.
 

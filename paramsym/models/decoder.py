@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from paramsym.algebra.convolution import up_over
 from paramsym.algebra.size import Count, Dim, Shape, divides, same
 from paramsym.algebra.symbols import A, B, D, F, G, H, L, S, V
 from paramsym.core.compose import Repeat
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
 from paramsym.layers.dense import Dense
@@ -247,8 +248,7 @@ def gated(width: Dim, inner: Dim, function: str, *, bias: bool = False) -> Gated
     return Gated({"gate_proj": up, "up_proj": up, "down_proj": Dense(inner, width, bias), **learned("act_fn", function)}, function)
 
 
-@dataclass(frozen=True)
-class EmptyDense(Layer):
+class EmptyDense(Declared):
     """A linear layer without inputs or without outputs, as torch builds it: its matrix is stored and empty.
 
     >>> EmptyDense(0, H, bias=True).shapes()
@@ -269,8 +269,7 @@ class EmptyDense(Layer):
         return y + own.bias if self.bias else y
 
 
-@dataclass(frozen=True)
-class RotaryFrequencies(Layer):
+class RotaryFrequencies(Declared):
     """Two buffers of inverse rotary frequencies (Su et al. 2021), one number for each two entries; the reference does not save them.
 
     ``layer_types`` are the kinds of layers that have separate frequencies. ``rope`` has the settings of the frequencies; a tuple has one

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 from sympy import Rational, floor
@@ -11,6 +11,7 @@ from sympy import Rational, floor
 from paramsym.algebra.size import Dim, canonical
 from paramsym.algebra.symbols import L, dims
 from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.models.backbone import IGNORED, Backbone, Staged, settle_stages
@@ -89,8 +90,7 @@ class Dinov2(PatchTransformer, Backbone):
         return Gated({"gate_proj": Dense(width, gated), "up_proj": Dense(width, gated), "down_proj": Dense(gated, width)}, "silu")
 
 
-@dataclass(frozen=True)
-class LayerScale(Layer):
+class LayerScale(Declared):
     """The scale of a sub-layer (Touvron et al. 2021): ``lambda1`` (H,).
 
     >>> from paramsym.algebra.symbols import H

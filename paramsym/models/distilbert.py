@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 from paramsym.algebra.size import Count, Dim, equal
 from paramsym.algebra.symbols import A, F, H, L, P, V
@@ -109,7 +109,6 @@ class DistilBert(TextModel):
         return TextBase({"embeddings": tables, "transformer": Sequential(layer=Repeat(block, self.n_layers))}, blocks="transformer")
 
 
-@dataclass(frozen=True)
 class DistilBertEmbeddings(BertEmbeddings):
     """BERT's, with one index buffer.
 

@@ -12,6 +12,7 @@ from typing import Literal
 from paramsym.algebra.size import Count, Dim, Shape, canonical, divides
 from paramsym.algebra.symbols import A, B, F, H, L, P, S, V
 from paramsym.core.compose import Repeat
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import StructureError
 from paramsym.layers.convolution import Conv1d
@@ -32,8 +33,7 @@ CLAIMS = _PUBLISHED[1]
 """Published counts; ``name`` is the published size, with positions computed for the paper's own."""
 
 
-@dataclass(frozen=True)
-class EncoderDecoder(Layer):
+class EncoderDecoder(Declared):
     r"""The Transformer for translation: a stack of encoder layers, and a stack of decoder layers that also attend to the encoder's output.
 
     The arguments are the reference's: H = ``d_model``, F = ``d_inner``, A = ``n_head``, L = ``n_layers``, V = ``n_src_vocab``. Arguments
@@ -224,8 +224,7 @@ class _FromOne(LearnedPositions):
         return constant("positions", (x.sizes[-2],), canonical(1 + past()), kind="index")
 
 
-@dataclass(frozen=True)
-class _SinusoidBuffer(Layer):
+class _SinusoidBuffer(Declared):
     """Sinusoids in a buffer, with an axis for the batch."""
 
     rows: Dim

@@ -87,7 +87,6 @@ class Family:
         return _words(self.ignored)
 
 
-@dataclass(frozen=True)
 class Nested(Key):
     """A key that holds a separate configuration, and becomes an inner model. ``reader`` has its own letters.
 

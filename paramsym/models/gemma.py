@@ -13,6 +13,7 @@ from sympy import sqrt
 
 from paramsym.algebra.size import Dim, divides
 from paramsym.algebra.symbols import D, L, dims
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ConfigError
 from paramsym.layers.embedding import Embedding
@@ -159,8 +160,7 @@ class GemmaRMSNorm(RMSNorm):
         return normalise(x, "rms", *over, eps=self.eps, scale=own.weight + 1)
 
 
-@dataclass(frozen=True)
-class ScaledEmbedding(Layer):
+class ScaledEmbedding(Declared):
     """A table whose rows are scaled when they are looked up: ``weight`` (V, H), and the factor, which is not saved.
 
     >>> from paramsym.algebra.symbols import H, V
@@ -185,7 +185,6 @@ _LONGEST = 256
 """The most layers of a pattern."""
 
 
-@dataclass(frozen=True)
 class RopesByKind(Key):
     """The key of the rotation in each kind of layer: an object with an object for each, or null."""
 

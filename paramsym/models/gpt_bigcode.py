@@ -6,9 +6,10 @@ Reference: ``transformers.models.gpt_bigcode`` 5.23, names and shapes of its sta
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 from paramsym.algebra.size import Axis, Dim, cat
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
 from paramsym.layers.dense import Dense
@@ -57,8 +58,7 @@ class GptBigCode(Gpt):
         return self.fused_block(Dense, fused, shared, None if self.scale_attn_weights else 1.0)
 
 
-@dataclass(frozen=True)
-class CausalMask(Layer):
+class CausalMask(Declared):
     """A model and its causal mask ``bias``, a buffer (P, P) that is not saved.
 
     >>> from paramsym.algebra.symbols import P

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 from paramsym.algebra.size import Count, Dim
@@ -93,7 +93,6 @@ class MaskedAttention(RotatedAttention):
         yield Tensor("bias", (1, 1, self.positions, self.positions), role="statistic", buffer=True, persistent=False)
 
 
-@dataclass(frozen=True)
 class AttentionTypes(Key):
     """Patterns of layers with their numbers of repetitions: ``[[["global", "local"], 12]]``, which is also the meaning of null."""
 

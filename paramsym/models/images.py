@@ -9,7 +9,8 @@ from typing import Any, ClassVar, TypeVar
 from paramsym.algebra.convolution import over, up_over
 from paramsym.algebra.size import Axis, Count, Dim, canonical, per
 from paramsym.algebra.symbols import N
-from paramsym.core.layer import Layer, Part
+from paramsym.core.declared import Declared
+from paramsym.core.layer import Part
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
@@ -112,8 +113,7 @@ def filled(x: Value, parts: tuple[Dim, ...]) -> Value:
     return pad(x, (*rest, (0, 0)))
 
 
-@dataclass(frozen=True)
-class Merging(Layer):
+class Merging(Declared):
     """Four neighbours joined and their width halved; the first version normalises before, the second after it."""
 
     width: Dim

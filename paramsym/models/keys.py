@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, dataclass_transform
 
 from sympy import Symbol
 
@@ -27,13 +27,18 @@ class _Defaults:
     nothing: Any = None  # the value for null
 
 
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
 @dataclass(frozen=True)
 class Key(_Defaults):
-    """A key of a configuration, abstract."""
+    """A key of a configuration, abstract; a subclass is a frozen dataclass without a decorator."""
 
     _: KW_ONLY
     only: tuple[str, ...] = ()
     null: bool = False
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        dataclass(frozen=True)(cls)
 
     def read(self, value: Any, where: str, sizes: Sizes, /) -> Any:
         """Check a value, put its sizes in, and return the constructor's argument.
@@ -61,7 +66,6 @@ class Key(_Defaults):
         return self.null or self.default is None
 
 
-@dataclass(frozen=True)
 class Size(Key):
     """A size: the letter it becomes, and the reference's default."""
 
@@ -77,7 +81,6 @@ class Size(Key):
         return self.letter
 
 
-@dataclass(frozen=True)
 class Pair(Key):
     """One size for both directions, or a list of two: height, then width."""
 
@@ -99,7 +102,6 @@ class Pair(Key):
         return self.letters
 
 
-@dataclass(frozen=True)
 class Limit(Key):
     """A size, or zero or less (-1, usually) if there is none."""
 
@@ -113,7 +115,6 @@ class Limit(Key):
         return self.letter
 
 
-@dataclass(frozen=True)
 class Several(Key):
     """A list of sizes, one letter each, numbered from 1: ``C_1``, ``C_2``, ..."""
 
@@ -133,7 +134,6 @@ class Several(Key):
         return letters
 
 
-@dataclass(frozen=True)
 class Whole(Key):
     """A whole number or null without a letter: a window, or another name of a size."""
 
@@ -145,7 +145,6 @@ class Whole(Key):
         return whole(value, where, self.least)
 
 
-@dataclass(frozen=True)
 class Fixed(Key):
     """A number from ``least`` to ``most`` that decides which tensors exist, and so has no letter."""
 
@@ -159,7 +158,6 @@ class Fixed(Key):
         return found
 
 
-@dataclass(frozen=True)
 class Flag(Key):
     """True or false; null, if allowed, is false. The default is None if the reference computes the value for a missing key."""
 
@@ -180,7 +178,6 @@ class Flag(Key):
         return self.default
 
 
-@dataclass(frozen=True)
 class Real(Key):
     """A number that is not a size: a rate, a limit, a scale, or an initial value that decides whether a tensor exists."""
 
@@ -192,7 +189,6 @@ class Real(Key):
         return float(value)
 
 
-@dataclass(frozen=True)
 class Word(Key):
     """A word; the model's constructor checks it."""
 
@@ -204,12 +200,10 @@ class Word(Key):
         return value
 
 
-@dataclass(frozen=True)
 class Function(Word):
     """The name of an activation; a model refuses one that the reference does not know."""
 
 
-@dataclass(frozen=True)
 class Words(Key):
     """A list of words, or one string of words separated by bars; null is an empty list."""
 
@@ -223,7 +217,6 @@ class Words(Key):
         return tuple(value)
 
 
-@dataclass(frozen=True)
 class Listed(Key):
     """A list of numbers or words that are not sizes, such as the stages that a backbone returns; null is the default."""
 
@@ -238,7 +231,6 @@ class Listed(Key):
         return tuple(value)
 
 
-@dataclass(frozen=True)
 class Names(Key):
     """A list of words from a small vocabulary, one per layer, or null."""
 

@@ -6,13 +6,14 @@ References: ``transformers.models.mamba`` and ``mamba2`` 5.23, names and shapes 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from math import inf
 from typing import Any, Literal
 
 from paramsym.algebra.size import Count, Dim
 from paramsym.algebra.symbols import A, D, F, G, H, K, L, N, R, V, dims
-from paramsym.core.layer import Layer, Part, Tensor
+from paramsym.core.declared import Declared
+from paramsym.core.layer import Part, Tensor
 from paramsym.errors import ConfigError
 from paramsym.layers.mamba import Mamba, Mamba2
 from paramsym.layers.normalization import RMSNorm
@@ -28,7 +29,6 @@ EXPAND = dims("e")
 """The ratio of the inner width to the hidden size."""
 
 
-@dataclass(frozen=True)
 class _Rank(Key):
     """The rank of the time step: "auto", or a size."""
 
@@ -41,7 +41,6 @@ class _Rank(Key):
         return R
 
 
-@dataclass(frozen=True)
 class _Limits(Key):
     """The least and the largest time step; the second may be infinite."""
 
@@ -152,8 +151,7 @@ class Mamba2LM(_StateSpace):
         )
 
 
-@dataclass(frozen=True)
-class ActivatedMixer(Layer):
+class ActivatedMixer(Declared):
     """A state-space layer with another activation; one with parameters is stored after (Mamba) or before (Mamba-2) the convolution.
 
     Its trained parameters are used here; the reference's path without kernels makes a new activation for every call and ignores them.

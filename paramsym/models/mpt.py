@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 from paramsym.algebra.size import Count, Dim, cat
@@ -64,7 +64,6 @@ class Mpt(Decoder):
         return PreNorm(layers, names=("norm_1", "attn", "norm_2", "ffn"))
 
 
-@dataclass(frozen=True)
 class AttentionSettings(Key):
     """An object of settings, of which two change what is computed, or null; the reference reads no ``alibi_bias_max``."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 from sympy import Symbol, floor
@@ -12,7 +12,8 @@ from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Count, Dim, Shape, canonical, divides, text
 from paramsym.algebra.symbols import A, B, C, D, H, K, L, W, dims
 from paramsym.core.compose import Sequential
-from paramsym.core.layer import Layer, Part, Tensor
+from paramsym.core.declared import Declared
+from paramsym.core.layer import Part, Tensor
 from paramsym.errors import ConfigError, DivisibilityError, ShapeError
 from paramsym.layers.axes import spatial
 from paramsym.layers.convolution import Conv2d
@@ -119,8 +120,7 @@ class PatchTransformer(PatchModel):
         return Attention({**layers, "o_proj": Dense(sliced, width)}, dropout=self.attention_probs_dropout_prob)
 
 
-@dataclass(frozen=True)
-class Embeddings(Layer):
+class Embeddings(Declared):
     """The class token; optionally mask token, positions and distillation token; the projection of a patch.
 
     ``patches`` are the numbers of patches down and across. With ``located`` each patch has a position, and each other token except the mask

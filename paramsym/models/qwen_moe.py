@@ -6,7 +6,7 @@ References: ``transformers.models.qwen2_moe`` and ``qwen3_moe`` 5.23, names and 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from math import lcm
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, at_most, canonical
 from paramsym.algebra.symbols import E, K, L, dims
 from paramsym.core.compose import Repeat, copies_of
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.dense import Dense
 from paramsym.layers.experts import Router
@@ -31,7 +32,6 @@ EXPERT, SHARED = dims("F_e F_s")
 """The widths of an expert and of the shared expert."""
 
 
-@dataclass(frozen=True)
 class LayerNumbers(Key):
     """A list of layers by number, or null."""
 
@@ -126,8 +126,7 @@ class QwenMoe(RmsDecoder):
         return Mixture(layers, shared="shared_expert")
 
 
-@dataclass(frozen=True)
-class SparsePattern(Layer):
+class SparsePattern(Declared):
     """Every ``step``-th of ``copies`` layers is sparse, the last of each ``step``, except those in ``only``; the others are dense.
 
     ``only`` lists, in order, the exceptions that would be sparse. ``turns`` are pairs, dense and sparse, with the same tensors and another

@@ -6,7 +6,7 @@ Reference: ``transformers.models.roberta`` and ``transformers.models.xlm_roberta
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.core.layer import Part
@@ -72,7 +72,6 @@ class Roberta(BertLike):
             yield from super().head()
 
 
-@dataclass(frozen=True)
 class RobertaEmbeddings(BertEmbeddings):
     """Word and token type tables, their normalisation, then the positions: (V + P + T + 2)*H. Two index buffers are in no state dict.
 

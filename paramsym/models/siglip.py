@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 from paramsym.algebra.size import Dim
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import NotYetError
 from paramsym.layers.attention import MultiHeadAttention
@@ -93,8 +94,7 @@ class SiglipSeeing(Holder):
         return (x, own.head(x)) if "head" in own else (x,)
 
 
-@dataclass(frozen=True)
-class SiglipPooling(Layer):
+class SiglipPooling(Declared):
     """Pooling by attention (Lee et al. 2019, section 3.1): one learned probe attends to all patches, then a feed-forward network.
 
     >>> from paramsym.algebra.symbols import A, F, H

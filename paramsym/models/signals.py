@@ -9,6 +9,7 @@ from typing import Any
 from paramsym.algebra.convolution import over
 from paramsym.algebra.size import Dim, canonical, divides
 from paramsym.core.compose import Repeat
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.models.blocks import Holder, PreNorm, activation
@@ -109,8 +110,7 @@ class HearingEncoder(Holder):
         return (x, last, *shown) if self.shows else x
 
 
-@dataclass(frozen=True)
-class Handing(Layer):
+class Handing(Declared):
     """A block that returns its input beside its result."""
 
     block: Layer
@@ -162,8 +162,7 @@ class Narrowing(Holder):
         return glu(own.conv(x), 1)
 
 
-@dataclass(frozen=True)
-class MaskedFrames(Layer):
+class MaskedFrames(Declared):
     """A model that reads a learned vector instead of masked frames; in evaluation no frame is masked and the vector is unused.
 
     >>> from paramsym.algebra.symbols import F, H
@@ -183,8 +182,7 @@ class MaskedFrames(Layer):
         yield Part("", self.body)
 
 
-@dataclass(frozen=True)
-class NormedConvolution(Layer):
+class NormedConvolution(Declared):
     """A convolution in groups whose weight is stored as directions and, for every frame of its span, a length.
 
     >>> from paramsym.algebra.symbols import H, K
@@ -213,8 +211,7 @@ class NormedConvolution(Layer):
         return convolve(x, kernel, (1,), ((half, half),), groups=self.groups) + rearrange(own.bias, "c -> c ()")
 
 
-@dataclass(frozen=True)
-class Quantizer(Layer):
+class Quantizer(Declared):
     """Codebooks of vectors, and the scores that choose one vector of each (Baevski et al. 2020, section 2).
 
     >>> Quantizer(512, 2, 320, 256).params
@@ -241,8 +238,7 @@ class Quantizer(Layer):
         return rearrange(codes, "b s g d -> b s (g d)")
 
 
-@dataclass(frozen=True)
-class DilatedDense(Layer):
+class DilatedDense(Declared):
     """A dilated convolution over frames, stored as a matrix ``kernel`` over the frames that it reads (Snyder et al. 2018, x-vectors).
 
     >>> DilatedDense(512, 5, 1500).params

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Dim
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
 from paramsym.layers.normalization import LayerNorm
@@ -62,8 +63,7 @@ class StableLm(GroupedDecoder):
         return PreNorm({**layers, "post_attention_layernorm": self.norm()}, dropped=(0.0, self.hidden_dropout))
 
 
-@dataclass(frozen=True)
-class HeadNorms(Layer):
+class HeadNorms(Declared):
     """A separate normalisation for each head: ``norms.{0..A-1}.weight`` (D,).
 
     >>> from paramsym.algebra.symbols import A, H
@@ -84,8 +84,7 @@ class HeadNorms(Layer):
         return rearrange(normalised, "a b s d -> b s a d")
 
 
-@dataclass(frozen=True)
-class FirstHead(Layer):
+class FirstHead(Declared):
     """The normalisation of one head, which is the first one when it is applied."""
 
     norm: LayerNorm

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from paramsym.algebra.convolution import exact_ratio, over, scaled_length, up_over
 from paramsym.algebra.size import Count, Dim, canonical, divides, same, text, within
 from paramsym.algebra.symbols import H, dims
 from paramsym.core.compose import Sequential
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ConfigError, ShapeError
 from paramsym.layers.convolution import Conv2d
@@ -215,8 +216,7 @@ class SwinAttention(Holder):
         return own.o_proj(rearrange(y, "(b y x) (i j) c -> b (y i) (x j) c", y=down, x=across, i=window, j=window))
 
 
-@dataclass(frozen=True)
-class SwinEmbeddings(Layer):
+class SwinEmbeddings(Declared):
     """The projection of a patch and its normalisation; a mask token and positions if there are any.
 
     ``patches`` are the numbers of patches with a position, down and across, or None.
@@ -256,8 +256,7 @@ class SwinEmbeddings(Layer):
         return drop(x, self.dropped)
 
 
-@dataclass(frozen=True)
-class SwinPositionBias(Layer):
+class SwinPositionBias(Declared):
     """A bias per head for every distance between two patches of a window; the index of the distances is in no state dict.
 
     >>> SwinPositionBias(7, 3).params

@@ -278,7 +278,6 @@ class _Located(Repeat):
         return collected(own, 1, x, rows, *memory, *zeros)[0]
 
 
-@dataclass(frozen=True)
 class _NotFalse(Flag):
     """A key that the reference only compares with false; null is true."""
 

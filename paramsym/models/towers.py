@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from sympy import Symbol
 from paramsym.algebra.size import Count, Dim, Shape
 from paramsym.algebra.symbols import A, B, F, H, K, L, P, S, V, W, dims
 from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.embedding import Embedding
@@ -153,8 +154,7 @@ def unit(x: Value, *, by_power: bool = False) -> Value:
     return x / (squared**0.5 if by_power else apply("sqrt", squared))
 
 
-@dataclass(frozen=True)
-class TextEmbeddings(Layer):
+class TextEmbeddings(Declared):
     """Word and position tables: (V + P)*H. The index buffer is in no state dict.
 
     >>> TextEmbeddings(V, P, H).params
@@ -176,8 +176,7 @@ class TextEmbeddings(Layer):
         return own.position_embedding(own.token_embedding(input_ids))
 
 
-@dataclass(frozen=True)
-class PatchEmbeddings(Layer):
+class PatchEmbeddings(Declared):
     """The projection of a patch and a position per patch; ``class_token`` adds one vector with a position, and removes the bias.
 
     ``patches`` is their number along one side. The index buffer is in no state dict.
