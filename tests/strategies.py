@@ -6,6 +6,8 @@ allows. So a new layer meets every law by existing; ``SEEDS`` holds the few clas
 
 from __future__ import annotations
 
+import copy
+import pickle
 import typing
 from dataclasses import MISSING, fields
 from functools import cache
@@ -213,6 +215,13 @@ def names(layer: ps.Layer) -> dict[str, object]:
         "floor": floor,
     }
     return scope | {symbol.name: symbol for symbol in [*layer.symbols, *bound(layer)]}
+
+
+def assert_value(layer: ps.Layer) -> None:
+    """It equals its copy, what a pickle gives back and what its repr builds, and has their hash."""
+    for twin in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer)), eval(repr(layer), names(layer))):
+        assert twin == layer
+        assert hash(twin) == hash(layer)
 
 
 def bound(layer: ps.Layer) -> typing.Iterator[Symbol]:

@@ -33,7 +33,7 @@ def test_nothing_is_read_or_counted_until_asked() -> None:
         "import paramsym as ps, pkgutil\n"
         "pkgutil.get_data = None\n"
         "models = [getattr(ps.models, name) for name in dir(ps.models) if name[0].isupper() and name != 'FAMILIES']\n"
-        "files = [model.published.file for model in models if hasattr(model.published, 'file')]\n"
+        "files = [model.published for model in models if hasattr(model.published, 'inside')]\n"
         "print(len(files), *(name for file in files for name in vars(file) if name in {'rows', 'sizes', 'claims'}))"
     )
     assert int(run(code)) > 80

@@ -252,6 +252,7 @@ def with_quotients(value: Expr) -> Expr:
     return value.func(*arguments)
 
 
+@dataclass(frozen=True, init=False, repr=False)
 class cat:  # noqa: N801 - reads as a word in shapes
     """A labelled concatenation along one axis: one stored tensor, one ledger line per segment.
 
@@ -261,8 +262,6 @@ class cat:  # noqa: N801 - reads as a word in shapes
     >>> cat(query=A, key=G, value=G).size
     A + 2*G
     """
-
-    __slots__ = ("segments",)
 
     segments: tuple[tuple[str, tuple[Dim, ...]], ...]
 
@@ -275,29 +274,13 @@ class cat:  # noqa: N801 - reads as a word in shapes
         )
         object.__setattr__(self, "segments", checked)
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"cat is immutable; {name} cannot be set.")
-
     @property
     def size(self) -> Dim:
         """The sum of the segments."""
         return _plain(Polynomial.total(Polynomial.product(factors) for _, factors in self.segments))
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, cat) and self.segments == other.segments
-
-    def __hash__(self) -> int:
-        return hash(self.segments)
-
     def __repr__(self) -> str:
         return f"cat({', '.join(f'{label}={text(factors[0] if len(factors) == 1 else factors)}' for label, factors in self.segments)})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _make_cat, (self.segments,)
-
-
-def _make_cat(segments: tuple[tuple[str, tuple[Dim, ...]], ...]) -> cat:
-    return cat(**dict(segments))
 
 
 @dataclass(frozen=True)
@@ -491,7 +474,7 @@ def substitute(value: Any, mapping: Mapping[Symbol, Expr]) -> Any:
     if isinstance(value, tuple):
         return tuple(substitute(item, mapping) for item in value)
     if isinstance(value, cat):
-        return _make_cat(substitute(value.segments, mapping))
+        return cat(**dict(substitute(value.segments, mapping)))
     if isinstance(value, stack):
         return stack(substitute(value.stored, mapping), substitute(value.used, mapping))
     inner = getattr(value, "substituted", None)

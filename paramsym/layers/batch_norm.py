@@ -55,7 +55,6 @@ class _Normalised(ChannelNorm):
 
     @property
     def _channels(self) -> Axis:
-        """The features."""
         return self.num_features
 
     def tensors(self) -> Iterator[Tensor]:

@@ -43,7 +43,6 @@ class Cell(Layer):
 
     @property
     def gates(self) -> Axis:
-        """The joined gates."""
         return lstm_gates(self.hidden_size)
 
     def tensors(self) -> Iterator[Tensor]:

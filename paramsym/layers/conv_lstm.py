@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from sympy import Max
 
@@ -13,8 +13,8 @@ from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
 from paramsym.layers.axes import DataFormat, in_front, per_channel
 from paramsym.layers.gates import Functions, check_functions, functions, lstm_gates, lstm_state, returned
-from paramsym.layers.siblings import Sibling
-from paramsym.layers.spatial import Extents, exclude, per_axis
+from paramsym.layers.siblings import Spatial
+from paramsym.layers.spatial import Extents, exclude
 from paramsym.layers.windowed import Sliding
 from paramsym.program import Own, Value, axes, constant, flip, rearrange, scan, segments
 
@@ -102,10 +102,8 @@ def scanned(step: Callable[..., tuple[Value, ...]], fed: Value, channels: Dim) -
 
 
 @dataclass(frozen=True)
-class _ConvLSTM(Sibling):
+class _ConvLSTM(Spatial):
     """The common base of the three classes."""
-
-    rank: ClassVar[int]
 
     in_channels: Dim
     out_channels: Dim
@@ -142,8 +140,7 @@ class _ConvLSTM(Sibling):
         return scanned(step, every_step(x, own["cell.ih"]), self.out_channels)
 
     def conditions(self) -> None:
-        per_axis(self.kernel_size, self.rank, "kernel_size")
-        stride, dilation = per_axis(self.stride, self.rank, "stride"), per_axis(self.dilation, self.rank, "dilation")
+        _, stride, dilation = self._each("kernel_size", "stride", "dilation")
         exclude(stride, dilation)
         if self.dialect == "flax" and not within(canonical(Max(*dilation)), 1):
             raise ArgumentError(f"dilation is {self.dilation}; Flax' cell has none.")
@@ -159,7 +156,6 @@ class _ConvLSTM(Sibling):
             yield Part("cell.hh", _Gates(self.out_channels, self.out_channels, sliding, self.bias))
 
 
-@dataclass(frozen=True)
 class ConvLSTM1d(_ConvLSTM, rank=1):
     r"""An LSTM over sequences of sequences: convolutions over one axis replace the matrix products.
 
@@ -179,7 +175,6 @@ class ConvLSTM1d(_ConvLSTM, rank=1):
     """
 
 
-@dataclass(frozen=True)
 class ConvLSTM2d(_ConvLSTM, rank=2):
     r"""As ``ConvLSTM1d``, over sequences of images: kernels are (height, width, ...). Parameters: 4*out*(k*k*(in + out) + 1).
 
@@ -191,7 +186,6 @@ class ConvLSTM2d(_ConvLSTM, rank=2):
     """
 
 
-@dataclass(frozen=True)
 class ConvLSTM3d(_ConvLSTM, rank=3):
     r"""As ``ConvLSTM1d``, over sequences of volumes: kernels are (depth, height, width, ...). Reference: Keras: ``ConvLSTM3D``.
 

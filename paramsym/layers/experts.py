@@ -194,7 +194,6 @@ class StackedExperts(Layer):
         return collect(y * widened(weights))
 
     def function(self, own: Own, y: Value) -> Value:  # noqa: ARG002 - what learns is a subclass
-        """The activation."""
         return apply(self.activation, y)
 
     def _activated(self, own: Own, y: Value) -> Value:

@@ -21,7 +21,7 @@ from paramsym.program.reductions import Normalise, Reduce, Softmax
 from paramsym.program.resampling import Resample
 from paramsym.program.routing import Collect, Places, Weights
 from paramsym.program.slices import Copies, Flip, Join, Roll, Take
-from paramsym.program.types import ArrayType, Open
+from paramsym.program.types import ArrayType, opened
 from paramsym.program.windows import Convolve, ConvolveTransposed, Fold, Pool, PoolTo, Unfold
 
 _OWN = View()
@@ -72,7 +72,7 @@ def views(layer: Layer) -> tuple[View, ...]:
     error: RankError | None = None
     for rank in (4, 3, 5, 2, 1):
         try:
-            types = ArrayType(tuple(Open(f"extent{n}", integer=True, positive=True) for n in range(rank)))
+            types = ArrayType(tuple(opened(f"extent{n}") for n in range(rank)))
             program = trace_layer(layer, types)
         except RankError as found:
             error = error or found

@@ -20,19 +20,20 @@ from paramsym.program.masks import sizes_of
 from paramsym.program.own import trace_layer
 from paramsym.program.reductions import Normalise
 from paramsym.program.slices import Join
-from paramsym.program.types import ArrayType, Open, flat
+from paramsym.program.types import ArrayType, Open, flat, opened
 
 
 def types_of(input_shape: Shape) -> tuple[ArrayType, ...]:
     """Return the types of the inputs; a size of None becomes a new symbol."""
-    shapes = each_input(input_shape)
-    taken = {symbol.name for shape in shapes for size in shape if isinstance(size, Expr) for symbol in size.atoms(Open)}
+    taken = {symbol.name for symbol in _open_in(input_shape)}
     names = (name for number in count() if (name := f"open{number}") not in taken)
+    shapes = each_input(input_shape)
+    return tuple(ArrayType(tuple(opened(next(names)) if size is None else size for size in shape)) for shape in shapes)
 
-    def known(size: Count | None) -> Count:
-        return Open(next(names), integer=True, positive=True) if size is None else size
 
-    return tuple(ArrayType(tuple(known(size) for size in shape)) for shape in shapes)
+def _open_in(input_shape: Shape) -> set[Open]:
+    """Return the symbols of open sizes that an input shape already contains, as inside a larger program."""
+    return {symbol for shape in each_input(input_shape) for size in shape if isinstance(size, Expr) for symbol in size.atoms(Open)}
 
 
 class Closing:
@@ -40,16 +41,15 @@ class Closing:
 
     def __init__(self, input_shape: Shape) -> None:
         self.types = types_of(input_shape)
-        pairs = zip(self.types, each_input(input_shape), strict=True)
-        self.opened = {size for type_, shape in pairs for size, given in zip(type_.sizes, shape, strict=True) if given is None}
+        self.stated = _open_in(input_shape)
 
     def __call__(self, types: Iterable[ArrayType]) -> Shape:
         """Return the shape of one result, or the shapes of several."""
         return together(*(tuple(None if self.open(size) else size for size in type_.sizes) for type_ in types))
 
     def open(self, size: Count) -> bool:
-        """Return whether a size depends on an open one."""
-        return bool(self.opened) and not isinstance(size, int) and not self.opened.isdisjoint(size.free_symbols)
+        """Return whether a size depends on an open one: of the input, or of a part that states None."""
+        return not isinstance(size, int) and any(isinstance(one, Open) and one not in self.stated for one in size.free_symbols)
 
 
 def output_shape(layer: Layer, input_shape: Shape) -> Shape:

@@ -1,5 +1,9 @@
 """Model families, one file each: architecture, named sizes, published claims, configuration keys, the reference's tensor names.
 
+The arguments of a model of transformers are the keys of the reference's configuration; ``architecture`` is the reference's class. Every
+model refuses an activation or a class that the reference does not know, and sizes that do not fit, such as heads that do not divide the
+width.
+
 A family is one file and one line of ``FAMILIES``; its file is loaded when one of its names is first used.
 """
 

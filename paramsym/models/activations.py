@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError
 from paramsym.program import Own, Value, apply, compare, where
@@ -32,8 +32,7 @@ NAMES = frozenset({*_PLAIN, *_STEPS, *LEARNED} - {"gelu_bloom"})
 """Every name that ``transformers.activations.ACT2CLS`` knows (5.23)."""
 
 
-@dataclass(frozen=True)
-class Activation(Layer):
+class Activation(Declared):
     """An activation function by its configuration name.
 
     ``prelu`` learns one slope (He et al. 2015, section 2.1); ``xielu`` learns ``alpha_p`` and ``alpha_n`` and keeps ``beta`` and ``eps`` as

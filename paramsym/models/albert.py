@@ -3,43 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
+from functools import partial
 from typing import Any, ClassVar
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, canonical, per
 from paramsym.algebra.symbols import E, dims
 from paramsym.core.compose import Repeat, Sequential, Shared
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
 from paramsym.models.bert import ENCODER, BertLike
-from paramsym.models.bert_blocks import Attention, BertEmbeddings, Predictions
+from paramsym.models.bert_blocks import BertEmbeddings, NormedAttention, Predictions
 from paramsym.models.blocks import Holder, activation
-from paramsym.models.keys import Function, Real, Sizes
+from paramsym.models.keys import Function, Real, as_numbers
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.program import Own, Value, drop
 from paramsym.program.own import through
 
 GROUPS, INNER = dims("n_g n_i")
 
 
-@dataclass(frozen=True)
 class Albert(BertLike):
     """ALBERT and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores three tables, V, P and T rows of E; their
-    normalisation; a projection of E*H + H; *one* block of 4*H**2 + 2*F*H + 9*H + F, which a token passes L times; and a pooler of H**2 + H,
-    which only ``AlbertModel`` may leave out. With ``num_hidden_groups`` several groups are stored, each of ``inner_group_num`` blocks, and
-    a token still passes L groups. ``num_labels`` is N if the architecture has labels and no number is given. With ``tie_word_embeddings``
-    the output matrix is the word table and the two output biases are one.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: an activation or architecture that the reference does not know.
+    The tables have rows of E, which are projected to H. One block is stored, which a token passes L times; with ``num_hidden_groups``
+    several groups are stored, each of ``inner_group_num`` blocks, and a token still passes L groups. The pooler is optional only in
+    ``AlbertModel``.
 
     >>> Albert().params
     E*H + E*P + E*T + E*V + 2*E + 2*F*H + F + 5*H**2 + 11*H
@@ -63,7 +57,6 @@ class Albert(BertLike):
         "is read by no class": "down_scale_factor",
         "described memory layers that no class has": "net_structure_type gap_size num_memory_blocks",
     }
-    published, claims = published_in("albert")
 
     @property
     def classifier_rate(self) -> float:
@@ -97,7 +90,7 @@ class Albert(BertLike):
         projections = dict.fromkeys(("query", "key", "value"), Dense(width, sliced))
         layers: dict[str, Layer] = {
             "full_layer_layer_norm": norm,
-            "attention": AlbertAttention(
+            "attention": NormedAttention(
                 {**projections, "dense": Dense(sliced, width), "LayerNorm": norm},
                 output="dense",
                 dropout=self.attention_probs_dropout_prob,
@@ -120,17 +113,6 @@ class Albert(BertLike):
             yield Part("sop_classifier", Sequential(classifier=Dense(self.hidden_size, self.num_labels)))
 
 
-@dataclass(frozen=True)
-class AlbertAttention(Attention):
-    """Attention with its output, added to the residual stream and normalised; ``dropped`` is the dropout rate before the sum."""
-
-    dropped: float = 0.0
-
-    def forward(self, own: Own, x: Value, *memory: Value) -> Value:
-        return own.LayerNorm(drop(super().forward(own, x, *memory), self.dropped) + x)
-
-
-@dataclass(frozen=True)
 class AlbertLayer(Holder):
     """Attention, then the feed-forward network, each added to the residual stream and normalised after the sum."""
 
@@ -141,8 +123,7 @@ class AlbertLayer(Holder):
         return own.full_layer_layer_norm(own.ffn_output(activation(own, self.function, own.ffn(x), "activation")) + x)
 
 
-@dataclass(frozen=True)
-class AlbertGroups(Layer):
+class AlbertGroups(Declared):
     """Stored groups of blocks; a token passes ``times`` groups, each of them several times.
 
     Like ``Shared`` for several blocks: they may be passed a different number of times, together ``times`` times.
@@ -184,12 +165,7 @@ def _passes(groups: int, times: int) -> list[int]:
     return [chosen.count(group) for group in range(groups)]
 
 
-def _one_is_no_letter(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """One group of one block, as in all published models, is left out of the formula."""
-    for name, letter in (("num_hidden_groups", GROUPS), ("inner_group_num", INNER)):
-        if sizes[letter] <= 1:
-            arguments[name] = sizes.pop(letter)
-
-
 _DEFAULTS = {"vocab_size": 30000, "hidden_size": 4096, "num_attention_heads": 64, "intermediate_size": 16384}
-FAMILIES = (family("albert", Albert, "", _DEFAULTS, _one_is_no_letter),)
+_ONE = partial(as_numbers, most=1, num_hidden_groups=GROUPS, inner_group_num=INNER)
+"""One group of one block, as in all published models, is left out of the formula."""
+FAMILIES = (family("albert", Albert, "", _DEFAULTS, _ONE),)

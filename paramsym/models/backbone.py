@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, canonical
 from paramsym.core.compose import Block
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError, ConfigError
 from paramsym.layers.normalization import LayerNorm
@@ -22,11 +23,13 @@ IGNORED = {"chooses what a backbone returns": "_out_features _out_indices stage_
 """Keys of configurations of models with a backbone that no class reads."""
 
 
-@dataclass(frozen=True)
 class Backbone(Model):
     """A vision model with a backbone class, abstract: the backbone returns the maps of ``out_features``, by default of the last stage.
 
     ``depths`` has an entry for each stage; without it, each block is a stage.
+
+    Raises:
+        ArgumentError: features that are not stages, or for an architecture that returns none.
     """
 
     _: KW_ONLY
@@ -115,8 +118,7 @@ def stage_number(name: str) -> int:
     return number
 
 
-@dataclass(frozen=True)
-class Staged(Layer):
+class Staged(Declared):
     """``depth`` numbered blocks; the outputs after ``chosen`` numbers of blocks are returned, in the order of ``chosen``.
 
     >>> from paramsym import Dense, H, L

@@ -7,7 +7,7 @@ arXiv:1804.00344. Reference: ``transformers.models.bart``, ``mbart``, ``pegasus`
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 from paramsym.algebra.size import Dim
@@ -21,23 +21,19 @@ from paramsym.layers.position import Counting, LearnedPositions, SinusoidalPosit
 from paramsym.models.bert_blocks import text_classifier
 from paramsym.models.blocks import last_of, tokens
 from paramsym.models.family import Family
-from paramsym.models.keys import Flag, Real, Sizes
+from paramsym.models.keys import Flag, Real, left_out
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.seq2seq import Seq2Seq, Stacks
-from paramsym.models.stacks import ALIASES, Stack, TwoStacks
+from paramsym.models.stacks import Stack, TwoStacks
 from paramsym.program import Own, Value, roll
 
 DECODER_WORDS = dims("V_d")
 
 
-@dataclass(frozen=True)
 class Bart(TwoStacks, Seq2Seq):
     """BART, mBART, PEGASUS, Marian and their heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration: H = ``d_model``. The base model stores one table, V rows of H, which
-    encoder, decoder and output share; a table of positions for each stack; L blocks of 4*H**2 + 2*F*H + 9*H + F in the encoder, and L_d of
-    8*H**2 + 2*F_d*H + 15*H + F_d in the decoder, which also attends to the encoder. The relatives differ in little:
+    H is ``d_model``. Encoder, decoder and output share one table. The relatives differ in little:
 
     =======  ========================  ==========================  =========================
     variant  positions                 normalisations of a stack   normalisations in a block
@@ -49,13 +45,8 @@ class Bart(TwoStacks, Seq2Seq):
     =======  ========================  ==========================  =========================
 
     The classes that generate keep V zeros as a buffer that is added to the output. The causal classes are the decoder alone. Marian may
-    have a vocabulary for each side: ``share_encoder_decoder_embeddings=False``, and ``decoder_vocab_size``, which is
-    ``vocab_size`` if it is None. With ``scale_embedding`` the rows of the table are multiplied by the root of the width. ``num_labels``
-    is N if the architecture has labels and no number is given.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: an activation or architecture that the reference does not know; Marian's arguments for another family.
+    have a vocabulary for each side: ``share_encoder_decoder_embeddings=False``, and ``decoder_vocab_size``, which is ``vocab_size`` if it
+    is None. With ``scale_embedding`` the rows of the table are multiplied by the root of the width.
 
     >>> from paramsym.algebra.symbols import A, F, L
     >>> Bart(decoder_layers=L, decoder_ffn_dim=F, decoder_attention_heads=A).params
@@ -77,8 +68,6 @@ class Bart(TwoStacks, Seq2Seq):
     _: KW_ONLY
     scale_embedding: bool = key(Flag(null=True))
     classifier_dropout: float | None = key(Real(0.0, null=True))
-
-    published, claims = published_in("bart")
 
     def tensors(self) -> Iterator[Tensor]:
         """A bias of the output: zeros, which are saved and not trained."""
@@ -177,13 +166,6 @@ class Bart(TwoStacks, Seq2Seq):
         return Stack(layers, scales=self.scale_embedding, dropped=self.dropout)
 
 
-def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """A missing or equal vocabulary size of the decoder is the encoder's."""
-    if sizes.get(DECODER_WORDS) in {0, sizes[V]}:
-        arguments["decoder_vocab_size"] = None
-        del sizes[DECODER_WORDS]
-
-
 _OLD = {
     "described variants of the first release, which no class reads": (
         "add_bias_logits add_final_layer_norm normalize_before normalize_embedding static_position_embeddings extra_pos_embeddings"
@@ -193,7 +175,8 @@ _OLD = {
 
 
 def _family(model_type: str, prefix: str, defaults: Mapping[str, Any], labels: int = 2) -> Family:
-    return family(model_type, Bart, prefix, defaults, _settle, aliases=ALIASES, ignored=_OLD, labels=labels)
+    arrange = left_out(V, decoder_vocab_size=DECODER_WORDS)
+    return family(model_type, Bart, prefix, defaults, arrange, ignored=_OLD, labels=labels)
 
 
 FAMILIES = (

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from paramsym.algebra.size import Count, Dim, canonical
 from paramsym.algebra.symbols import F, L, V, dims
 from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ConfigError
 from paramsym.layers.dense import Dense
 from paramsym.models.backbone import IGNORED, Backbone, Staged, settle_stages
 from paramsym.models.blocks import Holder
 from paramsym.models.images import feed_forward, mean_of_places, on_map
-from paramsym.models.keys import Flag, Key, Listed, Real, Sizes
+from paramsym.models.keys import Flag, Key, Listed, Real, Sizes, as_numbers
 from paramsym.models.model import classes, family, key
 from paramsym.models.patches import PatchTransformer, rounded
-from paramsym.models.published import published_in
 from paramsym.models.upernet import LEVELS, fcn_head, pyramid_neck, uper_head
 from paramsym.program import Own, Value, constant, drop, join, lookup, rearrange, resample, take
 
@@ -28,24 +28,18 @@ AUXILIARY, CONVOLUTIONS = dims("C_a n_c")
 """The channels of the auxiliary head, and how many convolutions it has."""
 
 
-@dataclass(frozen=True)
 class Beit(PatchTransformer, Backbone):
     """BEiT and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
-    channels; ``image_size`` and ``patch_size`` may each be a pair, height then width. The embeddings store a class token and the projection
-    of a patch, and optionally a mask token and positions. A block stores 4*H**2 + 2*F*H + 8*H + F, because its keys have no bias, and 2*H
-    scales of its sub-layers, unless ``layer_scale_init_value`` is 0. Relative positions are tables of ((2*W/K - 1)**2 + 3) rows for A
-    heads, in every block or one for all. The last normalisation is in the pooler with ``use_mean_pooling``, else before it. ``head_dim`` is
-    H/A if it is None. ``num_labels`` is N if the architecture has labels and no number is given; with 0 the reference stores no classifier.
-    Segmentation and, with ``add_fpn``, the backbone make a pyramid of four maps; segmentation labels pixels with UPerNet's head, which
-    pools to one size for each of ``pool_scales``, and with ``use_auxiliary_head`` with one of ``auxiliary_num_convs`` convolutions of
-    ``auxiliary_channels``. ``out_features`` are the stages whose maps are taken; the backbone's last one if it is None.
+    The embeddings have a class token, and optionally a mask token and positions. Keys have no bias. A block has scales of its sub-layers,
+    unless ``layer_scale_init_value`` is 0. Relative positions are tables of ((2*W/K - 1)**2 + 3) rows for A heads, in every block or one
+    for all. The last normalisation is in the pooler with ``use_mean_pooling``, else before it. Segmentation and, with ``add_fpn``, the
+    backbone make a pyramid of four maps; segmentation labels pixels with UPerNet's head, which pools to one size for each of
+    ``pool_scales``, and with ``use_auxiliary_head`` with one of ``auxiliary_num_convs`` convolutions of ``auxiliary_channels``.
 
     Raises:
-        DivisibilityError: patches that do not divide the image, or heads that do not divide the hidden size.
-        ArgumentError: ``add_fpn`` for another architecture than the backbone; features that are not stages, or not four if a pyramid is
-            made of them; an activation or architecture that the reference does not know.
+        ArgumentError: ``add_fpn`` for another architecture than the backbone, or not four features if a pyramid is made of them, beside the
+            errors of every model and backbone.
 
     >>> Beit().part("layers.0").params
     2*F*H + F + 4*H**2 + 10*H
@@ -76,7 +70,6 @@ class Beit(PatchTransformer, Backbone):
 
     reads: ClassVar[Mapping[str, Key]] = {"out_indices": Listed(int, only=_PYRAMID), "segmentation_indices": Listed(int, only=_PYRAMID)}
     labelled: ClassVar[tuple[str, ...]] = ("Classification", "Segmentation")
-    published, claims = published_in("beit")
 
     def conditions(self) -> None:
         super().conditions()
@@ -157,7 +150,6 @@ class Beit(PatchTransformer, Backbone):
         return BeitBlock(layers, self.hidden_size if self.layer_scale_init_value > 0 else None, self.hidden_dropout_prob)
 
 
-@dataclass(frozen=True)
 class BeitBase(Holder):
     """The base model: ``embeddings``, the blocks ``layers``, ``layernorm`` or a ``pooler``, and an optional ``shared_position_bias``.
 
@@ -179,7 +171,6 @@ class BeitBase(Holder):
         return x, own.pooler(mean_of_places(x, 1)) if "pooler" in own else take(x, 1, 0)
 
 
-@dataclass(frozen=True)
 class BeitBlock(Holder):
     """A block whose two sub-layers are scaled, each by a vector (Touvron et al. 2021, LayerScale), if there is a ``width``.
 
@@ -211,8 +202,7 @@ class BeitBlock(Holder):
         return x + (y if self.width is None else y * own.lambda_2)
 
 
-@dataclass(frozen=True)
-class BeitPositionBias(Layer):
+class BeitPositionBias(Declared):
     """A bias per head for every distance between two patches, and three more rows for those from, to and at the class token.
 
     >>> from paramsym.algebra.symbols import A
@@ -259,8 +249,7 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     if not arguments.get("use_auxiliary_head", True):
         for name, letter in (("auxiliary_channels", AUXILIARY), ("auxiliary_num_convs", CONVOLUTIONS)):
             del arguments[name], sizes[letter]
-    elif sizes.get(CONVOLUTIONS) == 0:
-        arguments["auxiliary_num_convs"] = sizes.pop(CONVOLUTIONS)
+    as_numbers(arguments, sizes, auxiliary_num_convs=CONVOLUTIONS)
 
 
 FAMILIES = (

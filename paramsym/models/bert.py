@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from paramsym.algebra.size import Count, Dim, Shape, Width
@@ -28,7 +28,6 @@ from paramsym.models.bert_blocks import (
 )
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import Model, classes, family, key
-from paramsym.models.published import published_in
 from paramsym.program import Own, Value, axes, drop, each, rearrange
 
 CHOICES, SOURCE = dims("n_c S_e")
@@ -37,7 +36,6 @@ ENCODER = "ForSequenceClassification ForMultipleChoice ForTokenClassification Fo
 """The classes without a language model's head that BERT and its descendants have, without their prefix."""
 
 
-@dataclass(frozen=True)
 class TextModel(Model):
     """A model over the tokens of texts, (batch, positions), abstract: BERT and its descendants.
 
@@ -100,7 +98,6 @@ class TextModel(Model):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """The token ids, and an encoder's output."""
         choices = (CHOICES,) if self.architecture.endswith("MultipleChoice") else ()
         memory = {"encoder_hidden_states": (B, SOURCE, self.width)} if self.reads_memory else {}
         return {"input_ids": (B, *choices, S), **memory}
@@ -119,7 +116,6 @@ class TextModel(Model):
 
     @property
     def classifier_rate(self) -> float:
-        """The dropout rate of the head's input."""
         return 0.0
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Any:
@@ -127,7 +123,6 @@ class TextModel(Model):
         return own[self.head_name](drop(read, self.classifier_rate))
 
 
-@dataclass(frozen=True)
 class BertLike(TextModel):
     """A text model whose configuration has BERT's names, abstract."""
 
@@ -158,7 +153,6 @@ class BertLike(TextModel):
         return TextBase({"embeddings": self.embeddings(), "encoder": self.encoder(), **self.pooler()})
 
     def embeddings(self) -> BertEmbeddings:
-        """Return the tables."""
         return self.tables(self.hidden_size)
 
     def tables(self, width: Dim, kind: type[BertEmbeddings] = BertEmbeddings, **own: Any) -> BertEmbeddings:
@@ -171,7 +165,6 @@ class BertLike(TextModel):
         return {"pooler": Pooler(self.hidden_size, name)} if self.has_pooler else {}
 
     def encoder(self) -> Layer:
-        """Return the blocks."""
         sliced, rate = (self.num_attention_heads, self.head_width()), self.attention_probs_dropout_prob
         projections: dict[str, Layer] = dict.fromkeys(("query", "key", "value"), Dense(self.hidden_size, sliced))
         attentions: dict[str, Layer] = {"attention": Attention(projections, causal=getattr(self, "is_decoder", False), dropout=rate)}
@@ -207,18 +200,10 @@ class BertLike(TextModel):
         return Predictions({"transform": transform, "decoder": Dense(width, self.vocab_size)}, self.hidden_act, self.vocab_size)
 
 
-@dataclass(frozen=True)
 class Bert(BertLike):
     """BERT and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores three tables, V, P and T rows of H; their
-    normalisation; L blocks of 4*H**2 + 2*F*H + 9*H + F; and a pooler of H**2 + H, which is optional only in ``BertModel``.
-    ``num_labels`` is N if the architecture has labels and no number is given. With ``tie_word_embeddings`` the output matrix is the
-    word table and the two output biases are one.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: cross attention without ``is_decoder``; an activation or architecture that the reference does not know.
+    The pooler is optional only in ``BertModel``.
 
     >>> Bert().params
     2*F*H*L + F*L + 4*H**2*L + H**2 + 9*H*L + H*P + H*T + H*V + 3*H
@@ -241,7 +226,6 @@ class Bert(BertLike):
             "directionality pooler_fc_size pooler_num_attention_heads pooler_num_fc_layers pooler_size_per_head pooler_type"
         ),
     }
-    published, claims = published_in("bert")
 
     @property
     def task(self) -> str:

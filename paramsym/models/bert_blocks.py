@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from paramsym.algebra.size import Dim
-from paramsym.core.layer import Layer, Part, Tensor
+from paramsym.core.declared import Declared
+from paramsym.core.layer import Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions, TokenTypes
 from paramsym.models.activations import activated
 from paramsym.models.blocks import Holder, activation
-from paramsym.program import Mask, Own, Value, attend, contract, drop, heads, remember, take
+from paramsym.program import Mask, Own, Value, attend, compact, contract, drop, heads, rearrange, remember, take
 
 
-@dataclass(frozen=True)
 class Attention(Holder):
     """Self-attention, or attention to an encoder's output: three projections under ``names``, and an ``output``.
 
-    With ``causal`` a position sees only earlier ones, and keys and values are kept for the next step; ``dropout`` is the rate of the
+    With ``causal`` a position sees only earlier ones. Keys and values of earlier positions, or of the encoder's output, are kept for the
+    next step. With ``laid``, the reference copies its queries into memory with heads before positions. ``dropout`` is the rate of the
     weights.
     """
 
@@ -29,18 +30,30 @@ class Attention(Holder):
     names: tuple[str, str, str] = ("query", "key", "value")
     output: str = ""
     causal: bool = False
+    laid: bool = False
     dropout: float = 0.0
 
     def forward(self, own: Own, x: Value, *memory: Value) -> Value:
         source = memory or (x,)
         query, key, value = (heads(own[name](*given)) for name, given in zip(self.names, ((x,), source, source), strict=True))
+        if self.laid:
+            query = rearrange(compact(rearrange(query, "b s a d -> b a s d")), "b a s d -> b s a d")
         if memory or self.causal:
             key, value = (remember(name, one, None if memory else 1) for name, one in (("key", key), ("value", value)))
         y = attend(query, key, value, mask=Mask(self.causal), dropout=self.dropout)
         return own[self.output](y) if self.output else y
 
 
-@dataclass(frozen=True)
+class NormedAttention(Attention):
+    """Attention with its output, added to the residual stream and normalised; ``dropped`` is the dropout rate before the sum."""
+
+    dropped: float = 0.0
+    norm: str = "LayerNorm"
+
+    def forward(self, own: Own, x: Value, *memory: Value) -> Value:
+        return own[self.norm](drop(super().forward(own, x, *memory), self.dropped) + x)
+
+
 class AttentionAndOutput(Holder):
     """Attention, and the ``output`` that adds its result to the residual stream."""
 
@@ -48,7 +61,6 @@ class AttentionAndOutput(Holder):
         return own.output(own.self(x, *memory), x)
 
 
-@dataclass(frozen=True)
 class AddedNorm(Holder):
     """A projection of the sub-layer's result, added to the residual stream and normalised: ``dense``, ``LayerNorm``.
 
@@ -61,7 +73,6 @@ class AddedNorm(Holder):
         return own.LayerNorm(drop(own.dense(y), self.dropped) + x)
 
 
-@dataclass(frozen=True)
 class Activated(Holder):
     """An activated projection, ``dense``; with an optional normalisation after it, under the name ``norm``."""
 
@@ -75,7 +86,6 @@ class Activated(Holder):
         return own[self.norm](x) if self.norm in own else x
 
 
-@dataclass(frozen=True)
 class Predictions(Activated):
     """Scores of words: an activated projection, which may be the part ``transform``, then the output matrix ``decoder``.
 
@@ -97,7 +107,6 @@ class Predictions(Activated):
         return own.decoder(x) if words is None else contract("... i, o i -> ... o", x, words) + own.bias
 
 
-@dataclass(frozen=True)
 class BertLayer(Holder):
     """Attention, cross attention in a decoder, and the feed-forward network, each added to the residual stream, then normalised.
 
@@ -112,8 +121,7 @@ class BertLayer(Holder):
         return own.output(own.intermediate(x), x)
 
 
-@dataclass(frozen=True)
-class Pooler(Layer):
+class Pooler(Declared):
     """One vector for each text: an activated projection of the first position, under a ``name`` or without a prefix.
 
     >>> from paramsym import B, H, S, output_shape
@@ -133,7 +141,6 @@ class Pooler(Layer):
         return activated(self.function, own[self.name](drop(take(x, 1), self.dropped)))
 
 
-@dataclass(frozen=True)
 class TextBase(Holder):
     """The base model: ``embeddings``, their projection if present, the ``blocks``, and the ``pooler`` if present."""
 
@@ -147,7 +154,6 @@ class TextBase(Holder):
         return (x, own.pooler(x)) if "pooler" in own else x
 
 
-@dataclass(frozen=True)
 class TextClassifier(Holder):
     """The labels of a text, from a vector of it or from its first position; ``dropped`` is the rate of dropout before each projection."""
 
@@ -171,7 +177,6 @@ def text_classifier(width: Dim, labels: Dim, dropped: float | None = 0.0, functi
     return TextClassifier({"dense": Dense(width, width), "out_proj": Dense(width, labels)}, function, dropped or 0.0)
 
 
-@dataclass(frozen=True)
 class TwoHeads(Holder):
     """The heads of pre-training: ``predictions`` for all positions, ``seq_relationship`` for the text."""
 
@@ -179,8 +184,7 @@ class TwoHeads(Holder):
         return own.predictions(x), own.seq_relationship(pooled)
 
 
-@dataclass(frozen=True)
-class BertEmbeddings(Layer):
+class BertEmbeddings(Declared):
     """Word, position and optional token type tables and their normalisation: (V + P + T + 2)*H. The index buffers are in no state dict.
 
     >>> from paramsym import H, P, T, V

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from sympy import Expr
@@ -11,6 +11,7 @@ from sympy import Expr
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, canonical
 from paramsym.core.compose import copies_of
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.dense import Dense, TransposedDense
 from paramsym.models.activations import activated, learned
@@ -28,6 +29,7 @@ from paramsym.program import (
     constant,
     drop,
     heads,
+    reduce,
     remember,
     rotate,
     take,
@@ -36,8 +38,7 @@ from paramsym.program import (
 from paramsym.program.own import through
 
 
-@dataclass(frozen=True)
-class Holder(Layer):
+class Holder(Declared):
     """Named layers, given as a mapping in storage order; a subclass states the forward pass."""
 
     layers: tuple[tuple[str, Layer], ...] | Mapping[str, Layer]
@@ -53,7 +54,6 @@ class Holder(Layer):
             yield Part(name, layer)
 
 
-@dataclass(frozen=True)
 class PreNorm(Holder):
     """A block that adds ``attention`` of the first norm and ``feed_forward`` of the second to the residual stream, times ``residual``.
 
@@ -72,7 +72,15 @@ class PreNorm(Holder):
         return x + scaled(drop(own[feed_forward](own[second](x)), other), self.residual)
 
 
-@dataclass(frozen=True)
+class PostNorm(PreNorm):
+    """A block as ``PreNorm`` with each norm after the sum."""
+
+    def forward(self, own: Own, x: Value, *along: Value) -> Value:
+        (first, attention, second, feed_forward), (one, other) = self.names, self.dropped
+        x = own[first](x + drop(own[attention](x, *along), one))
+        return own[second](x + drop(own[feed_forward](x), other))
+
+
 class Residual(Holder):
     """A block that adds to the residual stream what each of its ``branches`` makes of it, one branch after the other.
 
@@ -93,7 +101,6 @@ class Residual(Holder):
         return x
 
 
-@dataclass(frozen=True)
 class Parallel(PreNorm):
     """A block whose attention and feed-forward network both read the block's input, in parallel; one norm may serve both."""
 
@@ -106,7 +113,6 @@ class Parallel(PreNorm):
         return x + drop(own[attention](read, *along), one) + drop(own[feed_forward](read if second == first else own[second](x)), other)
 
 
-@dataclass(frozen=True)
 class Attention(Holder):
     """Multi-head attention: ``q_proj``, ``k_proj``, ``v_proj`` and an output. A ``mask`` may hide pairs of positions.
 
@@ -139,7 +145,6 @@ def inward_and_out(
     return {"k_proj": key, "v_proj": inward, "q_proj": inward, "out_proj": Dense(sliced, width, output_bias)}
 
 
-@dataclass(frozen=True)
 class RotatedAttention(Holder):
     """Causal attention, most often with rotated queries and keys: ``q_proj``, ``k_proj``, ``v_proj`` and an output.
 
@@ -179,7 +184,6 @@ class RotatedAttention(Holder):
         return query, key, value
 
     def turned(self, x: Value, *turn: Value) -> Value:
-        """Return queries or keys, rotated by cosines and sines."""
         return rotate(x, *turn, partly=self.partly, halves=self.halves)
 
     def forward(self, own: Own, x: Value, *turn: Value) -> Value:
@@ -194,7 +198,6 @@ class RotatedAttention(Holder):
         return own[self.output](attend(query, key, value, mask=mask, **how))
 
 
-@dataclass(frozen=True)
 class FeedForward(Holder):
     """A feed-forward network without a gate: ``names`` are its two matrices among ``layers``, with a learned activation between them.
 
@@ -230,7 +233,26 @@ def feed_forward(
     return FeedForward({up: matrix(width, inner, bias), down: matrix(inner, width, bias), **learned(act, function)}, function, names=names)
 
 
-@dataclass(frozen=True)
+class Summary(Holder):
+    """One vector of a text, of the "first" or the last position or the "mean" of all, projected if there is a part ``summary``.
+
+    ``dropped`` are the dropout rates before the projection and after the activation.
+    """
+
+    function: str
+    kind: str = "first"
+    dropped: tuple[float, float] = (0.0, 0.0)
+
+    def forward(self, own: Own, x: Value) -> Value:
+        x = drop(self.position(x), self.dropped[0])
+        x = own.summary(x) if "summary" in own else x
+        return drop(activation(own, self.function, x, "activation"), self.dropped[1])
+
+    def position(self, x: Value) -> Value:
+        """Return (batch, width) of (batch, positions, width); for choices the second axis is reduced, as references do."""
+        return reduce("mean", x, 1) if self.kind == "mean" else take(x, 1, 0) if self.kind == "first" else last_position(x)
+
+
 class Gated(Holder):
     """A gated feed-forward network: ``down_proj`` of the activated ``gate_proj`` times ``up_proj`` (Shazeer 2020, arXiv:2002.05202)."""
 
@@ -240,7 +262,6 @@ class Gated(Holder):
         return own.down_proj(activation(own, self.function, own.gate_proj(x)) * own.up_proj(x))
 
 
-@dataclass(frozen=True)
 class Mixture(Holder):
     """A mixture of experts: the part ``router`` chooses some of ``experts`` for every token.
 
@@ -260,8 +281,7 @@ class Mixture(Holder):
         return y + (shared * apply("sigmoid", own[gate](x)) if gate in own else shared)
 
 
-@dataclass(frozen=True)
-class Ladder(Layer):
+class Ladder(Declared):
     """``depth`` numbered blocks with the same tensors; ``blocks`` are their different forward passes.
 
     The forward passes alternate; with ``first`` this number of copies of the first one come before, and the others alternate after them.
@@ -293,7 +313,6 @@ class Ladder(Layer):
         return through(runs, (x,), along) if runs else x
 
 
-@dataclass(frozen=True)
 class Stem(Holder):
     """The base of a language model: its layers, applied in the order in which they are stored, from the token ids on.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from paramsym.algebra.size import Count, Dim, cat
@@ -18,17 +18,11 @@ from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.program import Own, Value, drop
 
 
-@dataclass(frozen=True)
 class Bloom(Decoder):
     """BLOOM and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores a table of V*H and its normalisation of 2*H; L blocks
-    of 12*H**2 + 13*H, with one matrix for queries, keys and values, head by head, and a feed-forward width of 4*H; and a last
-    normalisation of 2*H. Positions are a computed bias, which is not stored.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: an architecture that the reference does not know.
+    The token table has a normalisation. Queries, keys and values are one matrix, head by head. Positions are a computed bias, which is not
+    stored.
 
     >>> Bloom().params
     12*H**2*L + 13*H*L + H*V + 4*H
@@ -73,7 +67,6 @@ class Bloom(Decoder):
         return kind(layers, names=names, dropped=(self.hidden_dropout, self.hidden_dropout))
 
 
-@dataclass(frozen=True)
 class NormedResidual(PreNorm):
     """A block whose sub-layers are added to their normalised inputs."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import ClassVar
 
 from paramsym.algebra.size import Dim
@@ -16,23 +16,14 @@ from paramsym.models.images import no_labels
 from paramsym.models.keys import Function, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.patches import whole_patches
-from paramsym.models.published import published_in
 from paramsym.models.towers import PROJECTED, SEEING, ReadingTower, SeeingTower, TwoTowers, inside
 from paramsym.program import Mask, Own, Value, best, compare, constant, take, where
 
 _PROJECTS = "WithProjection"
 
 
-@dataclass(frozen=True)
 class ClipText(ReadingTower):
     """CLIP's tower for text, as the reference class ``architecture`` stores it.
-
-    The arguments are the keys of the reference's configuration. Two tables, V words and P positions of H; L blocks of
-    4*H**2 + 2*F*H + 9*H + F; a normalisation; and, with projection, H*H_p.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: an activation or architecture that the reference does not know.
 
     >>> ClipText().params
     2*F*H*L + F*L + 4*H**2*L + 9*H*L + H*P + H*V + 2*H
@@ -64,17 +55,10 @@ class ClipText(ReadingTower):
         return at_position(x, best(input_ids, 1)[1])
 
 
-@dataclass(frozen=True)
 class ClipVision(SeeingTower):
     """CLIP's tower for images, as the reference class ``architecture`` stores it.
 
-    The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
-    channels. A class token, the projection of a patch without bias, a position per patch and one more; L blocks of
-    4*H**2 + 2*F*H + 9*H + F; a normalisation before them and one after; and, with projection, H*H_p.
-
-    Raises:
-        DivisibilityError: patches that do not divide the image, or heads that do not divide the hidden size.
-        ArgumentError: an activation or architecture that the reference does not know.
+    A class token comes first; a normalisation precedes the blocks, and one follows them.
 
     >>> ClipVision().part("embeddings").params
     C*H*K**2 + 2*H + H*W**2/K**2
@@ -104,7 +88,6 @@ def _projected(model: ClipText | ClipVision, name: str, projection: str) -> Iter
         yield Part(projection, Dense(model.hidden_size, model.projection_dim, bias=False))
 
 
-@dataclass(frozen=True)
 class ClipSeeing(Holder):
     """``embeddings``, ``pre_layrnorm``, ``encoder``; and ``post_layernorm`` of the class token."""
 
@@ -121,17 +104,11 @@ _READS = Nested(inside(_TEXT, overruled="projection_dim"), overruled_by="text_co
 _SEES = Nested(inside(_VISION, SEEING, "projection_dim"), overruled_by="vision_config_dict")
 
 
-@dataclass(frozen=True)
 class Clip(TwoTowers):
     """CLIP: a text tower and an image tower, both projected to one space; or the image tower with a classifier.
 
     ``text_config`` and ``vision_config`` are the towers, as in the reference's configuration; where both are letters, those of the image
-    tower are H_v, L_v, A_v and F_v. Two projections without bias, H*H_p and H_v*H_p, and the one number that scales the products.
-    ``num_labels`` is N if the architecture has labels and no number is given; with 0 the reference stores no classifier.
-
-    Raises:
-        DivisibilityError: patches that do not divide the image, or heads that do not divide a width.
-        ArgumentError: an activation or architecture that the reference does not know.
+    tower are H_v, L_v, A_v and F_v. Two projections have no bias, and one number scales the products.
 
     >>> Clip().at("openai/clip-vit-base-patch32").params
     151277313
@@ -144,7 +121,6 @@ class Clip(TwoTowers):
 
     first_place: ClassVar[int] = 1  # after the class token
     by_power: ClassVar[bool] = True
-    published, claims = published_in("clip", text_config=ClipText, vision_config=ClipVision)
 
     def tensors(self) -> Iterator[Tensor]:
         if self.compares:

@@ -14,18 +14,11 @@ from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Rope, Value, normalise, rearrange, rotate
 
 
-@dataclass(frozen=True)
 class Cohere(GroupedDecoder):
     """Command R, Aya and their head, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. Attention and feed-forward network are parallel after one normalisation,
-    which has a scale and no shift: the base model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H + 3*F*H + H; and a last norm weight
-    of H. ``use_qk_norm`` adds a separate scale for each query head and each key head, (A + G)*D in all. The head size D is H/A if
-    ``head_dim`` is None.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
-        ArgumentError: an activation or architecture that the reference does not know.
+    Attention and feed-forward network are parallel after one normalisation, which has a scale and no shift. ``use_qk_norm`` adds a separate
+    scale for each query head and each key head, (A + G)*D in all.
 
     >>> Cohere().params
     3*F*H*L + 2*H**2*L + H*L + H*V + H + 2*G*H**2*L/A
@@ -40,7 +33,7 @@ class Cohere(GroupedDecoder):
     _: KW_ONLY
     tie_word_embeddings: bool = key(Flag(default=True))
     layer_norm_eps: float = key(Real(1e-5))
-    rope: Rope = Rope(500000.0)  # noqa: RUF009 - immutable
+    rope: Rope = Rope(500000.0)
     logit_scale: float | None = key(Real(0.0625, null=True))
 
     def norm(self) -> LayerNorm:
@@ -67,7 +60,6 @@ class SteppedNorm(LayerNorm):
         return normalise(x, "layer", -1, eps=self.eps, scale=own.weight, steps=True)
 
 
-@dataclass(frozen=True)
 class PairedAttention(RotatedAttention):
     """Rotated attention that turns neighbouring entries of a head against each other, not the halves."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 from paramsym.algebra.size import Count, Dim, Shape, canonical
 from paramsym.algebra.symbols import B, C, K, W, dims
 from paramsym.core.compose import Block, Repeat, Sequential
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
 from paramsym.layers.convolution import Conv2d
@@ -21,24 +22,18 @@ from paramsym.models.blocks import Holder, activation
 from paramsym.models.images import ChannelsFirst, Classifying, no_labels
 from paramsym.models.keys import Function, Pair, Real, Several, Sizes, Whole
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.program import Own, Value, axes, rearrange, reduce
 
 
-@dataclass(frozen=True)
 class ConvNext(Classifying, Backbone):
     """ConvNeXt, its classifier and its backbone, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. A stage of width H_i has L_i blocks: a convolution of 7 by 7 per channel,
-    49*H_i + H_i, a normalisation, two matrices of 4*H_i**2, and a scale of H_i, unless ``layer_scale_init_value`` is 0: 8*H_i**2 + 58*H_i.
-    Before it is a normalisation and a convolution of 2 by 2 from the width before; before the first, patches of K by K pixels in C
-    channels. ``num_stages`` is the number of stages, all of them if it is None. ``num_labels`` is N if the architecture has labels
-    and no number is given; with 0 the reference stores no classifier. A backbone has a normalisation for each of ``out_features``, the
-    last stage if it is None, and none at the end.
+    A stage of width H_i has L_i blocks. Before it is a normalisation and a convolution of 2 by 2 from the width before; before the first,
+    patches of K by K pixels in C channels. ``num_stages`` is the number of stages, all of them if it is None. A backbone has a
+    normalisation for each of ``out_features``, and none at the end.
 
     Raises:
-        ArgumentError: fewer depths or widths than stages, features that are not stages; an activation or architecture that the reference
-            does not know.
+        ArgumentError: fewer depths or widths than stages, beside the errors of every model and backbone.
 
     >>> ConvNext(architecture="ConvNextForImageClassification").at("facebook/convnext-tiny-224").at(N=1000).params
     28589128
@@ -56,8 +51,6 @@ class ConvNext(Classifying, Backbone):
     architecture: str = classes({"ConvNext": "Model ForImageClassification Backbone"})
     _: KW_ONLY
     layer_norm_eps: float = key(Real(1e-12))
-
-    published, claims = published_in("convnext")
 
     def conditions(self) -> None:
         super().conditions()
@@ -121,7 +114,6 @@ class ConvNext(Classifying, Backbone):
             near = width
 
 
-@dataclass(frozen=True)
 class _Base(Holder):
     """The patches, the stages, and the normalised mean of each channel, which is the output if it is ``pooled``."""
 
@@ -133,8 +125,7 @@ class _Base(Holder):
         return vector if self.pooled else x
 
 
-@dataclass(frozen=True)
-class ConvNextBlock(Layer):
+class ConvNextBlock(Declared):
     """A convolution per channel, a normalisation and two matrices, scaled where ``scaled``.
 
     >>> from paramsym.algebra.symbols import C

@@ -6,7 +6,7 @@ Reference: ``transformers.models.deberta_v2`` 5.23, names and shapes of its stat
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
 
 from sympy import Expr
@@ -26,9 +26,8 @@ from paramsym.models.activations import activated
 from paramsym.models.bert import ENCODER, BertLike
 from paramsym.models.bert_blocks import BertEmbeddings, BertLayer, Pooler
 from paramsym.models.blocks import Holder
-from paramsym.models.keys import Flag, Function, Limit, Real, Sizes, Word, Words
+from paramsym.models.keys import Flag, Function, Limit, Real, Word, Words, left_out
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.program import (
     Applied,
     Own,
@@ -53,21 +52,17 @@ _POOLED = ("SequenceClassification", "MultipleChoice")
 BUCKETS, RELATIVE, GROUPS, POOLED = dims("n_b P_r g H_p")
 
 
-@dataclass(frozen=True)
 class DebertaV2(BertLike):
     """DeBERTa-v2, v3 and their heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores a table of V words; P positions with
-    ``position_biased_input``; T token types if there are any; a projection where ``embedding_size`` is another width than H; their
-    normalisation; L blocks of 4*H**2 + 2*F*H + 9*H + F; with ``relative_attention`` a table of relative positions, two times n_b rows
-    (``position_buckets``), else two times ``max_relative_positions``, else 2*P, and in every block projections of it for c2p and p2c,
-    unless they are those of the content (``share_att_key``); its normalisation; and with ``conv_kernel_size`` a convolution. ``num_labels``
-    is N if the architecture has labels and no number is given. With ``legacy`` and ``tie_word_embeddings`` the output matrix is the
-    word table; without ``legacy`` there is none.
+    Positions are stored with ``position_biased_input``, token types if there are any, and a projection where ``embedding_size`` is another
+    width than H. With ``relative_attention`` a table of relative positions has two times n_b rows (``position_buckets``), else two times
+    ``max_relative_positions``, else 2*P, and every block has projections of it for c2p and p2c, unless they are those of the content
+    (``share_att_key``). ``conv_kernel_size`` adds a convolution after the first block. Without ``legacy`` there is no output matrix: scores
+    of words are products with the word table.
 
     Raises:
-        DivisibilityError: heads that do not divide the hidden size, or groups of the convolution.
-        ArgumentError: an activation or architecture that the reference does not know.
+        DivisibilityError: groups that do not divide the convolution's channels, beside the errors of every model.
 
     >>> DebertaV2().params
     2*F*H*L + F*L + 4*H**2*L + 9*H*L + H*P + H*V + 2*H
@@ -102,7 +97,6 @@ class DebertaV2(BertLike):
     base_name, output = "deberta", "cls.predictions.decoder"
     ignored: ClassVar[Mapping[str, str]] = {"is read by no class": "stable_dropout"}
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
-    published, claims = published_in("deberta_v2")
 
     def head(self) -> Iterator[Part]:
         width = self.hidden_size
@@ -141,7 +135,6 @@ class DebertaV2(BertLike):
         return self.tables(self.hidden_size, DebertaV2Embeddings, **own)
 
     def encoder(self) -> DebertaV2Encoder:
-        """Return the blocks, and the tensors that they share."""
         width, norm, kernel = self.hidden_size, self.norm(), self.conv_kernel_size
         layers: dict[str, Layer] = {"layer": Repeat(self._layer(), self.num_hidden_layers)}
         if self.relative_attention:
@@ -172,7 +165,6 @@ class DebertaV2(BertLike):
         return self.block({"attention": attention}, joined)
 
 
-@dataclass(frozen=True)
 class Disentangled(Holder):
     """Attention by content and by relative positions (He et al. 2021, section 3.1), which are projected for each of ``kinds``.
 
@@ -219,7 +211,6 @@ def multiplied(x: Value, scale: float | Expr) -> Value:
     return x * constant("full", (), scale)
 
 
-@dataclass(frozen=True)
 class ConvolvedInput(Holder):
     """The first block's output plus an activated convolution of its input, normalised."""
 
@@ -235,7 +226,6 @@ class ConvolvedInput(Holder):
         )  # times the mask of the embeddings, which hides nothing
 
 
-@dataclass(frozen=True)
 class DebertaV2Encoder(Holder):
     """The blocks and their shared tensors: the table of relative positions, its normalisation, and a convolution after the first block.
 
@@ -258,7 +248,6 @@ class DebertaV2Encoder(Holder):
         return y if rest == 0 else through([(Numbers(rest, 1, 1, "layer.{}"), block)], (y,), table)
 
 
-@dataclass(frozen=True)
 class DebertaV2Embeddings(BertEmbeddings):
     """Words, and positions and token types if there are any; the projection to the hidden size; the normalisation.
 
@@ -292,13 +281,5 @@ class DebertaV2Embeddings(BertEmbeddings):
         return drop(x * constant("full", (*x.sizes[:2], 1), 1), self.dropped)  # times the mask of the positions, which hides nothing
 
 
-def _one_width(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """An embedding size equal to the hidden size becomes the same letter."""
-    for name, letter in (("embedding_size", E), ("pooler_hidden_size", POOLED)):
-        if letter in sizes and sizes[letter] == sizes[H]:
-            arguments[name] = None
-            del sizes[letter]
-
-
 _DEFAULTS = {"vocab_size": 128100, "hidden_size": 1536, "num_hidden_layers": 24, "num_attention_heads": 24, "intermediate_size": 6144}
-FAMILIES = (family("deberta-v2", DebertaV2, "", _DEFAULTS, _one_width),)
+FAMILIES = (family("deberta-v2", DebertaV2, "", _DEFAULTS, left_out(H, embedding_size=E, pooler_hidden_size=POOLED)),)

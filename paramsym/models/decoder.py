@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from paramsym.algebra.convolution import up_over
 from paramsym.algebra.size import Count, Dim, Shape, divides, same
 from paramsym.algebra.symbols import A, B, D, F, G, H, L, S, V
 from paramsym.core.compose import Repeat
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
 from paramsym.layers.dense import Dense
@@ -20,7 +21,6 @@ from paramsym.models.activations import learned
 from paramsym.models.blocks import Gated, Ladder, PreNorm, Stem, last_word, tokens
 from paramsym.models.keys import Flag, Key, Names, Real, Whole
 from paramsym.models.model import Model, key
-from paramsym.models.published import published_in
 from paramsym.models.rope import ROTATION
 from paramsym.program import ROPE, Own, Rope, Value, contract, drop, join, rotation as turned
 
@@ -60,7 +60,6 @@ _USUAL: Mapping[str, tuple[Any, ...]] = {
 }
 
 
-@dataclass(frozen=True)
 class Decoder(Model):
     """A decoder-only language model, abstract: a family states its fields and its block, and may change names.
 
@@ -73,7 +72,6 @@ class Decoder(Model):
 
     ignored: ClassVar[Mapping[str, str]] = _IGNORED
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = _USUAL
-    depth: ClassVar[str] = "num_hidden_layers"  # the field of the number of layers
     base_name: ClassVar[str] = "model"
     renamed: ClassVar[tuple[str, ...]] = ()  # the kinds whose question answering calls the base model "transformer"
     stem: ClassVar[tuple[str, str, str]] = ("embed_tokens", "layers", "norm")  # the token table, the blocks, the last normalisation
@@ -85,17 +83,6 @@ class Decoder(Model):
     tie_word_embeddings: bool = key(Flag())
     pad_token_id: int | None = key(Whole(None, least=0))
     classifier_dropout: float | None = key(Real())
-
-    def __init_subclass__(cls) -> None:
-        """A family's published sizes and counts are in the data file of its name, unless it says where."""
-        super().__init_subclass__()
-        if "architecture" in vars(cls) and "published" not in vars(cls):
-            cls.published, cls.claims = published_in(cls.__module__.removeprefix("paramsym.models."))
-
-    @classmethod
-    def aliases(cls) -> Mapping[str, str]:
-        spelt = zip(("num_attention_heads", "hidden_size", "num_hidden_layers"), (*cls.heads, cls.depth), strict=True)
-        return {alias: name for alias, name in spelt if alias != name}
 
     @property
     def output(self) -> tuple[str, Dim, bool]:
@@ -124,7 +111,6 @@ class Decoder(Model):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """The token ids: (batch, positions)."""
         return {"input_ids": (B, S)}
 
     @property
@@ -168,11 +154,9 @@ class Decoder(Model):
         return Stem(layers, blocks=self.stem[1], scale=getattr(self, "embedding_multiplier", 1.0), dropped=dropped)
 
     def token_table(self) -> Layer:
-        """Return the token table."""
         return Embedding(self.vocab_size, self.width)
 
     def blocks(self) -> Layer:
-        """Return the L blocks."""
         return Repeat(self.block(), getattr(self, self.depth))
 
     def in_turn(self, block: Callable[[str], Layer], kinds: tuple[str, ...]) -> Layer:
@@ -183,7 +167,6 @@ class Decoder(Model):
         return Ladder(tuple(built[kind] for kind in kinds), depth) if any(one != first for one in others) else Repeat(first, depth)
 
     def block(self) -> Layer:
-        """Return one block."""
         raise NotImplementedError
 
     def rotated(self) -> dict[str, Layer]:
@@ -192,7 +175,6 @@ class Decoder(Model):
         return {} if rope is None else {"rotary_emb": frequencies(self.head_width(), share, rope=rope, odd=self.odd_share)}
 
 
-@dataclass(frozen=True)
 class GroupedDecoder(Decoder):
     """A decoder with A query heads and G key/value heads of one width, rotated; abstract.
 
@@ -243,7 +225,6 @@ class GroupedDecoder(Decoder):
         return {query: ByHead(heads, norm), key: ByHead(groups, norm)}
 
 
-@dataclass(frozen=True)
 class RmsDecoder(GroupedDecoder):
     """A grouped decoder with RMSNorm, abstract."""
 
@@ -267,8 +248,7 @@ def gated(width: Dim, inner: Dim, function: str, *, bias: bool = False) -> Gated
     return Gated({"gate_proj": up, "up_proj": up, "down_proj": Dense(inner, width, bias), **learned("act_fn", function)}, function)
 
 
-@dataclass(frozen=True)
-class EmptyDense(Layer):
+class EmptyDense(Declared):
     """A linear layer without inputs or without outputs, as torch builds it: its matrix is stored and empty.
 
     >>> EmptyDense(0, H, bias=True).shapes()
@@ -289,8 +269,7 @@ class EmptyDense(Layer):
         return y + own.bias if self.bias else y
 
 
-@dataclass(frozen=True)
-class RotaryFrequencies(Layer):
+class RotaryFrequencies(Declared):
     """Two buffers of inverse rotary frequencies (Su et al. 2021), one number for each two entries; the reference does not save them.
 
     ``layer_types`` are the kinds of layers that have separate frequencies. ``rope`` has the settings of the frequencies; a tuple has one

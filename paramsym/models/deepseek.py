@@ -6,7 +6,7 @@ References: ``transformers.models.deepseek_v2`` and ``deepseek_v3`` 5.23, names 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from math import log
 from typing import Any, Literal
 
@@ -23,7 +23,7 @@ from paramsym.layers.normalization import RMSNorm
 from paramsym.models.blocks import Mixture, PreNorm
 from paramsym.models.decoder import Decoder, GroupedDecoder, frequencies, gated
 from paramsym.models.experts import experts
-from paramsym.models.keys import Flag, Function, Real, Size, Sizes, Whole, Word
+from paramsym.models.keys import Flag, Function, Real, Size, Sizes, Whole, Word, as_numbers
 from paramsym.models.model import classes, family, key
 from paramsym.models.rope import check_even, check_length, rotate, rotation
 from paramsym.program import ROPE, Rope
@@ -33,17 +33,16 @@ EXPERT, ALWAYS, DENSE, QUERY_RANK, PLAIN, TURNED, VALUE = dims("F_e E_s k R_q D_
 """An expert's width, shared experts, dense layers, the queries' rank, and the sizes of a head: plain, rotated, value."""
 
 
-@dataclass(frozen=True)
 class Deepseek(Decoder):
     """DeepSeek-V2, DeepSeek-V3 and their heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. Attention is latent: keys and values are computed from a vector of R =
-    ``kv_lora_rank``, queries from one of R_q = ``q_lora_rank``, or from the input if it is None. The first k layers have a feed-forward
-    network of 3*F*H. Each of the L - k others has a router of E*H, E experts of 3*F_e*H, of which a token uses K, and ``n_shared_experts``
-    that every token uses, stored as one network of width E_s*F_e. With no shared experts, empty matrices are stored. DeepSeek-V3's router
-    also keeps a correction of E, which is saved and is not a parameter. ``attention_bias`` adds biases to the matrices into the latent
-    vectors and out of attention, ``mlp_bias`` (V2) to dense and shared networks. ``expert_storage`` is *stacked*, two tensors as the
-    reference holds them, or *separate*, as the published files do. If ``num_experts_per_tok`` is None, all experts are counted as used.
+    Attention is latent: keys and values are computed from a vector of R = ``kv_lora_rank``, queries from one of R_q = ``q_lora_rank``, or
+    from the input if it is None. The first k layers are dense. Each of the L - k others has a router, E experts, of which a token uses K
+    (all, if ``num_experts_per_tok`` is None), and ``n_shared_experts`` that every token uses, stored as one network of width E_s*F_e. With
+    no shared experts, empty matrices are stored. DeepSeek-V3's router also keeps a correction of E, which is saved and is not a parameter.
+    ``attention_bias`` adds biases to the matrices into the latent vectors and out of attention, ``mlp_bias`` (V2) to dense and shared
+    networks. ``expert_storage`` is *stacked*, two tensors as the reference holds them, or *separate*, as the published files do.
+
     The reference leaves out the modules for multi-token prediction that DeepSeek-V3's files hold after the L layers (paper, section 2.2;
     deepseek-ai/DeepSeek-V3, README_WEIGHTS.md); ``num_nextn_predict_layers`` is how many of them to count. A module is one more layer with
     experts, a matrix of 2*H*H and three normalisations of H; its token table and its output matrix are the model's; the reference does not
@@ -53,9 +52,7 @@ class Deepseek(Decoder):
     ``norm_topk_prob`` is V3's. YaRN with ``mscale_all_dim`` in ``rope`` also scales the attention scores.
 
     Raises:
-        SizeError: more experts used than stored, or more dense layers than layers.
-        DivisibilityError: heads that do not divide the hidden size (V2, whose reference asks for it).
-        ArgumentError: an argument that the family does not have; an activation or architecture that the reference does not know.
+        SizeError: more dense layers than layers, beside the errors of every model.
 
     >>> Deepseek().part("layers").params.coeff(E).coeff(L)
     3*F_e*H + H
@@ -196,8 +193,7 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     if sizes[DENSE] > sizes[L]:
         arguments["first_k_dense_replace"] = L
         del sizes[DENSE]
-    if sizes[ALWAYS] == 0:
-        arguments["n_shared_experts"] = sizes.pop(ALWAYS)
+    as_numbers(arguments, sizes, n_shared_experts=ALWAYS)
     kind, factor = rotation(arguments)
     check_even(sizes[TURNED], factor)
     rotate(arguments, sizes, sizes[TURNED], kind, factor)

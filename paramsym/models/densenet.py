@@ -85,7 +85,6 @@ class DenseNet(Pictures):
         return own.classifier(reduce("mean", apply("relu", own.features(self.seen(x))), 2, 3))
 
 
-@dataclass(frozen=True)
 class _DenseLayer(Holder):
     """A 1x1 convolution and one of 3x3, each after a norm and ReLU."""
 
@@ -95,7 +94,6 @@ class _DenseLayer(Holder):
         return join(x, own.conv2(apply("relu", own.norm2(narrow))), axis=1)
 
 
-@dataclass(frozen=True)
 class _Transition(Holder):
     """Norm, ReLU and a 1x1 convolution to half the channels, before a pooling."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 from sympy import Rational, floor
@@ -11,6 +11,7 @@ from sympy import Rational, floor
 from paramsym.algebra.size import Dim, canonical
 from paramsym.algebra.symbols import L, dims
 from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.models.backbone import IGNORED, Backbone, Staged, settle_stages
@@ -19,29 +20,18 @@ from paramsym.models.images import feed_forward, mean_of_places, on_map, pair, p
 from paramsym.models.keys import Flag, Real, Sizes
 from paramsym.models.model import classes, family, key
 from paramsym.models.patches import PatchBase, PatchTransformer, rounded
-from paramsym.models.published import published_in
 from paramsym.program import Own, Value, features, join, take
 
 RATIO = dims("m")
 
 
-@dataclass(frozen=True)
 class Dinov2(PatchTransformer, Backbone):
     """DINOv2 and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
-    channels; ``image_size`` and ``patch_size`` may each be a pair, height then width. The embeddings store a class and a mask token, one
-    position per patch and one more, and the projection of a patch; then follow L blocks, whose two sub-layers end with a scale of H each,
-    and a normalisation. The feed-forward network has the width m*H, m = ``mlp_ratio``; with ``use_swiglu_ffn`` it has three matrices of
-    two thirds of that, rounded up to a multiple of 8. ``num_labels`` is N if the architecture has labels and no number is given; the
-    classifier reads the class token and the mean of the patches, 2*H; with 0 the reference stores none. A backbone gives the outputs of the
-    stages ``out_features``, of the last block if it is None: normalised unless ``apply_layernorm`` is False, as maps (batch, width, height,
-    width) unless ``reshape_hidden_states`` is False. Images may have any size: the positions are interpolated.
-
-    Raises:
-        DivisibilityError: patches that do not divide the image, or heads that do not divide the hidden size.
-        ArgumentError: features that are not stages, or for another architecture than the backbone; an activation or architecture that the
-            reference does not know.
+    The embeddings have a class and a mask token; a scale of H ends each sub-layer. The feed-forward network has the width m*H, m =
+    ``mlp_ratio``; with ``use_swiglu_ffn`` it has three matrices of two thirds of that, rounded up to a multiple of 8. The classifier reads
+    the class token and the mean of the patches, 2*H. A backbone normalises its outputs unless ``apply_layernorm`` is False, and returns
+    maps (batch, width, height, width) unless ``reshape_hidden_states`` is False. Images may have any size: the positions are interpolated.
 
     >>> Dinov2().at("facebook/dinov2-base").params
     86580480
@@ -58,8 +48,6 @@ class Dinov2(PatchTransformer, Backbone):
     layer_norm_eps: float = key(Real(1e-6))
     apply_layernorm: bool = key(Flag(default=True, only=("Backbone",)))
     reshape_hidden_states: bool = key(Flag(default=True, only=("Backbone",)))
-
-    published, claims = published_in("dinov2")
 
     def parts(self) -> Iterator[Part]:
         block, depth = self.block(), self.num_hidden_layers
@@ -102,8 +90,7 @@ class Dinov2(PatchTransformer, Backbone):
         return Gated({"gate_proj": Dense(width, gated), "up_proj": Dense(width, gated), "down_proj": Dense(gated, width)}, "silu")
 
 
-@dataclass(frozen=True)
-class LayerScale(Layer):
+class LayerScale(Declared):
     """The scale of a sub-layer (Touvron et al. 2021): ``lambda1`` (H,).
 
     >>> from paramsym.algebra.symbols import H

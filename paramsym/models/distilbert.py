@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 from paramsym.algebra.size import Count, Dim, equal
 from paramsym.algebra.symbols import A, F, H, L, P, V
@@ -15,28 +15,23 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
 from paramsym.models.bert import ENCODER, TextModel
 from paramsym.models.bert_blocks import Attention, BertEmbeddings, TextBase
-from paramsym.models.blocks import FeedForward, Holder, activation
+from paramsym.models.blocks import FeedForward, PostNorm, activation
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
-from paramsym.program import Own, Value, apply, drop, take
+from paramsym.program import Own, Value, apply, take
 
 EPS = 1e-12
 """The epsilon of all its norms, which has no key in the configuration."""
 
 
-@dataclass(frozen=True)
 class DistilBert(TextModel):
     """DistilBERT and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration: H = ``dim``, F = ``hidden_dim``. The base model stores two tables, V and P
-    rows of H (also a table that is initialised with sinusoids is stored and trained); their normalisation; and L blocks of
-    4*H**2 + 2*F*H + 9*H + F. It has no token types and no pooler. ``num_labels`` is N if the architecture has labels and no number is
-    given. With ``tie_word_embeddings`` the output matrix is the word table.
+    H is ``dim``, F is ``hidden_dim``. It has no token types and no pooler. A table that is initialised with sinusoids is stored and trained
+    as well.
 
     Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: an activation or architecture that the reference does not know; question answering without two labels.
+        ArgumentError: question answering without two labels, beside the errors of every model.
 
     >>> DistilBert().params
     2*F*H*L + F*L + 4*H**2*L + 9*H*L + H*P + H*V + 2*H
@@ -60,9 +55,8 @@ class DistilBert(TextModel):
     qa_dropout: float = key(Real(0.1))
     seq_classif_dropout: float = key(Real(0.2))
 
-    heads = ("n_heads", "dim")
+    heads, depth = ("n_heads", "dim"), "n_layers"
     base_name, output = "distilbert", "vocab_projector"
-    published, claims = published_in("distilbert")
 
     def conditions(self) -> None:
         super().conditions()
@@ -108,27 +102,13 @@ class DistilBert(TextModel):
                 "ffn": FeedForward(network, self.activation, names=("lin1", "activation", "lin2")),
                 "output_layer_norm": norm,
             },
-            self.dropout,
+            names=("sa_layer_norm", "attention", "output_layer_norm", "ffn"),
+            dropped=(0.0, self.dropout),
         )
         tables = DistilBertEmbeddings(self.vocab_size, self.max_position_embeddings, None, width, eps=EPS, dropped=self.dropout)
         return TextBase({"embeddings": tables, "transformer": Sequential(layer=Repeat(block, self.n_layers))}, blocks="transformer")
 
 
-@dataclass(frozen=True)
-class PostNorm(Holder):
-    """Attention and the feed-forward network, each added to the residual stream and normalised after the sum.
-
-    ``dropped`` is the rate of dropout after the network.
-    """
-
-    dropped: float = 0.0
-
-    def forward(self, own: Own, x: Value) -> Value:
-        x = own.sa_layer_norm(own.attention(x) + x)
-        return own.output_layer_norm(drop(own.ffn(x), self.dropped) + x)
-
-
-@dataclass(frozen=True)
 class DistilBertEmbeddings(BertEmbeddings):
     """BERT's, with one index buffer.
 
@@ -139,5 +119,4 @@ class DistilBertEmbeddings(BertEmbeddings):
     indices = ("position_ids",)
 
 
-_ALIASES = {"hidden_size": "dim", "num_attention_heads": "n_heads", "num_hidden_layers": "n_layers"}
-FAMILIES = (family("distilbert", DistilBert, aliases=_ALIASES),)
+FAMILIES = (family("distilbert", DistilBert),)

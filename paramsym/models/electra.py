@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from paramsym.algebra.size import Dim, same
@@ -15,27 +15,22 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.bert import ENCODER, BertLike
 from paramsym.models.bert_blocks import Activated, TextBase, text_classifier
-from paramsym.models.blocks import Holder, activation, last_position
-from paramsym.models.keys import Flag, Real, Sizes, Word
+from paramsym.models.blocks import Holder, Summary, activation
+from paramsym.models.keys import Flag, Real, Word, left_out
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
-from paramsym.program import Own, Value, drop, reduce, take
+from paramsym.program import Own, Value, take
 
 _CHOICE = ("ElectraForMultipleChoice",)
 
 
-@dataclass(frozen=True)
 class Electra(BertLike):
     """ELECTRA and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores three tables, V, P and T rows of E; their
-    normalisation; a projection of E*H + H, unless E and H are equal, which is decided when the model is built (write
-    ``embedding_size=H``); and L of BERT's blocks, 4*H**2 + 2*F*H + 9*H + F each. ``num_labels`` is N if the architecture has labels and
-    no number is given. With ``tie_word_embeddings`` the generator's output matrix is the word table.
+    The tables have rows of E, which are projected to H unless both are equal; this is decided when the model is built (write
+    ``embedding_size=H``). The blocks are BERT's.
 
     Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: cross attention without ``is_decoder``; a summary, activation or architecture that the reference does not build.
+        ArgumentError: a summary that the reference does not build, beside the errors of every model.
 
     >>> Electra().params
     E*H + E*P + E*T + E*V + 2*E + 2*F*H*L + F*L + 4*H**2*L + 9*H*L + H
@@ -57,7 +52,6 @@ class Electra(BertLike):
     summary_last_dropout: float = key(Real(0.1))
 
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {**BertLike.usual, "summary_proj_to_labels": (False,)}
-    published, claims = published_in("electra")
 
     def conditions(self) -> None:
         super().conditions()
@@ -103,7 +97,6 @@ class Electra(BertLike):
             yield from super().head()
 
 
-@dataclass(frozen=True)
 class Discriminator(Holder):
     """One score for each position: an activated projection ``dense``, then ``dense_prediction`` of one output."""
 
@@ -114,31 +107,5 @@ class Discriminator(Holder):
         return take(own.dense_prediction(activation(own, self.function, own.dense(x), "activation")), 2)
 
 
-@dataclass(frozen=True)
-class Summary(Holder):
-    """One vector for each text, of the "first" or the "last" position or the "mean" of all, projected if there is a part ``summary``.
-
-    ``dropped`` are the dropout rates before the projection and at the end.
-    """
-
-    function: str
-    kind: str = "first"
-    dropped: tuple[float, float] = (0.0, 0.0)
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """(batch, positions, width) to (batch, width); "cls_index" is the last position if none is given."""
-        x = reduce("mean", x, 1) if self.kind == "mean" else take(x, 1) if self.kind == "first" else last_position(x)
-        x = drop(x, self.dropped[0])
-        x = own.summary(x) if "summary" in own else x
-        return drop(activation(own, self.function, x, "activation"), self.dropped[1])
-
-
-def _without_a_projection(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Equal widths become one letter, without a projection."""
-    if sizes[E] == sizes[H]:
-        arguments["embedding_size"] = H
-        del sizes[E]
-
-
 _DEFAULTS = {"hidden_size": 256, "num_attention_heads": 4, "intermediate_size": 1024}
-FAMILIES = (family("electra", Electra, "", _DEFAULTS, _without_a_projection),)
+FAMILIES = (family("electra", Electra, "", _DEFAULTS, left_out(H, H, embedding_size=E)),)

@@ -12,6 +12,7 @@ from typing import Literal
 from paramsym.algebra.size import Count, Dim, Shape, canonical, divides
 from paramsym.algebra.symbols import A, B, F, H, L, P, S, V
 from paramsym.core.compose import Repeat
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import StructureError
 from paramsym.layers.convolution import Conv1d
@@ -19,10 +20,11 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions, check_positions
+from paramsym.models.bert_blocks import NormedAttention
 from paramsym.models.blocks import Holder, scaled, tokens
 from paramsym.models.published import published_in
 from paramsym.models.seq2seq import TARGET
-from paramsym.program import Mask, Own, Value, apply, attend, constant, features, heads, past, rearrange, remember, take
+from paramsym.program import Own, Value, apply, constant, features, past, rearrange, take
 from paramsym.program.attention import root_reciprocal
 from paramsym.program.state import after
 
@@ -31,8 +33,7 @@ CLAIMS = _PUBLISHED[1]
 """Published counts; ``name`` is the published size, with positions computed for the paper's own."""
 
 
-@dataclass(frozen=True)
-class EncoderDecoder(Layer):
+class EncoderDecoder(Declared):
     r"""The Transformer for translation: a stack of encoder layers, and a stack of decoder layers that also attend to the encoder's output.
 
     The arguments are the reference's: H = ``d_model``, F = ``d_inner``, A = ``n_head``, L = ``n_layers``, V = ``n_src_vocab``. Arguments
@@ -165,35 +166,20 @@ class EncoderDecoder(Layer):
         layers["layer_stack"] = Repeat(_StackLayer(block), depth)
         return _Stack(layers if early else {**layers, "layer_norm": norm}, frozen=positions == "frozen")
 
-    def _attention(self, norm: LayerNorm, *, causal: bool = False) -> _Attention:
+    def _attention(self, norm: LayerNorm, *, causal: bool = False) -> NormedAttention:
         early, width = self.revision == 2018, self.d_model
         bias = early if self.attention_bias is None else self.attention_bias
         keys, values = ((self.n_head, self._per_head(given)) for given in (self.d_k, self.d_v))
-        layers = {"w_qs": Dense(width, keys, bias), "w_ks": Dense(width, keys, bias), "w_vs": Dense(width, values, bias)}
-        fc = {"fc": Dense(values, width, bias)}
-        # The early reference creates the norm before the output's projection.
-        return _Attention({**layers, "layer_norm": norm, **fc} if early else {**layers, **fc, "layer_norm": norm}, causal)
+        names = ("w_qs", "w_ks", "w_vs")
+        layers: dict[str, Layer] = {name: Dense(width, sliced, bias) for name, sliced in zip(names, (keys, keys, values), strict=True)}
+        ends: dict[str, Layer] = {"fc": Dense(values, width, bias), "layer_norm": norm}
+        layers |= dict(reversed(ends.items())) if early else ends  # the early reference creates the norm first
+        return NormedAttention(layers, names=names, output="fc", causal=causal, norm="layer_norm")
 
     def _per_head(self, given: Dim | None) -> Dim:
         return divides(self.n_head, self.d_model, "n_head", "d_model") if given is None else given
 
 
-@dataclass(frozen=True)
-class _Attention(Holder):
-    """Queries, keys, values and the output of A heads, and the norm after the residual sum."""
-
-    causal: bool
-
-    def forward(self, own: Own, x: Value, memory: Value | None = None) -> Value:
-        seen = x if memory is None else memory
-        query, key, value = heads(own.w_qs(x)), heads(own.w_ks(seen)), heads(own.w_vs(seen))
-        if self.causal or memory is not None:
-            axis = 1 if self.causal else None
-            key, value = remember("key", key, axis), remember("value", value, axis)
-        return own.layer_norm(own.fc(attend(query, key, value, mask=Mask(self.causal))) + x)
-
-
-@dataclass(frozen=True)
 class _FeedForward(Holder):
     """Two position-wise maps, stored as convolutions of kernel one or as matrices, and the norm after the residual sum."""
 
@@ -204,7 +190,6 @@ class _FeedForward(Holder):
         return own.layer_norm((rearrange(y, "b h s -> b s h") if convolves else y) + x)
 
 
-@dataclass(frozen=True)
 class _StackLayer(Holder):
     """One layer of the encoder, or of the decoder, which also attends to the encoder's output."""
 
@@ -214,7 +199,6 @@ class _StackLayer(Holder):
         return own.pos_ffn(own.enc_attn(x, *memory) if "enc_attn" in own else x)
 
 
-@dataclass(frozen=True)
 class _Stack(Holder):
     """Words, positions (``frozen``, or computed if they are no part) and layers of the encoder or the decoder."""
 
@@ -240,8 +224,7 @@ class _FromOne(LearnedPositions):
         return constant("positions", (x.sizes[-2],), canonical(1 + past()), kind="index")
 
 
-@dataclass(frozen=True)
-class _SinusoidBuffer(Layer):
+class _SinusoidBuffer(Declared):
     """Sinusoids in a buffer, with an axis for the batch."""
 
     rows: Dim

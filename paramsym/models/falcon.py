@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from paramsym.algebra.size import Axis, Count, Dim, cat, divides
@@ -22,20 +22,13 @@ from paramsym.program import ROPE, Rope
 from paramsym.program.attention import root_reciprocal
 
 
-@dataclass(frozen=True)
 class Falcon(Decoder):
     """Falcon and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of attention, 2*F*H for the
-    feed-forward network (F is 4*H where ``ffn_hidden_size`` is None) and normalisations of 2*H; and a last normalisation. Queries, keys and
-    values are one matrix: with ``new_decoder_architecture`` of G groups of heads with one key and one value each, H**2 + 2*G*H*H/A; with
-    ``multi_query`` of one key and one value for all heads, H**2 + 2*H*H/A; otherwise 3*H**2. A block has one normalisation, or two if
-    attention and feed-forward are not parallel (``parallel_attn`` False) or ``num_ln_in_parallel_attn`` is 2, as it is in the new
+    Queries, keys and values are one matrix: with ``new_decoder_architecture`` of G groups of heads with one key and one value each, H**2 +
+    2*G*H*H/A; with ``multi_query`` of one key and one value for all heads, H**2 + 2*H*H/A; otherwise 3*H**2. A block has one normalisation,
+    or two if attention and feed-forward are not parallel (``parallel_attn`` False) or ``num_ln_in_parallel_attn`` is 2, as it is in the new
     architecture unless it is given.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
-        ArgumentError: an activation or architecture that the reference does not know.
 
     >>> Falcon().params
     10*H**2*L + 2*H*L + H*V + 2*H + 2*H**2*L/A

@@ -49,7 +49,6 @@ class Family:
                 yield from (f"{key}.{inner}" for inner in nested.reader.unknown(value))
 
     def given(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the configuration with the family's names of the keys."""
         given = dict(config)
         # As in the reference, an alias is set last and takes precedence, and defaults from other keys are read before that.
         overruled = {name for alias, name in self.aliases.items() if alias in given}
@@ -88,7 +87,6 @@ class Family:
         return _words(self.ignored)
 
 
-@dataclass(frozen=True)
 class Nested(Key):
     """A key that holds a separate configuration, and becomes an inner model. ``reader`` has its own letters.
 

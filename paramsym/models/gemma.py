@@ -13,6 +13,7 @@ from sympy import sqrt
 
 from paramsym.algebra.size import Dim, divides
 from paramsym.algebra.symbols import D, L, dims
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ConfigError
 from paramsym.layers.embedding import Embedding
@@ -39,22 +40,14 @@ _CAPS: Mapping[str, tuple[float, float]] = {"Gemma": (0.0, 0.0), "Gemma2": (50.0
 """The limits of attention scores and of the scores of tokens; 0 is none."""
 
 
-@dataclass(frozen=True)
 class Gemma(RmsDecoder):
     """Gemma, Gemma 2, Gemma 3 (text) and their heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H for
-    attention, 3*F*H for the gated feed-forward network and 2*H for two RMSNorm weights; and a last RMSNorm weight of H. ``architecture``
-    also says which of the three it is: Gemma 2 and 3 have two more scales of H in each block, Gemma 3 also one of D for queries and one for
-    keys. ``attention_bias`` gives the four matrices of attention a bias.
-
-    ``layer_types`` are the alternating kinds of layers, "sliding_attention" with a window and "full_attention"; if it is None, they are
-    those of the reference. In Gemma 3 each kind has separate rotary frequencies: ``rope`` and, with a window, ``local_rope``. The limits
-    ``attn_logit_softcapping`` (Gemma 2) and ``final_logit_softcapping`` are the reference's if they are None; 0 is no limit.
-
-    Raises:
-        DivisibilityError: key/value heads that do not divide the heads; heads that do not divide the hidden size (Gemma 2 and 3).
-        ArgumentError: an activation or architecture that the reference does not know.
+    ``architecture`` also says which of the three it is: Gemma 2 and 3 have two more scales of H in each block, Gemma 3 also one of D for
+    queries and one for keys. ``layer_types`` are the alternating kinds of layers, "sliding_attention" with a window and "full_attention";
+    if it is None, they are those of the reference. In Gemma 3 each kind has separate rotary frequencies: ``rope`` and, with a window,
+    ``local_rope``. The limits ``attn_logit_softcapping`` (Gemma 2) and ``final_logit_softcapping`` are the reference's if they are None; 0
+    is no limit.
 
     >>> Gemma().params
     2*A*D*H*L + 2*D*G*H*L + 3*F*H*L + 2*H*L + H*V + H
@@ -92,7 +85,6 @@ class Gemma(RmsDecoder):
 
     @property
     def generation(self) -> str:
-        """Which of the three it is."""
         return self.kind.removesuffix("Text")
 
     def token_table(self) -> Layer:
@@ -144,7 +136,6 @@ class Gemma(RmsDecoder):
         )
 
 
-@dataclass(frozen=True)
 class GemmaAttention(RotatedAttention):
     """Rotated attention that gets several pairs of cosines and sines and uses pair number ``turn``."""
 
@@ -169,8 +160,7 @@ class GemmaRMSNorm(RMSNorm):
         return normalise(x, "rms", *over, eps=self.eps, scale=own.weight + 1)
 
 
-@dataclass(frozen=True)
-class ScaledEmbedding(Layer):
+class ScaledEmbedding(Declared):
     """A table whose rows are scaled when they are looked up: ``weight`` (V, H), and the factor, which is not saved.
 
     >>> from paramsym.algebra.symbols import H, V
@@ -195,7 +185,6 @@ _LONGEST = 256
 """The most layers of a pattern."""
 
 
-@dataclass(frozen=True)
 class RopesByKind(Key):
     """The key of the rotation in each kind of layer: an object with an object for each, or null."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 from sympy import Expr
@@ -38,7 +38,6 @@ from paramsym.program import (
 )
 
 
-@dataclass(frozen=True)
 class Gpt(Decoder):
     """A decoder whose configuration has GPT-2's names, with learned positions; abstract. ``n_inner`` None is 4*H.
 
@@ -66,7 +65,6 @@ class Gpt(Decoder):
 
     @property
     def inner(self) -> Dim:
-        """The width of the feed-forward network."""
         return 4 * self.n_embd if self.n_inner is None else self.n_inner
 
     def forward(self, own: Own, input_ids: Value, *along: Value) -> Any:
@@ -107,7 +105,6 @@ SUMMARY = "summary_activation summary_first_dropout summary_proj_to_labels summa
 """Keys of GPT-2's summary, which similar models have and do not read."""
 
 
-@dataclass(frozen=True)
 class AlibiStem(Stem):
     """The base of a language model whose blocks get a bias by distance, in place of rotations (Press et al. 2022, section 3).
 
@@ -138,7 +135,6 @@ class AlibiStem(Stem):
         return (bias, *seen)
 
 
-@dataclass(frozen=True)
 class FusedAttention(Holder):
     """Causal attention with one matrix ``names[0]`` for queries, keys and values, and an output ``names[1]``.
 
@@ -174,7 +170,6 @@ class FusedAttention(Holder):
         return query, key, value
 
     def attended(self, own: Own, query: Value, key: Value, value: Value, bias: Value | None = None, seen: Value | None = None) -> Value:
-        """Return the output of the attention."""
         key, value = remember("key", key, axis=1), remember("value", value, axis=1)
         how: dict[str, Any] = {"scale": self.scale, "bias": bias, "seen": seen, "dropout": self.dropout}
         return own[self.names[1]](attend(query, key, value, mask=Mask(causal=True, written=self.written), **how))
@@ -187,7 +182,6 @@ class FusedAttention(Holder):
         return self.attended(own, query, key, value)
 
 
-@dataclass(frozen=True)
 class FusedBiased(FusedAttention):
     """The same with a bias that is added to the scores; scores outside the mask ``seen``, if given, are filled in."""
 
@@ -195,7 +189,6 @@ class FusedBiased(FusedAttention):
         return self.attended(own, *self.projected(own, x), *added)
 
 
-@dataclass(frozen=True)
 class FusedCross(Holder):
     """Attention to other states: ``q_attn`` for the queries, ``c_attn`` for keys and values, ``c_proj`` for the output."""
 
@@ -209,7 +202,6 @@ class FusedCross(Holder):
         return own.c_proj(attend(by_head(own.q_attn(x)), key, value, scale=self.scale, dropout=self.dropout))
 
 
-@dataclass(frozen=True)
 class CrossPreNorm(PreNorm):
     """A block with a cross attention between its two sub-layers, which is left out if there are no states to attend to."""
 

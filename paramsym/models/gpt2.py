@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from sympy import Expr
@@ -15,29 +15,25 @@ from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
 from paramsym.layers.dense import Dense, TransposedDense
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.blocks import Holder, PreNorm, activation, tokens
+from paramsym.models.blocks import PreNorm, Summary, tokens
 from paramsym.models.gpt import ALIASES, Gpt
 from paramsym.models.keys import Flag, Real, Word
 from paramsym.models.model import classes, family, key
-from paramsym.program import Kept, Own, Value, axes, compact, drop, rearrange, reduce, region, take
+from paramsym.program import Kept, Own, Value, axes, compact, rearrange, region, take
 from paramsym.program.attention import root_reciprocal
 
 _LANGUAGE = frozenset({"GPT2LMHeadModel", "GPT2DoubleHeadsModel"})
 _SUMMARIES = frozenset({"last", "first", "mean", "cls_index"})
 
 
-@dataclass(frozen=True)
 class Gpt2(Gpt):
     """GPT-2 and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores V*H + P*H for its tables, L blocks of
-    12*H**2 + 13*H if ``n_inner`` is 4*H, and a last normalisation of 2*H. Matrices are stored (in, out); query, key and value
-    are one tensor. ``num_labels`` is N if the architecture has labels and no number is given. With ``tie_word_embeddings`` the output
-    matrix is the word table. With ``add_cross_attention`` the blocks attend to a second input, if it is given.
+    Matrices are stored (in, out); query, key and value are one tensor. With ``add_cross_attention`` the blocks attend to a second input, if
+    it is given.
 
     Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: an activation, summary or architecture that the reference does not know or build.
+        ArgumentError: a summary that the reference does not build, beside the errors of every model.
 
     >>> Gpt2().params
     12*H**2*L + 13*H*L + H*P + H*V + 2*H
@@ -112,40 +108,29 @@ class Gpt2(Gpt):
         plain = None if self.scale_attn_weights else 1.0
         return self.fused_block(TransposedDense, cat(query=sliced, key=sliced, value=sliced), shared, plain if scale is None else scale)
 
-    def _summary(self) -> Summary:
+    def _summary(self) -> OneScore:
         # The reference sets num_labels to 1 here, for every configuration.
         scores, function = self.summary_use_proj and self.summary_proj_to_labels, self.summary_activation or "linear"
         layers: dict[str, Layer] = {"summary": Dense(self.n_embd, 1 if scores else self.n_embd)} if self.summary_use_proj else {}
         rates = (self.summary_first_dropout, self.summary_last_dropout)
-        return Summary({**layers, **learned("activation", function)}, function, self.summary_type, scores, rates)
+        return OneScore({**layers, **learned("activation", function)}, function, self.summary_type, rates, scores)
 
 
-@dataclass(frozen=True)
-class Summary(Holder):
-    """One vector of a text, or one score with ``squeeze``: the last position's, the first one's or the mean, projected and activated.
+class OneScore(Summary):
+    """The summary of a text, as one score with ``squeeze``."""
 
-    ``dropped`` are the dropout rates before the projection and after the activation.
-    """
-
-    function: str
-    kind: str
     squeeze: bool = False
-    dropped: tuple[float, float] = (0.0, 0.0)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """One vector of (batch, positions, width); for choices all but ``cls_index`` reduce the second axis, as the reference does."""
-        if self.kind == "cls_index":
-            size = canonical(x.sizes[-2] - 1)
-            index = Kept("own", factors=(*x.sizes[:-2], x.sizes[-1]), kind="index")  # torch.gather needs a position for every feature
-            x = region("gather", lambda x: compact(take(x, x.rank - 2, size)), x, keeps=(index,))
-        elif self.kind == "mean":
-            x = reduce("mean", x, 1)
-        else:
-            x = take(x, 1, 0 if self.kind == "first" else -1)
-        x = drop(x, self.dropped[0])
-        x = own.summary(x) if "summary" in own else x
-        x = drop(activation(own, self.function, x, "activation"), self.dropped[1])
+        x = super().forward(own, x)
         return take(x, x.rank - 1, 0) if self.squeeze else x
+
+    def position(self, x: Value) -> Value:
+        if self.kind != "cls_index":
+            return super().position(x)
+        size = canonical(x.sizes[-2] - 1)
+        index = Kept("own", factors=(*x.sizes[:-2], x.sizes[-1]), kind="index")  # torch.gather needs a position for every feature
+        return region("gather", lambda x: compact(take(x, x.rank - 2, size)), x, keeps=(index,))
 
 
 FAMILIES = (family("gpt2", Gpt2, defaults={"vocab_size": 50257}, aliases=ALIASES),)

@@ -6,9 +6,10 @@ Reference: ``transformers.models.gpt_bigcode`` 5.23, names and shapes of its sta
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 from paramsym.algebra.size import Axis, Dim, cat
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
 from paramsym.layers.dense import Dense
@@ -18,17 +19,13 @@ from paramsym.models.keys import Flag, Function
 from paramsym.models.model import classes, family, key
 
 
-@dataclass(frozen=True)
 class GptBigCode(Gpt):
     """SantaCoder, StarCoder and their heads, as the reference class ``architecture`` stores them: GPT-2 with one key and one value.
 
-    The arguments are the keys of the reference's configuration. The base model stores V*H + P*H for its tables; L blocks of
-    2*H**2 + 2*H*H/A for attention with ``multi_query``, of 4*H**2 without, 2*F*H for the feed-forward network (F is 4*H where ``n_inner``
-    is None), their biases and two normalisations of 2*H; and a last normalisation of 2*H. A mask of P*P entries is kept and not saved.
+    With ``multi_query`` all heads share one key and one value. A mask of P*P entries is kept and not saved.
 
     Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: cross attention with ``multi_query``; an activation or architecture that the reference does not know.
+        ArgumentError: cross attention with ``multi_query``, beside the errors of every model.
 
     >>> GptBigCode(multi_query=False).params
     12*H**2*L + 13*H*L + H*P + H*V + 2*H
@@ -61,8 +58,7 @@ class GptBigCode(Gpt):
         return self.fused_block(Dense, fused, shared, None if self.scale_attn_weights else 1.0)
 
 
-@dataclass(frozen=True)
-class CausalMask(Layer):
+class CausalMask(Declared):
     """A model and its causal mask ``bias``, a buffer (P, P) that is not saved.
 
     >>> from paramsym.algebra.symbols import P

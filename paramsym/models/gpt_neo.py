@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 from paramsym.algebra.size import Count, Dim
@@ -21,18 +21,11 @@ MOST = 1024
 """The most layers whose kinds of attention may be listed one by one."""
 
 
-@dataclass(frozen=True)
 class GptNeo(Decoder):
     """GPT-Neo and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores V*H + P*H for its tables; L blocks of 4*H**2 + H for
-    attention, whose output alone has a bias, 2*F*H + F + H for the feed-forward network (F is 4*H where ``intermediate_size`` is None) and
-    two normalisations of 2*H; and a last normalisation of 2*H. ``attention_layers`` are the alternating kinds of layers: a ``local`` one
+    Of the matrices of attention, the output alone has a bias. ``attention_layers`` are the alternating kinds of layers: a ``local`` one
     sees ``window_size`` positions, a ``global`` one all earlier ones. Each layer keeps a mask of P*P entries that is not saved.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: an activation or architecture that the reference does not know.
 
     >>> GptNeo().params
     12*H**2*L + 10*H*L + H*P + H*V + 2*H
@@ -85,7 +78,6 @@ class GptNeo(Decoder):
         return PreNorm(layers, names=("ln_1", "attn", "ln_2", "mlp"), dropped=(self.resid_dropout, self.resid_dropout))
 
 
-@dataclass(frozen=True)
 class MaskedAttention(RotatedAttention):
     """Causal attention with a mask ``bias`` of all positions, a buffer that is not saved.
 
@@ -101,7 +93,6 @@ class MaskedAttention(RotatedAttention):
         yield Tensor("bias", (1, 1, self.positions, self.positions), role="statistic", buffer=True, persistent=False)
 
 
-@dataclass(frozen=True)
 class AttentionTypes(Key):
     """Patterns of layers with their numbers of repetitions: ``[[["global", "local"], 12]]``, which is also the meaning of null."""
 

@@ -6,7 +6,7 @@ Reference: ``transformers.models.gpt_neox`` 5.23, names and shapes of its state 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from paramsym.algebra.size import Count, Dim, cat
@@ -21,18 +21,11 @@ from paramsym.models.rope import RopeSettings, RotaryShare, rope_arguments
 from paramsym.program import ROPE, Rope
 
 
-@dataclass(frozen=True)
 class GptNeoX(Decoder):
     """GPT-NeoX, Pythia and their heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 4*H**2 for attention,
-    whose queries, keys and values are one matrix, head by head, 2*F*H for the feed-forward network, their biases (of attention unless
-    ``attention_bias`` is False) and two normalisations of 2*H; and a last normalisation of 2*H. ``rotary_dim`` entries of a head are
-    rotated, all if it is None; the default of configurations is a quarter.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: an activation or architecture that the reference does not know.
+    Queries, keys and values are one matrix, head by head. ``rotary_dim`` entries of a head are rotated, all if it is None; the default of
+    configurations is a quarter.
 
     >>> GptNeoX().params
     2*F*H*L + F*L + 4*H**2*L + 9*H*L + H*V + 2*H

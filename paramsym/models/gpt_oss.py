@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 from paramsym.algebra.size import Dim
@@ -18,20 +18,12 @@ from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value
 
 
-@dataclass(frozen=True)
 class GptOss(RmsDecoder):
     """gpt-oss and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H for
-    attention, their biases unless ``attention_bias`` is False, a sink for each head (A); a router of E*H + E, E experts of
-    3*F*H + 2*F + H of which a token uses K; and two RMSNorm weights of H; and a last one. Experts are stacked, here and in the published
-    files; their matrices are stored (in, out). ``layer_types`` are the alternating kinds of attention; those with a window see
-    ``sliding_window`` positions. ``swiglu_alpha`` and ``swiglu_limit`` are the slope and the bound of the experts' gate.
-
-    Raises:
-        DivisibilityError: key/value heads that do not divide the heads.
-        SizeError: more experts used than stored.
-        ArgumentError: an architecture that the reference does not know.
+    Each head has a sink. Experts are stacked, here and in the published files; their matrices are stored (in, out). ``layer_types`` are the
+    alternating kinds of attention; those with a window see ``sliding_window`` positions. ``swiglu_alpha`` and ``swiglu_limit`` are the
+    slope and the bound of the experts' gate.
 
     >>> GptOss(attention_bias=False).params
     2*A*D*H*L + A*L + 2*D*G*H*L + 3*E*F*H*L + 2*E*F*L + 2*E*H*L + E*L + 2*H*L + H*V + H
@@ -71,7 +63,6 @@ class GptOss(RmsDecoder):
         return self.pre_norm(attention, Mixture({"router": router, "experts": experts}, router="router"))
 
 
-@dataclass(frozen=True)
 class SinkAttention(RotatedAttention):
     """Attention in which each head can attend to nothing: ``sinks`` (A,), one learned score per head, and the projections.
 

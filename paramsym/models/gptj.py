@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 from paramsym.algebra.convolution import negative, up_over
@@ -18,19 +18,12 @@ from paramsym.models.rope import ROTATED
 from paramsym.program import Own, Value, join, rearrange, rotate, rotation, segments
 
 
-@dataclass(frozen=True)
 class GptJ(Gpt):
     """GPT-J and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 4*H**2 for attention
-    without biases, 2*F*H + F + H for the feed-forward network (F is 4*H where ``n_inner`` is None) and 2*H for one normalisation before
-    both; and a last normalisation of 2*H. The output has a bias. Each block keeps the sines and cosines of P positions for the
-    ``rotary_dim`` entries of a head that are rotated, or for H if it is None, and does not save them. ``num_labels`` is N where the
-    architecture has labels and no number is given, question answering included.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: an activation or architecture that the reference does not know.
+    One normalisation precedes attention and feed-forward network, which are parallel. The output has a bias. Each block keeps the sines and
+    cosines of P positions for the ``rotary_dim`` entries of a head that are rotated, or for H if it is None, and does not save them.
+    Question answering, too, has N labels.
 
     >>> GptJ().params
     12*H**2*L + 7*H*L + H*V + 2*H
@@ -62,7 +55,6 @@ class GptJ(Gpt):
         return Parallel(layers, names=("ln_1", "attn", "ln_1", "mlp"), dropped=(self.resid_pdrop, self.resid_pdrop))
 
 
-@dataclass(frozen=True)
 class TurnedAttention(RotatedAttention):
     """Causal attention whose queries and keys are rotated by pairs of neighbours, in the first ``rotary_dim`` entries of each head.
 

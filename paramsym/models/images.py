@@ -9,7 +9,8 @@ from typing import Any, ClassVar, TypeVar
 from paramsym.algebra.convolution import over, up_over
 from paramsym.algebra.size import Axis, Count, Dim, canonical, per
 from paramsym.algebra.symbols import N
-from paramsym.core.layer import Layer, Part
+from paramsym.core.declared import Declared
+from paramsym.core.layer import Part
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
@@ -28,7 +29,6 @@ def pair(size: _Extent | tuple[_Extent, _Extent]) -> tuple[_Extent, _Extent]:
     return size if isinstance(size, tuple) else (size, size)
 
 
-@dataclass(frozen=True)
 class Classifying(Model):
     """A model with an optional classifier of images, abstract; with ``num_labels`` 0 the reference stores none."""
 
@@ -78,7 +78,6 @@ def convolved(near: Dim, far: Dim, kernel: int, function: str = "relu", *, strid
     return Convolved(layers, function)
 
 
-@dataclass(frozen=True)
 class Convolved(Holder):
     """A ``convolution``, its ``normalization``, and the activation ``function``; ``linear`` is the identity."""
 
@@ -114,8 +113,7 @@ def filled(x: Value, parts: tuple[Dim, ...]) -> Value:
     return pad(x, (*rest, (0, 0)))
 
 
-@dataclass(frozen=True)
-class Merging(Layer):
+class Merging(Declared):
     """Four neighbours joined and their width halved; the first version normalises before, the second after it."""
 
     width: Dim

@@ -6,8 +6,9 @@ names of the reference's classes whose tensors depend on the key; empty for all.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, dataclass_transform
 
 from sympy import Symbol
 
@@ -26,13 +27,18 @@ class _Defaults:
     nothing: Any = None  # the value for null
 
 
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
 @dataclass(frozen=True)
 class Key(_Defaults):
-    """A key of a configuration, abstract."""
+    """A key of a configuration, abstract; a subclass is a frozen dataclass without a decorator."""
 
     _: KW_ONLY
     only: tuple[str, ...] = ()
     null: bool = False
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        dataclass(frozen=True)(cls)
 
     def read(self, value: Any, where: str, sizes: Sizes, /) -> Any:
         """Check a value, put its sizes in, and return the constructor's argument.
@@ -60,7 +66,6 @@ class Key(_Defaults):
         return self.null or self.default is None
 
 
-@dataclass(frozen=True)
 class Size(Key):
     """A size: the letter it becomes, and the reference's default."""
 
@@ -76,7 +81,6 @@ class Size(Key):
         return self.letter
 
 
-@dataclass(frozen=True)
 class Pair(Key):
     """One size for both directions, or a list of two: height, then width."""
 
@@ -98,7 +102,6 @@ class Pair(Key):
         return self.letters
 
 
-@dataclass(frozen=True)
 class Limit(Key):
     """A size, or zero or less (-1, usually) if there is none."""
 
@@ -112,7 +115,6 @@ class Limit(Key):
         return self.letter
 
 
-@dataclass(frozen=True)
 class Several(Key):
     """A list of sizes, one letter each, numbered from 1: ``C_1``, ``C_2``, ..."""
 
@@ -132,7 +134,6 @@ class Several(Key):
         return letters
 
 
-@dataclass(frozen=True)
 class Whole(Key):
     """A whole number or null without a letter: a window, or another name of a size."""
 
@@ -144,7 +145,6 @@ class Whole(Key):
         return whole(value, where, self.least)
 
 
-@dataclass(frozen=True)
 class Fixed(Key):
     """A number from ``least`` to ``most`` that decides which tensors exist, and so has no letter."""
 
@@ -158,7 +158,6 @@ class Fixed(Key):
         return found
 
 
-@dataclass(frozen=True)
 class Flag(Key):
     """True or false; null, if allowed, is false. The default is None if the reference computes the value for a missing key."""
 
@@ -179,7 +178,6 @@ class Flag(Key):
         return self.default
 
 
-@dataclass(frozen=True)
 class Real(Key):
     """A number that is not a size: a rate, a limit, a scale, or an initial value that decides whether a tensor exists."""
 
@@ -191,7 +189,6 @@ class Real(Key):
         return float(value)
 
 
-@dataclass(frozen=True)
 class Word(Key):
     """A word; the model's constructor checks it."""
 
@@ -203,12 +200,10 @@ class Word(Key):
         return value
 
 
-@dataclass(frozen=True)
 class Function(Word):
     """The name of an activation; a model refuses one that the reference does not know."""
 
 
-@dataclass(frozen=True)
 class Words(Key):
     """A list of words, or one string of words separated by bars; null is an empty list."""
 
@@ -222,7 +217,6 @@ class Words(Key):
         return tuple(value)
 
 
-@dataclass(frozen=True)
 class Listed(Key):
     """A list of numbers or words that are not sizes, such as the stages that a backbone returns; null is the default."""
 
@@ -237,7 +231,6 @@ class Listed(Key):
         return tuple(value)
 
 
-@dataclass(frozen=True)
 class Names(Key):
     """A list of words from a small vocabulary, one per layer, or null."""
 
@@ -250,6 +243,32 @@ class Names(Key):
             if not isinstance(word, str) or word not in self.known:
                 raise refused(word, f"{where}[{position}]", ", ".join(sorted(self.known)))
         return tuple(value)
+
+
+def left_out(other: Symbol, instead: Symbol | None = None, **letters: Symbol) -> Callable[[dict[str, Any], Sizes], None]:
+    """Return the function with which a family leaves out sizes that are 0 or equal to another size; the argument becomes ``instead``.
+
+    >>> from paramsym.algebra.symbols import E, H
+    >>> arguments, sizes = {"embedding_size": E}, {E: 768, H: 768}
+    >>> left_out(H, embedding_size=E)(arguments, sizes)
+    >>> arguments, sizes
+    ({'embedding_size': None}, {H: 768})
+    """
+
+    def arrange(arguments: dict[str, Any], sizes: Sizes) -> None:
+        for name, letter in letters.items():
+            if sizes.get(letter) in {0, sizes[other]}:
+                arguments[name] = instead
+                del sizes[letter]
+
+    return arrange
+
+
+def as_numbers(arguments: dict[str, Any], sizes: Sizes, most: int = 0, **letters: Symbol) -> None:
+    """Keep sizes up to ``most`` as numbers, because a letter for them would say that there are more."""
+    for name, letter in letters.items():
+        if sizes.get(letter, most + 1) <= most:
+            arguments[name] = sizes.pop(letter)
 
 
 def numbered(letter: str, count: int) -> tuple[Symbol, ...]:

@@ -9,7 +9,8 @@ from typing import Literal
 
 from paramsym.algebra.size import Count, Dim, Shape, canonical, cat, equal, within
 from paramsym.algebra.symbols import B
-from paramsym.core.layer import Layer, Part, Tensor
+from paramsym.core.declared import Declared
+from paramsym.core.layer import Part, Tensor
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.layers.axes import per_channel, spatial
 from paramsym.layers.convolution import Conv2d
@@ -168,8 +169,7 @@ class LeNet5(Pictures):
         return side
 
 
-@dataclass(frozen=True)
-class _Subsampling(Layer):
+class _Subsampling(Declared):
     """The sum of four neighbours times one trained weight, plus one trained bias, for each map."""
 
     channels: Dim
@@ -186,8 +186,7 @@ class _Subsampling(Layer):
         return restored(summed + per_channel(own.bias, 2))
 
 
-@dataclass(frozen=True)
-class _TableConvolution(Layer):
+class _TableConvolution(Declared):
     """A convolution with one kernel for each connection of a table; ``weight`` is (connections, k, k)."""
 
     connections: tuple[tuple[Count, ...], ...]
@@ -209,8 +208,7 @@ class _TableConvolution(Layer):
         return restored(join(*found, axis=1) + per_channel(own.bias, 2))
 
 
-@dataclass(frozen=True)
-class _FixedCentres(Layer):
+class _FixedCentres(Declared):
     """The centres of radial basis units, drawn by hand as bitmaps of 7x12 and never trained."""
 
     num_classes: Dim

@@ -8,7 +8,7 @@ arXiv:2505.09388).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 from paramsym.algebra.size import Count, Dim, divides
@@ -24,22 +24,13 @@ from paramsym.models.rope import rope_arguments
 from paramsym.program import Value
 
 
-@dataclass(frozen=True)
 class Llama(RmsDecoder):
     """Llama, similar models and their heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H for
-    attention, 3*F*H for the gated feed-forward network and 2*H for two RMSNorm weights; and a last RMSNorm weight of H. The head size D is
-    H/A if ``head_dim`` is None, and ``num_key_value_heads`` is A if it is None. ``architecture`` also says which family it is: Qwen2 has
-    biases on queries, keys and values; Qwen3 has in each layer an RMSNorm weight of D for the queries and one for the keys;
-    ``attention_bias`` is for Llama, Qwen3 and Granite, ``mlp_bias`` for Llama and Granite.
-
-    The computation: a query sees ``sliding_window`` positions from layer ``full_layers`` on, or in the layers that ``layer_types`` names;
-    Granite multiplies the rows of the embedding, the sub-layers' results and the scores, and divides the logits.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
-        ArgumentError: a bias that the family does not have; an activation or architecture that the reference does not know.
+    ``architecture`` also says which family it is: Qwen2 has biases on queries, keys and values; Qwen3 has in each layer an RMSNorm weight
+    of D for the queries and one for the keys; ``attention_bias`` is for Llama, Qwen3 and Granite, ``mlp_bias`` for Llama and Granite. A
+    query sees ``sliding_window`` positions from layer ``full_layers`` on, or in the layers that ``layer_types`` names. Granite multiplies
+    the rows of the embedding, the sub-layers' results and the scores, and divides the logits.
 
     >>> Llama().params
     3*F*H*L + 2*H**2*L + 2*H*L + H*V + H + 2*G*H**2*L/A

@@ -6,13 +6,14 @@ References: ``transformers.models.mamba`` and ``mamba2`` 5.23, names and shapes 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from math import inf
 from typing import Any, Literal
 
 from paramsym.algebra.size import Count, Dim
 from paramsym.algebra.symbols import A, D, F, G, H, K, L, N, R, V, dims
-from paramsym.core.layer import Layer, Part, Tensor
+from paramsym.core.declared import Declared
+from paramsym.core.layer import Part, Tensor
 from paramsym.errors import ConfigError
 from paramsym.layers.mamba import Mamba, Mamba2
 from paramsym.layers.normalization import RMSNorm
@@ -28,7 +29,6 @@ EXPAND = dims("e")
 """The ratio of the inner width to the hidden size."""
 
 
-@dataclass(frozen=True)
 class _Rank(Key):
     """The rank of the time step: "auto", or a size."""
 
@@ -41,7 +41,6 @@ class _Rank(Key):
         return R
 
 
-@dataclass(frozen=True)
 class _Limits(Key):
     """The least and the largest time step; the second may be infinite."""
 
@@ -56,7 +55,6 @@ class _Limits(Key):
         return float(found[0]), float(found[1])
 
 
-@dataclass(frozen=True)
 class _StateSpace(Decoder):
     """The common base of both generations: the keys, the names, and a block of one norm and one mixer; abstract."""
 
@@ -82,20 +80,13 @@ class _StateSpace(Decoder):
         return Residual({"norm": self.norm(), "mixer": activated}, branches=(("norm", "mixer"),))
 
     def mixer(self) -> Mamba | Mamba2:
-        """Return the state-space layer."""
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
 class MambaLM(_StateSpace):
     """Mamba as a language model, as the reference class ``architecture`` stores it.
 
-    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of one norm weight of H and
-    one ``Mamba`` layer with N states, a convolution of K and an inner width of e*H (or ``intermediate_size``); and a last norm weight of H.
-    The rank of the time step is the ceiling of H/16 where ``time_step_rank`` is "auto".
-
-    Raises:
-        ArgumentError: an activation or architecture that the reference does not know.
+    The inner width is e*H, or ``intermediate_size``. The rank of the time step is the ceiling of H/16 where ``time_step_rank`` is "auto".
 
     >>> MambaLM(expand=2, time_step_rank=R).params
     6*H**2*L + 2*H*K*L + 6*H*L*N + 4*H*L*R + 7*H*L + H*V + H
@@ -119,19 +110,15 @@ class MambaLM(_StateSpace):
         )
 
 
-@dataclass(frozen=True)
 class Mamba2LM(_StateSpace):
     """Mamba-2 as a language model, as the reference class ``architecture`` stores it.
 
-    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of one norm weight of H and
-    one ``Mamba2`` layer with A heads, N states in G groups, a convolution of K and an inner width of e*H; and a last norm weight of H.
     ``head_dim`` is e*H/A; if it is given, it is checked. The recurrence is computed in chunks of ``chunk_size`` positions; time steps are
     kept within ``time_step_limit``.
 
     Raises:
         DivisibilityError: heads that do not divide the inner width.
         SizeError: a ``head_dim`` that is not e*H/A.
-        ArgumentError: an activation or architecture that the reference does not know.
 
     >>> Mamba2LM(expand=2).params.coeff(L).coeff(H, 2)
     6
@@ -164,8 +151,7 @@ class Mamba2LM(_StateSpace):
         )
 
 
-@dataclass(frozen=True)
-class ActivatedMixer(Layer):
+class ActivatedMixer(Declared):
     """A state-space layer with another activation; one with parameters is stored after (Mamba) or before (Mamba-2) the convolution.
 
     Its trained parameters are used here; the reference's path without kernels makes a new activation for every call and ignores them.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Literal
 
 from paramsym.algebra.size import Dim
@@ -20,19 +20,12 @@ from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value
 
 
-@dataclass(frozen=True)
 class Mixtral(RmsDecoder):
     """Mixtral and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. It is Mistral with E experts of 3*F*H in each block and a router of E*H
-    that sends a token to K of them: ``.params`` counts the stored parameters, ``.active`` those that a token uses. ``expert_storage`` is
-    *stacked*, two tensors as the reference holds them, or *separate*: ``block_sparse_moe.experts.0.w1``, ``w2``, ``w3`` and so on, as the
-    published files do. The head size D is H/A if ``head_dim`` is None.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
-        SizeError: more experts used than stored.
-        ArgumentError: an activation or architecture that the reference does not know.
+    It is Mistral with E experts in each block and a router that sends a token to K of them: ``.params`` counts the stored parameters,
+    ``.active`` those that a token uses. ``expert_storage`` is *stacked*, two tensors as the reference holds them, or *separate*:
+    ``block_sparse_moe.experts.0.w1``, ``w2``, ``w3`` and so on, as the published files do.
 
     >>> Mixtral().params
     3*E*F*H*L + E*H*L + 2*H**2*L + 2*H*L + H*V + H + 2*G*H**2*L/A
@@ -62,7 +55,6 @@ class Mixtral(RmsDecoder):
         return self.pre_norm(attention, Mixture({"gate": router, "experts": routed}), name)
 
 
-@dataclass(frozen=True)
 class Expert(Gated):
     """One expert under the names of the published files: ``w1`` is the gate, ``w3`` the up projection, ``w2`` the down projection."""
 

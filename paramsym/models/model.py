@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import KW_ONLY, MISSING, Field, dataclass, field, fields, replace
+from dataclasses import KW_ONLY, MISSING, Field, field, fields, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -12,13 +12,15 @@ from sympy import Symbol
 
 from paramsym.algebra.size import Dim, at_most, divides, symbols_in
 from paramsym.algebra.symbols import N
+from paramsym.core.declared import Declared
 from paramsym.core.fields import field_names
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError
 from paramsym.layers.normalization import LayerNorm, RMSNorm
 from paramsym.models.activations import check_activation
-from paramsym.models.family import Family
+from paramsym.models.family import Family, Nested
 from paramsym.models.keys import Function, Key, Size, Sizes
+from paramsym.models.published import published_in
 
 LANGUAGE = "Model ForCausalLM ForSequenceClassification ForTokenClassification ForQuestionAnswering"
 """The classes that most decoder-only language models have, without their prefix."""
@@ -60,11 +62,17 @@ def classes(names: Mapping[str, str]) -> Any:
     return field(default=next(iter(found.values()))[0], kw_only=True, metadata={"classes": found})
 
 
-@dataclass(frozen=True)
-class Model(Layer):
+class Model(Declared):
     """A reference's model, abstract: its fields are the keys of the reference's configuration, ``architecture`` the reference's class.
 
-    ``num_labels`` is N where the class has labels and no number is given; ``labelled`` are the ends of such classes' names.
+    ``num_labels`` is N where the class has labels and no number is given; ``labelled`` are the ends of such classes' names. With
+    ``tie_word_embeddings`` an output matrix is the table of words. A family's docstring says how its members differ, and which errors it
+    adds to these:
+
+    Raises:
+        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
+        SizeError: more experts used than stored.
+        ArgumentError: an activation or architecture that the reference does not know, or an argument that the class does not have.
     """
 
     _: KW_ONLY
@@ -76,18 +84,27 @@ class Model(Layer):
     labelled: ClassVar[tuple[str, ...]] = ("Classification",)
     heads: ClassVar[tuple[str, str]] = ("num_attention_heads", "hidden_size")
     """The fields of the number of heads and of the hidden size."""
+    depth: ClassVar[str] = "num_hidden_layers"
+    """The field of the number of layers."""
     reads: ClassVar[Mapping[str, Key]] = {}
     """Keys that are no arguments; the family's ``arrange`` makes arguments of them."""
     ignored: ClassVar[Ignored] = {}
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
 
     def __init_subclass__(cls) -> None:
-        """Write the declared classes into the annotation, so that every reader of a layer's fields knows the choice."""
-        super().__init_subclass__()
+        """Write the declared classes into the annotation, so that every reader of a layer's fields knows the choice.
+
+        A family's published sizes and counts are in the data file of its name, unless the family or its base says where.
+        """
         declared = vars(cls).get("architecture")
         if isinstance(declared, Field):
             names = tuple(name for names in declared.metadata["classes"].values() for name in names)
             cls.__annotations__["architecture"] = Literal[names]
+            if cls.published is Model.published:
+                keys = {name: one.metadata.get("key") for name, one in vars(cls).items() if isinstance(one, Field)}
+                inside: dict[str, Any] = {name: one.reader.model for name, one in keys.items() if isinstance(one, Nested)}
+                cls.published, cls.claims = published_in(cls.__module__.removeprefix("paramsym.models."), **inside)
+        super().__init_subclass__()
 
     def __post_init__(self) -> None:
         name: Any = self.architecture  # not yet checked
@@ -122,7 +139,8 @@ class Model(Layer):
     @classmethod
     def aliases(cls) -> Mapping[str, str]:
         """Return the names of keys that every configuration understands and this family spells differently."""
-        return {}
+        spelt = zip(("num_attention_heads", "hidden_size", "num_hidden_layers"), (*cls.heads, cls.depth), strict=True)
+        return {alias: name for alias, name in spelt if alias != name}
 
     @property
     def kind(self) -> str:

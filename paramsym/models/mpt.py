@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 from paramsym.algebra.size import Count, Dim, cat
@@ -18,17 +18,10 @@ from paramsym.models.keys import Flag, Key, Real, Sizes, refused
 from paramsym.models.model import LANGUAGE, classes, family, key
 
 
-@dataclass(frozen=True)
 class Mpt(Decoder):
     """MPT and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. Nothing has a bias. The base model stores a table of V*H; L blocks of
-    12*H**2 + 2*H, with one matrix for queries, keys and values and a feed-forward width of 4*H; and a last norm weight of H.
-    Positions are a bias that is computed and stored nowhere.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: an architecture that the reference does not know.
+    Nothing has a bias. Queries, keys and values are one matrix. Positions are a bias that is computed and stored nowhere.
 
     >>> Mpt().params
     12*H**2*L + 2*H*L + H*V + H
@@ -71,7 +64,6 @@ class Mpt(Decoder):
         return PreNorm(layers, names=("norm_1", "attn", "norm_2", "ffn"))
 
 
-@dataclass(frozen=True)
 class AttentionSettings(Key):
     """An object of settings, of which two change what is computed, or null; the reference reads no ``alibi_bias_max``."""
 

@@ -5,7 +5,7 @@ References: ``transformers.models.olmo`` and ``olmo2`` 5.23, names and shapes of
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 from paramsym.core.layer import Layer
 from paramsym.layers.heads import HeadNorm
@@ -17,19 +17,11 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.rope import rope_arguments
 
 
-@dataclass(frozen=True)
 class Olmo(RmsDecoder):
     """OLMo, OLMo 2 and their heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. OLMo's norms have no parameters: it stores a table of V*H and L
-    blocks of 2*A*D*H + 2*G*D*H + 3*F*H. OLMo 2 adds, in each block, a scale for all queries together (A*D), one for all keys (G*D) and two
-    of H after attention and feed-forward, and a last one of H. The head size D is H/A if ``head_dim`` is None.
-
-    ``clip_qkv`` limits OLMo's queries, keys and values; ``rms_norm_eps`` is a key of OLMo 2.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
-        ArgumentError: a limit for OLMo 2; an activation or architecture that the reference does not know.
+    OLMo's norms have no parameters. OLMo 2 normalises after attention and feed-forward, and all queries and all keys together. ``clip_qkv``
+    limits OLMo's queries, keys and values; ``rms_norm_eps`` is a key of OLMo 2.
 
     >>> Olmo().params
     3*F*H*L + 2*H**2*L + H*V + 2*G*H**2*L/A

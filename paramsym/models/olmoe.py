@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Literal
 
 from paramsym.algebra.convolution import over
@@ -18,19 +18,11 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.rope import rope_arguments
 
 
-@dataclass(frozen=True)
 class Olmoe(RmsDecoder):
     """OLMoE and its head, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H for
-    attention, a scale of H for all queries together and one of G*H/A for all keys, a router of E*H, E experts of 3*F*H of which a token
-    uses K, and two RMSNorm weights of H; and a last one. The head size D is H/A if ``head_dim`` is None. ``expert_storage`` is
-    *stacked*, two tensors as the reference holds them, or *separate*, as the published files do.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
-        SizeError: more experts used than stored.
-        ArgumentError: an activation or architecture that the reference does not know.
+    All queries of a position have one scale of H, all keys one of G*H/A. ``expert_storage`` is *stacked*, two tensors as the reference
+    holds them, or *separate*, as the published files do.
 
     >>> Olmoe(num_key_value_heads=None).params
     3*E*F*H*L + E*H*L + 4*H**2*L + 4*H*L + H*V + H

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from paramsym.algebra.size import Count, Dim, same
@@ -17,7 +17,7 @@ from paramsym.layers.position import LearnedPositions
 from paramsym.models.activations import learned
 from paramsym.models.blocks import Holder, RotatedAttention, inward_and_out
 from paramsym.models.decoder import Decoder
-from paramsym.models.keys import Flag, Function, Key, Real, Sizes
+from paramsym.models.keys import Flag, Function, Key, Real, Sizes, left_out
 from paramsym.models.model import classes, family, key
 from paramsym.models.stacks import Around
 from paramsym.program import Own, Value
@@ -26,18 +26,11 @@ TABLE = dims("H_e")
 """The embedding size, if it is not the hidden size."""
 
 
-@dataclass(frozen=True)
 class Opt(Decoder):
     """OPT and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores a table of V*H and one of P + 2 positions of H; L
-    blocks of 4*H**2 + 2*F*H, their biases unless ``enable_bias`` is False, and two normalisations of 2*H unless
-    ``layer_norm_elementwise_affine`` is False; and a last normalisation if the blocks normalise first (``do_layer_norm_before``). If
-    ``word_embed_proj_dim`` differs from H, the embedding has this size, and two matrices project in and out; None is H.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: an activation or architecture that the reference does not know.
+    The table of positions has two more rows. ``do_layer_norm_before`` normalises before each sub-layer and at the end, otherwise after each
+    sum. If ``word_embed_proj_dim`` differs from H, the embedding has this size, and two matrices project in and out; None is H.
 
     >>> Opt().params
     2*F*H*L + F*L + 4*H**2*L + 9*H*L + H*P + H*V + 4*H
@@ -67,7 +60,6 @@ class Opt(Decoder):
     stem = ("decoder.embed_tokens", "decoder.layers", "decoder.final_layer_norm")
 
     def output_width(self) -> Dim:
-        """The width of the token table."""
         return self.hidden_size if self.word_embed_proj_dim is None else self.word_embed_proj_dim
 
     def base(self) -> Layer:
@@ -101,7 +93,6 @@ class Opt(Decoder):
         return Around(layers, self.activation_function, self.do_layer_norm_before, self.dropout)
 
 
-@dataclass(frozen=True)
 class OptDecoder(Holder):
     """The embeddings, the projections to and from the hidden size, the blocks, the last norm."""
 
@@ -116,9 +107,7 @@ class OptDecoder(Holder):
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     """An embedding size equal to the hidden size becomes None."""
     arguments["remove_final_layer_norm"] = arguments.pop("_remove_final_layer_norm")
-    if sizes.get(TABLE) == sizes[H]:
-        arguments["word_embed_proj_dim"] = None
-        del sizes[TABLE]
+    left_out(H, word_embed_proj_dim=TABLE)(arguments, sizes)
 
 
 FAMILIES = (family("opt", Opt, "", {"pad_token_id": 1}, _settle, ignored="activation_dropout layerdrop init_std"),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 from sympy import Symbol, floor
@@ -12,7 +12,8 @@ from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Count, Dim, Shape, canonical, divides, text
 from paramsym.algebra.symbols import A, B, C, D, H, K, L, W, dims
 from paramsym.core.compose import Sequential
-from paramsym.core.layer import Layer, Part, Tensor
+from paramsym.core.declared import Declared
+from paramsym.core.layer import Part, Tensor
 from paramsym.errors import ConfigError, DivisibilityError, ShapeError
 from paramsym.layers.axes import spatial
 from paramsym.layers.convolution import Conv2d
@@ -25,11 +26,14 @@ from paramsym.models.model import key
 from paramsym.program import Own, Value, drop, rearrange
 
 
-@dataclass(frozen=True)
 class PatchModel(Classifying):
     """A model that cuts images of width W into (W/K)**2 patches of K by K pixels, abstract.
 
     ``image_size`` and ``patch_size`` may each be a pair, height then width.
+
+    Raises:
+        DivisibilityError: patches that do not divide the image, or heads that do not divide the hidden size. The reference drops the rest;
+            the message names the argument that gives the same.
     """
 
     image_size: Dim | tuple[Dim, Dim] = key(Pair(W, dims("W_h W_w"), 224))
@@ -75,7 +79,6 @@ def _fitting(image: Dim, patch: Dim) -> Dim:
         raise DivisibilityError(f"{error}{hint}") from None
 
 
-@dataclass(frozen=True)
 class PatchTransformer(PatchModel):
     """A transformer over the patches of an image, abstract; ``head_dim`` is H/A if it is None."""
 
@@ -117,8 +120,7 @@ class PatchTransformer(PatchModel):
         return Attention({**layers, "o_proj": Dense(sliced, width)}, dropout=self.attention_probs_dropout_prob)
 
 
-@dataclass(frozen=True)
-class Embeddings(Layer):
+class Embeddings(Declared):
     """The class token; optionally mask token, positions and distillation token; the projection of a patch.
 
     ``patches`` are the numbers of patches down and across. With ``located`` each patch has a position, and each other token except the mask
@@ -166,7 +168,6 @@ class Embeddings(Layer):
         return drop(x if positions is None else x + positions, self.dropped)
 
 
-@dataclass(frozen=True)
 class PatchBase(Holder):
     """The base model: ``embeddings``, the ``blocks``, ``layernorm``, and a ``pooler`` whose result is not used, if present."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 from paramsym.algebra.convolution import over
 from paramsym.core.layer import Layer
@@ -16,18 +16,12 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.rope import rope_arguments
 
 
-@dataclass(frozen=True)
 class Phi(GroupedDecoder):
     """Phi-1, Phi-1.5, Phi-2 and their heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. Every matrix has a bias, including the output's. The base model stores a
-    table of V*H; L blocks of 2*A*D*H + 2*G*D*H for attention, 2*F*H for the feed-forward network, their biases, and 2*H for one
-    normalisation before both; and a last normalisation of 2*H. ``qk_layernorm`` adds normalisations of 2*H/A for queries and for keys. The
-    head size D is H/A if ``head_dim`` is None; half of it is rotated, unless a configuration says otherwise.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
-        ArgumentError: an activation or architecture that the reference does not know.
+    Every matrix has a bias, including the output's. One normalisation precedes attention and feed-forward network, which are parallel.
+    ``qk_layernorm`` adds normalisations of 2*H/A for queries and for keys. Half of a head is rotated, unless a configuration says
+    otherwise.
 
     >>> Phi(num_key_value_heads=None).params
     2*F*H*L + F*L + 4*H**2*L + 7*H*L + H*V + 2*H

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 from paramsym.algebra.size import Dim, cat
@@ -18,17 +18,10 @@ from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value, heads, segments
 
 
-@dataclass(frozen=True)
 class Phi3(RmsDecoder):
     """Phi-3, Phi-4 and their heads, as the reference class ``architecture`` stores them: Llama's matrices, fused.
 
-    The arguments are the keys of the reference's configuration. Queries, keys and values are one matrix, gate and up another. The base
-    model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H + 3*F*H + 2*H; and a last norm weight of H. The head size D is H/A if
-    ``head_dim`` is None; ``rotary_dim`` entries of it are rotated, all if it is None.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
-        ArgumentError: an activation or architecture that the reference does not know.
+    Queries, keys and values are one matrix, gate and up another. ``rotary_dim`` entries of a head are rotated, all if it is None.
 
     >>> Phi3().params
     3*F*H*L + 2*H**2*L + 2*H*L + H*V + H + 2*G*H**2*L/A
@@ -53,7 +46,6 @@ class Phi3(RmsDecoder):
         return self.pre_norm(attention, mlp, dropped=self.resid_pdrop)
 
 
-@dataclass(frozen=True)
 class FusedAttention(RotatedAttention):
     """Rotated attention with queries, keys and values from one product, ``qkv_proj``."""
 
@@ -62,7 +54,6 @@ class FusedAttention(RotatedAttention):
         return query, key, value
 
 
-@dataclass(frozen=True)
 class FusedGated(Holder):
     """A gated feed-forward network with gate and up projection from one product, ``gate_up_proj``."""
 

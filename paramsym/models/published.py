@@ -51,8 +51,8 @@ class Claim:
 
 
 @dataclass(frozen=True, eq=False)
-class _File:
-    """A data file of this package, read once; with ``of``, only the rows of this class."""
+class Published(Mapping[str, Mapping[str, Any]]):
+    """The constructor arguments of each published name, from a data file that is read once; with ``of``, only the rows of this class."""
 
     name: str
     of: str
@@ -80,41 +80,33 @@ class _File:
 
     @cached_property
     def claims(self) -> tuple[Claim, ...]:
-        """The published counts."""
         found = [(row, SOURCES.get(row["source"], row["source"])) for row in self.rows if "count" in row]
         return tuple(
             Claim(row["name"], int(row["count"]), source, row["class"], int(row.get("besides", 0)), row.get("note", ""))
             for row, source in found
         )
 
-
-@dataclass(frozen=True, eq=False)
-class Published(Mapping[str, Mapping[str, Any]]):
-    """The constructor arguments of each published name."""
-
-    file: _File
-
     def __getitem__(self, name: str) -> Mapping[str, Any]:
-        return self.file.sizes[name]
+        return self.sizes[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.file.sizes)
+        return iter(self.sizes)
 
     def __len__(self) -> int:
-        return len(self.file.sizes)
+        return len(self.sizes)
 
 
 @dataclass(frozen=True, eq=False)
 class Claims(Sequence[Claim]):
-    """The published counts of a family."""
+    """The published counts of a family, read when they are first used."""
 
-    file: _File
+    published: Published
 
     def __getitem__(self, index: Any) -> Any:
-        return self.file.claims[index]
+        return self.published.claims[index]
 
     def __len__(self) -> int:
-        return len(self.file.claims)
+        return len(self.published.claims)
 
 
 def published_in(name: str, of: str = "", **inside: Callable[..., Any]) -> tuple[Published, Claims]:
@@ -126,8 +118,8 @@ def published_in(name: str, of: str = "", **inside: Callable[..., Any]) -> tuple
     >>> sizes["Qwen/Qwen2-0.5B"]["num_key_value_heads"], claims[0].count
     (2, 6738415616)
     """
-    file = _File(name, of, inside)
-    return Published(file), Claims(file)
+    published = Published(name, of, inside)
+    return published, Claims(published)
 
 
 def _value(cell: str) -> Any:

@@ -6,7 +6,7 @@ References: ``transformers.models.qwen2_moe`` and ``qwen3_moe`` 5.23, names and 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from math import lcm
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, at_most, canonical
 from paramsym.algebra.symbols import E, K, L, dims
 from paramsym.core.compose import Repeat, copies_of
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.dense import Dense
 from paramsym.layers.experts import Router
@@ -21,7 +22,7 @@ from paramsym.layers.heads import HeadNorm
 from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
 from paramsym.models.decoder import RmsDecoder, by_turns, check_window, gated
 from paramsym.models.experts import experts
-from paramsym.models.keys import Fixed, Flag, Function, Key, Sizes, Whole, refused
+from paramsym.models.keys import Fixed, Flag, Function, Key, Sizes, Whole, as_numbers, refused
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value
@@ -31,7 +32,6 @@ EXPERT, SHARED = dims("F_e F_s")
 """The widths of an expert and of the shared expert."""
 
 
-@dataclass(frozen=True)
 class LayerNumbers(Key):
     """A list of layers by number, or null."""
 
@@ -46,22 +46,15 @@ class LayerNumbers(Key):
         return tuple(value)
 
 
-@dataclass(frozen=True)
 class QwenMoe(RmsDecoder):
     """Qwen's mixtures of experts and their heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. A sparse block has a router of E*H and E experts of 3*F_e*H, of which a
-    token uses K; Qwen2-MoE also has a shared expert of 3*F_s*H, with a gate of H. Every ``decoder_sparse_step``-th layer is sparse,
-    except those in ``mlp_only_layers`` (numbered from 0); the others have a feed-forward network of 3*F*H. Without experts all layers are
-    dense. Attention is Qwen2's (biases on queries, keys and values unless ``qkv_bias`` is False) or Qwen3's (a scale of D for queries and
-    one for keys). ``expert_storage`` is *stacked*, two tensors as the reference holds them, or *separate*, as the published files do.
+    Every ``decoder_sparse_step``-th layer is sparse: it has a router and E experts, of which a token uses K; Qwen2-MoE also has a shared
+    expert with a gate. The layers in ``mlp_only_layers`` (numbered from 0) and all others are dense, and so are all layers without experts.
+    Attention is Qwen2's (biases on queries, keys and values unless ``qkv_bias`` is False) or Qwen3's (a scale of D for queries and one for
+    keys). ``expert_storage`` is *stacked*, two tensors as the reference holds them, or *separate*, as the published files do.
     ``layer_types`` are the alternating kinds of attention of the first ``max_window_layers`` layers (None: of all); the others see all
     earlier positions.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
-        SizeError: more experts used than stored.
-        ArgumentError: an argument that the family does not have; an activation or architecture that the reference does not know.
 
     >>> from paramsym import D
     >>> QwenMoe(architecture="Qwen3MoeModel", head_dim=D).params
@@ -133,8 +126,7 @@ class QwenMoe(RmsDecoder):
         return Mixture(layers, shared="shared_expert")
 
 
-@dataclass(frozen=True)
-class SparsePattern(Layer):
+class SparsePattern(Declared):
     """Every ``step``-th of ``copies`` layers is sparse, the last of each ``step``, except those in ``only``; the others are dense.
 
     ``only`` lists, in order, the exceptions that would be sparse. ``turns`` are pairs, dense and sparse, with the same tensors and another
@@ -186,7 +178,6 @@ class SparsePattern(Layer):
         return [(Numbers(count, start + n, period), ways[n]) for n, count in enumerate(counts) if count != 0]
 
     def _way(self, number: int) -> Layer:
-        """Return the layer of a number."""
         turning = self.turns and (self.until is None or number < self.until)
         dense, sparse = self.turns[number % len(self.turns)] if turning else (self.dense, self.sparse)
         return sparse if (number + 1) % self.step == 0 and number not in self.only else dense
@@ -200,10 +191,7 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     step = arguments["decoder_sparse_step"]
     listed = {number for number in arguments["mlp_only_layers"] if 0 <= number < sizes[L] and (number + 1) % step == 0}
     arguments["mlp_only_layers"] = tuple(sorted(listed))
-    if sizes[E] == 0:
-        arguments["num_experts"] = sizes.pop(E)
-    if sizes.get(SHARED) == 0:
-        arguments["shared_expert_intermediate_size"] = sizes.pop(SHARED)
+    as_numbers(arguments, sizes, num_experts=E, shared_expert_intermediate_size=SHARED)
 
 
 def _settle_windows(arguments: dict[str, Any], sizes: Sizes, listed: tuple[str, ...] | None) -> None:

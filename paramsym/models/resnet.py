@@ -181,7 +181,6 @@ def _located(message: str) -> ArgumentError:
 _plain = partial(Conv2d, bias=False)
 
 
-@dataclass(frozen=True)
 class _Block(Holder):
     """Convolutions and norms in turn, added to the shortcut, which has a projection if the number of channels changes."""
 
@@ -193,11 +192,9 @@ class _Block(Holder):
         return apply("relu", y + (own.downsample(x) if "downsample" in own else x))
 
 
-@dataclass(frozen=True)
 class _BasicBlock(_Block):
     """Two convolutions of 3x3; a summary names it."""
 
 
-@dataclass(frozen=True)
 class _Bottleneck(_Block):
     """A convolution of 3x3 between two of 1x1; a summary names it."""

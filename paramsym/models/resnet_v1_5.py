@@ -6,7 +6,6 @@ Reference: ``transformers.models.resnet`` 5.23, names and shapes of its state di
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from paramsym.algebra.convolution import over
@@ -21,27 +20,22 @@ from paramsym.models.blocks import Holder, activation
 from paramsym.models.images import Classifying, convolved, no_labels
 from paramsym.models.keys import Flag, Function, Several, Sizes, Word
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.program import Own, Value, axes, pool, reduce
 
 REDUCTION = 4
 """The ratio of a bottleneck's outer width to its inner one."""
 
 
-@dataclass(frozen=True)
 class ResNetV15(Classifying, Backbone):
     """ResNet, its classifier and its backbone, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. A convolution of 7 by 7 from C channels to H = ``embedding_size``; then
-    stages of width H_i and L_i blocks: *basic*, two convolutions of 3 by 3, or *bottleneck*, 1 by 1, 3 by 3 and 1 by 1 with a quarter of
-    the width inside, rounded down. The first block of a stage has a shortcut of 1 by 1, in the first stage only if H and H_1 differ or with
-    ``downsample_in_first_stage``; whether they are equal is decided when the model is built (write ``hidden_sizes=(H, ...)``). Every
-    convolution has no bias and is followed by batch normalisation. ``num_labels`` is N if the architecture has labels and no number is
-    given; with 0 the reference stores no classifier. A backbone returns the maps of ``out_features``, or of the last stage if it is None.
+    A convolution of 7 by 7 leads from C channels to H = ``embedding_size``; then stages of width H_i have L_i blocks: *basic*, two
+    convolutions of 3 by 3, or *bottleneck*, 1 by 1, 3 by 3 and 1 by 1 with a quarter of the width inside, rounded down. The first block of
+    a stage has a shortcut of 1 by 1, in the first stage only if H and H_1 differ or with ``downsample_in_first_stage``; whether they are
+    equal is decided when the model is built (write ``hidden_sizes=(H, ...)``).
 
     Raises:
-        ArgumentError: a bottleneck narrower than 4; no widths or depths; features that are not stages; an activation or architecture that
-            the reference does not know.
+        ArgumentError: a bottleneck narrower than 4, or no widths or depths, beside the errors of every model and backbone.
 
     >>> ResNetV15(architecture="ResNetForImageClassification").at("microsoft/resnet-50").at(N=1000).params
     25557032
@@ -56,8 +50,6 @@ class ResNetV15(Classifying, Backbone):
     downsample_in_first_stage: bool = key(Flag())
     downsample_in_bottleneck: bool = key(Flag())
     architecture: str = classes({"ResNet": "Model ForImageClassification Backbone"})
-
-    published, claims = published_in("resnet_v1_5")
 
     def conditions(self) -> None:
         super().conditions()
@@ -114,7 +106,6 @@ class ResNetV15(Classifying, Backbone):
         return _Block({**skips, "layer": body, **learned("activation", self.hidden_act)}, self.hidden_act)
 
 
-@dataclass(frozen=True)
 class _Block(Holder):
     """The convolutions ``layer``, added to the shortcut, or to its ``shortcut``; then the activation."""
 
@@ -125,7 +116,6 @@ class _Block(Holder):
         return activation(own, self.function, own.layer(x) + passed, "activation")
 
 
-@dataclass(frozen=True)
 class _Embedder(Holder):
     """The stem: a convolution and a pooling; both halve the sides."""
 
@@ -133,7 +123,6 @@ class _Embedder(Holder):
         return pool("max", own.embedder(x), (3, 3), (2, 2), ((1, 1), (1, 1)))
 
 
-@dataclass(frozen=True)
 class _Base(Holder):
     """The stem and the stages; ``chosen`` are the numbers of the returned maps, 0 for the stem; the last one if it is None."""
 

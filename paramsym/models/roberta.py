@@ -6,7 +6,7 @@ Reference: ``transformers.models.roberta`` and ``transformers.models.xlm_roberta
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.core.layer import Part
@@ -19,24 +19,15 @@ from paramsym.models.bert import ENCODER, BertLike
 from paramsym.models.bert_blocks import BertEmbeddings, Predictions, text_classifier
 from paramsym.models.keys import Flag, Whole
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.program import Own, Value, compare, constant, cumulate, drop, past, where
 
 _NAMES = f"Model ForMaskedLM ForCausalLM {ENCODER}"
 
 
-@dataclass(frozen=True)
 class Roberta(BertLike):
     """RoBERTa, XLM-RoBERTa and their heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration; the blocks are BERT's. The base model stores three tables, V, P and T rows
-    of H; their normalisation; L blocks of 4*H**2 + 2*F*H + 9*H + F; and a pooler of H**2 + H, which only the base classes can leave out.
-    ``num_labels`` is N if the architecture has labels and no number is given. With ``tie_word_embeddings`` the output matrix is the word
-    table and the two output biases are one. XLM-RoBERTa's classes store their heads before the base model.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: cross attention without ``is_decoder``; an activation or architecture that the reference does not know.
+    The blocks are BERT's. The pooler is optional only in the base classes. XLM-RoBERTa's classes store their heads before the base model.
 
     >>> Roberta().params
     2*F*H*L + F*L + 4*H**2*L + H**2 + 9*H*L + H*P + H*T + H*V + 3*H
@@ -53,7 +44,6 @@ class Roberta(BertLike):
 
     base_name, output = "roberta", "lm_head.decoder"
     pooled = ("MultipleChoice",)
-    published, claims = published_in("roberta")
 
     def parts(self) -> Iterator[Part]:
         parts = tuple(super().parts())
@@ -82,7 +72,6 @@ class Roberta(BertLike):
             yield from super().head()
 
 
-@dataclass(frozen=True)
 class RobertaEmbeddings(BertEmbeddings):
     """Word and token type tables, their normalisation, then the positions: (V + P + T + 2)*H. Two index buffers are in no state dict.
 

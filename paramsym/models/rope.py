@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from sympy import floor
@@ -17,7 +16,6 @@ ROTATED = dims("r")
 """The rotated entries of a head, if not all are rotated."""
 
 
-@dataclass(frozen=True)
 class RotaryShare(Key):
     """The share of a head that is rotated, from 0 to 1; null is the default."""
 
@@ -31,7 +29,6 @@ class RotaryShare(Key):
         return value
 
 
-@dataclass(frozen=True)
 class RopeSettings(Key):
     """How positions are rotated: an object with a ``rope_type`` (once ``type``), or null."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 from paramsym.algebra.size import Shape, canonical
 from paramsym.algebra.symbols import B, S, dims
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ShapeError
 from paramsym.models.blocks import tokens
@@ -20,7 +21,6 @@ TARGET = dims("S_d")
 """The positions of the target."""
 
 
-@dataclass(frozen=True)
 class Ending(Whole):
     """The token that ends a text. A list of tokens is read as None: generation may stop at several tokens, a classifier reads at one."""
 
@@ -28,7 +28,6 @@ class Ending(Whole):
         return super().read(None if isinstance(value, list) else value, where, sizes)
 
 
-@dataclass(frozen=True)
 class Seq2Seq(Model):
     """A model that reads the token ids of a source, ``input_ids``, and of a target, ``decoder_input_ids``; abstract.
 
@@ -77,8 +76,7 @@ class Seq2Seq(Model):
         return join(start, take(source, 1, 0, canonical(length - 1)), axis=1)
 
 
-@dataclass(frozen=True)
-class Stacks(Layer):
+class Stacks(Declared):
     """An encoder and a decoder that attends to it, and the table they share if present; or the encoder alone."""
 
     encoder: Layer

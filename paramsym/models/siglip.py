@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 from paramsym.algebra.size import Dim
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import NotYetError
 from paramsym.layers.attention import MultiHeadAttention
@@ -17,21 +18,14 @@ from paramsym.models.images import feed_forward, no_labels
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import classes, family, key
 from paramsym.models.patches import whole_patches
-from paramsym.models.published import published_in
 from paramsym.models.towers import PROJECTED, SEEING, ReadingTower, SeeingTower, TwoTowers, inside
 from paramsym.program import Own, Value, compact, copies, take
 
 
-@dataclass(frozen=True)
 class SiglipText(ReadingTower):
     """SigLIP's tower for text, as the reference stores it.
 
-    The arguments are the keys of the reference's configuration. Two tables, V words and P positions of H; L blocks of
-    4*H**2 + 2*F*H + 9*H + F; a normalisation; and a head of ``projection_size``, which is H if it is None.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: an activation that the reference does not know.
+    The head has ``projection_size`` outputs, H if it is None.
 
     >>> SiglipText().params
     2*F*H*L + F*L + 4*H**2*L + H**2 + 9*H*L + H*P + H*V + 3*H
@@ -54,7 +48,6 @@ class SiglipText(ReadingTower):
         return x
 
 
-@dataclass(frozen=True)
 class SiglipReading(Holder):
     """``embeddings``, ``encoder``, ``final_layer_norm``; and the ``head`` of the last position."""
 
@@ -64,17 +57,10 @@ class SiglipReading(Holder):
         return x, own.head(last_position(x))
 
 
-@dataclass(frozen=True)
 class SiglipVision(SeeingTower):
     """SigLIP's tower for images, as the reference class ``architecture`` stores it.
 
-    The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
-    channels. The projection of a patch and a position per patch; L blocks of 4*H**2 + 2*F*H + 9*H + F; a normalisation; and a head that
-    pools by attention, 4*H**2 + 2*F*H + 8*H + F with its probe, unless ``vision_use_head`` is False.
-
-    Raises:
-        DivisibilityError: patches that do not divide the image, or heads that do not divide the hidden size.
-        ArgumentError: an activation that the reference does not know.
+    The head pools by attention, unless ``vision_use_head`` is False.
 
     >>> SiglipVision().part("head").params
     2*F*H + F + 4*H**2 + 8*H
@@ -99,7 +85,6 @@ class SiglipVision(SeeingTower):
         return own[""](self.checked(pixel_values))[0]
 
 
-@dataclass(frozen=True)
 class SiglipSeeing(Holder):
     """``embeddings``, ``encoder``, ``post_layernorm``; and the ``head`` that pools, if present."""
 
@@ -109,8 +94,7 @@ class SiglipSeeing(Holder):
         return (x, own.head(x)) if "head" in own else (x,)
 
 
-@dataclass(frozen=True)
-class SiglipPooling(Layer):
+class SiglipPooling(Declared):
     """Pooling by attention (Lee et al. 2019, section 3.1): one learned probe attends to all patches, then a feed-forward network.
 
     >>> from paramsym.algebra.symbols import A, F, H
@@ -143,17 +127,11 @@ _TEXT = family("siglip_text_model", SiglipText)
 _VISION = family("siglip_vision_model", SiglipVision, arrange=whole_patches)
 
 
-@dataclass(frozen=True)
 class Siglip(TwoTowers):
     """SigLIP: a text tower and an image tower; or the image tower with a classifier.
 
     ``text_config`` and ``vision_config`` are the towers, as in the reference's configuration; if both are letters, those of the image tower
-    are H_v, L_v, A_v and F_v. One number scales the products and one is added to them. ``num_labels`` is N if the architecture has labels
-    and no number is given; with 0 the reference stores no classifier.
-
-    Raises:
-        DivisibilityError: patches that do not divide the image, or heads that do not divide a width.
-        ArgumentError: an activation or architecture that the reference does not know.
+    are H_v, L_v, A_v and F_v. One number scales the products and one is added to them.
 
     >>> Siglip().at("google/siglip-base-patch16-224").params
     203155970
@@ -162,8 +140,6 @@ class Siglip(TwoTowers):
     text_config: SiglipText = key(Nested(_TEXT, only=("SiglipModel",)))
     vision_config: SiglipVision = key(Nested(inside(_VISION, SEEING)))
     architecture: str = classes({"Siglip": "Model ForImageClassification"})
-
-    published, claims = published_in("siglip", text_config=SiglipText, vision_config=SiglipVision)
 
     def tensors(self) -> Iterator[Tensor]:
         if self.compares:

@@ -9,9 +9,10 @@ from typing import Any
 from paramsym.algebra.convolution import over
 from paramsym.algebra.size import Dim, canonical, divides
 from paramsym.core.compose import Repeat
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
-from paramsym.models.blocks import Holder, activation
+from paramsym.models.blocks import Holder, PreNorm, activation
 from paramsym.program import (
     Own,
     Value,
@@ -53,7 +54,6 @@ def mean_and_deviation(x: Value) -> Value:
     return join(rearrange(mean, "b () d -> b d"), apply("sqrt", variance))
 
 
-@dataclass(frozen=True)
 class Hearing(Holder):
     """The base model over signals (batch, samples); with ``heard`` it also returns the normalised features before their projection."""
 
@@ -70,7 +70,6 @@ class Hearing(Holder):
         return (y, *more) if more else y
 
 
-@dataclass(frozen=True)
 class FrameConvolution(Holder):
     """A convolution over the signal, normalised if there is a norm, and activated."""
 
@@ -83,7 +82,6 @@ class FrameConvolution(Holder):
         return activation(own, self.function, x, "activation")
 
 
-@dataclass(frozen=True)
 class Positions(Holder):
     """The position of each frame from a convolution over many frames, (batch, frames, width)."""
 
@@ -97,7 +95,6 @@ class Positions(Holder):
         return rearrange(y, "b c s -> b s c")
 
 
-@dataclass(frozen=True)
 class HearingEncoder(Holder):
     """Positions, then the blocks; ``stable`` blocks are normalised after the last one, others before the first."""
 
@@ -113,8 +110,7 @@ class HearingEncoder(Holder):
         return (x, last, *shown) if self.shows else x
 
 
-@dataclass(frozen=True)
-class Handing(Layer):
+class Handing(Declared):
     """A block that returns its input beside its result."""
 
     block: Layer
@@ -134,32 +130,22 @@ class Collected(Repeat):
         return collected(own, 0, x, *along)
 
 
-@dataclass(frozen=True)
-class HearingBlock(Holder):
-    """Attention and a feed-forward network, each added to the residual stream, with the norms before (``stable``) or after them."""
+class AdaptedBlock(PreNorm):
+    """A block with a narrow network ``adapter_layer`` for one language of many, which is added at its end."""
 
-    stable: bool
-    dropped: float = 0.0
-
-    def forward(self, own: Own, x: Value) -> Value:
-        if not self.stable:
-            x = own.layer_norm(x + drop(own.attention(x), self.dropped))
-            return own.final_layer_norm(x + own.feed_forward(x))
-        x = x + drop(own.attention(own.layer_norm(x)), self.dropped)
-        x = x + own.feed_forward(own.final_layer_norm(x))
-        return x + own.adapter_layer(x) if "adapter_layer" in own else x
+    def forward(self, own: Own, x: Value, *along: Value) -> Value:
+        x = super().forward(own, x, *along)
+        return x + own.adapter_layer(x)
 
 
-@dataclass(frozen=True)
 class BlockAdapter(Holder):
-    """A narrow network inside a block, for one language of many."""
+    """The narrow network inside a block."""
 
     def forward(self, own: Own, x: Value) -> Value:
         """A normalisation, a projection to fewer features, ReLU, and a projection back."""
         return own.linear_2(apply("relu", own.linear_1(own.norm(x))))
 
 
-@dataclass(frozen=True)
 class Adapter(Holder):
     """Convolutions after the encoder, each with fewer frames, of another width if there is a projection."""
 
@@ -169,7 +155,6 @@ class Adapter(Holder):
         return rearrange(own.layers(rearrange(x, "b s c -> b c s")), "b c s -> b s c")
 
 
-@dataclass(frozen=True)
 class Narrowing(Holder):
     """A convolution to twice the channels; one half gates the other."""
 
@@ -177,8 +162,7 @@ class Narrowing(Holder):
         return glu(own.conv(x), 1)
 
 
-@dataclass(frozen=True)
-class MaskedFrames(Layer):
+class MaskedFrames(Declared):
     """A model that reads a learned vector instead of masked frames; in evaluation no frame is masked and the vector is unused.
 
     >>> from paramsym.algebra.symbols import F, H
@@ -198,8 +182,7 @@ class MaskedFrames(Layer):
         yield Part("", self.body)
 
 
-@dataclass(frozen=True)
-class NormedConvolution(Layer):
+class NormedConvolution(Declared):
     """A convolution in groups whose weight is stored as directions and, for every frame of its span, a length.
 
     >>> from paramsym.algebra.symbols import H, K
@@ -228,8 +211,7 @@ class NormedConvolution(Layer):
         return convolve(x, kernel, (1,), ((half, half),), groups=self.groups) + rearrange(own.bias, "c -> c ()")
 
 
-@dataclass(frozen=True)
-class Quantizer(Layer):
+class Quantizer(Declared):
     """Codebooks of vectors, and the scores that choose one vector of each (Baevski et al. 2020, section 2).
 
     >>> Quantizer(512, 2, 320, 256).params
@@ -256,8 +238,7 @@ class Quantizer(Layer):
         return rearrange(codes, "b s g d -> b s (g d)")
 
 
-@dataclass(frozen=True)
-class DilatedDense(Layer):
+class DilatedDense(Declared):
     """A dilated convolution over frames, stored as a matrix ``kernel`` over the frames that it reads (Snyder et al. 2018, x-vectors).
 
     >>> DilatedDense(512, 5, 1500).params

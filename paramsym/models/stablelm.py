@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Dim
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
 from paramsym.layers.normalization import LayerNorm
@@ -18,18 +19,11 @@ from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value, collected, rearrange, take, turn
 
 
-@dataclass(frozen=True)
 class StableLm(GroupedDecoder):
     """StableLM and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 2*H**2 + 2*G*H*H/A for
-    attention, 3*F*H for the gated feed-forward network and 2*H for each of two normalisations, or for one with ``use_parallel_residual``;
-    and a last normalisation of 2*H. ``use_qkv_bias`` adds the biases of queries, keys and values; ``qk_layernorm`` a scale of H/A for each
-    query head and each key head.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
-        ArgumentError: an activation or architecture that the reference does not know.
+    ``use_parallel_residual`` leaves out the second normalisation of a block. ``qk_layernorm`` adds a scale of H/A for each query head and
+    each key head.
 
     >>> StableLm().params
     3*F*H*L + 2*H**2*L + 4*H*L + H*V + 2*H + 2*G*H**2*L/A
@@ -69,8 +63,7 @@ class StableLm(GroupedDecoder):
         return PreNorm({**layers, "post_attention_layernorm": self.norm()}, dropped=(0.0, self.hidden_dropout))
 
 
-@dataclass(frozen=True)
-class HeadNorms(Layer):
+class HeadNorms(Declared):
     """A separate normalisation for each head: ``norms.{0..A-1}.weight`` (D,).
 
     >>> from paramsym.algebra.symbols import A, H
@@ -91,8 +84,7 @@ class HeadNorms(Layer):
         return rearrange(normalised, "a b s d -> b s a d")
 
 
-@dataclass(frozen=True)
-class FirstHead(Layer):
+class FirstHead(Declared):
     """The normalisation of one head, which is the first one when it is applied."""
 
     norm: LayerNorm

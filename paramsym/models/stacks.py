@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from sympy import sqrt
@@ -15,18 +15,17 @@ from paramsym.core.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
+from paramsym.models.bert_blocks import Attention
 from paramsym.models.blocks import Holder, activation, inward_and_out, scaled
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import Ignored, Model, key
-from paramsym.program import Mask, Own, Value, attend, compact, drop, heads as apart, rearrange, remember
+from paramsym.program import Own, Value, drop
 
 ENCODES = ("Model", "Generation", "Classification", "Answering")
 DECODES = ("Model", "Generation", "CausalLM", "SequenceClassification", "Answering")
 """The ends of the names of classes with an encoder, and with a decoder."""
-ALIASES = {"num_attention_heads": "encoder_attention_heads", "hidden_size": "d_model", "num_hidden_layers": "encoder_layers"}
 
 
-@dataclass(frozen=True)
 class TwoStacks(Model):
     """A model of an encoder and a decoder of width H = ``d_model``, or of one of them; abstract."""
 
@@ -45,6 +44,7 @@ class TwoStacks(Model):
         "seeds the weights": "init_std",
     }
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {"is_encoder_decoder": (True, False), "is_decoder": (True, False)}
+    heads, depth = ("encoder_attention_heads", "d_model"), "encoder_layers"
     key_bias: ClassVar[bool] = True
     """Whether the keys of attention have a bias."""
     _: KW_ONLY
@@ -59,7 +59,6 @@ class TwoStacks(Model):
         return True
 
     def encoder_block(self) -> Around:
-        """Return one block of the encoder."""
         return self._block(self.encoder_attention_heads, self.encoder_ffn_dim, crosses=False)
 
     def decoder_blocks(self) -> Repeat:
@@ -68,8 +67,8 @@ class TwoStacks(Model):
 
     def _block(self, heads: Dim, inner: Dim, *, crosses: bool) -> Around:
         width, norm, attention = self.d_model, LayerNorm(self.d_model), self._attention(heads)
-        laid = not self.key_bias  # the reference of one family does both
-        how: dict[str, Any] = {"laid": laid, "dropout": self.attention_dropout}
+        how: dict[str, Any] = {"names": ("q_proj", "k_proj", "v_proj"), "output": "out_proj", "dropout": self.attention_dropout}
+        how["laid"] = not self.key_bias  # the reference of one family does both
         learns = learned("activation_fn", self.activation_function)
         body: dict[str, Layer] = {"self_attn": Attention(attention, **how), "self_attn_layer_norm": norm, **learns}
         if crosses:
@@ -83,7 +82,6 @@ class TwoStacks(Model):
         return inward_and_out(self.d_model, sliced, key_bias=self.key_bias)
 
 
-@dataclass(frozen=True)
 class Stack(Holder):
     """One stack: the table, multiplied by the root of the width with ``scales``; positions; blocks; normalisations if they are stored."""
 
@@ -99,31 +97,6 @@ class Stack(Holder):
         return own.layer_norm(x) if "layer_norm" in own else x
 
 
-@dataclass(frozen=True)
-class Attention(Holder):
-    """Attention with the projections ``q_proj``, ``k_proj``, ``v_proj`` and ``out_proj``, to its own input or to a memory.
-
-    With ``laid``, the reference copies its queries into memory with heads before positions.
-    """
-
-    _: KW_ONLY
-    causal: bool = False
-    laid: bool = False
-    dropout: float = 0.0
-
-    def forward(self, own: Own, x: Value, memory: Value | None = None) -> Value:
-        """Keys and values of a causal attention grow from step to step; those of a memory stay unchanged."""
-        seen = x if memory is None else memory
-        query, key, value = apart(own.q_proj(x)), apart(own.k_proj(seen)), apart(own.v_proj(seen))
-        if self.laid:
-            query = rearrange(compact(rearrange(query, "b s a d -> b a s d")), "b a s d -> b s a d")
-        if self.causal or memory is not None:
-            axis = 1 if memory is None else None
-            key, value = remember("key", key, axis), remember("value", value, axis)
-        return own.out_proj(attend(query, key, value, mask=Mask(self.causal and memory is None), dropout=self.dropout))
-
-
-@dataclass(frozen=True)
 class Around(Holder):
     """A block: attention to itself, in a decoder to a memory, and the feed-forward network, each with a norm before it or after the sum."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 from paramsym.algebra.size import Dim
 from paramsym.models.blocks import PreNorm, RotatedAttention, feed_forward
@@ -12,17 +12,8 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.rope import rope_arguments
 
 
-@dataclass(frozen=True)
 class Starcoder2(GroupedDecoder):
     """StarCoder2 and its heads, as the reference class ``architecture`` stores them.
-
-    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of matrices (attention
-    2*A*D*H + 2*G*D*H, feed-forward 2*F*H without a gate), their biases with ``use_bias``, and two normalisations of 2*H; and a last
-    normalisation of 2*H. The head size D is H/A if ``head_dim`` is None.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
-        ArgumentError: an activation or architecture that the reference does not know.
 
     >>> Starcoder2(use_bias=False).params
     2*F*H*L + 2*H**2*L + 4*H*L + H*V + 2*H + 2*G*H**2*L/A

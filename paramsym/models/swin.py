@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from paramsym.algebra.convolution import exact_ratio, over, scaled_length, up_over
 from paramsym.algebra.size import Count, Dim, canonical, divides, same, text, within
 from paramsym.algebra.symbols import H, dims
 from paramsym.core.compose import Sequential
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ConfigError, ShapeError
 from paramsym.layers.convolution import Conv2d
@@ -21,28 +22,22 @@ from paramsym.models.images import Merging, feed_forward, filled, masked as mark
 from paramsym.models.keys import Flag, Function, Key, Real, Several, Sizes, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.patches import PatchModel, pixels_again, whole_patches
-from paramsym.models.published import published_in
 from paramsym.program import Own, Value, attend, constant, copies, drop, heads, lookup, rearrange, reduce, roll, take
 
 _MASKED = ("MaskedImageModeling",)
 WINDOW, STRIDE = dims("M s")
 
 
-@dataclass(frozen=True)
 class Swin(PatchModel, Backbone):
     """Swin and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. Patches of K by K pixels in C channels become vectors of H =
-    ``embed_dim``, normalised; with ``use_absolute_embeddings`` each has a stored position. Stage i has the width D = 2**i*H and
-    blocks of 4*D**2 + 2*m*D**2 + (9 + m)*D, m = ``mlp_ratio``, each with a table of (2*M - 1)**2 distances in a window of M by M patches
-    for its heads. After every stage except the last, four patches are merged, 8*D**2 + 8*D. ``num_labels`` is N if the architecture has
-    labels and no number is given; with 0 the reference stores no classifier. A backbone has one more normalisation for each of
-    ``out_features``, the last stage if it is None.
+    Patches become vectors of H = ``embed_dim``, normalised; with ``use_absolute_embeddings`` each has a stored position. Stage i has the
+    width 2**i*H; each block has a table of (2*M - 1)**2 distances in a window of M by M patches for its heads. After every stage except the
+    last, four patches are merged. A backbone has one more normalisation for each of ``out_features``.
 
     Raises:
         DivisibilityError: heads that do not divide a stage's width, or, if positions are stored, patches that do not divide the image.
-        ArgumentError: fewer heads than depths, features that are not stages; an activation or architecture that the reference does not
-            know.
+        ArgumentError: fewer heads than depths, beside the errors of every model and backbone.
         ShapeError: a symbolic ``embed_dim`` with an ``mlp_ratio``, such as 2.3, whose floating-point products have no formula.
 
     >>> Swin(architecture="SwinForImageClassification").at("microsoft/swin-tiny-patch4-window7-224").at(N=1000).params
@@ -68,7 +63,6 @@ class Swin(PatchModel, Backbone):
     attention_probs_dropout_prob: float = key(Real(0.0))
 
     reads: ClassVar[Mapping[str, Key]] = {**Backbone.reads, "num_layers": Whole(only=_MASKED)}
-    published, claims = published_in("swin")
 
     def conditions(self) -> None:
         super().conditions()
@@ -145,7 +139,6 @@ class Swin(PatchModel, Backbone):
         return SwinBlock(layers, window_size=self.window_size, shift=shift, always=self.is_backbone, dropped=self.hidden_dropout_prob)
 
 
-@dataclass(frozen=True)
 class SwinBase(Holder):
     """The base model: ``embeddings``, the stages of ``encoder``, ``layernorm``. Maps are (batch, height, width, channels)."""
 
@@ -160,7 +153,6 @@ class SwinBase(Holder):
         return own.layernorm(x), *maps
 
 
-@dataclass(frozen=True)
 class SwinBlock(Holder):
     """Attention within windows of a map, moved by a ``shift``, and a feed-forward network, each after a norm.
 
@@ -206,7 +198,6 @@ class SwinBlock(Holder):
         return take(take(y, 1, 0, high), 2, 0, wide)
 
 
-@dataclass(frozen=True)
 class SwinAttention(Holder):
     """Attention within the windows of a map, with the bias of the ``relative_position_bias``; projections of the whole map."""
 
@@ -225,8 +216,7 @@ class SwinAttention(Holder):
         return own.o_proj(rearrange(y, "(b y x) (i j) c -> b (y i) (x j) c", y=down, x=across, i=window, j=window))
 
 
-@dataclass(frozen=True)
-class SwinEmbeddings(Layer):
+class SwinEmbeddings(Declared):
     """The projection of a patch and its normalisation; a mask token and positions if there are any.
 
     ``patches`` are the numbers of patches with a position, down and across, or None.
@@ -266,8 +256,7 @@ class SwinEmbeddings(Layer):
         return drop(x, self.dropped)
 
 
-@dataclass(frozen=True)
-class SwinPositionBias(Layer):
+class SwinPositionBias(Declared):
     """A bias per head for every distance between two patches of a window; the index of the distances is in no state dict.
 
     >>> SwinPositionBias(7, 3).params

@@ -22,9 +22,8 @@ from paramsym.models.activations import check_activation, learned
 from paramsym.models.bert_blocks import text_classifier
 from paramsym.models.blocks import Holder, activation, last_of, scaled, tokens
 from paramsym.models.family import Family
-from paramsym.models.keys import Flag, Key, Real, Sizes, Whole, Word
+from paramsym.models.keys import Flag, Key, Real, Sizes, Whole, Word, as_numbers
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.seq2seq import Ending, Seq2Seq, Stacks
 from paramsym.program import Mask, Own, Value, attend, collected, constant, drop, each, heads, in_turn, rearrange, remember, take
 from paramsym.program.attention import root_reciprocal
@@ -33,23 +32,17 @@ _DECODES = ("T5Model", "Generation", "SequenceClassification", "Answering")
 DECODER_LAYERS = dims("L_d")
 
 
-@dataclass(frozen=True)
 class T5(Seq2Seq):
     """T5, mT5, UMT5 and their heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration: H = ``d_model``, D = ``d_kv``, F = ``d_ff``, L = ``num_layers``. No layer
-    has a bias. The base model stores one table, V rows of H, which the encoder, the decoder and the output share; L blocks of attention,
-    4*A*D*H, and feed-forward network, 2*F*H or with ``"gated-..."`` 3*F*H, with a scale of H before each; the same number in the decoder
-    (unless ``num_decoder_layers`` is given), with a second attention; a scale after each stack; and one table of n_b buckets for A heads
-    per stack, in its first block: relative positions are shared by all layers of a stack, in UMT5 every block has its own. ``num_labels``
-    is N if the architecture has labels and no number is given.
+    H is ``d_model``, D is ``d_kv``, F is ``d_ff``, L is ``num_layers``, also of the decoder unless ``num_decoder_layers`` is given. No
+    layer has a bias. Encoder, decoder and output share one table. A feed-forward network "gated-..." has a third matrix. Each stack has one
+    table of n_b buckets for A heads, in its first block: relative positions are shared by all layers of a stack; in UMT5 every block has
+    its own.
 
     The reference ties the output matrix for every configuration; T5 1.1's and later files have ``tie_word_embeddings=False``. T5 and UMT5
     divide the tied matrix's input by the root of the width; T5 1.1 does not, which is ``scale_decoder_outputs=False``. Queries and keys are
     multiplied without a scale.
-
-    Raises:
-        ArgumentError: a feed-forward network, activation or architecture that the reference does not know.
 
     >>> T5().params
     12*A*D*H*L + 2*A*n_b + 4*F*H*L + 5*H*L + H*V + 2*H
@@ -78,11 +71,11 @@ class T5(Seq2Seq):
     decoder_start_token_id: int | None = key(Whole(0, least=0))
     eos_token_id: int | None = key(Ending(1, least=0))
 
+    heads, depth = ("num_heads", "d_model"), "num_layers"
     reads: ClassVar[Mapping[str, Key]] = {"is_gated_act": Flag(None), "dense_act_fn": Word(None)}
     labelled: ClassVar[tuple[str, ...]] = ("Classification", "Answering")
     ignored: ClassVar[Mapping[str, str]] = {"named the number of positions of the training data, and no class reads it": "n_positions"}
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {"is_encoder_decoder": (True, False)}
-    published, claims = published_in("t5")
 
     def conditions(self) -> None:
         super().conditions()
@@ -181,7 +174,6 @@ class T5(Seq2Seq):
         return _FeedForward(layers, "gelu_new" if self.feed_forward_proj == "gated-gelu" else act, self.dropout_rate)
 
 
-@dataclass(frozen=True)
 class _Stack(Holder):
     """One stack: the table, the blocks, the last normalisation; ``dropped`` is the rate of dropout after the first and the last."""
 
@@ -192,7 +184,6 @@ class _Stack(Holder):
         return drop(own.final_layer_norm(x), self.dropped)
 
 
-@dataclass(frozen=True)
 class _SelfAttention(Holder):
     """Attention without a scale, with a bias of the scores from a table of buckets of distances."""
 
@@ -215,7 +206,6 @@ class _SelfAttention(Holder):
         return rearrange(own.relative_attention_bias(rearrange(index, "q k -> () q k")), "b q k a -> b a q k")
 
 
-@dataclass(frozen=True)
 class _CrossAttention(Holder):
     """Attention without a scale to the encoder's output; the bias of the scores is zero."""
 
@@ -229,7 +219,6 @@ class _CrossAttention(Holder):
         return y if given else (y, bias)
 
 
-@dataclass(frozen=True)
 class _FeedForward(Holder):
     """``wo`` of the activated ``wi``, or of the activated ``wi_0`` times ``wi_1``."""
 
@@ -241,7 +230,6 @@ class _FeedForward(Holder):
         return own.wo(drop(y if "wi" in own else y * own.wi_1(x), self.dropped))
 
 
-@dataclass(frozen=True)
 class _Added(Holder):
     """The output of ``body`` for the normalised input is added to the input."""
 
@@ -254,7 +242,6 @@ class _Added(Holder):
         return (y, *others) if others else y
 
 
-@dataclass(frozen=True)
 class _Block(Holder):
     """Attention, in a decoder also to the encoder's output, and the feed-forward network.
 
@@ -291,7 +278,6 @@ class _Located(Repeat):
         return collected(own, 1, x, rows, *memory, *zeros)[0]
 
 
-@dataclass(frozen=True)
 class _NotFalse(Flag):
     """A key that the reference only compares with false; null is true."""
 
@@ -311,15 +297,12 @@ def _as_read(arguments: dict[str, Any], sizes: Sizes) -> None:
         arguments["feed_forward_proj"] = ("gated-gelu_python" if function == "gelu" else f"gated-{function}") if open_gate else function
     tied, scales = arguments.pop("tie_word_embeddings", True), arguments.pop("scale_decoder_outputs", None)
     arguments["scale_decoder_outputs"] = tied if scales is None else scales
-    for name, letter in (("num_layers", L), ("num_decoder_layers", DECODER_LAYERS)):
-        if sizes.get(letter) == 0:
-            arguments[name] = sizes.pop(letter)
+    as_numbers(arguments, sizes, num_layers=L, num_decoder_layers=DECODER_LAYERS)
 
 
 def _family(model_type: str, prefix: str, defaults: Mapping[str, Any], ignored: Mapping[str, str], **own: Any) -> Family:
-    aliases = {"hidden_size": "d_model", "num_attention_heads": "num_heads", "num_hidden_layers": "num_layers", "head_dim": "d_kv"}
-    follows = {"num_decoder_layers": "num_layers"}
-    return family(model_type, T5, prefix, defaults, _as_read, aliases=aliases, ignored=ignored, follows=follows, **own)
+    own |= {"aliases": {"head_dim": "d_kv"}, "follows": {"num_decoder_layers": "num_layers"}}
+    return family(model_type, T5, prefix, defaults, _as_read, ignored=ignored, **own)
 
 
 _T5 = {

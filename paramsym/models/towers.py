@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from sympy import Symbol
 from paramsym.algebra.size import Count, Dim, Shape
 from paramsym.algebra.symbols import A, B, F, H, K, L, P, S, V, W, dims
 from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.embedding import Embedding
@@ -29,7 +30,6 @@ SEEING: Mapping[Symbol, Symbol] = dict(zip((H, L, A, F), dims("H_v L_v A_v F_v")
 PROJECTED = dims("H_p")
 
 
-@dataclass(frozen=True)
 class Tower(Model):
     """One tower, abstract: L blocks of 4*H**2 + 2*F*H + 9*H + F, with the parts before and after them."""
 
@@ -42,6 +42,7 @@ class Tower(Model):
     layer_norm_eps: float = key(Real(1e-5))
     attention_dropout: float = key(Real(0.0))
 
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # the sizes in the data file are of both towers
     ignored: ClassVar[Ignored] = {
         "drops values while training in no class": "dropout",
         "the output is no word": "tie_word_embeddings",
@@ -67,7 +68,6 @@ class Tower(Model):
         return Sequential(layers=Repeat(block, self.num_hidden_layers))
 
 
-@dataclass(frozen=True)
 class ReadingTower(Tower):
     """A text tower, abstract: V words and P positions of H before the blocks."""
 
@@ -82,7 +82,6 @@ class ReadingTower(Tower):
         return TextEmbeddings(self.vocab_size, self.max_position_embeddings, self.hidden_size)
 
 
-@dataclass(frozen=True)
 class SeeingTower(Tower, PatchModel):
     """An image tower for square images, abstract: patches and their positions before the blocks."""
 
@@ -97,7 +96,6 @@ class SeeingTower(Tower, PatchModel):
         return PatchEmbeddings(self.patches()[0], self.patch_size, self.num_channels, self.hidden_size, class_token)
 
 
-@dataclass(frozen=True)
 class TwoTowers(Classifying):
     """A text tower and an image tower, and the products of their outputs; or the image tower with a classifier.
 
@@ -156,8 +154,7 @@ def unit(x: Value, *, by_power: bool = False) -> Value:
     return x / (squared**0.5 if by_power else apply("sqrt", squared))
 
 
-@dataclass(frozen=True)
-class TextEmbeddings(Layer):
+class TextEmbeddings(Declared):
     """Word and position tables: (V + P)*H. The index buffer is in no state dict.
 
     >>> TextEmbeddings(V, P, H).params
@@ -179,8 +176,7 @@ class TextEmbeddings(Layer):
         return own.position_embedding(own.token_embedding(input_ids))
 
 
-@dataclass(frozen=True)
-class PatchEmbeddings(Layer):
+class PatchEmbeddings(Declared):
     """The projection of a patch and a position per patch; ``class_token`` adds one vector with a position, and removes the bias.
 
     ``patches`` is their number along one side. The index buffer is in no state dict.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 from paramsym.algebra.size import Count, Dim
 from paramsym.core.compose import Block, Repeat
@@ -34,7 +34,6 @@ def pyramid_neck(width: Dim) -> PyramidNeck:
     return PyramidNeck({"fpn1": fourfold, "fpn2": doubles})
 
 
-@dataclass(frozen=True)
 class Fourfold(Holder):
     """Two transposed convolutions, with a normalisation and GELU between them."""
 
@@ -42,7 +41,6 @@ class Fourfold(Holder):
         return own.conv_transpose2(apply("gelu", own.normalization(own.conv_transpose1(x))))
 
 
-@dataclass(frozen=True)
 class PyramidNeck(Holder):
     """Four maps of one size become maps of four times, twice, once and half the extents."""
 
@@ -71,7 +69,6 @@ def uper_head(width: Dim, scales: tuple[int, ...], num_labels: Dim) -> UperHead:
     return UperHead(layers)
 
 
-@dataclass(frozen=True)
 class Pooled(Holder):
     """Means over ``scale`` by ``scale`` areas, then a convolution, then an interpolation back to the input's height and width."""
 
@@ -82,7 +79,6 @@ class Pooled(Holder):
         return like(own.conv(pool_to("mean", x, (self.scale, self.scale))), x)
 
 
-@dataclass(frozen=True)
 class PyramidPooling(Holder):
     """The map, and the output of each of the ``blocks`` for it (Zhao et al. 2017, arXiv:1612.01105, section 3.2)."""
 
@@ -91,7 +87,6 @@ class PyramidPooling(Holder):
         return join(x, *(own[f"blocks.{name}"](x) for name in blocks), axis=1)
 
 
-@dataclass(frozen=True)
 class UperHead(Holder):
     """A pyramid from coarse to fine, whose maps are joined at the extents of the first (Xiao et al. 2018, figure 4)."""
 
@@ -120,7 +115,6 @@ def fcn_head(width: Dim, channels: Dim, num_labels: Dim, convolutions: Count, *,
     return FcnHead({**layers, "classifier": Conv2d(channels, num_labels, 1)})
 
 
-@dataclass(frozen=True)
 class FcnHead(Holder):
     """The convolutions ``convs`` of the third map, with ``conv_cat`` over input and output if present, and the labels."""
 

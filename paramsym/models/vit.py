@@ -6,7 +6,6 @@ Reference: ``transformers.models.vit`` and ``transformers.models.deit`` 5.23.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from paramsym.algebra.size import Dim
@@ -18,30 +17,22 @@ from paramsym.layers.dense import Dense
 from paramsym.models.activations import learned
 from paramsym.models.blocks import Holder, PreNorm, activation
 from paramsym.models.images import feed_forward, on_map
-from paramsym.models.keys import Flag, Function, Sizes
+from paramsym.models.keys import Flag, Function, Sizes, left_out
 from paramsym.models.model import classes, family, key
 from paramsym.models.patches import PatchBase, PatchTransformer, pixels_again, rounded
-from paramsym.models.published import published_in
 from paramsym.program import Own, Value, take
 
 POOLED, STRIDE = dims("H_p s")
 
 
-@dataclass(frozen=True)
 class Vit(PatchTransformer):
     """ViT, DeiT and their heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
-    channels; ``image_size`` and ``patch_size`` may each be a pair, height then width. The embeddings store a class token, a position for
-    each patch and for the token, and the projection of a patch; then follow L blocks of 4*H**2 + 2*F*H + 9*H + F, a normalisation, and for
-    ``ViTModel`` a pooler of ``pooler_output_size`` (H if it is None). ``head_dim`` is H/A if it is None. ``num_labels`` is N if the
-    architecture has labels and no number is given; with 0 the reference stores no classifier. DeiT has a distillation token with a
-    position, and may have a second classifier for it.
+    The embeddings have a class token, DeiT's also a distillation token, each with a position; DeiT may have a second classifier for it.
+    ``ViTModel`` has a pooler of ``pooler_output_size``, H if it is None.
 
     Raises:
-        DivisibilityError: patches that do not divide the image, or heads that do not divide the hidden size. The reference drops the rest;
-            the message names the argument that gives the same.
-        ArgumentError: a pooler or mask token for a class in which this is fixed, or an unknown activation.
+        ArgumentError: a pooler or mask token for a class in which this is fixed, beside the errors of every model.
 
     >>> Vit(architecture="ViTForImageClassification").at("google/vit-base-patch16-224", N=1000).params
     86567656
@@ -64,7 +55,6 @@ class Vit(PatchTransformer):
     )
 
     labelled: ClassVar[tuple[str, ...]] = ("Classification", "WithTeacher")
-    published, claims = published_in("vit")
 
     def conditions(self) -> None:
         super().conditions()
@@ -118,7 +108,6 @@ class Vit(PatchTransformer):
         return (first + take(x, 1, 1)) / 2 if self._teacher else first
 
 
-@dataclass(frozen=True)
 class VitPooler(Holder):
     """The activated ``dense`` map of the first token."""
 
@@ -131,9 +120,7 @@ class VitPooler(Holder):
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     """Round down where the reference does; a pooled width that is missing or equal to the width is the width."""
     rounded(arguments, sizes)
-    if arguments.get("pooler_output_size") is not None and sizes[POOLED] in {0, sizes[H]}:
-        arguments["pooler_output_size"] = None
-        del sizes[POOLED]
+    left_out(H, pooler_output_size=POOLED)(arguments, sizes)
 
 
 _IGNORED = {"resizes positions when called, not when stored": "interpolate_pos_encoding"}

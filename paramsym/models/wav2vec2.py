@@ -6,8 +6,8 @@ Reference: ``transformers.models.wav2vec2`` and ``transformers.models.hubert`` 5
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY
+from typing import ClassVar, Literal
 
 from paramsym.algebra.convolution import over
 from paramsym.algebra.size import Count, Dim, Shape
@@ -21,12 +21,12 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import GroupNorm, LayerNorm
 from paramsym.layers.parameter import Parameter
 from paramsym.models.activations import learned
-from paramsym.models.blocks import Attention, FeedForward, inward_and_out
+from paramsym.models.blocks import Attention, FeedForward, PostNorm, PreNorm, inward_and_out
 from paramsym.models.images import ChannelsFirst
-from paramsym.models.keys import Flag, Function, Real, Several, Sizes, Word
+from paramsym.models.keys import Flag, Function, Real, Several, Word, left_out
 from paramsym.models.model import Ignored, Model, classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.signals import (
+    AdaptedBlock,
     Adapter,
     BlockAdapter,
     Collected,
@@ -34,7 +34,6 @@ from paramsym.models.signals import (
     FrameConvolution,
     Handing,
     Hearing,
-    HearingBlock,
     HearingEncoder,
     MaskedFrames,
     Narrowing,
@@ -51,21 +50,18 @@ _FRAMES, _SPEAKERS, _SEQUENCE, _CTC, _PRETRAINING = "AudioFrameClassification", 
 SPAN, OUTPUT = dims("K_p H_o")
 
 
-@dataclass(frozen=True)
 class Wav2Vec2(Model):
     """wav2vec 2.0, HuBERT and their heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. The base model stores a vector for masked frames, unless both mask
-    probabilities are 0; convolutions over the signal, C_(i-1)*C_i*K_i each, with a normalisation after the first or after all; a projection
-    to H; a convolution in g groups over K_p frames for the positions, stored as directions and K_p lengths (Salimans and Kingma 2016); a
-    normalisation; and L blocks of 4*H**2 + 2*F*H + 9*H + F, with ``adapter_attn_dim`` and ``do_stable_layer_norm`` an adapter in each.
+    A vector replaces masked frames, unless both mask probabilities are 0. Convolutions over the signal, C_(i-1)*C_i*K_i each, have a
+    normalisation after the first or after all. A convolution in g groups over K_p frames gives the positions; it is stored as directions
+    and K_p lengths (Salimans and Kingma 2016). With ``adapter_attn_dim`` and ``do_stable_layer_norm`` each block has an adapter;
     ``add_adapter`` adds convolutions at the end of the base model. HuBERT may leave out the normalisation of the projection
-    (``feat_proj_layer_norm``) and normalise the positions by batch (``conv_pos_batch_norm``). ``num_labels`` is N if the architecture has
-    labels and no number is given.
+    (``feat_proj_layer_norm``) and normalise the positions by batch (``conv_pos_batch_norm``).
 
     Raises:
         DivisibilityError: heads or groups that do not divide the width, or codebooks that do not divide the codes' width.
-        ArgumentError: lists of different lengths; an adapter for a class that has none; an option that the reference does not know.
+        ArgumentError: lists of different lengths, or an adapter for a class that has none, beside the errors of every model.
 
     >>> base = Wav2Vec2(architecture="Wav2Vec2ForCTC").at("facebook/wav2vec2-base-960h")
     >>> base.params
@@ -138,7 +134,6 @@ class Wav2Vec2(Model):
         "repeats how many convolutions there are": "num_feat_extract_layers",
         "the output is no word that is read": "tie_word_embeddings",
     }
-    published, claims = published_in("wav2vec2")
 
     def conditions(self) -> None:
         super().conditions()
@@ -285,16 +280,13 @@ class Wav2Vec2(Model):
             narrow = self.adapter_attn_dim
             adapter = {"norm": LayerNorm(width), "linear_1": Dense(width, narrow), "linear_2": Dense(narrow, width)}
             layers["adapter_layer"] = BlockAdapter(adapter)
-        return HearingBlock(layers, self.do_stable_layer_norm, self.hidden_dropout)
-
-
-def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """An output width that is missing, or is the hidden size, gets no letter."""
-    if sizes.get(OUTPUT) in {0, sizes[H]}:
-        arguments["output_hidden_size"] = None
-        del sizes[OUTPUT]
+        kind = PostNorm if not self.do_stable_layer_norm else AdaptedBlock if "adapter_layer" in layers else PreNorm
+        return kind(layers, names=("layer_norm", "attention", "final_layer_norm", "feed_forward"), dropped=(self.hidden_dropout, 0.0))
 
 
 _UNREAD = """num_codevectors_per_group num_codevector_groups codevector_dim proj_codevector_dim
 tdnn_dim tdnn_kernel tdnn_dilation xvector_output_dim"""
-FAMILIES = (family("wav2vec2", Wav2Vec2, "Wav2Vec2", arrange=_settle), family("hubert", Wav2Vec2, "Hubert", without=_UNREAD))
+FAMILIES = (
+    family("wav2vec2", Wav2Vec2, "Wav2Vec2", arrange=left_out(H, output_hidden_size=OUTPUT)),
+    family("hubert", Wav2Vec2, "Hubert", without=_UNREAD),
+)

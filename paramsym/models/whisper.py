@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from paramsym.algebra.convolution import differ
@@ -20,28 +19,20 @@ from paramsym.layers.position import LearnedPositions, SinusoidalPositions
 from paramsym.models.blocks import Holder, tokens
 from paramsym.models.keys import Flag
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.models.seq2seq import TARGET, Stacks
 from paramsym.models.signals import Collected, Handing
-from paramsym.models.stacks import ALIASES, DECODES, ENCODES, Stack, TwoStacks
+from paramsym.models.stacks import DECODES, ENCODES, Stack, TwoStacks
 from paramsym.program import Own, Value, apply, axes, drop, each, join, rearrange, reduce, softmax
 
 _LISTENS = ("AudioClassification",)
 
 
-@dataclass(frozen=True)
 class Whisper(TwoStacks):
     """Whisper and its heads, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration: H = ``d_model``, C = ``num_mel_bins``. The encoder stores two convolutions
-    over three frames, 3*C*H + H and 3*H**2 + H; P frozen sinusoids; L blocks of 4*H**2 + 2*F*H + 8*H + F, whose keys have no bias; and a
-    normalisation. The decoder stores the table of words and of P_d positions, L_d blocks that also attend to the encoder, and a
-    normalisation. The causal class is the decoder alone, the classifier the encoder alone, with a projection to ``classifier_proj_size``
-    and, with ``use_weighted_layer_sum``, a weight for every layer. ``num_labels`` is N if there are labels and no number is given.
-
-    Raises:
-        DivisibilityError: heads that do not divide the hidden size.
-        ArgumentError: an activation or architecture that the reference does not know.
+    H is ``d_model``, C is ``num_mel_bins``. The encoder stores two convolutions over three frames and P frozen sinusoids; keys have no
+    bias. The causal class is the decoder alone, the classifier the encoder alone, with a projection to ``classifier_proj_size`` and, with
+    ``use_weighted_layer_sum``, a weight for every layer.
 
     >>> Whisper(architecture="WhisperForConditionalGeneration").at("openai/whisper-tiny").params
     37760640
@@ -58,7 +49,6 @@ class Whisper(TwoStacks):
     architecture: str = classes({"Whisper": "Model ForConditionalGeneration ForCausalLM ForAudioClassification"})
 
     key_bias: ClassVar[bool] = False
-    published, claims = published_in("whisper")
 
     def tensors(self) -> Iterator[Tensor]:
         if not self._decodes and self.use_weighted_layer_sum:
@@ -133,7 +123,6 @@ class Whisper(TwoStacks):
         return Stack(layers, dropped=self.dropout)
 
 
-@dataclass(frozen=True)
 class Encoder(Holder):
     """Two convolutions over the frames of a spectrogram, positions, blocks, and a normalisation."""
 
@@ -164,7 +153,7 @@ FAMILIES = (
         "whisper",
         Whisper,
         defaults=_TINY,
-        aliases={**ALIASES, "num_key_value_heads": "encoder_attention_heads"},
+        aliases={"num_key_value_heads": "encoder_attention_heads"},
         ignored={
             "is computed by the reference, which does not use it": "scale_embedding",
             "masks the input while training": (

@@ -21,7 +21,7 @@ from paramsym.program.mistakes import explained
 from paramsym.program.signature import accepted, check_number
 from paramsym.program.state import past
 from paramsym.program.tracing import Value, each, record, record_all, results_of, traced
-from paramsym.program.types import ArrayType, Open
+from paramsym.program.types import ArrayType, Open, opened
 
 if TYPE_CHECKING:
     from paramsym.core.layer import Layer, Part
@@ -150,10 +150,14 @@ def trace_layer(layer: Layer, *types: ArrayType) -> Program:
 
 
 def through_opaque(layer: Layer, *values: Value) -> Any:
-    """Record a layer with an output shape and without a forward pass."""
+    """Record a layer with an output shape and without a forward pass.
+
+    A size that it states as None gets a symbol of the layer's class and of the axis: copies in a loop then take what the copy before gives.
+    """
     shapes = each_input(layer.output_shape(together(*(value.sizes for value in values))))
-    types = tuple(ArrayType(tuple(canonical(size) for size in shape if size is not None)) for shape in shapes)
-    given = record_all(Opaque(layer, types), *values)
+    who = type(layer).__name__
+    types = [[opened(f"{who}{n}.{i}") if size is None else canonical(size) for i, size in enumerate(one)] for n, one in enumerate(shapes)]
+    given = record_all(Opaque(layer, tuple(ArrayType(tuple(sizes)) for sizes in types)), *values)
     return given[0] if len(given) == 1 else given
 
 

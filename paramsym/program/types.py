@@ -23,6 +23,11 @@ class Open(Symbol):
         return "None"
 
 
+def opened(name: str) -> Open:
+    """Return the symbol of an open size."""
+    return Open(name, integer=True, positive=True)
+
+
 @dataclass(frozen=True, slots=True)
 class ArrayType:
     """The axes of an array and the kind of its entries; ``sizes`` are the sizes of the axes.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pickle
 from fractions import Fraction
 from typing import Any
 
 import pytest
 from frameworks import assert_same_as_torch, assert_same_signature, imported, on_meta
 from hypothesis import given, settings, strategies as st
+from strategies import assert_value
 from sympy import Rational, floor
 
 import paramsym as ps
@@ -79,9 +79,7 @@ def test_symbolic_width_means_the_same(width: int, div_value: Any) -> None:
 def test_values() -> None:
     """Repr and pickle give equal layers."""
     layer = ps.AdaptiveLogSoftmaxWithLoss(H, V, (c1, c2), Rational(5, 2))
-    scope = {"AdaptiveLogSoftmaxWithLoss": ps.AdaptiveLogSoftmaxWithLoss, "H": H, "V": V, "c1": c1, "c2": c2, "Rational": Rational}
-    assert eval(repr(layer), scope) == layer
-    assert pickle.loads(pickle.dumps(layer)) == layer
+    assert_value(layer)
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pickle
 from itertools import count
 from typing import Any
 
 import pytest
 from frameworks import assert_same_as_torch, assert_same_signature, imported
 from hypothesis import given, settings, strategies as st
+from strategies import assert_value
 
 import paramsym as ps
 from paramsym import C, F, K
@@ -142,9 +142,7 @@ def test_values(name: str) -> None:
     """``at``, repr and pickle give equal layers, with the dialect kept."""
     for dialect in ("torch", "keras"):
         layer = getattr(ps, name)(C, F, K, stride=2, padding="valid" if dialect == "keras" else 1, dialect=dialect)
-        scope = {name: getattr(ps, name), "C": C, "F": F, "K": K}
-        assert eval(repr(layer), scope) == layer
-        assert pickle.loads(pickle.dumps(layer)) == layer
+        assert_value(layer)
         assert layer.at(C=3, F=4, K=5).shapes() == layer.at(C=3).at(F=4, K=5).shapes()
         assert layer.params.diff(C) == F * K ** int(name[-2])
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import pytest
 from frameworks import assert_same_as_torch, assert_same_signature, entries, imported, keras_weights
 from hypothesis import given, settings, strategies as st
+from strategies import assert_value
 
 import paramsym as ps
 from paramsym import A, D, F, H, S
@@ -171,8 +171,7 @@ def test_an_extent_that_a_weight_needs() -> None:
 )
 def test_values(layer: Any) -> None:
     """``at``, repr and pickle give equal layers."""
-    assert eval(repr(layer), vars(ps) | {"H": H, "F": F, "S": S, type(layer).__name__: type(layer)}) == layer
-    assert pickle.loads(pickle.dumps(layer)) == layer
+    assert_value(layer)
     assert layer.at(H=6, F=4).count == layer.params.subs({H: 6, F: 4})
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import pytest
 from frameworks import assert_same_as_torch, assert_same_signature, entries, imported, keras_weights
 from hypothesis import given, settings, strategies as st
+from strategies import assert_value
 
 import paramsym as ps
 from paramsym import H, V
@@ -77,8 +77,7 @@ def test_values() -> None:
     """``at``, repr and pickle give equal layers; the padding index is checked once the rows are known."""
     layer = ps.Embedding(V, H, padding_idx=100, sparse=True)
     assert layer.at(V=200, H=3) == ps.Embedding(200, 3, padding_idx=100, sparse=True)
-    assert eval(repr(layer), {"Embedding": ps.Embedding, "V": V, "H": H}) == layer
-    assert pickle.loads(pickle.dumps(layer)) == layer
+    assert_value(layer)
     with pytest.raises(SizeError, match="padding_idx 100"):
         layer.at(V=100)
 

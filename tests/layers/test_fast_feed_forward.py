@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import pytest
 from frameworks import assert_same_as_torch, imported
+from strategies import assert_value
 from sympy import Rational
 
 import paramsym as ps
@@ -86,8 +86,7 @@ def test_networks_as_leaves() -> None:
 def test_values() -> None:
     """``at``, repr and pickle give equal layers."""
     for layer in (ps.FastFeedForward(H, F, D, 3), ps.FastFeedForward(H, F, D, leaf_width=2, track_usage=True)):
-        assert eval(repr(layer), {"FastFeedForward": ps.FastFeedForward, "D": D, "F": F, "H": H}) == layer
-        assert pickle.loads(pickle.dumps(layer)) == layer
+        assert_value(layer)
         assert layer.at(H=4, F=5, D=2).params == layer.params.subs({H: 4, F: 5, D: 2})
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import pytest
 from frameworks import assert_same_as_torch, assert_same_signature, entries, imported, keras_weights
 from hypothesis import given, settings, strategies as st
+from strategies import assert_value
 
 import paramsym as ps
 from paramsym import C, H, S
@@ -97,8 +97,7 @@ def test_groups_are_checked_once_numbers_arrive() -> None:
 )
 def test_values(layer: Any) -> None:
     """``at``, repr and pickle give equal layers."""
-    assert eval(repr(layer), {type(layer).__name__: type(layer), "S": S, "H": H}) == layer
-    assert pickle.loads(pickle.dumps(layer)) == layer
+    assert_value(layer)
     sizes = dict.fromkeys(layer.symbols, 6)
     assert layer.at(sizes).count == layer.params.subs(sizes)
 

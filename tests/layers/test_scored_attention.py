@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import pytest
 from frameworks import entries, imported, keras_weights
+from strategies import assert_value
 
 import paramsym as ps
 from paramsym import H, K
@@ -52,8 +52,7 @@ def test_values() -> None:
     layer = ps.AdditiveAttention(H, K, u, bias=True)
     assert layer.at(H=3, K=4, u=5) == ps.AdditiveAttention(3, 4, 5, bias=True)
     assert layer.params.diff(u) == H + K + 3
-    assert eval(repr(layer), {"AdditiveAttention": ps.AdditiveAttention, "H": H, "K": K, "u": u}) == layer
-    assert pickle.loads(pickle.dumps(layer)) == layer
+    assert_value(layer)
 
 
 @pytest.mark.parametrize(

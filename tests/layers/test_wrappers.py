@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import pytest
 from frameworks import entries, flax_parameters, imported, keras_weights
+from strategies import assert_value
 
 import paramsym as ps
 from paramsym import H
@@ -83,9 +83,7 @@ def test_both_directions_are_twice_one() -> None:
 def test_values() -> None:
     """``at``, repr and pickle give equal layers."""
     for layer in (ps.Bidirectional(ps.GRU(i, H), "sum", name="enc"), ps.TimeDistributed(ps.GRU(i, H), "enc")):
-        scope = {"Bidirectional": ps.Bidirectional, "TimeDistributed": ps.TimeDistributed, "GRU": ps.GRU, "i": i, "H": H}
-        assert eval(repr(layer), scope) == layer
-        assert pickle.loads(pickle.dumps(layer)) == layer
+        assert_value(layer)
         assert layer.at(i=3, H=4).count == (2 if isinstance(layer, ps.Bidirectional) else 1) * ps.GRU(3, 4).count
 
 

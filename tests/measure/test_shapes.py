@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import pytest
 
 import paramsym as ps
@@ -206,3 +209,25 @@ def test_inputs_by_name_or_left_out() -> None:
             question(bert, pixel_values=(2, 16))
         with pytest.raises(ArgumentError, match="Dense does not state its inputs"):
             question(ps.Dense(2, 3))
+
+
+@dataclass(frozen=True)
+class Chosen(ps.Layer):
+    """A layer that keeps a number of positions that only its input decides, and states the shape alone."""
+
+    def output_shape(self, input_shape: Any) -> Any:
+        """The batch, an unknown number of positions, the features."""
+        return input_shape[0], None, input_shape[-1]
+
+
+def test_an_unknown_extent_that_a_part_states() -> None:
+    """An opaque part may state None for an axis; the axis stays, also after other layers, in copies and beside other inputs."""
+    for model in (ps.Sequential(Chosen()), ps.Repeat(Chosen(), 3), ps.Sequential(ps.Dense(4, 4), Chosen())):
+        assert ps.output_shape(model, (2, 5, 4)) == (2, None, 4)
+    assert ps.output_shape(ps.Repeat(Chosen(), L), (2, None, 4)) == (2, None, 4)
+    with pytest.raises(ShapeError, match="a symbolic number of times"):  # without copies, there would be 5 positions
+        ps.output_shape(ps.Repeat(Chosen(), L), (2, 5, 4))
+    assert ps.output_shape(ps.Sequential(Chosen(), ps.Dense(4, 3)), (B, 5, 4)) == (B, None, 3)
+    assert ps.output_shape(ps.Sequential(Chosen(), ps.Dense(4, 3)), (None, None, 4)) == (None, None, 3)
+    assert ps.output_shape(ps.Sequential(inner=ps.Sequential(Chosen())).freeze(), (2, 5, 4)) == (2, None, 4)
+    assert "(2, None, 3)" in str(ps.summary(ps.Sequential(Chosen(), ps.Dense(4, 3)), (2, 5, 4)))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pickle
-
 import pytest
+from strategies import assert_value
 from sympy import Expr, floor
 
 import paramsym as ps
@@ -98,8 +97,7 @@ def test_huge() -> None:
 def test_being_a_value(architecture: str) -> None:
     """It is equal to its copy and is written as it is built."""
     vit = Vit(architecture=architecture)
-    assert eval(repr(vit)) == vit
-    assert pickle.loads(pickle.dumps(vit)) == vit
+    assert_value(vit)
     embeddings = Embeddings((per(W, K), per(W, K)), K, C, H)
     assert eval(repr(embeddings)) == embeddings
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Literal
 
 from paramsym.algebra.size import Dim, Shape, within
 from paramsym.algebra.symbols import B, N
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Part
 from paramsym.errors import ArgumentError
 from paramsym.models.applications.drawing import Map, in_keras_order
@@ -16,8 +17,7 @@ from paramsym.naming import described
 from paramsym.program import Own, Value, axes
 
 
-@dataclass(frozen=True)
-class Application(Pictures):
+class Application(Declared, Pictures):
     """A network of Keras, abstract, with their common arguments; images have the channels last.
 
     ``input_shape`` is (height, width, channels) of the images, with None for a side of any length; by default three channels and any

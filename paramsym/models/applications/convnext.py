@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from paramsym.algebra.size import Dim, canonical
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer
@@ -16,7 +14,6 @@ from paramsym.models.vision.blocks import named
 
 
 @named
-@dataclass(frozen=True)
 class KerasConvNeXt(Application):
     """Blocks of a depthwise 7x7 convolution and two matrices, with one norm and one activation each.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from paramsym.algebra.size import Dim, canonical
 from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
@@ -14,7 +12,6 @@ from paramsym.models.vision.widths import down
 
 
 @named
-@dataclass(frozen=True)
 class KerasDenseNet(Application):
     """Blocks whose layers each add ``growth_rate`` channels to all earlier ones; between blocks, the number of channels is halved.
 

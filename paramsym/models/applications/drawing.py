@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from sympy import Mod
 
 from paramsym.algebra.size import Dim, canonical
+from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
 from paramsym.layers.activation import GELU, Hardswish, ReLU, ReLU6, Sigmoid, SiLU, Softmax
@@ -193,8 +193,7 @@ def standardised(largest: int) -> Rescaling:
 # Layers that only networks of Keras have --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Merge(Layer):
+class Merge(Declared):
     """Several maps in one. Reference: Keras ``Add``, ``Multiply``, ``Concatenate``."""
 
     kind: Literal["add", "multiply", "concatenate"]
@@ -208,8 +207,7 @@ class Merge(Layer):
         return first
 
 
-@dataclass(frozen=True)
-class HalvingPad(Layer):
+class HalvingPad(Declared):
     """Zeros around a map before a window with stride 2, which then leaves half of the positions, rounded up.
 
     After each axis half of the window, rounded down; before it the same number if its length is odd, and one fewer if it is even.
@@ -224,8 +222,7 @@ class HalvingPad(Layer):
         return pad(x, (*((canonical(half - 1 + Mod(side, 2)), half) for side in x.sizes[1:3]), (0, 0)))
 
 
-@dataclass(frozen=True)
-class Activated(Layer):
+class Activated(Declared):
     """A layer and the activation that Keras computes in it."""
 
     layer: Layer
@@ -238,8 +235,7 @@ class Activated(Layer):
         return self.activation.forward(own, own[""](x))
 
 
-@dataclass(frozen=True)
-class LayerScale(Layer):
+class LayerScale(Declared):
     """Every channel times a learned number (Touvron et al. 2021, section 2). Reference: ``keras.src.applications.convnext.LayerScale``."""
 
     width: Dim
@@ -253,8 +249,7 @@ class LayerScale(Layer):
         return product
 
 
-@dataclass(frozen=True)
-class ScaledSum(Layer):
+class ScaledSum(Declared):
     """A map plus a constant times another one. Reference: ``keras.src.applications.inception_resnet_v2.CustomScaleLayer``."""
 
     scale: float

@@ -5,8 +5,6 @@ Reference: ``keras.applications.EfficientNetB0`` to ``EfficientNetB7``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from paramsym.algebra.size import Dim
 from paramsym.layers.normalization import Normalization
 from paramsym.layers.preprocessing import Rescaling
@@ -21,7 +19,6 @@ _B: tuple[Stage, ...] = tuple((kernel, depth, near, far, expansion, stride) for 
 
 
 @named
-@dataclass(frozen=True)
 class KerasEfficientNet(Scaled):
     """Inverted residuals with squeeze-and-excitation, scaled in width, depth and resolution together.
 

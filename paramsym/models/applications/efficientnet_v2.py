@@ -5,8 +5,6 @@ Reference: ``keras.applications.EfficientNetV2B0`` to ``EfficientNetV2L``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sympy import Max, Rational, floor
 
 from paramsym.algebra.size import Dim, canonical
@@ -29,7 +27,6 @@ _SMALL: tuple[Stage, ...] = (
 
 
 @named
-@dataclass(frozen=True)
 class KerasEfficientNetV2(Scaled):
     """EfficientNet with plain convolutions instead of separable ones in the first three stages, which have no squeeze-and-excitation.
 

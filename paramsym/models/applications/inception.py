@@ -5,8 +5,6 @@ Reference: ``keras.applications.InceptionV3``, ``InceptionResNetV2``; torchvisio
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map, ScaledSum, layer
 from paramsym.models.published import published_in
@@ -49,7 +47,6 @@ def _stem(x: Map) -> Map:
 
 
 @named
-@dataclass(frozen=True)
 class KerasInceptionV3(Application):
     """Inception v3: 5x5 convolutions become two 3x3 ones, and 7x7 convolutions a 1x7 and a 7x1 one.
 
@@ -77,7 +74,6 @@ _BLOCKS: tuple[tuple[str, int, float, tuple[Route, ...]], ...] = (
 
 
 @named
-@dataclass(frozen=True)
 class InceptionResNetV2(Application):
     """Modules of Inception whose results are scaled down and added to the shortcut.
 

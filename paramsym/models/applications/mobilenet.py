@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from paramsym.algebra.size import Dim, canonical
 from paramsym.layers.reshaping import Reshape
 from paramsym.models.applications.application import Application
@@ -17,7 +15,6 @@ _BLOCKS = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *((512, 1)
 
 
 @named
-@dataclass(frozen=True)
 class MobileNet(Application):
     """Separable convolutions one after another, the first of the MobileNets.
 

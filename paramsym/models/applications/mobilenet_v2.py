@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from paramsym.algebra.size import canonical
 from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
@@ -14,7 +12,6 @@ from paramsym.models.vision.widths import Ratio, divisible, down, last_width, sc
 
 
 @named
-@dataclass(frozen=True)
 class KerasMobileNetV2(Application):
     """Inverted residuals: many channels inside the blocks, with depthwise filters, and few between them.
 

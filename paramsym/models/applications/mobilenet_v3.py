@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from sympy import Rational
@@ -27,7 +26,6 @@ _LARGE: tuple[Row, ...] = tuple(
 
 
 @named
-@dataclass(frozen=True)
 class KerasMobileNetV3(Application):
     """Inverted residuals with squeeze-and-excitation and hard swish, found by a search.
 

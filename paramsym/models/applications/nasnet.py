@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from paramsym.algebra.size import Dim, canonical, divides
 from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
@@ -71,7 +69,6 @@ class _Cell:
 
 
 @named
-@dataclass(frozen=True)
 class NASNet(Application):
     """Two cells that a search found, repeated: normal ones keep the sides, reduction cells halve them and double the width.
 

@@ -8,8 +8,6 @@ Reference: ``keras.applications.ResNet50`` to ``ResNet152V2``; torchvision's, wi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from paramsym.algebra.size import Dim, canonical
 from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
@@ -19,7 +17,6 @@ from paramsym.models.vision.blocks import named
 EPS = 1.001e-5
 
 
-@dataclass(frozen=True)
 class _Residual(Application):
     """The common base of both versions: ``depths`` has the blocks of every stage, ``filters`` the width of the first."""
 
@@ -38,7 +35,6 @@ class _Residual(Application):
 
 
 @named
-@dataclass(frozen=True)
 class KerasResNet(_Residual):
     """ResNet: a convolution of 7x7, a pooling, and stages of bottlenecks, each added to the shortcut.
 
@@ -68,7 +64,6 @@ class KerasResNet(_Residual):
 
 
 @named
-@dataclass(frozen=True)
 class KerasResNetV2(_Residual):
     """ResNet with norms and activations before the convolutions, and the stride in the last block of a stage.
 

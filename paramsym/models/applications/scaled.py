@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
 from sympy import Expr
@@ -18,7 +17,6 @@ Stage: TypeAlias = tuple[int, int, Dim, Dim, int, int]
 """Kernel, blocks, channels in and out, expansion, stride of the first block."""
 
 
-@dataclass(frozen=True)
 class Scaled(Application):
     """The common base of both versions: multipliers of width and depth, blocks in stages, squeeze-and-excitation, the end."""
 

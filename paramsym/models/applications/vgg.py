@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from paramsym.algebra.size import canonical
 from paramsym.layers.reshaping import Flatten
 from paramsym.models.applications.application import Application
@@ -15,7 +13,6 @@ from paramsym.models.vision.widths import down
 
 
 @named
-@dataclass(frozen=True)
 class KerasVGG(Application):
     """Stages of 3x3 convolutions, each followed by a halving pooling, and three matrices, the first of which fixes the image size.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
 from paramsym.models.published import published_in
@@ -14,7 +12,6 @@ _BLOCKS = ((128, 128), (256, 256), (728, 728), *((728, 728, 728),) * 8, (728, 10
 
 
 @named
-@dataclass(frozen=True)
 class Xception(Application):
     """Separable convolutions instead of Inception's branches, with residual connections around two or three of them.
 

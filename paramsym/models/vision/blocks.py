@@ -260,7 +260,6 @@ def in_row(sequence: Layer) -> tuple[Layer, ...]:
     return tuple(part.layer for part in sequence.own_parts)
 
 
-@dataclass(frozen=True)
 class Projected(Holder):
     """The layer ``body`` added to the shortcut, which has a projection ``proj`` if the extents change; then the ``activation``, if any."""
 
@@ -271,7 +270,6 @@ class Projected(Holder):
         return own.activation(y) if "activation" in own else y
 
 
-@dataclass(frozen=True)
 class Tapped(Holder):
     """Layers one after another, some of which also return their output. Reference: ``IntermediateLayerGetter``."""
 

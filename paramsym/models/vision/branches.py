@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from paramsym.core.compose import Sequential
@@ -50,7 +49,6 @@ INCEPTION_V3: tuple[Module, ...] = tuple(_modules())
 """The modules of Inception v3 at 35x35, 17x17 and 8x8 positions (Szegedy et al. 2016, table 1)."""
 
 
-@dataclass(frozen=True)
 class Branches(Holder):
     """Parallel routes, whose channels are joined; a route has the names of its layers, several where it divides.
 

@@ -5,7 +5,6 @@ Reference: ``torchvision.models.detection.backbone_utils`` and ``torchvision.ops
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from paramsym.algebra.size import Dim, canonical
@@ -59,7 +58,6 @@ def _convolution(near: Dim, far: Dim, kernel: int, *, normed: bool) -> Sequentia
     return conv_norm(near, far, kernel, 1, None) if normed else Sequential(Conv2d(near, far, kernel, padding=kernel // 2))
 
 
-@dataclass(frozen=True)
 class _Pyramid(Holder):
     """Maps of one width: to each the next coarser one is added, enlarged (Lin et al. 2017, section 3)."""
 
@@ -78,7 +76,6 @@ class _Pyramid(Holder):
         return (*found, sixth, own["extra_blocks.p7"](apply("relu", sixth)))
 
 
-@dataclass(frozen=True)
 class Head(Holder):
     """Convolutions ``conv`` of every map, and after them the ``predictors`` by name, each with its number of outputs per anchor."""
 

@@ -84,7 +84,6 @@ def residual(body: Layer, incoming: Dim, outgoing: Dim, stride: int, name: str) 
     return Residual(body, name=name) if stride == 1 and incoming == outgoing else Sequential({name: body})
 
 
-@dataclass(frozen=True)
 class MBConv(Projected):
     """MaxViT's inverted residual; a summary names it."""
 

@@ -133,7 +133,6 @@ def _block(heads: Dim, near: Dim, width: Dim, far: Dim, *settings: Any) -> Layer
     return _Block(layers, early=near != width)
 
 
-@dataclass(frozen=True)
 class _Block(Holder):
     """Attention and two matrices, each after a norm; the shortcut of attention is widened if ``early``, otherwise that of the matrices."""
 

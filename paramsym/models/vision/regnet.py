@@ -78,6 +78,5 @@ def _block(near: Dim, far: Dim, stride: int, group: Dim, se_ratio: Any) -> Layer
     return _Bottleneck({**projection, "f": Sequential({**layers, "c": conv_norm(far, far, 1, 1, None)}), "activation": RELU}, "f")
 
 
-@dataclass(frozen=True)
 class _Bottleneck(Projected):
     """A grouped convolution between two of 1x1; a summary names it."""

@@ -128,7 +128,6 @@ class LRASPP(Pictures):
         return like(own.classifier(*own.backbone(x)), x)
 
 
-@dataclass(frozen=True)
 class _LiteHead(Holder):
     """Reference: ``LRASPPHead``."""
 
@@ -160,7 +159,6 @@ def _pyramid(width: int, between: int) -> Layer:
     return _Pyramid({"convs": numbered(branches), "project": Sequential(*in_row(conv_norm(5 * between, between, 1)), Dropout(0.5))})
 
 
-@dataclass(frozen=True)
 class _Pyramid(Holder):
     """Parallel branches, the last of which reads the mean of the map; their channels are joined and projected."""
 

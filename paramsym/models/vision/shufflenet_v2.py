@@ -78,7 +78,6 @@ def _block(near: Dim, far: Dim, stride: int) -> _Block:
     return _Block({**branch1, "branch2": branch2}, half)
 
 
-@dataclass(frozen=True)
 class _Block(Holder):
     """Two parallel branches; without a ``branch1``, the first ``half`` of the channels passes unchanged."""
 

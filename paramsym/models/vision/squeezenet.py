@@ -60,7 +60,6 @@ class SqueezeNet(Coloured):
         return rearrange(own.classifier(own.features(self.seen(x))), "b n () () -> b n")
 
 
-@dataclass(frozen=True)
 class _Fire(Holder):
     """The squeeze, then two parallel expansions."""
 

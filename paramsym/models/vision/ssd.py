@@ -118,7 +118,6 @@ def _vgg() -> Layer:
     return _Scaled({"features": Sequential(*layers[:fourth]), "extra": numbered(later)})
 
 
-@dataclass(frozen=True)
 class _Scaled(Holder):
     """Layers that return all their outputs; in the first, the channels at every position are scaled to a learned length."""
 
@@ -148,7 +147,6 @@ def _mobilenet(reduced: bool, last: int) -> Layer:
     return _Shown({"features": Sequential(*halves), "extra": numbered(more)})
 
 
-@dataclass(frozen=True)
 class _Shown(Holder):
     """Layers that also return each output."""
 
@@ -181,7 +179,6 @@ def _heads(widths: Sequence[int], anchors: tuple[Dim, ...], classes: Dim, make: 
     return Block(found)
 
 
-@dataclass(frozen=True)
 class _Head(Holder):
     """Predictors, one for each map, and the number of outputs per box. Reference: ``SSDScoringHead``."""
 

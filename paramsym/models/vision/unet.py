@@ -91,7 +91,6 @@ def _up(near: Dim, beside: Dim, far: Dim, *, bilinear: bool) -> _Up:
     return _Up({"up": enlarged, "conv": _double(wide, down(wide, 2) if bilinear else far, far)})
 
 
-@dataclass(frozen=True)
 class _Up(Holder):
     """A map of twice the extents joined with the one of the way down, and two convolutions."""
 

@@ -78,7 +78,6 @@ def _block(maker: Maker, near: int, far: int) -> _Block:
     return _Block(layers)
 
 
-@dataclass(frozen=True)
 class _Block(Holder):
     """Two convolutions added to the shortcut."""
 

@@ -81,7 +81,6 @@ class VisionTransformer(Coloured):
         return own.heads(take(own.encoder(behind(own.class_token, in_row(own.conv_proj(x), patches, patches))), 1, 0))
 
 
-@dataclass(frozen=True)
 class _Encoder(Holder):
     """Positions, the ``layers``, and a last norm ``ln``; ``shape`` is (positions, width)."""
 

@@ -128,7 +128,6 @@ class Attention(Windowed):
         return window, tuple(0 if here else shift for here, (_, _, shift) in zip(inside, each, strict=True))
 
 
-@dataclass(frozen=True)
 class Parted(Residual):
     """Branches within windows of neighbours, or within grids of distant positions, one of each window: the "kind" of parts of a map.
 
