@@ -249,6 +249,8 @@ def read_config(source: object) -> Mapping[str, Any]:
 
 
 def _read(source: str | os.PathLike[str]) -> Mapping[str, Any]:
+    if not os.fspath(source):
+        raise ConfigError("the path is empty; write '.' for the current directory, or for ps.load a name such as 'bert-base-uncased'.")
     name = _shortened(source)
     try:
         path = _found(Path(source))

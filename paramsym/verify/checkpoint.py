@@ -52,6 +52,8 @@ def from_path(path: str | os.PathLike[str]) -> Stored:
             points outside its folder.
         ArgumentError: the safetensors package, or numpy, is not installed.
     """
+    if not os.fspath(path):
+        raise CheckpointError("the path is empty; write '.' for the current directory.")
     found = Path(path)
     try:
         return _from_path(found)
