@@ -76,7 +76,7 @@ def compare(one: Counted, other: Counted, depth: int | None = 1, labels: Sequenc
         found = shares(Ledger(lines_of(layer)), depth)
         amounts.append(dict(zip(_named(found), (int(part.total) for part in found), strict=True)))
     if depth == 1 and amounts[0].keys().isdisjoint(amounts[1]):
-        amounts = [{role: int(amount.as_expr()) for role, amount in by_role(lines_of(layer))} for layer in (one, other)]
+        amounts = [{role: int(amount.as_expr()) for role, amount in by_role(lines_of(layer)).items()} for layer in (one, other)]
     called = tuple(map(str, labels)) or _told_apart(one, other)
     parts = list(dict.fromkeys([*amounts[0], *amounts[1]]))
     series = [(name, [part.get(label, 0) for label in parts]) for name, part in zip(called, amounts, strict=True)]

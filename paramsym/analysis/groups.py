@@ -10,6 +10,7 @@ from sympy import Expr, Symbol
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, Dim, per, symbols_in, text, with_quotients
+from paramsym.analysis.counted import total
 from paramsym.analysis.derivation import Product, Said
 from paramsym.analysis.wording import plain
 from paramsym.core.ledger import Line
@@ -30,7 +31,7 @@ class Group:
     @cached_property
     def amount(self) -> Polynomial:
         """The contribution of the whole group."""
-        return Polynomial.total(line.polynomial() for line in self.lines)
+        return total(self.lines)
 
     @property
     def product(self) -> Product:

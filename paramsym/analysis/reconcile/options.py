@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.symbols import BY_NAME
-from paramsym.analysis.counted import Counted, holder, with_layer
+from paramsym.analysis.counted import Counted, holder, total, with_layer
 from paramsym.analysis.reconcile.edits import Edit, fixed
 from paramsym.analysis.reconcile.subject import Subject
 from paramsym.analysis.wording import listed
@@ -63,8 +63,7 @@ def _differences(subject: Subject, built: Counted) -> Iterator[tuple[str, Polyno
     more = built.symbols - set(subject.sizes)
     tied = _tied(built) - _tied(subject.root)
     for number, extra in (_CLASSES if more == {_LABELS} else {} if more else {0: 0.0}).items():
-        total = built.polynomial.put(_LABELS, Polynomial.of(number)) if more else built.polynomial
-        term = total - subject.formula
+        term = (built.polynomial.put(_LABELS, Polynomial.of(number)) if more else built.polynomial) - subject.formula
         if term:
             yield f", {_LABELS} = {number:,}" if more else "", term, extra
         if tied and not more and term + tied:
@@ -72,7 +71,7 @@ def _differences(subject: Subject, built: Counted) -> Iterator[tuple[str, Polyno
 
 
 def _tied(layer: Counted) -> Polynomial:
-    return Polynomial.total(line.polynomial() for line in layer.lines if line.alias_of and not line.buffer)
+    return total(line for line in layer.lines if line.alias_of and not line.buffer)
 
 
 def _choices(hint: Any, now: Any) -> tuple[Any, ...]:
