@@ -15,7 +15,7 @@ from paramsym.core.compose import Block, Repeat, Residual, Sequential, Shared
 from paramsym.core.layer import Layer
 from paramsym.core.tied import Tied
 from paramsym.errors import ParamsymError
-from paramsym.testing.drawing import hypothesis
+from paramsym.testing.random_sizes import hypothesis
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
