@@ -23,7 +23,7 @@ from paramsym.algebra.size import Dim, canonical, substitute, symbols_in, text
 from paramsym.analysis import notation
 from paramsym.analysis.counted import numbers, placed
 from paramsym.errors import ArgumentError, UnknownNameError
-from paramsym.naming import MOST_BITS, described
+from paramsym.naming import MOST_BITS, described, short
 
 _LONGEST = 200
 _DEEPEST = 20
@@ -208,7 +208,7 @@ def _of_expression(words: str, value: Dim, sizes: Mapping[Symbol, Dim], claim: s
         _check_length(int(number))
         what = "below zero; a count is not" if number < 0 else ""
     if what:
-        raise ArgumentError(f"the claim {_quoted(claim)} is {number}, {what}.")
+        raise ArgumentError(f"the claim {short(claim, 60)!r} is {number}, {what}.")
     stated = exactly(int(number), words)
     return Claim(words, stated, stated, Polynomial.of(value) if symbols_in(value) else None)
 
@@ -297,10 +297,6 @@ def _number(digits: str, unit: int, claim: str) -> Stated:
 def _unreadable(claim: str) -> ArgumentError:
     comma = " A comma separates thousands; a decimal point is a dot." if re.search(r"\d,\d", claim) else ""
     return ArgumentError(
-        f"the claim {_quoted(claim)} is not understood; write 109482240, '110M', '1.5B', '12.6Mi', '12*768*12', '12*768*12 = 110M', or an"
-        f" expression in the model's letters, such as '12*L*H**2'.{comma}"
+        f"the claim {short(claim, 60)!r} is not understood; write 109482240, '110M', '1.5B', '12.6Mi', '12*768*12', '12*768*12 = 110M', or"
+        f" an expression in the model's letters, such as '12*L*H**2'.{comma}"
     )
-
-
-def _quoted(claim: str) -> str:
-    return repr(claim if len(claim) <= 60 else claim[:57] + "...")

@@ -12,14 +12,13 @@ from paramsym.algebra.size import shown, symbols_in, text
 from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.counted import Counted
 from paramsym.analysis.formula import Formula, Subject, formula_of, number, one_more
-from paramsym.analysis.wording import listed
+from paramsym.analysis.wording import ONE_OF, listed
 from paramsym.core.conditions import conditions_of
 from paramsym.present.tabulate import PAPER
 from paramsym.render import html, latex
 from paramsym.render.table import Cell, Letters, Printed, Table, Tabular
 
-_NOUNS = {"L": "layer", "A": "head", "G": "key/value head", "E": "expert", "V": "word", "P": "position", "T": "token type", "C": "channel"}
-
+_NOUNS = ONE_OF | {"V": "word", "P": "position"}
 _WORDS: dict[Any, str] = {floor: "a floor", ceiling: "a ceiling", Max: "a Max", Min: "a Min", Mod: "a Mod", Pow: "an exponent"}
 """Functions without a derivative, in words."""
 

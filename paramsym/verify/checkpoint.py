@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from paramsym.errors import CheckpointError
-from paramsym.naming import repeated
+from paramsym.naming import repeated, short
 from paramsym.optional import needed
 from paramsym.verify.stored import Shape, Stored, shape
 
@@ -222,6 +222,5 @@ def _natural(name: str) -> list[tuple[int, str]]:
     return [(int(step), "") if step.isascii() and step.isdigit() and len(step) < _LONGEST_NUMBER else (-1, step) for step in steps]
 
 
-def _first_line(error: object, limit: int = 160) -> str:
-    words = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
-    return words if len(words) <= limit else words[: limit - 3] + "..."
+def _first_line(error: object) -> str:
+    return short((str(error).splitlines() or [type(error).__name__])[0].rstrip("."), 160)

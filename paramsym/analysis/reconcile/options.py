@@ -39,7 +39,7 @@ def optional(subject: Subject) -> Iterator[Edit]:
     for field in fields(root):  # type: ignore[arg-type]
         now = getattr(root, field.name)
         found: dict[tuple[Polynomial, str], tuple[list[str], frozenset[str], float]] = {}
-        for value in _choices(hints.get(field.name), now) if field.init else ():
+        for value in choices(hints.get(field.name), now) if field.init else ():
             if value == now and type(value) is type(now):
                 continue
             try:
@@ -74,8 +74,8 @@ def _tied(layer: Counted) -> Polynomial:
     return total(line for line in layer.lines if line.alias_of and not line.buffer)
 
 
-def _choices(hint: Any, now: Any) -> tuple[Any, ...]:
-    """Return the other values of a flag or of a closed choice, or 1 for a missing number; other fields have no finite list of values."""
+def choices(hint: Any, now: Any = None) -> tuple[Any, ...]:
+    """Return the values of a flag or of a closed choice, and 1 for a number that is 0 now; other fields have no finite list of values."""
     if hint is bool:
         return (False, True)
     if get_origin(hint) is Literal:
@@ -83,5 +83,5 @@ def _choices(hint: Any, now: Any) -> tuple[Any, ...]:
     if get_origin(hint) is Annotated:
         return (1,) if now == 0 else ()
     if get_origin(hint) in {Union, UnionType}:
-        return tuple(value for part in get_args(hint) for value in _choices(part, now))
+        return tuple(value for part in get_args(hint) for value in choices(part, now))
     return ()
