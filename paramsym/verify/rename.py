@@ -13,10 +13,8 @@ from paramsym.errors import ArgumentError, CheckpointError, UnknownNameError
 Renaming: TypeAlias = Mapping[str, "str | Sequence[str] | None"] | Literal["auto"]
 """``{stored name: name in the layer}``; ``{}`` matches any text, which replaces ``{}`` in the target.
 
-Several targets mean one stored tensor that joins them along one axis: a fused query, key and value for a layer with three
-tensors. A
-target ``name[label]`` is one segment of a fused tensor of the layer, for separate stored tensors; ``name[0]``, ``name[1]``,
-...
+Several targets mean one stored tensor that joins them along one axis: a fused query, key and value for a layer with three tensors. A
+target ``name[label]`` is one segment of a fused tensor of the layer, for separate stored tensors; ``name[0]``, ``name[1]``, ...
 (``name[{}]``) are slices of a tensor along its first axis, for stacked experts. ``None`` leaves the stored tensor out.
 
 ``"auto"`` reads the names of wrappers, older versions and transformers' files.

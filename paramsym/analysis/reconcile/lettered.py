@@ -70,9 +70,7 @@ def _stand_ins(subject: Counted) -> dict[Symbol, int]:
     letters = sorted(subject.symbols, key=lambda symbol: (symbol.name == "P", symbol.name))  # position tables have rows for all positions
     sizes = {letter: int(nextprime(_FIRST, number)) for number, letter in enumerate(letters, 1)}
     for _ in range(_ROUNDS):
-        for one in stated(subject).conditions:
-            if one.kind != "divides":
-                continue
+        for one in (one for one in stated(subject).conditions if one.kind == "divides"):
             values = [Integer(substitute(side, {s: Integer(v) for s, v in sizes.items()})) for side in _sides(one.small, one.large)]
             inside = [symbol for symbol in symbols_in(one.large) if symbol not in set(symbols_in(one.small))]
             if len(values) == 2 and values[1] % values[0] and inside:
