@@ -22,8 +22,9 @@ from paramsym.analysis.reconcile.answers import Answer, Reading, Reconciliation
 from paramsym.analysis.reconcile.comparison import against_layer, against_shapes
 from paramsym.analysis.reconcile.edits import Edit
 from paramsym.analysis.reconcile.lettered import against_formula, in_letters
-from paramsym.analysis.reconcile.ranking import EditSearch, Hit, search
-from paramsym.analysis.reconcile.resizing import impossible, symbols_of
+from paramsym.analysis.reconcile.options import optional
+from paramsym.analysis.reconcile.ranking import EditSearch, Hit
+from paramsym.analysis.reconcile.resizing import impossible, resized, symbols_of
 from paramsym.analysis.reconcile.subject import Subject
 from paramsym.analysis.reconcile.together import Row, Together, rows_of, together
 from paramsym.analysis.wording import written
@@ -107,17 +108,13 @@ def _row(name: str, layer: Counted, claim: Any, at: Any, others: Any) -> Row:
         return Row(name, sized, against_shapes(subject, claim))
     if in_letters(sized, claim):
         return Row(name, sized, against_formula(sized, claim, lambda subject, stated: _of_number(subject, stated, products=False)))
-    said = in_unit_of(subject, claims.read(claim, subject.sizes))
+    said = _in_unit_of(subject, claims.read(claim, subject.sizes))
     alone = Reconciliation(subject.name, subject.count, said.words, tuple(_answers(subject, said)[:_MOST]))
     return Row(name, sized, alone, said.stated)
 
 
-def in_unit_of(subject: Subject, said: Claim) -> Claim:
-    """Return a claim in the unit of the subject: a multiply-add is two FLOPs.
-
-    Raises:
-        ArgumentError: a claim in another unit.
-    """
+def _in_unit_of(subject: Subject, said: Claim) -> Claim:
+    """Return a claim in the unit of the subject: a multiply-add is two FLOPs."""
     if said.unit in {"", subject.unit}:
         return said
     if {said.unit, subject.unit} != {"FLOPs", "MACs"}:
@@ -164,7 +161,7 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
     in_units = stated.binary is not None and stated.binary.allows(subject.count)
     if in_units and stated.digits >= _TELLING:
         return [_in_units(subject, stated)]
-    searched = _search_of(subject, tuple(symbols_of(subject).items()))
+    searched = _search_of(subject)
     if stated.exact:
         loose = claims.rounded(stated.value)
         if loose is not None and loose.allows(subject.count):
@@ -188,20 +185,21 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
     return found + _merged(subject, [hit for hit in hits if every or hit.asked or hit.cost < hits[0].cost + _AS_SIMPLE], stated)
 
 
-def _search_of(subject: Subject, others: _Others) -> EditSearch:
+def _search_of(subject: Subject) -> EditSearch:
     """Return the search, cached for the next claim about the same layer; two layers of one size may have different letters."""
-    asked = (subject.layer, subject.root, tuple(subject.sizes.items()), others)
+    asked = (subject.layer, subject.root, tuple(subject.sizes.items()), tuple(symbols_of(subject).items()))
     try:
         hash(asked)
     except TypeError:  # a user's layer with a field that has no hash
-        return search(subject, dict(others))
+        return _search.__wrapped__(*asked)
     return _search(*asked)
 
 
 @lru_cache(maxsize=16)
 def _search(layer: Counted, root: Counted, sizes: tuple[tuple[Symbol, Dim], ...], others: _Others) -> EditSearch:
     del root, sizes  # part of the key: equal layers may come from different letters
-    return search(Subject(layer), dict(others))
+    subject, known = Subject(layer), dict(others)
+    return EditSearch(subject, [*resized(subject, known), *optional(subject)])
 
 
 def _merged(subject: Subject, hits: list[Hit], stated: Stated) -> list[Answer]:
