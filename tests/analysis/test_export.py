@@ -228,6 +228,15 @@ def test_variables_have_the_first_free_names() -> None:
     assert run(source.code, {"t1": 2, "t3": 3, "H": 4}, source.arguments) == 6**2 * 7**2 * 9**2
 
 
+def test_a_size_may_have_any_name() -> None:
+    """No name is a place in the texts from which code is made."""
+    said, broken = dims("SAID broken")
+    source = export(ps.MultiHeadAttention(said, broken))
+    assert run(source.code, {"SAID": 8, "broken": 2}, source.arguments) == 4 * 8 * 8 + 4 * 8
+    with pytest.raises(ValueError, match="embed_dim 8 is not divisible by num_heads 3"):
+        run(source.code, {"SAID": 8, "broken": 3}, source.arguments)
+
+
 def test_code_does_not_depend_on_the_hashes_of_an_interpreter() -> None:
     """Factors are sorted before they are written, because a set gives them in another order in the next interpreter."""
     code = (
