@@ -30,8 +30,11 @@ _DEEPEST = 20
 _MOST_DIGITS = 30
 _FINE = 50  # the largest unit of the last digit, as a part of the number
 _THOUSANDS = ("k thousand", "m mn million", "b bn g billion", "t trillion")
-_UNITS = {"": 1} | {unit: 1000**power for power, units in enumerate(_THOUSANDS, 1) for unit in units.split()}
-_UNITS |= {unit: 1024**power for power, unit in enumerate(("ki", "mi", "gi", "ti"), 1)}
+_UNITS = {
+    "": 1,
+    **{unit: 1000**power for power, units in enumerate(_THOUSANDS, 1) for unit in units.split()},
+    **{unit: 1024**power for power, unit in enumerate(("ki", "mi", "gi", "ti"), 1)},
+}
 _IN_UNITS = re.compile(
     r"(?P<digits>\d{1,15}(?:\.\d{1,15})?)(?:[eE](?P<power>\d{1,2}))?\s*(?P<scale>[kKMGTPEZ]?)(?P<binary>i?)"
     r"\s*(?P<unit>[Ff][Ll][Oo][Pp][Ss]?|M[Aa][Cc][Ss]?|[Mm]ult(?:iply)?-adds?|[Bb]ytes?|(?<=[kKMGTPEZi])B|elements?|numbers)"

@@ -135,8 +135,9 @@ def _of_layer(layer: Layer) -> Conventions:
     for name, meaning, source, select, kind in _CONVENTIONS:
         chosen, general = select(layer), select(root)
         count, closed = chosen.polynomial(kind), general.polynomial(kind)
-        values = (one.as_expr() for one in (closed, count, closed - formula, count - stored))
-        items.append(Convention(name, meaning, source, *values, *_differences(root.ledger(), general, kind)))
+        more, difference = (closed - formula).as_expr(), (count - stored).as_expr()
+        tensors = _differences(root.ledger(), general, kind)
+        items.append(Convention(name, meaning, source, closed.as_expr(), count.as_expr(), more, difference, *tensors))
     return Conventions(class_name(root), tuple(items))
 
 
