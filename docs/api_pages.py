@@ -72,13 +72,10 @@ _SHORT = 40  # characters of a default that a table shows
 
 
 def homes() -> dict[str, list[str]]:
-    """Return ``{module: public names}`` from the package's own table."""
-    source = Path(paramsym.__file__).read_text(encoding="utf-8")
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "_HOMES":
-            return {module: names.split() for module, names in ast.literal_eval(node.value).items()}
-    message = "paramsym/__init__.py has no table of public names."
-    raise LookupError(message)
+    """Return ``{module: public names}`` from the package's own list."""
+    listed = Path(paramsym.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    found = (node for node in ast.parse(listed).body if isinstance(node, ast.ImportFrom) and node.module != "paramsym")
+    return {str(node.module): [alias.name for alias in node.names] for node in found}
 
 
 def pages() -> dict[str, str]:

@@ -88,7 +88,7 @@ def check(path: str | os.PathLike[str], architecture: str | None = None, *, stri
     """
     try:
         where = Path(path)
-        folder = where.parent if where.is_file() else where
+        folder = where.parent if where.is_file() else path
     except OSError as error:
         raise unreadable(Path(path), error) from None
     except (TypeError, ValueError):
@@ -97,7 +97,7 @@ def check(path: str | os.PathLike[str], architecture: str | None = None, *, stri
     config = read_config(folder)
     model = from_config(config, architecture, strict)
     _check_number(model)
-    stored = read(where if where.name != "config.json" else folder)
+    stored = read(path if where.name != "config.json" else folder)
     return _verdict(_compared(model, stored), stored, config, where.name or str(where))
 
 

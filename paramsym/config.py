@@ -20,7 +20,7 @@ from paramsym.errors import ConfigError, ParamsymError, ParamsymWarning
 from paramsym.models import family_of, model_types
 from paramsym.models.family import Family, in_letters, labels_of
 from paramsym.models.keys import Sizes, shown
-from paramsym.naming import described, nearest, repeated
+from paramsym.naming import described, nearest, repeated, short
 
 if TYPE_CHECKING:
     from paramsym.core.layer import Layer
@@ -222,7 +222,7 @@ def _unknown(key: str, reader: Family) -> str:
 
 
 def _quoted(text: str) -> str:
-    return ascii(text if len(text) <= 60 else text[:57] + "...")
+    return ascii(short(text, 60))
 
 
 # Reading untrusted files ------------------------------------------------------------------------------------------------------
@@ -249,6 +249,8 @@ def read_config(source: object) -> Mapping[str, Any]:
 
 
 def _read(source: str | os.PathLike[str]) -> Mapping[str, Any]:
+    if not os.fspath(source):
+        raise ConfigError("the path is empty; write '.' for the current directory, or for ps.load a name such as 'bert-base-uncased'.")
     name = _shortened(source)
     try:
         path = _found(Path(source))

@@ -91,8 +91,8 @@ def find(text: str) -> Found:
     >>> find("bert").symbolic, find("bert-base-uncased").config["hidden_size"]
     (True, 768)
     """
-    if _holds_config(text):
-        return Found(text, read_config(text))
+    if not text or _holds_config(text):
+        return Found(text, read_config(text))  # which refuses an empty path
     of_timm = timm_config(text, prefixed=True)
     if of_timm is not None:
         return Found(text, of_timm)

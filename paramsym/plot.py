@@ -7,6 +7,7 @@ Needs matplotlib: ``pip install paramsym[plot]``. Every function returns a ``Pic
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence, Sized
 from itertools import islice
 from math import isqrt
@@ -76,7 +77,7 @@ def compare(one: Counted, other: Counted, depth: int | None = 1, labels: Sequenc
         found = shares(Ledger(lines_of(layer)), depth)
         amounts.append(dict(zip(_named(found), (int(part.total) for part in found), strict=True)))
     if depth == 1 and amounts[0].keys().isdisjoint(amounts[1]):
-        amounts = [{role: int(amount.as_expr()) for role, amount in by_role(lines_of(layer))} for layer in (one, other)]
+        amounts = [{role: int(amount.as_expr()) for role, amount in by_role(lines_of(layer)).items()} for layer in (one, other)]
     called = tuple(map(str, labels)) or _told_apart(one, other)
     parts = list(dict.fromkeys([*amounts[0], *amounts[1]]))
     series = [(name, [part.get(label, 0) for label in parts]) for name, part in zip(called, amounts, strict=True)]
@@ -154,10 +155,8 @@ def _crossings(one: Expr, other: Expr, symbol: Symbol, first: int, last: int) ->
     exact = [crossover.at for crossover in compared(one, other).crossovers if crossover.symbol == symbol and crossover.at <= last]
     if exact or one.is_polynomial(symbol):
         return exact
-    while first < last:
-        middle = (first + last) // 2
-        first, last = (first, middle) if _value(other, symbol, middle) > _value(one, symbol, middle) else (middle + 1, last)
-    return [Integer(first)]
+    ahead = bisect_left(range(last), True, first, key=lambda place: _value(other, symbol, place) > _value(one, symbol, place))
+    return [Integer(ahead)]
 
 
 def cancellation(heads: int = 4, *, letters: Lettering = None) -> Picture:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,13 @@ def test_an_unknown_name_leads_on() -> None:
     for wrong in (7, None, b"bert"):
         with pytest.raises(ParamsymError, match="a configuration is a dictionary or a path"):
             ps.load(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("read", [ps.load, ps.from_config, ps.check, lambda path: ps.match(ps.Dense(2, 3), path)])
+def test_an_empty_path_is_not_the_current_directory(read: Callable[[str], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``""`` would be ``"."`` as a path; the error says how to write it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config.json").write_text('{"model_type": "bert"}', encoding="utf-8")
+    assert ps.load(".") == ps.from_config({"model_type": "bert"})
+    with pytest.raises(ParamsymError, match=r"the path is empty; write '\.' for the current directory"):
+        read("")

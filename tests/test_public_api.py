@@ -18,35 +18,14 @@ import paramsym as ps
 import paramsym.errors
 from paramsym.errors import ParamsymError
 
-SOURCE = Path(ps.__file__).read_text(encoding="utf-8")
+LISTED = ast.parse(Path(ps.__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body
 PLAIN = {"LETTERS", "LETTER_SETS", "Count", "Dim", "Width", "Axis", "Factor", "Shape"} | {letter.name for letter in ps.LETTERS}
 """Letters and annotations: values that carry no docstring of their own."""
 
 
-def table(name: str) -> dict[str, str]:
-    """Return one of the package's own tables, read from the source."""
-    for node in ast.parse(SOURCE).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
-            return ast.literal_eval(node.value)
-    raise AssertionError(name)
-
-
 def homes() -> dict[str, str]:
-    """Return ``{public name: module}``."""
-    return {name: module for module, names in table("_HOMES").items() for name in names.split()}
-
-
-def typed() -> dict[str, str]:
-    """Return ``{public name: "module name"}`` as type checkers read it."""
-    found = {}
-    for node in ast.parse(SOURCE).body:
-        if isinstance(node, ast.If):
-            for statement in node.body:
-                if isinstance(statement, ast.ImportFrom):
-                    found |= {alias.asname or "": f"{statement.module} {alias.name}" for alias in statement.names}
-                elif isinstance(statement, ast.Assign):
-                    found[ast.unparse(statement.targets[0])] = found[ast.unparse(statement.value)]
-    return found
+    """Return ``{public name: module}``, as type checkers read it."""
+    return {alias.asname or "": str(node.module) for node in LISTED if isinstance(node, ast.ImportFrom) for alias in node.names}
 
 
 @pytest.mark.parametrize("name", sorted(set(dir(ps)) - {"__version__"}))
@@ -58,27 +37,15 @@ def test_every_public_name_resolves_and_is_documented(name: str) -> None:
         assert documentation.split("\n")[0].rstrip().endswith((".", "?", ":")), f"{name}: {documentation[:80]!r}"
 
 
-def test_the_list_is_the_table() -> None:
-    """``dir``, ``*`` and the table of homes agree; a name stands once."""
-    assert {name for name in dir(ps) if name in homes()} == set(homes())
-    assert dir(ps) == sorted(set(dir(ps)))
+def test_the_list_of_types_is_the_list() -> None:
+    """``dir`` and ``*`` agree with what type checkers read."""
+    aliases = {ast.unparse(node.targets[0]): ast.unparse(node.value) for node in LISTED if isinstance(node, ast.Assign)}
+    assert dir(ps) == sorted({*homes(), *aliases, "__version__"})
+    assert all(getattr(ps, alias) is getattr(ps, name) for alias, name in aliases.items())
     scope: dict[str, object] = {}
     exec("from paramsym import *", scope)  # noqa: S102 - what a notebook types
-    assert set(homes()) <= set(scope)
-    assert not {"keras", "errors", "layers"} & set(scope)  # a star must not hide the user's own keras
-
-
-def test_type_checkers_see_the_same_names() -> None:
-    """The re-exports under TYPE_CHECKING agree with the table; what is missing can be pasted from the message."""
-    aliases = table("_ALIASES")
-    wanted = {name: f"{module} {name}" for name, module in homes().items()}
-    wanted |= {alias: f"{homes()[name]} {name}" for alias, name in aliases.items()}
-    wanted |= {room: f"paramsym {room}" for room in set(dir(ps)) - set(wanted) - {"__version__"}}
-    found = typed()
-    missing = {name: home for name, home in wanted.items() if found.get(name) != home}
-    lines = "\n".join(f"    from {home.replace(' ', ' import ')} as {name}" for name, home in missing.items())
-    assert not missing, f"add to paramsym/__init__.py:\n{lines}"
-    assert set(found) - {"annotations"} == set(wanted)
+    rooms = {name for name, home in homes().items() if home == "paramsym"}
+    assert scope.keys() - {"__builtins__"} == set(dir(ps)) - {*rooms, "__version__"}  # a star must not hide the user's own keras
 
 
 def test_torchs_spelling_is_the_same_class() -> None:

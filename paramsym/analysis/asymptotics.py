@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
@@ -127,21 +128,12 @@ def asymptotics(subject: Subject, *symbols: Symbol | str, at: Any = None) -> Asy
     highest = max(degrees.values(), default=0)
     leading = Polynomial({monomial: c for monomial, c in formula.polynomial.terms.items() if degrees[monomial] == highest})
     rest = formula.polynomial - leading
-    lower = [degree for degree in degrees.values() if degree < highest]
     if not leading:
         raise SizeError(f"{formula.name} has the count 0, and so no leading term.")
-    return Asymptotics(
-        formula.name,
-        grown,
-        formula.polynomial.as_expr(),
-        leading.as_expr(),
-        rest.as_expr(),
-        highest,
-        max(lower) if lower else None,
-        quotient(formula.polynomial, leading),
-        _error(formula, leading),
-        tuple(_ranges(formula, leading, rest, grown)),
-    )
+    count, first, others = (one.as_expr() for one in (formula.polynomial, leading, rest))
+    lower, exact = max((degree for degree in degrees.values() if degree < highest), default=None), quotient(formula.polynomial, leading)
+    ranges = tuple(_ranges(formula, leading, rest, grown))
+    return Asymptotics(formula.name, grown, count, first, others, highest, lower, exact, _error(formula, leading), ranges)
 
 
 def _degree(monomial: dict[Expr, int], grown: tuple[Symbol, ...]) -> int:
@@ -161,28 +153,20 @@ def _error(formula: Formula, leading: Polynomial) -> Rational | None:
     return cast("Rational", (near - exact) / exact) if exact.is_Rational and near.is_Rational and exact != 0 else None
 
 
-def _ranges(formula: Formula, leading: Polynomial, rest: Polynomial, grown: tuple[Symbol, ...]) -> list[Within]:
+def _ranges(formula: Formula, leading: Polynomial, rest: Polynomial, grown: tuple[Symbol, ...]) -> Iterator[Within]:
     """Find the last size at which the error is larger, from the exact roots of a polynomial."""
     if len(grown) != 1:
-        return []
+        return
     (symbol,) = grown
     numbers = {key: size for key, size in formula.sizes.items() if key != symbol and isinstance(size, int)}
     above, below = (put(one, numbers) for one in (rest, leading))
-    if not below:
-        return []
-    relative = sympy.cancel(above.as_expr() / below.as_expr())  # the other symbols may cancel
-    if relative.free_symbols - {symbol}:
-        return []
-    found: list[Within] = []
+    relative = sympy.cancel(above.as_expr() / below.as_expr()) if below else sympy.nan  # the other symbols may cancel
+    if not below or relative.free_symbols - {symbol}:
+        return
     for tolerance in TOLERANCES:
         # |rest| <= tolerance * |leading + rest|, that is |relative| <= tolerance * |1 + relative|
         limit = Rational(tolerance.numerator, tolerance.denominator)
-        start = 1
-        for sign in (1, -1):
-            numerator, denominator = sympy.fraction(sympy.together(limit * (1 + relative) - sign * relative))
-            for side in (numerator, denominator):
-                if side.free_symbols:
-                    roots = sympy.Poly(side, symbol).real_roots()
-                    start = max([start, *(int(sympy.ceiling(root)) for root in roots)])
-        found.append(Within(tolerance, symbol, start))
-    return found
+        margins = (sympy.fraction(sympy.together(limit * (1 + relative) - sign * relative)) for sign in (1, -1))
+        changing = (side for margin in margins for side in margin if side.free_symbols)
+        roots = (root for side in changing for root in sympy.Poly(side, symbol).real_roots())
+        yield Within(tolerance, symbol, max([1, *(int(sympy.ceiling(root)) for root in roots)]))

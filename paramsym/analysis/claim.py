@@ -21,35 +21,27 @@ from paramsym.algebra import grammar
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, canonical, substitute, symbols_in, text
 from paramsym.analysis import notation
+from paramsym.analysis.counted import numbers, placed
 from paramsym.errors import ArgumentError, UnknownNameError
-from paramsym.naming import MOST_BITS, described
+from paramsym.naming import MOST_BITS, described, short
 
 _LONGEST = 200
 _DEEPEST = 20
 _MOST_DIGITS = 30
 _FINE = 50  # the largest unit of the last digit, as a part of the number
+_THOUSANDS = ("k thousand", "m mn million", "b bn g billion", "t trillion")
 _UNITS = {
-    unit: size
-    for size, units in {
-        1: [""],
-        10**3: ["k", "thousand"],
-        10**6: ["m", "mn", "million"],
-        10**9: ["b", "bn", "g", "billion"],
-        10**12: ["t", "trillion"],
-        2**10: ["ki"],
-        2**20: ["mi"],
-        2**30: ["gi"],
-        2**40: ["ti"],
-    }.items()
-    for unit in units
+    "": 1,
+    **{unit: 1000**power for power, units in enumerate(_THOUSANDS, 1) for unit in units.split()},
+    **{unit: 1024**power for power, unit in enumerate(("ki", "mi", "gi", "ti"), 1)},
 }
 _IN_UNITS = re.compile(
     r"(?P<digits>\d{1,15}(?:\.\d{1,15})?)(?:[eE](?P<power>\d{1,2}))?\s*(?P<scale>[kKMGTPEZ]?)(?P<binary>i?)"
     r"\s*(?P<unit>[Ff][Ll][Oo][Pp][Ss]?|M[Aa][Cc][Ss]?|[Mm]ult(?:iply)?-adds?|[Bb]ytes?|(?<=[kKMGTPEZi])B|elements?|numbers)"
 )
-_SCALES = {scale: 1000**power for power, scale in enumerate(("", "K", "M", "G", "T", "P", "E", "Z"))}
+_SCALES = ("", "K", "M", "G", "T", "P", "E", "Z")
 _POWER = re.compile(r"\*\*|//")
-_BINARY = {10**3: 2**10, 10**6: 2**20, 10**9: 2**30, 10**12: 2**40}
+_BINARY = {1000**power: 1024**power for power in range(1, 5)}
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:[1-9]\d{0,2}(?:,\d{3})+(?!\d)|\d+(?:_\d+)*)(?:\.\d+)?)(?P<unit>\s*(?:thousand|million|billion|trillion|[KkMGTB]i|mn|bn|[KkMmBbGgTt]))?(?![A-WYZa-wyz])"
     r"|(?P<sign>[*\u00d7xX+()=-]))"
@@ -170,15 +162,13 @@ def read(claim: int | str | Expr, sizes: Mapping[Symbol, Dim] | None = None) -> 
 
 def _in_units(claim: str, found: re.Match[str]) -> Claim:
     """Read a number with a unit of costs: 4.9 GB, 2 GiB, 15.5 GFLOPs, 3.14e23 FLOPs."""
-    scale = found["scale"].upper()
-    unit = 10 ** int(found["power"] or 0) * (1024 ** list(_SCALES).index(scale) if found["binary"] else _SCALES[scale])
+    power = _SCALES.index(found["scale"].upper())
+    unit = 10 ** int(found["power"] or 0) * (1024 if found["binary"] else 1000) ** power
     number = _number(found["digits"], unit, claim)
-    binary = None
-    if not found["binary"] and scale and not number.exact:
-        binary = _number(found["digits"], 1024 ** list(_SCALES).index(scale), claim)
-    stated = Stated(claim, number.value, number.low, number.high, number.digits, binary=binary)
+    binary = None if found["binary"] or not power or number.exact else _number(found["digits"], 1024**power, claim)
     first = found["unit"][0].lower()
-    return Claim(claim, stated, unit={"f": "FLOPs", "m": "MACs", "b": "bytes", "e": "elements", "n": "elements"}[first])
+    named = {"f": "FLOPs", "m": "MACs", "b": "bytes", "e": "elements", "n": "elements"}[first]
+    return Claim(claim, replace(number, words=claim, binary=binary), unit=named)
 
 
 def _side(side: str, claim: str, sizes: Mapping[Symbol, Dim]) -> Claim:
@@ -215,13 +205,13 @@ def _check_length(number: int) -> None:
 
 
 def _of_expression(words: str, value: Dim, sizes: Mapping[Symbol, Dim], claim: str) -> Claim:
-    number = substitute(value, {symbol: Integer(size) for symbol, size in sizes.items() if isinstance(size, int)})
+    number = substitute(value, placed(numbers(sizes)))
     what = "not a whole number; put sizes in for its letters"
     if isinstance(number, int | Integer):
         _check_length(int(number))
         what = "below zero; a count is not" if number < 0 else ""
     if what:
-        raise ArgumentError(f"the claim {_quoted(claim)} is {number}, {what}.")
+        raise ArgumentError(f"the claim {short(claim, 60)!r} is {number}, {what}.")
     stated = exactly(int(number), words)
     return Claim(words, stated, stated, Polynomial.of(value) if symbols_in(value) else None)
 
@@ -291,7 +281,7 @@ class _Reader(notation.Tokens):
         self.position = found.end()
         digits, unit = found["number"].replace(",", "").replace("_", ""), _UNITS[(found["unit"] or "").strip().lower()]
         number = _number(digits, unit, self.claim)
-        return replace(number, binary=_number(digits, _BINARY[unit], self.claim)) if unit in _BINARY and not number.exact else number
+        return number if number.exact or unit not in _BINARY else replace(number, binary=_number(digits, _BINARY[unit], self.claim))
 
 
 def _number(digits: str, unit: int, claim: str) -> Stated:
@@ -310,10 +300,6 @@ def _number(digits: str, unit: int, claim: str) -> Stated:
 def _unreadable(claim: str) -> ArgumentError:
     comma = " A comma separates thousands; a decimal point is a dot." if re.search(r"\d,\d", claim) else ""
     return ArgumentError(
-        f"the claim {_quoted(claim)} is not understood; write 109482240, '110M', '1.5B', '12.6Mi', '12*768*12', '12*768*12 = 110M', or an"
-        f" expression in the model's letters, such as '12*L*H**2'.{comma}"
+        f"the claim {short(claim, 60)!r} is not understood; write 109482240, '110M', '1.5B', '12.6Mi', '12*768*12', '12*768*12 = 110M', or"
+        f" an expression in the model's letters, such as '12*L*H**2'.{comma}"
     )
-
-
-def _quoted(claim: str) -> str:
-    return repr(claim if len(claim) <= 60 else claim[:57] + "...")

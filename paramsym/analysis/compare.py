@@ -36,8 +36,12 @@ class Crossover(Printed):
     verb: str = "holds"
 
     def __str__(self) -> str:
-        shown = number(self.at) if not self.at.is_number or self.at.is_Integer else f"{float(self.at):.6g}"
-        return f"equal at {self.symbol} = {shown}" + (f"; {self.larger} {self.verb} more above it" if self.larger else "")
+        return f"equal at {self.symbol} = {_decimals(self.at) or number(self.at)}{self.after}"
+
+    @property
+    def after(self) -> str:
+        """The words about the sizes above it; empty if nothing is known."""
+        return f"; {self.larger} {self.verb} more above it" if self.larger else ""
 
 
 @dataclass(frozen=True)
@@ -70,14 +74,10 @@ class Comparison(Tabular):
     def __str__(self) -> str:
         first, second = self.names
         lines = [f"{first}: {number(self.one)}", f"{second}: {number(self.other)}", f"difference: {number(self.difference)}"]
-        return "\n".join([*lines, *self._verdicts()])
-
-    def _verdicts(self) -> list[str]:
-        found: list[str] = []
         if self.ratio is not None:
-            decimals = f" = {float(self.ratio):.6g}" if self.ratio.is_number and not self.ratio.is_Integer else ""
-            found.append(f"ratio: {shown(self.ratio)}{decimals}")
-        return [*found, *map(str, self.crossovers)]
+            decimals = _decimals(self.ratio)
+            lines.append(f"ratio: {shown(self.ratio)}" + (f" = {decimals}" if decimals else ""))
+        return "\n".join([*lines, *map(str, self.crossovers)])
 
     def _repr_html_(self) -> str:
         told = (f"<p>{escape(before)}{html.formula(formula)}{escape(after)}</p>" for before, formula, after in self._typeset())
@@ -91,21 +91,23 @@ class Comparison(Tabular):
 
     def to_latex(self, **options: Any) -> str:
         """Return the table as LaTeX, and below it the ratio and the equal sizes; ``options`` are those of ``Table.to_latex``."""
-        below = [
-            rf"\noindent {latex.escape(before.capitalize())}${formula}${latex.escape(after)}." for before, formula, after in self._typeset()
-        ]
-        return "\n\n".join([super().to_latex(**options), *below])
+        told = (rf"\noindent {latex.escape(head.capitalize())}${formula}${latex.escape(tail)}." for head, formula, tail in self._typeset())
+        return "\n\n".join([super().to_latex(**options), *told])
 
     def _typeset(self) -> Iterator[tuple[str, str, str]]:
         """Yield the verdicts with their formulas as LaTeX: the words before, the formula, the words after."""
         if self.ratio is not None:
-            decimals = rf" \approx {float(self.ratio):.6g}" if self.ratio.is_number and not self.ratio.is_Integer else ""
-            yield "ratio: ", latex.expression(self.ratio, self.letters) + decimals, ""
+            decimals = _decimals(self.ratio)
+            yield "ratio: ", latex.expression(self.ratio, self.letters) + (rf" \approx {decimals}" if decimals else ""), ""
         for crossing in self.crossovers:
-            after = f"; {crossing.larger} {crossing.verb} more above it" if crossing.larger else ""
-            approximate = crossing.at.is_number and not crossing.at.is_Integer
-            value = rf"\approx {float(crossing.at):.6g}" if approximate else f"= {latex.expression(crossing.at, self.letters)}"
-            yield "equal at ", f"{latex.symbol(crossing.symbol.name, self.letters)} {value}", after
+            decimals = _decimals(crossing.at)
+            value = rf"\approx {decimals}" if decimals else f"= {latex.expression(crossing.at, self.letters)}"
+            yield "equal at ", f"{latex.symbol(crossing.symbol.name, self.letters)} {value}", crossing.after
+
+
+def _decimals(value: Expr) -> str:
+    """Return a number that is not whole in decimals; empty for any other value."""
+    return f"{float(value):.6g}" if value.is_number and not value.is_Integer else ""
 
 
 def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None = None, labels: Sequence[str] = ()) -> Comparison:
@@ -137,15 +139,14 @@ def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None =
     here, there = (put(formula.polynomial, formula.sizes) for formula in (first, second))
     gap = there - here
     titles = _labelled(labels) or _told_apart((first.name, second.name))
-    before, after = dict(first.parts), dict(second.parts)
+    before, after = first.parts, second.parts
     paired_by = "part"
     if depth is None and first.lines and second.lines and before.keys().isdisjoint(after):
-        before, after = dict(by_role(first.lines)), dict(by_role(second.lines))
+        before, after = by_role(first.lines), by_role(second.lines)
         paired_by = "role" if before.keys() & after.keys() else "part"
-    parts = []
+    parts, nothing = [], Polynomial.of(0)
     for name in dict.fromkeys((*before, *after)):
-        mine = put(before.get(name, Polynomial.of(0)), first.sizes)
-        theirs = put(after.get(name, Polynomial.of(0)), second.sizes)
+        mine, theirs = put(before.get(name, nothing), first.sizes), put(after.get(name, nothing), second.sizes)
         parts.append(Difference(name, mine.as_expr(), theirs.as_expr(), (theirs - mine).as_expr()))
     verb = "holds" if {first.unit, second.unit} == {"parameters"} else "costs"
     crossings = () if clashes else tuple(replace(one, verb=verb) for one in _crossovers(gap, titles))

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias, overload
 
-from sympy import Expr, Integer
+from sympy import Expr
 
 from paramsym.algebra.numbering import Numbers
-from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import shown
-from paramsym.analysis.counted import Counted, put
+from paramsym.analysis.counted import Counted, put, sums
+from paramsym.analysis.formula import number
 from paramsym.analysis.listing import ByName, Listing, Topic, listing
 from paramsym.analysis.ways import Alternative, ways
 from paramsym.core.layer import Layer, check_layer, class_name
@@ -52,10 +52,9 @@ class Convention(Printed):
         return ", ".join(f"{word} {_listed(names)}" for word, names in kinds if names)
 
     def __str__(self) -> str:
-        written = shown(self.params) if not isinstance(self.params, Integer) else f"{int(self.params):,}"
         if self.formula_difference == 0:
-            return f"{self.name}: {written}"
-        return f"{self.name}: {written}, stored {_signed(self.formula_difference)}; {self.because or self.meaning}"
+            return f"{self.name}: {number(self.params)}"
+        return f"{self.name}: {number(self.params)}, stored {_signed(self.formula_difference)}; {self.because or self.meaning}"
 
 
 @dataclass(frozen=True)
@@ -136,28 +135,15 @@ def _of_layer(layer: Layer) -> Conventions:
     for name, meaning, source, select, kind in _CONVENTIONS:
         chosen, general = select(layer), select(root)
         count, closed = chosen.polynomial(kind), general.polynomial(kind)
-        items.append(
-            Convention(
-                name,
-                meaning,
-                source,
-                closed.as_expr(),
-                count.as_expr(),
-                (closed - formula).as_expr(),
-                (count - stored).as_expr(),
-                *_differences(root.ledger(), general, kind),
-            )
-        )
+        more, difference = (closed - formula).as_expr(), (count - stored).as_expr()
+        tensors = _differences(root.ledger(), general, kind)
+        items.append(Convention(name, meaning, source, closed.as_expr(), count.as_expr(), more, difference, *tensors))
     return Conventions(class_name(root), tuple(items))
 
 
 def _differences(stored: Ledger, chosen: Ledger, kind: Kind) -> tuple[tuple[str, ...], ...]:
     """Return the names of tensors that a convention leaves out, adds, or counts in another number of copies."""
-    before: dict[str, Polynomial] = {}
-    after: dict[str, Polynomial] = {}
-    for amounts, ledger, which in ((before, stored, "stored"), (after, chosen, kind)):
-        for line in ledger:
-            amounts[line.name] = amounts.get(line.name, Polynomial.of(0)) + line.polynomial(which)  # type: ignore[arg-type]
+    before, after = sums(stored, lambda line: line.name), sums(chosen, lambda line: line.name, kind)
     return (
         tuple(name for name in before if name not in after),
         tuple(name for name in after if name not in before),
@@ -169,15 +155,9 @@ def _multiplied(layer: Layer) -> frozenset[str]:
     """The tables that are also used in a product: those tied to a tensor that is not a table."""
     tied: dict[str, list[Line]] = {}
     for line in layer.lines:
-        if line.alias_of:
-            tied.setdefault(line.alias_of, []).append(line)
-    roles = {line.name: line.role for line in layer.lines if line.name in tied}
-    return frozenset(
-        name
-        for first, others in tied.items()
-        if any(role != "table" for role in (roles[first], *(line.role for line in others)))
-        for name in (first, *(line.name for line in others))
-    )
+        tied.setdefault(line.alias_of or line.name, []).append(line)
+    used = (lines for lines in tied.values() if any(line.alias_of for line in lines) and any(line.role != "table" for line in lines))
+    return frozenset(line.name for lines in used for line in lines)
 
 
 def _without_positions(layer: Layer) -> Ledger:
@@ -201,12 +181,9 @@ def _block_matrices(layer: Layer) -> Ledger:
 
 def _touched(layer: Layer) -> Ledger:
     multiplied = _multiplied(layer)
-    return Ledger(
-        tuple(
-            replace(line, factors=line.sizes[1:]) if _is_embedding(line) and line.name not in multiplied else line
-            for line in layer.ledger()
-        )
-    )
+    looked_up = (_is_embedding(line) and line.name not in multiplied for line in layer.ledger())
+    lines = zip(layer.ledger(), looked_up, strict=True)
+    return Ledger(tuple(replace(line, factors=line.sizes[1:]) if one_row else line for line, one_row in lines))
 
 
 _CONVENTIONS: tuple[tuple[str, str, str, Selection, Kind], ...] = (

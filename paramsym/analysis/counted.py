@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -11,7 +11,7 @@ from sympy import Expr, Integer, Symbol
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, substitute
 from paramsym.core.layer import Layer, check_layer, class_name
-from paramsym.core.ledger import Line
+from paramsym.core.ledger import Kind, Line
 from paramsym.measure.cost import Cost
 
 Counted: TypeAlias = Layer | Cost
@@ -72,6 +72,24 @@ def counts(line: Line) -> bool:
 def lines(subject: Counted) -> tuple[Line, ...]:
     """Return the lines of the count."""
     return tuple(line for line in subject.lines if counts(line))
+
+
+def total(lines: Iterable[Line], kind: Kind = "stored") -> Polynomial:
+    """Return the sum of some lines."""
+    return Polynomial.total(line.polynomial(kind) for line in lines)
+
+
+def sums(lines: Iterable[Line], name: Callable[[Line], str], kind: Kind = "stored") -> dict[str, Polynomial]:
+    """Return the sums of the lines that have one name."""
+    found: dict[str, list[Line]] = {}
+    for line in lines:
+        found.setdefault(name(line), []).append(line)
+    return {called: total(members, kind) for called, members in found.items()}
+
+
+def numbers(sizes: Mapping[Symbol, Dim]) -> dict[Symbol, int]:
+    """Return the sizes that are numbers."""
+    return {symbol: size for symbol, size in sizes.items() if isinstance(size, int)}
 
 
 def placed(sizes: Mapping[Symbol, Dim]) -> dict[Symbol, Expr]:

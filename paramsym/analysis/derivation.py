@@ -168,20 +168,21 @@ def _product_lines(row: str, limit: float) -> list[str]:
 
 
 def _range(span: Numbers) -> str:
-    last = canonical(span.start + span.step * (span.count - 1))
     by = f", every {span.step}" if span.step != 1 else ""
-    return f"{span.index} = {shown(canonical(span.start))}..{shown(last).replace(' ', '')}{by}"
+    return f"{span.index} = {shown(_nth(span, 0))}..{shown(_nth(span, span.count - 1)).replace(' ', '')}{by}"
 
 
 def _latex_sum(span: Numbers, letters: Letters) -> str:
     r"""Write ``\sum_{i=0}^{L-1}``, or, in steps, ``\sum_{i=0,2,\ldots,L-1}``."""
     index = latex.symbol(str(span.index), letters)
-    first, last = canonical(span.start), canonical(span.start + span.step * (span.count - 1))
+    first, second, last = (latex.expression(_nth(span, number), letters) for number in (0, 1, span.count - 1))
     if span.step == 1:
-        return rf"\sum_{{{index}={latex.expression(first, letters)}}}^{{{latex.expression(last, letters)}}}"
-    second = canonical(span.start + span.step)
-    named = ",".join(latex.expression(number, letters) for number in (first, second))
-    return rf"\sum_{{{index}={named},\ldots,{latex.expression(last, letters)}}}"
+        return rf"\sum_{{{index}={first}}}^{{{last}}}"
+    return rf"\sum_{{{index}={first},{second},\ldots,{last}}}"
+
+
+def _nth(span: Numbers, position: Count) -> Count:
+    return canonical(span.start + span.step * position)
 
 
 def shown(value: Count) -> str:

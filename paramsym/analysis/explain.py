@@ -14,7 +14,7 @@ from paramsym.algebra.letters import Lettering, lettering
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, per, symbols_in, with_quotients
 from paramsym.algebra.symbols import BY_NAME
-from paramsym.analysis.counted import PARAMETERS, Counted, Words, check_counted, holder, lines as lines_of, title, words as words_of
+from paramsym.analysis.counted import PARAMETERS, Counted, Words, check_counted, holder, lines as lines_of, title, total, words as words_of
 from paramsym.analysis.derivation import Product, Said, Step, Sum, plain, shown, written_in
 from paramsym.analysis.formula import formula_of, one_more
 from paramsym.analysis.groups import Group, grouped, how, quotients, tensors
@@ -236,11 +236,9 @@ def _aside(layer: Counted, symbol: Symbol, arguments: list[str]) -> str:
     alike = sorted(other.name for other in layer.symbols if other.name.startswith(f"{symbol.name}_"))
     if symbol not in layer.symbols and alike:
         return f" {name} has {listed(alike)}."
-    return (
-        f" {name} was built with numbers; ask for one by its name, {listed(arguments)}."
-        if symbol.name not in arguments and arguments
-        else ""
-    )
+    if symbol.name in arguments or not arguments:
+        return ""
+    return f" {name} was built with numbers; ask for one by its name, {listed(arguments)}."
 
 
 def _symbol(layer: Counted, symbol: Symbol | str) -> Symbol:
@@ -265,14 +263,15 @@ def _steps(layer: Counted, symbol: Symbol, groups: tuple[Group, ...], derivative
     terms: list[tuple[int, Product]] = []
     for group in groups:
         left = Sum(((len(group.lines), group.product),))
-        yield Step(_sentence(group, symbol, words_of(layer).one), left, group.amount.as_expr(), _numbers(left, sizes))
+        what = f"{group.tensors} {words_of(layer).one}{'s' if group.tensors > 1 else ''} ({group.names}): "
+        yield Step((what, *how(group, symbol), "."), left, group.amount.as_expr(), _numbers(left, sizes))
         terms.append((1, Product((group.amount.as_expr(),))))
     inside = {id(line) for group in groups for line in group.lines}
-    rest = Polynomial.total(line.polynomial() for line in lines_of(layer) if id(line) not in inside)
+    rest = total(line for line in lines_of(layer) if id(line) not in inside)
     if groups:
         yield from _chain_rule(groups, symbol, derivative, sizes)
     else:
-        terms.extend((1, Product((amount.as_expr(),))) for _, amount in formula_of(layer).parts)
+        terms.extend((1, Product((amount.as_expr(),))) for amount in formula_of(layer).parts.values())
     said: tuple[Said, ...] = ("Everything together:",)
     if rest and groups:
         terms.append((1, Product((rest.as_expr(),))))
@@ -280,12 +279,6 @@ def _steps(layer: Counted, symbol: Symbol, groups: tuple[Group, ...], derivative
     elif rest:
         said = ("Everything together, no term with ", symbol, ":")
     yield Step(said, Sum(tuple(terms)), closed, _numbers(Sum(((1, Product((closed,))),)), sizes))
-
-
-def _sentence(group: Group, symbol: Symbol, one: str) -> tuple[Said, ...]:
-    many = group.tensors
-    head = f"{many} {one}{'s' if many > 1 else ''} ({group.names}): "
-    return (head, *how(group, symbol), ".")
 
 
 def _chain_rule(groups: tuple[Group, ...], symbol: Symbol, derivative: Expr, sizes: dict[Symbol, Dim]) -> Iterator[Step]:

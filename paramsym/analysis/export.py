@@ -135,6 +135,11 @@ class _Writer:
     templates: ClassVar[Mapping[str, str]]
     constant = "{}"
     assign = "{} = {}"
+    remainder = "{} % {}"
+    refuse: str
+    """The check of a condition, with places for the comparison that is true if it is broken, and for the error."""
+    shows: str
+    """A value inside the string of an error."""
 
     def __init__(self, program: StraightLine, names: tuple[str, ...], name: str = "", keys: _Keys = None, title: str = "") -> None:
         self.program, self.names, self.name, self.keys, self.title = program, names, name, keys, title
@@ -153,7 +158,15 @@ class _Writer:
 
     def check(self, position: int, op: Op, left: str, right: str) -> str:
         """Return the check of the step at a register, given the texts of its operands."""
-        raise NotImplementedError
+        quotient = op.kind in QUOTIENTS
+        broken = self.remainder.format(left, right, self.name) if quotient else f"{left} {_BROKEN[op.kind][0]} {right}"
+        return self.refuse.format(broken=broken, said=self.said(position, op, left, right))
+
+    def said(self, position: int, op: Op, left: str, right: str) -> str:
+        """Return the error in the words of the layer that states the condition."""
+        one, other = (text.removesuffix("n") if text[0].isdecimal() else self.shows.format(text) for text in (left, right))
+        goes, leaves = self.shows.format(self.templates["divides"].format(left, right)), self.shows.format(f"{left} % {right}")
+        return refusal(op.kind, self.program.asked.get(position), one, other, goes, leaves)
 
     def write(self, position: int, op: Op) -> str:
         """Write one step with its operands; return its text."""
@@ -197,15 +210,6 @@ class _Writer:
                     lines.append(self.assign.format(self.texts[position][0], text))
         return lines
 
-    def refused(self, position: int, op: Op, left: str, right: str, form: str, value: str) -> str:
-        """Return a check with an error in the words of the layer that states it.
-
-        ``form`` has the placeholders BROKEN and SAID for the comparison and the error; ``value`` shows a value inside a string.
-        """
-        one, other = (text.removesuffix("n") if text[0].isdecimal() else value.format(text) for text in (left, right))
-        goes, leaves = value.format(self.templates["divides"].format(left, right)), value.format(f"{left} % {right}")
-        return form.replace("SAID", refusal(op.kind, self.program.asked.get(position), one, other, goes, leaves))
-
 
 _INFIX = {"add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}"}
 _PYTHON = _INFIX | dict.fromkeys(("floordiv", *QUOTIENTS), "{} // {}") | {"mod": "{} % {}", "pow": "{} ** {}"}
@@ -213,6 +217,8 @@ _PYTHON = _INFIX | dict.fromkeys(("floordiv", *QUOTIENTS), "{} // {}") | {"mod":
 
 class _Python(_Writer):
     templates = _PYTHON | {"max": "max({}, {})", "min": "min({}, {})"}
+    refuse = "if {broken}:\n        raise ValueError(f'{said}')"
+    shows = "{{{}}}"
     first: tuple[str, ...] = ()
 
     def source(self) -> str:
@@ -224,13 +230,10 @@ class _Python(_Writer):
         found = ", ".join(f"{{{one}=}}" for one in some)
         return f"if {smallest} < {least}:\n        raise ValueError(f'wanted {least} or more; found {found}.')"
 
-    def check(self, position: int, op: Op, left: str, right: str) -> str:
-        broken = f"{left} % {right}" if op.kind in QUOTIENTS else f"{left} {_BROKEN[op.kind][0]} {right}"
-        return self.refused(position, op, left, right, f"if {broken}:\n        raise ValueError(f'SAID')", "{{{}}}")
-
 
 class _NumPy(_Python):
     templates = _PYTHON | {"max": "np.maximum({}, {})", "min": "np.minimum({}, {})"}
+    refuse = "if np.any({broken}):\n        raise ValueError('{said}')"
 
     def source(self) -> str:
         note = "# int64 overflows silently beyond 2**63 - 1: pass dtype=object if that may happen."
@@ -241,10 +244,10 @@ class _NumPy(_Python):
         below = " or ".join(f"np.any({one} < {least})" for one in some)
         return f"if {below}:\n        raise ValueError('wanted {least} or more of {', '.join(some)}')"
 
-    def check(self, position: int, op: Op, left: str, right: str) -> str:
+    def said(self, position: int, op: Op, left: str, right: str) -> str:
         del position
-        sign, said = _BROKEN.get(op.kind, ("%", "is not divisible by"))
-        return f"if np.any({left} {sign} {right}):\n        raise ValueError('{left} {said} {right} somewhere')"
+        words = "is not divisible by" if op.kind in QUOTIENTS else _BROKEN[op.kind][1]
+        return f"{left} {words} {right} somewhere"
 
 
 _C_HEAD = "static int64_t NAME_{}(int64_t a, int64_t b, int *bad) {{ "
@@ -261,6 +264,8 @@ _C_HELPERS = {
 class _C(_Writer):
     constant = "INT64_C({})"
     assign = "const int64_t {} = {};"
+    remainder = "{2}_mod({0}, {1}, &bad) != 0"
+    refuse = "bad |= {broken};"
 
     def source(self) -> str:
         for op in self.program.ops:
@@ -286,11 +291,9 @@ class _C(_Writer):
     def lowest(self, least: int, some: list[str]) -> str:
         return f"bad |= {' || '.join(f'{one} < {least}' for one in some)};"
 
-    def check(self, position: int, op: Op, left: str, right: str) -> str:
-        del position
-        if op.kind in QUOTIENTS:
-            return f"bad |= {self.name}_mod({left}, {right}, &bad) != 0;"
-        return f"bad |= {left} {_BROKEN[op.kind][0]} {right};"
+    def said(self, position: int, op: Op, left: str, right: str) -> str:
+        del position, op, left, right
+        return ""
 
     def write(self, position: int, op: Op) -> str:
         kind = "div" if op.kind in {"floordiv", *QUOTIENTS} else op.kind
@@ -304,6 +307,9 @@ class _JavaScript(_Writer):
     templates |= {kind: f"{kind}({{}}, {{}})" for kind in ("floordiv", "mod", "max", "min")}
     constant = "{}n"
     assign = "const {} = {};"
+    remainder = "{} % {} !== 0n"
+    refuse = "if ({broken}) throw new RangeError(`{said}`);"
+    shows = "${{{}}}"
 
     def source(self) -> str:
         lines, kinds = self.body(), {op.kind for op in self.program.ops}
@@ -320,10 +326,6 @@ class _JavaScript(_Writer):
         below = " || ".join(f"{one} < {least}n" for one in some)
         found = ", ".join(f"{one}=${{{one}}}" for one in some)
         return f"if ({below}) throw new RangeError(`wanted {least} or more; found {found}.`);"
-
-    def check(self, position: int, op: Op, left: str, right: str) -> str:
-        broken = f"{left} % {right} !== 0n" if op.kind in QUOTIENTS else f"{left} {_BROKEN[op.kind][0]} {right}"
-        return self.refused(position, op, left, right, f"if ({broken}) throw new RangeError(`SAID`);", "${{{}}}")
 
 
 class _Spreadsheet(_Writer):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, cast
 
 from sympy import Expr, Integer, Symbol, cancel, fraction
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, shown, size, substitute
-from paramsym.analysis.counted import Counted, lines as lines_of, placed, title, words
+from paramsym.analysis.counted import Counted, lines as lines_of, numbers, placed, sums, title, words
 from paramsym.core.at import symbol_of
 from paramsym.core.ledger import Line
 from paramsym.errors import ArgumentError, SizeError
@@ -27,7 +27,7 @@ class Formula:
 
     name: str
     polynomial: Polynomial
-    parts: tuple[tuple[str, Polynomial], ...]
+    parts: Mapping[str, Polynomial]
     sizes: Mapping[Symbol, Dim]
     symbols: frozenset[Symbol]
     unit: str = "parameters"
@@ -59,23 +59,18 @@ def formula_of(subject: Subject, at: Any = None, depth: int | None = None) -> Fo
     if isinstance(subject, Counted):
         sized = subject if at is None else subject.at(at)
         root, sizes = sized.origin
-        numbers = {symbol: size for symbol, size in sizes.items() if isinstance(size, int)}
         # Expressions such as F = 4*H change the formula; numbers are only shown beside it.
         expressions = {symbol: size for symbol, size in sizes.items() if not isinstance(size, int)}
-        if expressions:
-            root = root.at(expressions)
-        return Formula(
-            title(subject), root.polynomial, _parts(root, depth), numbers, root.symbols, words(subject).unit, tuple(lines_of(root))
-        )
+        root = root.at(expressions) if expressions else root
+        lines, unit = lines_of(root), words(subject).unit
+        return Formula(title(subject), root.polynomial, _parts(lines, depth), numbers(sizes), root.symbols, unit, lines)
     if not isinstance(subject, Expr):
         raise ArgumentError(f"wanted a layer, a cost or an expression in symbols from dims(), not {described(subject)}.")
     if not isinstance(at, Mapping | None):
         raise ArgumentError(f"at is {described(at)}; an expression takes its sizes as a mapping, such as {{'H': 768}}.")
     polynomial = Polynomial.of(size(subject, "the expression") if isinstance(subject, Symbol) else subject)
-    symbols = frozenset(cast("set[Symbol]", subject.free_symbols))
-    formula = Formula("the expression", polynomial, (("", polynomial),), {}, symbols)
-    sizes = {formula.symbol(key): _whole(value) for key, value in dict(at or {}).items()}
-    return Formula("the expression", polynomial, (("", polynomial),), sizes, symbols)
+    formula = Formula(title(subject), polynomial, {"": polynomial}, {}, frozenset(cast("set[Symbol]", subject.free_symbols)))
+    return replace(formula, sizes={formula.symbol(key): _whole(value) for key, value in dict(at or {}).items()})
 
 
 def quotient(above: Polynomial, below: Polynomial) -> Expr:
@@ -102,14 +97,11 @@ def _whole(value: Any) -> int:
     return int(value)
 
 
-def _parts(layer: Counted, depth: int | None) -> tuple[tuple[str, Polynomial], ...]:
-    lines = lines_of(layer)
+def _parts(lines: tuple[Line, ...], depth: int | None) -> dict[str, Polynomial]:
+    found: dict[str, Polynomial] = {}
     deepest = max((len(line.path) for line in lines), default=1)
-    found: dict[str, list[Polynomial]] = {}
     for level in range(1, deepest + 1) if depth is None else (depth,):
-        found = {}
-        for line in lines:
-            found.setdefault(".".join(map(str, line.path[:level])), []).append(line.polynomial())
+        found = sums(lines, lambda line, level=level: ".".join(map(str, line.path[:level])))  # type: ignore[misc]
         if len(found) >= _ENOUGH:
             break
-    return tuple((name, Polynomial.total(amounts)) for name, amounts in found.items())
+    return found

@@ -10,12 +10,12 @@ from sympy import Expr, Symbol
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, Dim, per, symbols_in, text, with_quotients
+from paramsym.analysis.counted import total
 from paramsym.analysis.derivation import Product, Said
-from paramsym.analysis.wording import plain
+from paramsym.analysis.wording import once_per, plain
 from paramsym.core.ledger import Line
 
 _SLICED = frozenset("AG")
-_ONE_OF = {"L": "layer", "E": "expert"}
 _NAMED = 4  # the most tensor names of one kind in a sentence; the others are counted
 _TIMES = {2: " twice", 3: " three times"}
 
@@ -30,7 +30,7 @@ class Group:
     @cached_property
     def amount(self) -> Polynomial:
         """The contribution of the whole group."""
-        return Polynomial.total(line.polynomial() for line in self.lines)
+        return total(self.lines)
 
     @property
     def product(self) -> Product:
@@ -107,7 +107,7 @@ def how(group: Group, symbol: Symbol) -> tuple[Said, ...]:
         return _divided(group, symbol, each)
     copies = next((count for count in line.stored if symbol in set(symbols_in(count))), None)
     if copies is not None:
-        per_what = f", once per {_ONE_OF[symbol.name]}" if copies == symbol and symbol.name in _ONE_OF else ""
+        per_what = f", {once_per(symbol)}" if copies == symbol and symbol.name in {"L", "E"} else ""
         return ("stored " if line.shape else "", copies, " times", each, per_what)
     if symbol in group.factors:
         return _multiplied(group, symbol, each)

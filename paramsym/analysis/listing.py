@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias, TypeVar, get_args, overload
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar, get_args, overload
 
 from paramsym.algebra.size import text
 from paramsym.analysis.several import Several
@@ -99,23 +100,15 @@ _ALONE = "scales of blocks and of tensors are not counted; other formats include
 
 def _all() -> tuple[Known, ...]:
     return (
-        *(Known("work", one.name, one.counts, one.source, one.wrong) for one in CONVENTIONS.values()),
-        *(
-            Known("activations", one.name, f"attention {one.attention}, numbers of {one.dtype}", one.source, one.wrong)
-            for one in MEMORY.values()
-        ),
-        *(
-            Known("optimizers", one.name, f"{one.states} numbers of {one.bytes} bytes per parameter", one.source, one.wrong)
-            for one in OPTIMIZERS.values()
-        ),
+        *_known("work", CONVENTIONS, lambda one: one.counts),
+        *_known("activations", MEMORY, lambda one: f"attention {one.attention}, numbers of {one.dtype}"),
+        *_known("optimizers", OPTIMIZERS, lambda one: f"{one.states} numbers of {one.bytes} bytes per parameter"),
         *(Known("formats", name, f"{text(width)} bytes per number", "its definition", _ALONE) for name, width in BYTES.items()),
-        *(Known("formats", one.name, one.counts, one.source, one.wrong) for one in FORMATS.values()),
-        *(
-            Known("sharings", one.name, f"{one.times} times the {one.travels}: {one.words}", one.source, one.wrong)
-            for one in SHARINGS.values()
-        ),
-        *(
-            Known("machines", one.name, f"{one.flops:,} FLOPs and {one.bandwidth:,} bytes per second", one.source, one.wrong)
-            for one in MACHINES.values()
-        ),
+        *_known("formats", FORMATS, lambda one: one.counts),
+        *_known("sharings", SHARINGS, lambda one: f"{one.times} times the {one.travels}: {one.words}"),
+        *_known("machines", MACHINES, lambda one: f"{one.flops:,} FLOPs and {one.bandwidth:,} bytes per second"),
     )
+
+
+def _known(topic: Topic, table: Mapping[str, Any], counts: Callable[[Any], str]) -> Iterator[Known]:
+    return (Known(topic, one.name, counts(one), one.source, one.wrong) for one in table.values())

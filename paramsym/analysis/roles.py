@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
+from paramsym.analysis.counted import sums
 from paramsym.analysis.wording import plain
 from paramsym.core.ledger import Line
 
@@ -21,11 +22,11 @@ _PROJECTIONS = {"query": r"^q(uery)?(_|$)", "key": r"^k(ey)?(_|$)", "value": r"^
 """The same inside an attention."""
 
 
-def by_role(lines: Sequence[Line]) -> tuple[tuple[str, Polynomial], ...]:
+def by_role(lines: Sequence[Line]) -> dict[str, Polynomial]:
     """Return the sums by role: a model with attention by its parts, an attention by its projections, others by their names.
 
     >>> from paramsym import A, H, MultiHeadAttention
-    >>> for role, amount in by_role(MultiHeadAttention(H, A, bias=False).lines):
+    >>> for role, amount in by_role(MultiHeadAttention(H, A, bias=False).lines).items():
     ...     print(role, amount.as_expr())
     query H**2
     key H**2
@@ -33,10 +34,7 @@ def by_role(lines: Sequence[Line]) -> tuple[tuple[str, Polynomial], ...]:
     output H**2
     """
     role = _projection if any(_projection(line) in {"query", "key"} for line in lines if not _deep(line)) else _part(lines)
-    found: dict[str, list[Polynomial]] = {}
-    for line in lines:
-        found.setdefault(role(line), []).append(line.polynomial())
-    return tuple((name, Polynomial.total(amounts)) for name, amounts in found.items())
+    return sums(lines, role)
 
 
 def _deep(line: Line) -> bool:

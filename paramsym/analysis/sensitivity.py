@@ -12,22 +12,14 @@ from paramsym.algebra.size import shown, symbols_in, text
 from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.counted import Counted
 from paramsym.analysis.formula import Formula, Subject, formula_of, number, one_more
-from paramsym.analysis.wording import listed
+from paramsym.analysis.wording import ONE_OF, listed
 from paramsym.core.conditions import conditions_of
 from paramsym.present.tabulate import PAPER
 from paramsym.render import html, latex
 from paramsym.render.table import Cell, Letters, Printed, Table, Tabular
 
-_NOUNS = {"L": "layer", "A": "head", "G": "key/value head", "E": "expert", "V": "word", "P": "position", "T": "token type", "C": "channel"}
-
-_WORDS: dict[Any, str] = {
-    floor: "a floor",
-    ceiling: "a ceiling",
-    Max: "a Max",
-    Min: "a Min",
-    Mod: "a Mod",
-    Pow: "an exponent",
-}
+_NOUNS = ONE_OF | {"V": "word", "P": "position"}
+_WORDS: dict[Any, str] = {floor: "a floor", ceiling: "a ceiling", Max: "a Max", Min: "a Min", Mod: "a Mod", Pow: "an exponent"}
 """Functions without a derivative, in words."""
 
 
@@ -79,21 +71,23 @@ class Sensitivity(Tabular):
         if self.formula_marginal == 0:
             counted = "count" if self.unit == "parameters" else self.unit
             return f"{self._one} costs nothing: {self.symbol} cancels from the {counted} of {self.subject}."
-        amount = "" if self.marginal == self.formula_marginal else f" = {number(self.marginal)}"
-        return f"{self._one} costs {shown(self.formula_marginal)}{amount}."
+        return f"{self._one} costs {shown(self.formula_marginal)}{self._amount}."
+
+    @property
+    def _amount(self) -> str:
+        return "" if self.marginal == self.formula_marginal else f" = {number(self.marginal)}"
 
     def _repr_html_(self) -> str:
         formula = html.formula(latex.expression(self.formula_marginal, self.letters))
-        amount = "" if self.marginal == self.formula_marginal else f" = {number(self.marginal)}"
-        return f"{super()._repr_html_()}<p>{escape(self._one)} costs {formula}{escape(amount)}.</p>"
+        return f"{super()._repr_html_()}<p>{escape(self._one)} costs {formula}{escape(self._amount)}.</p>"
 
     def __str__(self) -> str:
         sentences = [self.words]
         if self.elasticity is not None and self.elasticity.is_number and self.formula_marginal != 0:
             sentences.append(f"One percent more {self.symbol} makes {float(self.elasticity):.3f} percent more {self.unit}.")
         if self.derivative is None:
-            where = listed(self.inside)
-            sentences.append(f"{self.symbol} is inside {where}, which has no derivative; the step to the next whole number was taken.")
+            where = f"{self.symbol} is inside {listed(self.inside)}"
+            sentences.append(f"{where}, which has no derivative; the step to the next whole number was taken.")
         if self.steps_of:
             sentences.append(f"{self.symbol} is a multiple of {', '.join(self.steps_of)}: the next size is that much larger.")
         return "\n".join(sentences)
@@ -104,10 +98,8 @@ class Sensitivity(Tabular):
         for one in self.parts:
             share = f"{100 * float(one.share):.1f} %" if one.share.is_number else one.share
             rows.append((one.part, one.amount, one.marginal, share))
-        caption = f"{self.subject}: one more of {self.symbol}"
-        return Table(
-            ("part", self.unit, "one more", "share"), tuple(rows), ("total", self.params, self.marginal, None), caption, self.letters
-        )
+        columns, footer = ("part", self.unit, "one more", "share"), ("total", self.params, self.marginal, None)
+        return Table(columns, tuple(rows), footer, f"{self.subject}: one more of {self.symbol}", self.letters)
 
 
 def sensitivity(subject: Subject, symbol: Symbol | str, *, at: Any = None, depth: int | None = None) -> Sensitivity:
@@ -134,12 +126,9 @@ def sensitivity(subject: Subject, symbol: Symbol | str, *, at: Any = None, depth
     step = one_more(formula.polynomial, found)
     derivative, elasticity = _derivative(formula, found)
     marginal = formula.value(step)
-    steps = [(name, formula.value(polynomial), formula.value(one_more(polynomial, found))) for name, polynomial in formula.parts]
-    parts = [
-        PartSensitivity(name, amount, one, cancel(one / marginal) if marginal != 0 else Integer(0))
-        for name, amount, one in steps
-        if one != 0
-    ]
+    steps = [(name, formula.value(polynomial), formula.value(one_more(polynomial, found))) for name, polynomial in formula.parts.items()]
+    shares = (cancel(one / marginal) if marginal != 0 else Integer(0) for _, _, one in steps)
+    parts = [PartSensitivity(*step, share) for step, share in zip(steps, shares, strict=True) if step[2] != 0]
     return Sensitivity(
         formula.name,
         found,
@@ -168,9 +157,5 @@ def _derivative(formula: Formula, symbol: Symbol) -> tuple[Expr | None, Expr | N
 def _multiples(subject: Subject, symbol: Symbol) -> tuple[str, ...]:
     if not isinstance(subject, Counted):
         return ()
-    found = [
-        text(one.small)
-        for one in conditions_of(subject.origin[0])
-        if one.kind == "divides" and one.large == symbol and symbol not in symbols_in(one.small)
-    ]
-    return tuple(dict.fromkeys(found))
+    asked = (one for one in conditions_of(subject.origin[0]) if one.kind == "divides" and one.large == symbol)
+    return tuple(dict.fromkeys(text(one.small) for one in asked if symbol not in symbols_in(one.small)))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from itertools import product
+from itertools import product, starmap
 from math import prod
 from typing import Any, ClassVar, NamedTuple, cast
 
@@ -18,7 +18,7 @@ from sympy.logic.boolalg import Boolean
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import MAX_BITS, substitute, symbols_in
 from paramsym.analysis.claim import read
-from paramsym.analysis.counted import Counted, title, words
+from paramsym.analysis.counted import Counted, placed, title, words
 from paramsym.analysis.evaluate.compiling import numerator_and_denominator, stated
 from paramsym.analysis.evaluate.evaluating import planned
 from paramsym.analysis.evaluate.straight_line import SURE, Broken
@@ -352,20 +352,18 @@ class _Search:
 
 def _is_true(relation: Boolean, sizes: Mapping[Symbol, int]) -> bool:
     try:
-        return bool(relation.xreplace({symbol: Integer(size) for symbol, size in sizes.items()}) == True)  # noqa: E712 - SymPy's true
+        return bool(relation.xreplace(placed(sizes)) == True)  # noqa: E712 - SymPy's true
     except (ArithmeticError, TypeError, ValueError):
         return False  # raised by SymPy for a quotient by zero
 
 
 def _grows(polynomial: Polynomial, symbol: Symbol) -> bool:
     """Whether the value never falls when a symbol grows, for all other sizes."""
-    seen = False
-    for monomial, c in polynomial.terms.items():
-        if not any(symbol in generator.free_symbols for generator, _ in monomial):
-            continue
-        seen = True
-        if c < 0 or any(generator != symbol and symbol in generator.free_symbols for generator, _ in monomial):
-            return False
-        if dict(monomial)[symbol] < 0 or any(not isinstance(one, Symbol) and not one.is_nonnegative for one, _ in monomial):
-            return False
-    return seen
+
+    def rises(generator: Expr, exponent: int) -> bool:
+        if generator == symbol:
+            return exponent > 0
+        return symbol not in generator.free_symbols and (isinstance(generator, Symbol) or bool(generator.is_nonnegative))
+
+    moving = [(monomial, c) for monomial, c in polynomial.terms.items() if any(symbol in one.free_symbols for one, _ in monomial)]
+    return bool(moving) and all(c > 0 and all(starmap(rises, monomial)) for monomial, c in moving)

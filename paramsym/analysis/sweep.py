@@ -109,7 +109,7 @@ def sweep(
     amounts = {}
     if parts:
         formula = formula_of(subject, None, None if parts is True else parts)
-        amounts = {name: formula.value(amount) for name, amount in formula.parts}
+        amounts = {name: formula.value(amount) for name, amount in formula.parts.items()}
     plans = [Plan(value, compiled(value, inputs=plan.program.inputs)) for value in amounts.values()]
     names = (*(symbol.name for symbol in plan.program.inputs), "params" if isinstance(subject, Expr) else words(subject).column, *amounts)
     columns: list[list[int]] = [[] for _ in names]

@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, get_args
 
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.core.ledger import Line
+from paramsym.analysis.counted import total
 from paramsym.errors import ParamsymError
 from paramsym.measure.activations import MEMORY
 from paramsym.measure.cost import Cost
@@ -104,29 +104,21 @@ def _said(name: str, value: Any) -> str:
 def _without(cost: Cost) -> Iterator[tuple[str, Polynomial]]:
     """Yield the totals of some of the lines: only the blocks, without attention's pairs, without masks, ..."""
     blocks = inside(list(cost.lines))
-    unpaired = [line for line in cost.lines if not _is_paired(line)]
+    unpaired = [line for line in cost.lines if line.role != PAIRS]
     if len(blocks) < len(cost.lines):
-        yield "the repeated blocks alone", _total(blocks)
+        yield "the repeated blocks alone", total(blocks)
     if len(unpaired) < len(cost.lines):
-        yield "without the pairs of queries and keys", _total(unpaired)
+        yield "without the pairs of queries and keys", total(unpaired)
         if len(blocks) < len(cost.lines):
-            yield "the repeated blocks alone, without the pairs of queries and keys", _total([line for line in blocks if line in unpaired])
+            yield "the repeated blocks alone, without the pairs of queries and keys", total(line for line in blocks if line in unpaired)
     for role, words in (("mask", "without the masks"), ("statistic", "without the statistics of norms"), ("index", "without the indices")):
         rest = [line for line in cost.lines if line.role != role]
         if len(rest) < len(cost.lines):
-            yield words, _total(rest)
+            yield words, total(rest)
     if cost.chosen.get("convention") in MEMORY and "use" not in cost.chosen:
-        numbers, width = _total([line for line in cost.lines if line.role == "float"]), Polynomial.of(BYTES[cost.chosen["dtype"]])
+        numbers, width = total(line for line in cost.lines if line.role == "float"), Polynomial.of(BYTES[cost.chosen["dtype"]])
         inputs = Polynomial.total(Polynomial.product(shape) for shape in cost.inputs)
         yield "with the inputs themselves", cost.polynomial + inputs * width
         for words, more in (("", Polynomial.of(0)), (", with the inputs themselves", inputs)):
             yield f"the numbers alone{words}", numbers + more * width
             yield f"in numbers, not bytes, without masks and statistics{words}", numbers * width.inverse() + more
-
-
-def _is_paired(line: Line) -> bool:
-    return line.role == PAIRS
-
-
-def _total(lines: list[Line]) -> Polynomial:
-    return Polynomial.total(line.polynomial() for line in lines)

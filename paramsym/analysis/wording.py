@@ -15,19 +15,20 @@ from paramsym.core.ledger import Line
 from paramsym.naming import one_line
 
 _ORDER = {letter.name: position for position, letter in enumerate(LETTERS)}
-_ONE_OF = {"A": "head", "G": "key/value head", "E": "expert", "L": "layer", "C": "channel", "T": "token type"}
+ONE_OF = {"A": "head", "G": "key/value head", "E": "expert", "L": "layer", "C": "channel", "T": "token type"}
+"""The word for one of a letter's things."""
 _MOST_TERMS = 40  # a longer sum is not factored, because that takes too long
 _MOST_NAMED = 5
 
 
 def each_of(size: Expr | int) -> str:
     """Return the word for one of ``size`` things: head for A, layer for L, otherwise "one of n"."""
-    return _ONE_OF.get(str(size), f"one of {shown(size)}")
+    return ONE_OF.get(str(size), f"one of {shown(size)}")
 
 
 def once_per(size: Expr | int) -> str:
     """Return "once per head", or "once for each of n"."""
-    return f"once per {_ONE_OF[str(size)]}" if str(size) in _ONE_OF else f"once for each of {shown(size)}"
+    return f"once per {ONE_OF[str(size)]}" if str(size) in ONE_OF else f"once for each of {shown(size)}"
 
 
 def listed(words: Sequence[str]) -> str:

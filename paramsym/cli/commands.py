@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sympy import Expr, Integer, Symbol
+from sympy import Expr, Integer
 
 from paramsym.algebra.size import shown
 from paramsym.algebra.symbols import W
@@ -154,9 +154,7 @@ def _intensity(arguments: argparse.Namespace) -> Reply:
     table = found.table()
     if machine is None:
         return _of_table(table)
-    left = sorted(
-        symbol.name for symbol in {*found.flops.total.free_symbols, *found.bytes.total.free_symbols} if isinstance(symbol, Symbol)
-    )
+    left = sorted(map(str, {*found.flops.total.free_symbols, *found.bytes.total.free_symbols}))
     if left:
         message = f"--machine needs numbers, but {', '.join(left)} have no size; give --batch, --positions or --side, and sizes with --set."
         raise SizeError(message)
@@ -205,18 +203,16 @@ def _explain(arguments: argparse.Namespace) -> Reply:
     def steps() -> Iterator[tuple[int, str, str]]:
         return ((number, step.words, step.to_latex(why.letters).replace("&=", "=")) for number, step in enumerate(why.steps, 1))
 
+    def page() -> str:
+        items = (f"<li>{html.escape(words)} ${html.escape(shown)}$</li>" for _, words, shown in steps())
+        return "\n".join([f"<p>{html.escape(why.verdict)}</p>\n<ol>", *items, "</ol>"])
+
     return Reply(
         {
             "text": lambda: _explanation(why, width()),
             "latex": why.to_latex,
             "markdown": lambda: "\n".join([why.verdict, "", *(f"{n}. {words}\n\n   ${shown}$\n" for n, words, shown in steps())]),
-            "html": lambda: "\n".join(
-                [
-                    f"<p>{html.escape(why.verdict)}</p>\n<ol>",
-                    *(f"<li>{html.escape(words)} ${html.escape(shown)}$</li>" for _, words, shown in steps()),
-                    "</ol>",
-                ]
-            ),
+            "html": page,
             "json": lambda: json.document(data.of_explanation(why)),
         }
     )
@@ -253,10 +249,8 @@ def _reconcile(arguments: argparse.Namespace) -> Reply:
         found = replace(found, rows=tuple(replace(row, name=name) for row, name in zip(found.rows, names, strict=True)))
 
     def written() -> str:
-        lines = str(found).splitlines()
-        return "\n".join(
-            layout.words(line, width(), rest="    ") if found else layout.words(painted(line, "yellow"), width()) for line in lines
-        )
+        lines = [line if found else painted(line, "yellow") for line in str(found).splitlines()]
+        return "\n".join(layout.words(line, width(), rest="    " if found else "") for line in lines)
 
     as_data = data.of_reconciliation if one else data.of_together
     return _of_table(found.table(), bool(found), text=written, json=lambda: json.document(as_data(found)))

@@ -29,8 +29,7 @@ def load(text: str, architecture: str | None = None, strict: bool = False, assig
 
     Raises:
         UnknownNameError: neither a file nor a known name; a size that the model does not have.
-        ParamsymError: any fault of the
-        configuration or the sizes.
+        ParamsymError: any fault of the configuration or the sizes.
 
     >>> load("bert", assignments=["F=4*H", "H=768"]).sizes
     {F: 3072, H: 768}

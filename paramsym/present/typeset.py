@@ -108,16 +108,13 @@ def _without(stored: tuple[Dim, ...], copies: tuple[Dim, ...]) -> Iterator[Dim]:
 
 def names(found: tuple[PartTotal, ...], limit: float = LINE) -> list[str]:
     """Return short words for each share: the last names on its path that are unique; no longer than a line."""
-    wanted = []
-    for share in found:
-        little = len(share.steps) > 1 and (share.steps[-1].isdigit() or share.steps[-1].rsplit(" ", maxsplit=1)[-1] in _PLAIN)
-        wanted.append(1 + little)
-    deepest = max((len(share.steps) for share in found), default=1)
-    for _ in range(deepest):
-        shown = [" ".join(share.steps[-taken:]) for share, taken in zip(found, wanted, strict=True)]
+    paths = [share.steps for share in found]
+    wanted = [1 + (len(path) > 1 and (path[-1].isdigit() or path[-1].rsplit(" ", maxsplit=1)[-1] in _PLAIN)) for path in paths]
+    for _ in range(max(map(len, paths), default=1)):
+        shown = [" ".join(path[-taken:]) for path, taken in zip(paths, wanted, strict=True)]
         counts = Counter(shown)
         wanted = [taken + (counts[name] > 1) for name, taken in zip(shown, wanted, strict=True)]
-    shown = [" ".join(share.steps[-taken:]) or "whole" for share, taken in zip(found, wanted, strict=True)]
+    shown = [" ".join(path[-taken:]) or "whole" for path, taken in zip(paths, wanted, strict=True)]
     told = [share.numbered if shown.count(name) > 1 else name for share, name in zip(found, shown, strict=True)]
     return [_end(name, limit) for name in told]
 

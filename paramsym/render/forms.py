@@ -85,9 +85,9 @@ def product(factors: Iterable[Expr | int], value: Expr, letters: Letters, limit:
         return latex.expression(front * value, letters)
     before = latex.expression(front, letters)
     before = rf"\left({before}\right)" if isinstance(front, Add) else before
-    return (
-        in_front(before, latex.terms(value, letters), limit) if isinstance(value, Add) else f"{before} {latex.expression(value, letters)}"
-    )
+    if not isinstance(value, Add):
+        return f"{before} {latex.expression(value, letters)}"
+    return in_front(before, latex.terms(value, letters), limit)
 
 
 def in_front(before: str, signed: list[tuple[int, str]], limit: float = LINE) -> str:

@@ -75,9 +75,8 @@ def bars(labels: Sequence[str], series: Sequence[tuple[str, Sequence[int]]], uni
     said = []
     for number, (name, values) in enumerate(series):
         places = [row + (number - (len(series) - 1) / 2) * thick for row in range(len(labels))]
-        drawn = axes.barh(
-            places, values, thick * 0.9, color=COLOURS[number], label=name, hatch="" if number == 0 else "//", edgecolor="white"
-        )
+        look = {"color": COLOURS[number], "hatch": "//" if number else "", "edgecolor": "white"}
+        drawn = axes.barh(places, values, thick * 0.9, label=name, **look)
         words = [f"{value:,} ({percent(value, sums[number])})" for value in values]
         axes.bar_label(drawn, [f" {one}" if value else "" for one, value in zip(words, values, strict=True)], fontsize=8)
         parts = ", ".join(f"{label} {one}" for label, one in zip(labels, words, strict=True))
@@ -107,7 +106,7 @@ class Box:
 def icicle(root: Box, unit: str, title: str) -> Picture:
     """Return nested columns: the whole at the left, its parts to the right, each as high as its share."""
     figure, axes = _figure(8, 5)
-    deepest = _draw(axes, root, 0, 0.0, 1.0, 0, root.amount)
+    deepest = _draw(axes, root, 0, 0.0, 1.0, 0)
     axes.set_xlim(0, deepest)
     axes.set_ylim(1, 0)
     axes.set_xticks([])
@@ -118,20 +117,19 @@ def icicle(root: Box, unit: str, title: str) -> Picture:
     return Picture(figure, f"Icicle of {unit}. {title}. {root.name} {root.amount:,}: {parts}.")
 
 
-def _draw(axes: Any, box: Box, depth: int, top: float, height: float, colour: int, whole: int) -> int:
+def _draw(axes: Any, box: Box, depth: int, top: float, height: float, colour: int) -> int:
     shade = COLOURS[colour % len(COLOURS)]
     face = "#DDDDDD" if depth == 0 else shade
     _rectangle(axes, (depth, top), 1, height, face, alpha=1.0 if depth < 2 else 0.75)
     if height > _SMALLEST:
         dark = depth and shade in {"#0072B2", "#D55E00", "#009E73"}
         words = f"{box.name}\n{box.amount:,}" if height > 2 * _SMALLEST else box.name
-        axes.text(
-            depth + 0.5, top + height / 2, words, ha="center", va="center", fontsize=8, color="white" if dark else "black", clip_on=True
-        )
+        look = {"ha": "center", "va": "center", "fontsize": 8, "clip_on": True}
+        axes.text(depth + 0.5, top + height / 2, words, color="white" if dark else "black", **look)
     deepest = depth + 1
     for number, inner in enumerate(box.inside):
         share = height * inner.amount / max(box.amount, 1)
-        deepest = max(deepest, _draw(axes, inner, depth + 1, top, share, number if depth == 0 else colour, whole))
+        deepest = max(deepest, _draw(axes, inner, depth + 1, top, share, number if depth == 0 else colour))
         top += share
     return deepest
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
+from importlib import import_module
 from typing import Any, TypeAlias
 
 from sympy import Expr, Integer
@@ -74,17 +75,18 @@ class Table(Printed):
         """Whether each column contains only numbers and shares, and so is aligned to the right."""
         return tuple(bool(self.rows) and all(_is_number(row[i]) for row in self.rows) for i in range(len(self.columns)))
 
+    def _written(self, form: str, **options: Any) -> str:
+        """Write the table with the module of a format, which is imported when it is first needed."""
+        written: str = import_module(f"paramsym.render.{form}").table(self, **options)
+        return written
+
     def to_text(self) -> str:
         """Return aligned plain text."""
-        from paramsym.render.text import table
-
-        return table(self)
+        return self._written("text")
 
     def to_markdown(self) -> str:
         """Return a Markdown table."""
-        from paramsym.render.markdown import table
-
-        return table(self)
+        return self._written("markdown")
 
     def to_latex(
         self,
@@ -104,15 +106,11 @@ class Table(Printed):
         group row for names with the same first steps; by default only in narrow columns.
         Needs ``\usepackage{amsmath,array,booktabs}``, and ``longtable`` if ``long`` is set.
         """
-        from paramsym.render.latex_table import table
-
-        return table(self, letters, long=long, caption=caption, label=label, width=width, grouped=grouped)
+        return self._written("latex_table", letters=letters, long=long, caption=caption, label=label, width=width, grouped=grouped)
 
     def to_html(self, *, limit: int | None = 100) -> str:
         """Return an HTML table; with more than ``limit`` rows it shows the first ones, and can be opened (``limit=None``: all rows)."""
-        from paramsym.render.html import table
-
-        return table(self, limit=limit)
+        return self._written("html", limit=limit)
 
     def to_pandas(self) -> Any:
         """Return a pandas ``DataFrame`` of the rows, whole numbers as ints and formulas as expressions; totals are left out.
@@ -124,15 +122,11 @@ class Table(Printed):
 
     def to_csv(self) -> str:
         """Return comma-separated values with a header; formulas are plain text, and no string is computed by a spreadsheet."""
-        from paramsym.render.csv import table
-
-        return table(self)
+        return self._written("csv")
 
     def to_json(self) -> str:
         """Return JSON with one object per row; numbers exact, formulas as strings."""
-        from paramsym.render.json import table
-
-        return table(self)
+        return self._written("json")
 
     def _repr_html_(self) -> str:
         return self.to_html()

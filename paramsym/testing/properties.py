@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, RefutedError
-from paramsym.testing.drawing import hypothesis
-from paramsym.testing.random_sizes import SMALL, Bounds, sizes
+from paramsym.testing.random_sizes import SMALL, Bounds, hypothesis, sizes
 from paramsym.verify.agreement import Rival
 from paramsym.verify.rename import Renaming
 

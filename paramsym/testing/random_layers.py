@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import typing
-from collections.abc import Iterator
 from dataclasses import MISSING, fields
 from functools import cache
 from importlib import import_module
-from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 from paramsym.algebra.symbols import dims
+from paramsym.analysis.reconcile.options import choices
 from paramsym.core.compose import Block, Repeat, Residual, Sequential, Shared
+from paramsym.core.fields import hints_of
 from paramsym.core.layer import Layer
 from paramsym.core.tied import Tied
 from paramsym.errors import ParamsymError
-from paramsym.testing.drawing import hypothesis
+from paramsym.testing.random_sizes import hypothesis
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -67,7 +66,7 @@ def _of_class(cls: type[Layer]) -> SearchStrategy[Layer]:
     """Return a strategy for one class: flags and options vary; if they contradict each other, the layer with defaults is taken."""
     st = hypothesis().strategies
     plain = _plain(cls)
-    optional = {name: tuple(_options(hint)) for name, (default, hint) in _arguments(cls).items() if default is not MISSING}
+    optional = {name: choices(hint) for name, (default, hint) in _arguments(cls).items() if default is not MISSING}
 
     def changed(choice: dict[str, Any]) -> Layer:
         assert plain is not None  # noqa: S101 - for the type checker; classes without a plain layer were left out
@@ -83,20 +82,9 @@ def _of_class(cls: type[Layer]) -> SearchStrategy[Layer]:
 
 def _arguments(cls: Any) -> dict[str, tuple[Any, Any]]:
     """Return the default and the annotation of each argument."""
-    hints = typing.get_type_hints(cls, include_extras=True)
+    hints = hints_of(cls)
     found = ((field, field.default if field.default_factory is MISSING else field.default_factory) for field in fields(cls) if field.init)
     return {field.name: (default, hints[field.name]) for field, default in found}
-
-
-def _options(hint: Any) -> Iterator[Any]:
-    """Yield the values of a flag; sizes keep their defaults."""
-    if hint is bool:
-        yield from (False, True)
-    elif get_origin(hint) is Literal:
-        yield from get_args(hint)
-    elif get_origin(hint) in {typing.Union, UnionType}:
-        for inner in get_args(hint):
-            yield from _options(inner)
 
 
 def _composed(inner: SearchStrategy[Layer]) -> SearchStrategy[Layer]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -11,7 +12,7 @@ from paramsym.algebra.size import substitute
 from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import ArgumentError, ParamsymError
 from paramsym.naming import quoted
-from paramsym.testing.drawing import hypothesis
+from paramsym.optional import needed
 from paramsym.verify.lattice import Coordinate, Lattice, lattice
 
 if TYPE_CHECKING:
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 Bounds: TypeAlias = "int | Mapping[str, int]"
 SMALL = 16
 _LISTED = 1000  # the most values that are tried for conditions without a formula
+
+
+def hypothesis() -> Any:
+    """Return the package, which is imported when it is first needed."""
+    return needed("hypothesis", "drawing examples", "test")
 
 
 def sizes(layer: Layer, *, largest: Bounds = SMALL, **fixed: int) -> SearchStrategy[dict[str, int]]:
@@ -78,12 +84,9 @@ def _values(st: Any, coordinate: Coordinate, points: Lattice, point: Mapping[Sym
     low, high = 1, 2
     while fits(high):
         low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    kept = (
-        [value for value in range(1, min(low, _LISTED) + 1) if _holds(points, {**point, coordinate.symbol: value})] if points.left else []
-    )
+    low = bisect_left(range(high), True, low + 1, key=lambda value: not fits(value)) - 1
+    tried = range(1, min(low, _LISTED) + 1) if points.left else ()
+    kept = [value for value in tried if _holds(points, {**point, coordinate.symbol: value})]
     return st.sampled_from(kept) if kept else st.integers(1, low)
 
 

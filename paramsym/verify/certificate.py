@@ -149,18 +149,10 @@ as many as there are in bias).
     built: Any = None
     for sizes in grid:
         built = rival.check(layer, sizes)
-    return Certificate(
-        repr(layer),
-        layer.params,
-        tuple(sorted(layer.symbols, key=lambda symbol: symbol.name)),
-        points,
-        degrees,
-        values,
-        len(grid),
-        "count" if hasattr(built, "__index__") else "tensors",
-        len(templates(layer)),
-        _versions(built),
-    )
+    variables, tensors = tuple(sorted(layer.symbols, key=lambda symbol: symbol.name)), len(templates(layer))
+    compared: Literal["tensors", "count"] = "count" if hasattr(built, "__index__") else "tensors"
+    built_with = _versions(built)
+    return Certificate(repr(layer), layer.params, variables, points, degrees, values, len(grid), compared, tensors, built_with)
 
 
 def _try_to_refute(layer: Layer, points: Lattice, rival: Rival) -> None:

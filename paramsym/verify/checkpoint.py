@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from paramsym.errors import CheckpointError
-from paramsym.naming import repeated
+from paramsym.naming import repeated, short
 from paramsym.optional import needed
 from paramsym.verify.stored import Shape, Stored, shape
 
@@ -52,6 +52,8 @@ def from_path(path: str | os.PathLike[str]) -> Stored:
             points outside its folder.
         ArgumentError: the safetensors package, or numpy, is not installed.
     """
+    if not os.fspath(path):
+        raise CheckpointError("the path is empty; write '.' for the current directory.")
     found = Path(path)
     try:
         return _from_path(found)
@@ -220,6 +222,5 @@ def _natural(name: str) -> list[tuple[int, str]]:
     return [(int(step), "") if step.isascii() and step.isdigit() and len(step) < _LONGEST_NUMBER else (-1, step) for step in steps]
 
 
-def _first_line(error: object, limit: int = 160) -> str:
-    words = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
-    return words if len(words) <= limit else words[: limit - 3] + "..."
+def _first_line(error: object) -> str:
+    return short((str(error).splitlines() or [type(error).__name__])[0].rstrip("."), 160)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -335,8 +336,4 @@ def _first(formula: Expr, symbol: Symbol, value: int, least: int) -> int:
         high *= 2
         if high > _LARGEST:
             return _LARGEST
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reaches(middle) else (middle, high)
-    return high
+    return bisect_left(range(high), True, high // 2 + 1, key=reaches)

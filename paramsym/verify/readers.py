@@ -24,13 +24,13 @@ def read(source: Any) -> Stored:
     """Return the tensors of a torch or Keras or Flax module, a state dict, a tree of arrays, a safetensors file or folder, or a layer.
 
     Raises:
-        ArgumentError: something without tensors.
+        ArgumentError: something without tensors, or a layer in which symbols are left.
         CheckpointError: a file or dictionary that contradicts itself.
     """
     if isinstance(source, Stored):
         return source
     if isinstance(source, Layer):
-        return from_layer(source)
+        return _from_layer(source)
     if isinstance(source, str | os.PathLike):
         from paramsym.verify.checkpoint import from_path
 
@@ -53,12 +53,7 @@ def read(source: Any) -> Stored:
     raise ArgumentError(f"there are no tensors in {described(source)}; {wanted}")
 
 
-def from_layer(layer: Layer) -> Stored:
-    """Read another layer with its sizes put in.
-
-    Raises:
-        ArgumentError: symbols are left in it.
-    """
+def _from_layer(layer: Layer) -> Stored:
     entries = [entry for entry in layer.entries() if entry.tensor.persistent or not entry.tensor.buffer]
     shapes: dict[str, Shape] = {}
     for entry in entries:

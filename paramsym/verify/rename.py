@@ -13,10 +13,8 @@ from paramsym.errors import ArgumentError, CheckpointError, UnknownNameError
 Renaming: TypeAlias = Mapping[str, "str | Sequence[str] | None"] | Literal["auto"]
 """``{stored name: name in the layer}``; ``{}`` matches any text, which replaces ``{}`` in the target.
 
-Several targets mean one stored tensor that joins them along one axis: a fused query, key and value for a layer with three
-tensors. A
-target ``name[label]`` is one segment of a fused tensor of the layer, for separate stored tensors; ``name[0]``, ``name[1]``,
-...
+Several targets mean one stored tensor that joins them along one axis: a fused query, key and value for a layer with three tensors. A
+target ``name[label]`` is one segment of a fused tensor of the layer, for separate stored tensors; ``name[0]``, ``name[1]``, ...
 (``name[{}]``) are slices of a tensor along its first axis, for stacked experts. ``None`` leaves the stored tensor out.
 
 ``"auto"`` reads the names of wrappers, older versions and transformers' files.
@@ -41,12 +39,8 @@ class Rule:
         return None if found is None else tuple(_filled(target, found.groups()) for target in self.targets)
 
 
-def rules_of(rename: Any) -> tuple[Rule, ...]:
-    """Check a renaming table.
-
-    Raises:
-        ArgumentError: something that is not a table of names, or a target with more ``{}`` than its pattern.
-    """
+def _rules_of(rename: Any) -> tuple[Rule, ...]:
+    """Check a renaming table."""
     if not isinstance(rename, Mapping):
         raise ArgumentError(f"rename is {type(rename).__name__}; wanted a table such as {{'model.{{}}': '{{}}'}}, or 'auto'.")
     rules = []
@@ -65,10 +59,11 @@ def renamed(names: Sequence[str], rename: Renaming | None) -> dict[str, tuple[st
     """Return ``{stored name: names in the layer}``; the first rule that fits a name decides, and a name without a rule stays.
 
     Raises:
+        ArgumentError: something that is not a table of names, or a target with more ``{}`` than its pattern.
         UnknownNameError: a rule without a matching name, which would hide a misspelling.
         CheckpointError: two stored tensors that would become one.
     """
-    rules = rules_of({} if rename is None else rename)
+    rules = _rules_of({} if rename is None else rename)
     found: dict[str, tuple[str, ...]] = {}
     used: set[Rule | None] = set()
     for name in names:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 from math import floor as round_down
 from pathlib import Path
 from typing import Any
@@ -224,6 +226,28 @@ def test_variables_have_the_first_free_names() -> None:
     source = export((h + t_1) ** 2 * (h + t_2) ** 2 * (h + t_1 + t_2) ** 2)
     assert [line.split()[0] for line in source.code.splitlines() if re.match(r" +t\d+ = ", line)] == ["t2", "t4"]
     assert run(source.code, {"t1": 2, "t3": 3, "H": 4}, source.arguments) == 6**2 * 7**2 * 9**2
+
+
+def test_a_size_may_have_any_name() -> None:
+    """No name is a place in the texts from which code is made."""
+    said, broken = dims("SAID broken")
+    source = export(ps.MultiHeadAttention(said, broken))
+    assert run(source.code, {"SAID": 8, "broken": 2}, source.arguments) == 4 * 8 * 8 + 4 * 8
+    with pytest.raises(ValueError, match="embed_dim 8 is not divisible by num_heads 3"):
+        run(source.code, {"SAID": 8, "broken": 3}, source.arguments)
+
+
+def test_code_does_not_depend_on_the_hashes_of_an_interpreter() -> None:
+    """Factors are sorted before they are written, because a set gives them in another order in the next interpreter."""
+    code = (
+        "from paramsym import *; from sympy import Max, ceiling, floor\n"
+        "print(export((H + A) * floor(H / A) * ceiling(F / G) * floor(F / H) + Max(H, F) * H / A))"
+    )
+    written = {
+        subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONHASHSEED": seed}, check=True, capture_output=True).stdout
+        for seed in ("0", "1", "2")
+    }
+    assert len(written) == 1
 
 
 @pytest.mark.parametrize(("language", "name"), [("python", "min"), ("python", "ValueError"), ("javascript", "max"), ("numpy", "np")])

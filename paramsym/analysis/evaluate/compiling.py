@@ -265,7 +265,8 @@ class _Compiler:
 
     def fraction(self, polynomial: Polynomial) -> tuple[int, int]:
         """Return the registers of a whole numerator and a whole denominator."""
-        terms = [(self._powers(dict(monomial)), Fraction(c)) for monomial, c in polynomial.terms.items()]
+        # A monomial is a set: its factors are sorted, so that a program does not depend on the hashes of an interpreter.
+        terms = [(self._powers(dict(sorted(monomial, key=_place))), Fraction(c)) for monomial, c in polynomial.terms.items()]
         scale = lcm(*(c.denominator for _, c in terms))
         lifted: Counter[int] = Counter()
         for powers, _ in terms:
@@ -332,6 +333,11 @@ class _Compiler:
         half = self.power(register, exponent // 2)
         square = self.step("mul", half, half)
         return self.step("mul", square, register) if exponent % 2 else square
+
+
+def _place(power: tuple[Expr, int]) -> tuple[bool, str]:
+    generator = power[0]
+    return (False, generator.name) if isinstance(generator, Symbol) else (True, str(generator))
 
 
 def _lowered(monomial: frozenset[tuple[int, int]], register: int) -> frozenset[tuple[int, int]]:

@@ -11,7 +11,7 @@ from paramsym.analysis.several import Several
 from paramsym.analysis.wording import written
 from paramsym.present.tabulate import PAPER
 from paramsym.render import latex
-from paramsym.render.table import Cell, Printed, Table
+from paramsym.render.table import Printed, Table
 
 _UNCERTAIN = 0.1  # from this number of chance hits on, answers to a rounded claim state it
 _SHOWN = 3  # the most readings of one term in a line of text
@@ -99,13 +99,13 @@ class Reconciliation(Several[Answer]):
     def __str__(self) -> str:
         if self.answers:
             return "\n".join(str(answer) for answer in self.answers)
-        against = "" if self.counted is None else f" against {self.counted:,}"
-        return f"no short explanation found for {self.claim}{against} of {self.subject}"
+        return f"no short explanation found for {self._against}"
+
+    @property
+    def _against(self) -> str:
+        return self.claim + ("" if self.counted is None else f" against {self.counted:,}") + f" of {self.subject}"
 
     def table(self) -> Table:
         """Return the answers as a table: difference, term, reading."""
-        rows: list[tuple[Cell, ...]] = [
-            (answer.difference, answer.term, str(reading)) for answer in self.answers for reading in answer.readings
-        ]
-        against = "" if self.counted is None else f" against {self.counted:,}"
-        return Table(("difference", "term", "reading"), tuple(rows), (), f"{self.claim}{against} of {self.subject}", PAPER)
+        rows = tuple((answer.difference, answer.term, str(reading)) for answer in self.answers for reading in answer.readings)
+        return Table(("difference", "term", "reading"), rows, (), self._against, PAPER)

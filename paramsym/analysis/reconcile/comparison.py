@@ -12,7 +12,7 @@ from sympy import Expr, Integer
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import symbols_in, text
-from paramsym.analysis.counted import Counted, lines as lines_of, title
+from paramsym.analysis.counted import Counted, lines as lines_of, title, total
 from paramsym.analysis.reconcile.answers import Answer, Reading, Reconciliation
 from paramsym.analysis.reconcile.edits import Edit, fixed
 from paramsym.analysis.reconcile.subject import Subject
@@ -60,23 +60,22 @@ def _by_name(one: Counted, other: Counted) -> Iterator[Edit]:
     if len(lost) == len(before):
         lost, gained = _unmatched(lost, gained)
     if lost:
-        yield _edit(f"without {listed([_shown(line) for line in lost])}", lost, -1)
+        yield _edit(f"without {listed([_shown(line) for line in lost])}", lost, -total(lost))
     if gained:
-        yield _edit(f"with {listed([_shown(line) for line in gained])}", gained, 1)
+        yield _edit(f"with {listed([_shown(line) for line in gained])}", gained, total(gained))
     for key, line in before.items():
         new = after.get(key)
         if new is not None and new.polynomial() != line.polynomial():
             term = new.polynomial() - line.polynomial()
             words = f"{_shown(new)} in place of {_shown(line)}" + ("" if new.sizes != line.sizes else ", in another number of copies")
-            yield Edit(words, (line.name,), _value(term), 1.0, fixed=term)
+            yield _edit(words, [line], term)
 
 
 def _unmatched(lost: list[Line], gained: list[Line]) -> tuple[list[Line], list[Line]]:
     left: list[Line] = []
     remaining = list(gained)
     for line in lost:
-        amount = line.polynomial()
-        match = next((other for other in remaining if other.polynomial() == amount), None)
+        match = next((other for other in remaining if other.polynomial() == line.polynomial()), None)
         if match is None:
             left.append(line)
         else:
@@ -84,14 +83,9 @@ def _unmatched(lost: list[Line], gained: list[Line]) -> tuple[list[Line], list[L
     return left, remaining
 
 
-def _edit(words: str, lines: list[Line], sign: int) -> Edit:
-    term = Polynomial.total(line.polynomial() * Polynomial.of(sign) for line in lines)
-    return Edit(words, tuple(line.name for line in lines), _value(term), 1.0, fixed=term)
-
-
-def _value(term: Polynomial) -> int:
-    constant = term.constant
-    return constant if isinstance(constant, int) else 0
+def _edit(words: str, lines: list[Line], term: Polynomial) -> Edit:
+    value = term.constant
+    return Edit(words, tuple(line.name for line in lines), value if isinstance(value, int) else 0, 1.0, fixed=term)
 
 
 def _keyed(lines: tuple[Line, ...]) -> dict[tuple[object, ...], Line]:
@@ -131,16 +125,16 @@ def against_shapes(subject: Subject, shapes: Mapping[str, Any]) -> Reconciliatio
     if isinstance(layer, Cost):
         raise ArgumentError(f"shapes of tensors can be compared with a layer, not with the {subject.unit} of {subject.name}.")
     given = {name: measured(getattr(shape, "shape", shape), f"the claim's {name!r}", ArgumentError) for name, shape in shapes.items()}
-    count = subject.count
+    count = subject.count  # raises if letters are left that do not cancel
     if symbols_in(tuple(layer.shapes(buffers=True).values())):
         left = ", ".join(sorted(symbol.name for symbol in layer.symbols))
         raise SizeError(f"the shapes of {subject.name} still have symbols ({left}); put sizes in with at=..., or compare with match.")
-    total = sum(map(prod, given.values()))
-    words = f"{len(given)} tensors of {total:,} elements"
+    entries = sum(map(prod, given.values()))
     names, notes = respelt(given, {entry.name for entry in layer.entries()})
     edits = list(_measured(subject, layer, {names[name]: shape for name, shape in given.items()}))
     term = Polynomial.total(edit.term(subject) for edit in edits).as_expr()
-    return Reconciliation(subject.name, count, words, (_answer(edits, term, total - count, "; ".join(notes)),))
+    answer = _answer(edits, term, entries - count, "; ".join(notes))
+    return Reconciliation(subject.name, count, f"{len(given)} tensors of {entries:,} elements", (answer,))
 
 
 def _measured(subject: Subject, layer: Layer, found: Mapping[str, tuple[int, ...]]) -> Iterator[Edit]:
@@ -175,19 +169,18 @@ def _copies(subject: Subject) -> list[tuple[Polynomial, frozenset[str]]]:
 
 
 def _written_out(line: Line) -> Iterator[str]:
-    choices = []
-    for step in line.path:
-        values = step.values if isinstance(step, Numbers) else None
-        choices.append([str(step)] if not isinstance(step, Numbers) or values is None else [step.name(number) for number in values])
-    yield from (".".join(steps) for steps in product(*choices))
+    choices = (
+        [str(step)] if not isinstance(step, Numbers) or step.values is None else [step.name(number) for number in step.values]
+        for step in line.path
+    )
+    yield from map(".".join, product(*choices))
 
 
 def _in_letters(names: list[str], copies: list[tuple[Polynomial, frozenset[str]]], sizes: Mapping[str, int]) -> Polynomial:
     """Return the sum of some tensors: in letters if all copies of a tensor are among them, in numbers for the rest."""
-    left = set(names)
-    total = Polynomial.of(0)
+    left, whole = set(names), []
     for amount, written_out in copies:
         if written_out and written_out <= left:
-            total = total + amount
+            whole.append(amount)
             left -= written_out
-    return total + Polynomial.of(sum(sizes[name] for name in left))
+    return Polynomial.total([*whole, Polynomial.of(sum(sizes[name] for name in left))])

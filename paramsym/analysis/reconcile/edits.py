@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 from sympy import Expr, Symbol
@@ -85,8 +86,7 @@ class Structure:
 
     def edits(self) -> Iterator[Edit]:
         """Yield every edit of one idea."""
-        groups = self.groups()
-        for group in groups:
+        for group in self.groups():
             yield from self._of(group)
 
     # Groups -------------------------------------------------------------------------------------------------------------------
@@ -172,12 +172,9 @@ class Structure:
                     tail = path[start:end]
                     if not any(step.startswith("{") or step.isdigit() for step in tail):
                         found.setdefault(tail, set()).add(i)
-        seen: set[frozenset[int]] = set()
         for tail, members in found.items():
-            lines = frozenset(members)
-            if len(lines) > 1 and lines not in seen and tail not in {("weight",), ("bias",)}:
-                seen.add(lines)
-                yield TensorGroup(lines, f"every {'.'.join(tail)}", 1.25, plural=False)
+            if len(members) > 1 and tail not in {("weight",), ("bias",)}:
+                yield TensorGroup(frozenset(members), f"every {'.'.join(tail)}", 1.25)
 
     def _runs(self) -> Iterator[TensorGroup]:
         """Neighbours of equal size and role under one parent: query, key and value."""
@@ -221,11 +218,8 @@ class Structure:
             rest = frozenset(range(len(self.lines))) - group.lines
             others = sum(self.subject.values) - total
             yield Edit(f"only {group.words} counted", self.named(rest), -others, group.cost + 0.1, rest)
-        yield from self._without_factor_and_bias(group, total)
-        yield from self._once_per_head(group, total)
-        yield from self._once_per_copy(group, total)
-        yield from self._without_factor(group, total)
-        yield from self._once_per_input(group, total)
+        kinds = (self._without_factor_and_bias, self._once_per_head, self._once_per_copy, self._without_factor, self._once_per_input)
+        yield from chain.from_iterable(kind(group, total) for kind in kinds)
 
     def _once_per_head(self, group: TensorGroup, total: int) -> Iterator[Edit]:
         shared = frozenset.intersection(*(self.heads[i] for i in group.lines))
@@ -238,9 +232,8 @@ class Structure:
             usual = composite and all(self.kinds[i] == "bias" for i in group.lines)
             yield self._edit(group, slices, f"{group.words} {words}", -0.1 if usual else 0.1, total)
             if composite:
-                yield self._edit(
-                    group, 1 / Polynomial.of(slices).as_expr(), f"{group.words} counted for {_article(slices)} only", 0.3, total
-                )
+                share = 1 / Polynomial.of(slices).as_expr()
+                yield self._edit(group, share, f"{group.words} counted for {_article(slices)} only", 0.3, total)
 
     def _once_per_copy(self, group: TensorGroup, total: int) -> Iterator[Edit]:
         copies = {count for line in self.lines for count in line.stored if isinstance(count, Symbol)}
@@ -264,12 +257,9 @@ class Structure:
         yield shared
         routers = frozenset(i for i in outside.lines if count in self.lines[i].factors)
         if routers:
-            router = Polynomial.total(self.subject.polynomials[i] for i in routers) * Polynomial.of(count)
-            term = shared.term(self.subject) - router
-            named = listed([self.names.tensor(self.lines[i]) for i in sorted(routers)])
-            value = self.subject.value(term)
-            words = f"{words}, without {named}"
-            yield replace(shared, words=words, value=value, cost=cost + 0.1, fixed=term)
+            term = shared.term(self.subject) - self.subject.total(routers) * Polynomial.of(count)
+            words = f"{words}, without {listed([self.names.tensor(self.lines[i]) for i in sorted(routers)])}"
+            yield replace(shared, words=words, value=self.subject.value(term), cost=cost + 0.1, fixed=term)
 
     def _without_factor(self, group: TensorGroup, total: int) -> Iterator[Edit]:
         if any(len(self.lines[i].shape) < 2 for i in group.lines):

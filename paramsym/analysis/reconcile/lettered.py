@@ -11,8 +11,8 @@ from sympy import Expr, Integer, Symbol, nextprime
 from paramsym.algebra.polynomial import Monomial, Polynomial
 from paramsym.algebra.size import substitute, symbols_in, with_quotients
 from paramsym.analysis import claim as claims
-from paramsym.analysis.claim import Stated
-from paramsym.analysis.counted import Counted, put, title
+from paramsym.analysis.claim import Stated, exactly
+from paramsym.analysis.counted import Counted, numbers, put, title
 from paramsym.analysis.evaluate.compiling import stated
 from paramsym.analysis.reconcile.answers import Answer, Reading, Reconciliation
 from paramsym.analysis.reconcile.subject import Subject
@@ -38,7 +38,7 @@ def against_formula(subject: Counted, claim: str | Expr, search: Search) -> Reco
         SizeError: a number as the claim about a formula whose letters have no sizes.
     """
     sizes = _stand_ins(subject)
-    known = {symbol: size for symbol, size in subject.origin[1].items() if isinstance(size, int)}
+    known = numbers(subject.origin[1])
     said = claims.read(claim, known | sizes)
     if said.formula is None:
         subject.count  # noqa: B018 - raises, and says which letters have no sizes
@@ -58,11 +58,9 @@ def _readings(subject: Counted, sizes: Mapping[Symbol, int], formula: Polynomial
         return []
     if value.denominator != 1 or value <= 0 or not all(isinstance(size, int) for size in sized.sizes.values()):
         return []
-    whole = int(value)
     term = formula - subject.polynomial
-    found = search(sized, Stated(f"{whole:,}", whole, whole, whole)) if whole != count else []
-    known = {symbol: size for symbol, size in subject.origin[1].items() if isinstance(size, int)}
-    same = [one for one in found if put(Polynomial.of(one.term), known) == term]
+    found = search(sized, exactly(int(value))) if value != count else []
+    same = [one for one in found if put(Polynomial.of(one.term), numbers(subject.origin[1])) == term]
     readings = (reading for answer in same for reading in answer.readings if len(reading.edits) == 1)
     return [replace(reading, edits=(), note="") for reading in readings]
 
@@ -70,15 +68,9 @@ def _readings(subject: Counted, sizes: Mapping[Symbol, int], formula: Polynomial
 def _stand_ins(subject: Counted) -> dict[Symbol, int]:
     """Return sizes for the letters: primes, and multiples where one size must divide another."""
     letters = sorted(subject.symbols, key=lambda symbol: (symbol.name == "P", symbol.name))  # position tables have rows for all positions
-    sizes: dict[Symbol, int] = {}
-    prime = _FIRST
-    for letter in letters:
-        prime = int(nextprime(prime))
-        sizes[letter] = prime
+    sizes = {letter: int(nextprime(_FIRST, number)) for number, letter in enumerate(letters, 1)}
     for _ in range(_ROUNDS):
-        for one in stated(subject).conditions:
-            if one.kind != "divides":
-                continue
+        for one in (one for one in stated(subject).conditions if one.kind == "divides"):
             values = [Integer(substitute(side, {s: Integer(v) for s, v in sizes.items()})) for side in _sides(one.small, one.large)]
             inside = [symbol for symbol in symbols_in(one.large) if symbol not in set(symbols_in(one.small))]
             if len(values) == 2 and values[1] % values[0] and inside:
@@ -94,12 +86,8 @@ def _between(subject: Counted, term: Polynomial) -> str:
     """Describe the terms that the claim leaves out, with their lines, and its extra terms."""
     missing = Polynomial({monomial: -c for monomial, c in term.terms.items() if c < 0})
     extra = Polynomial({monomial: c for monomial, c in term.terms.items() if c > 0})
-    words = []
-    if missing:
-        words.append(f"it leaves out {written(missing.as_expr())}{_named(subject, missing)}")
-    if extra:
-        words.append(f"it has {written(extra.as_expr())} more")
-    return "; ".join(words)
+    words = [f"it leaves out {written(missing.as_expr())}{_named(subject, missing)}"] if missing else []
+    return "; ".join([*words, f"it has {written(extra.as_expr())} more"] if extra else words)
 
 
 def _named(subject: Counted, missing: Polynomial) -> str:
@@ -108,6 +96,4 @@ def _named(subject: Counted, missing: Polynomial) -> str:
     where = Polynomial({monomial: missing.terms[monomial] for monomial in gone})
     if not names:
         return ""
-    return (
-        f", the whole of {listed(names)}" if where == missing else f", of which {written(where.as_expr())} is the whole of {listed(names)}"
-    )
+    return f", {'' if where == missing else f'of which {written(where.as_expr())} is '}the whole of {listed(names)}"

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.symbols import BY_NAME
-from paramsym.analysis.counted import Counted, holder, with_layer
+from paramsym.analysis.counted import Counted, holder, total, with_layer
 from paramsym.analysis.reconcile.edits import Edit, fixed
 from paramsym.analysis.reconcile.subject import Subject
 from paramsym.analysis.wording import listed
@@ -39,7 +39,7 @@ def optional(subject: Subject) -> Iterator[Edit]:
     for field in fields(root):  # type: ignore[arg-type]
         now = getattr(root, field.name)
         found: dict[tuple[Polynomial, str], tuple[list[str], frozenset[str], float]] = {}
-        for value in _choices(hints.get(field.name), now) if field.init else ():
+        for value in choices(hints.get(field.name), now) if field.init else ():
             if value == now and type(value) is type(now):
                 continue
             try:
@@ -63,8 +63,7 @@ def _differences(subject: Subject, built: Counted) -> Iterator[tuple[str, Polyno
     more = built.symbols - set(subject.sizes)
     tied = _tied(built) - _tied(subject.root)
     for number, extra in (_CLASSES if more == {_LABELS} else {} if more else {0: 0.0}).items():
-        total = built.polynomial.put(_LABELS, Polynomial.of(number)) if more else built.polynomial
-        term = total - subject.formula
+        term = (built.polynomial.put(_LABELS, Polynomial.of(number)) if more else built.polynomial) - subject.formula
         if term:
             yield f", {_LABELS} = {number:,}" if more else "", term, extra
         if tied and not more and term + tied:
@@ -72,11 +71,11 @@ def _differences(subject: Subject, built: Counted) -> Iterator[tuple[str, Polyno
 
 
 def _tied(layer: Counted) -> Polynomial:
-    return Polynomial.total(line.polynomial() for line in layer.lines if line.alias_of and not line.buffer)
+    return total(line for line in layer.lines if line.alias_of and not line.buffer)
 
 
-def _choices(hint: Any, now: Any) -> tuple[Any, ...]:
-    """Return the other values of a flag or of a closed choice, or 1 for a missing number; other fields have no finite list of values."""
+def choices(hint: Any, now: Any = None) -> tuple[Any, ...]:
+    """Return the values of a flag or of a closed choice, and 1 for a number that is 0 now; other fields have no finite list of values."""
     if hint is bool:
         return (False, True)
     if get_origin(hint) is Literal:
@@ -84,5 +83,5 @@ def _choices(hint: Any, now: Any) -> tuple[Any, ...]:
     if get_origin(hint) is Annotated:
         return (1,) if now == 0 else ()
     if get_origin(hint) in {Union, UnionType}:
-        return tuple(value for part in get_args(hint) for value in _choices(part, now))
+        return tuple(value for part in get_args(hint) for value in choices(part, now))
     return ()

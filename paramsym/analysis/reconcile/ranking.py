@@ -6,16 +6,13 @@ shown. Combinations of two or three are tried only among the simplest ideas, so 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby, product, starmap
 
-from sympy import Symbol
-
 from paramsym.analysis.claim import Stated
 from paramsym.analysis.reconcile.edits import Edit, Structure
-from paramsym.analysis.reconcile.options import optional
-from paramsym.analysis.reconcile.resizing import by_size, resized, roots
+from paramsym.analysis.reconcile.resizing import by_size, roots
 from paramsym.analysis.reconcile.subject import Subject
 from paramsym.analysis.reconcile.whole import additional
 
@@ -130,8 +127,3 @@ class EditSearch:
 def _apart(one: Edit, other: Edit) -> bool:
     """Whether two edits can be combined: they change different tensors, and neither builds another layer."""
     return not (one.alone or other.alone or one.lines & other.lines or set(one.tensors) & set(other.tensors))
-
-
-def search(subject: Subject, others: Mapping[Symbol, Iterable[int]]) -> EditSearch:
-    """Return the search over all edits of a subject."""
-    return EditSearch(subject, [*resized(subject, others), *optional(subject)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -21,8 +22,9 @@ from paramsym.analysis.reconcile.answers import Answer, Reading, Reconciliation
 from paramsym.analysis.reconcile.comparison import against_layer, against_shapes
 from paramsym.analysis.reconcile.edits import Edit
 from paramsym.analysis.reconcile.lettered import against_formula, in_letters
-from paramsym.analysis.reconcile.ranking import EditSearch, Hit, search
-from paramsym.analysis.reconcile.resizing import impossible, symbols_of
+from paramsym.analysis.reconcile.options import optional
+from paramsym.analysis.reconcile.ranking import EditSearch, Hit
+from paramsym.analysis.reconcile.resizing import impossible, resized, symbols_of
 from paramsym.analysis.reconcile.subject import Subject
 from paramsym.analysis.reconcile.together import Row, Together, rows_of, together
 from paramsym.analysis.wording import written
@@ -106,17 +108,13 @@ def _row(name: str, layer: Counted, claim: Any, at: Any, others: Any) -> Row:
         return Row(name, sized, against_shapes(subject, claim))
     if in_letters(sized, claim):
         return Row(name, sized, against_formula(sized, claim, lambda subject, stated: _of_number(subject, stated, products=False)))
-    said = in_unit_of(subject, claims.read(claim, subject.sizes))
+    said = _in_unit_of(subject, claims.read(claim, subject.sizes))
     alone = Reconciliation(subject.name, subject.count, said.words, tuple(_answers(subject, said)[:_MOST]))
     return Row(name, sized, alone, said.stated)
 
 
-def in_unit_of(subject: Subject, said: Claim) -> Claim:
-    """Return a claim in the unit of the subject: a multiply-add is two FLOPs.
-
-    Raises:
-        ArgumentError: a claim in another unit.
-    """
+def _in_unit_of(subject: Subject, said: Claim) -> Claim:
+    """Return a claim in the unit of the subject: a multiply-add is two FLOPs."""
     if said.unit in {"", subject.unit}:
         return said
     if {said.unit, subject.unit} != {"FLOPs", "MACs"}:
@@ -135,7 +133,8 @@ def _answers(subject: Subject, said: Claim) -> list[Answer]:
     right = [_right(subject, said.stated)] if said.stated is not arithmetic and said.stated.allows(count) else []
     guess = _lettered(subject, arithmetic.factors)
     if arithmetic.allows(count):
-        words = [*_spelt_out(subject, said, arithmetic, guess), _that_is(subject, arithmetic)]
+        count_of = f"which is the count of {subject.name}" if arithmetic.exact else f"which is the count {count:,}, rounded"
+        words = [*_spelt_out(subject, said, arithmetic, guess), count_of]
         first = _right(subject, arithmetic) if said.formula is not None else Answer(Integer(0), arithmetic.value - count, _read(words))
         return [first, *right]
     found = _of_number(subject, arithmetic, products=False)
@@ -162,13 +161,14 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
     in_units = stated.binary is not None and stated.binary.allows(subject.count)
     if in_units and stated.digits >= _TELLING:
         return [_in_units(subject, stated)]
-    searched = _search_of(subject, tuple(symbols_of(subject).items()))
+    searched = _search_of(subject)
     if stated.exact:
         loose = claims.rounded(stated.value)
         if loose is not None and loose.allows(subject.count):
             return [_right(subject, loose)]
         hits = searched.exact(stated.value - subject.count, list(searched.roots(stated.value, stated.value)))
-        found = _with_products(subject, _merged(subject, hits, stated), stated.value) if products else _merged(subject, hits, stated)
+        found = _merged(subject, hits, stated)
+        found = _with_products(subject, found, stated.value) if products else found
         if found or loose is None:
             return found
         stated = loose
@@ -180,27 +180,26 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
         hits = [hit for hit in hits if hit.asked or (hit.cost < _OBVIOUS and stated.allows(_total(subject, hit)))]
     # A size that the user named is answered even if another size contradicts it.
     hits = [hit for hit in hits if hit.asked or all(impossible(subject, dict(edit.sizes)) == "" for edit in hit.edits if edit.sizes)]
+    hits.sort(key=lambda hit: hit.cost)
     # A rounded number is weak evidence: only the simplest answer is shown.
-    simplest = min((hit.cost for hit in hits), default=0.0)
-    return found + _merged(
-        subject, sorted((hit for hit in hits if every or hit.asked or hit.cost < simplest + _AS_SIMPLE), key=lambda hit: hit.cost), stated
-    )
+    return found + _merged(subject, [hit for hit in hits if every or hit.asked or hit.cost < hits[0].cost + _AS_SIMPLE], stated)
 
 
-def _search_of(subject: Subject, others: _Others) -> EditSearch:
+def _search_of(subject: Subject) -> EditSearch:
     """Return the search, cached for the next claim about the same layer; two layers of one size may have different letters."""
-    asked = (subject.layer, subject.root, tuple(subject.sizes.items()), others)
+    asked = (subject.layer, subject.root, tuple(subject.sizes.items()), tuple(symbols_of(subject).items()))
     try:
         hash(asked)
     except TypeError:  # a user's layer with a field that has no hash
-        return search(subject, dict(others))
+        return _search.__wrapped__(*asked)
     return _search(*asked)
 
 
 @lru_cache(maxsize=16)
 def _search(layer: Counted, root: Counted, sizes: tuple[tuple[Symbol, Dim], ...], others: _Others) -> EditSearch:
     del root, sizes  # part of the key: equal layers may come from different letters
-    return search(Subject(layer), dict(others))
+    subject, known = Subject(layer), dict(others)
+    return EditSearch(subject, [*resized(subject, known), *optional(subject)])
 
 
 def _merged(subject: Subject, hits: list[Hit], stated: Stated) -> list[Answer]:
@@ -219,8 +218,7 @@ def _merged(subject: Subject, hits: list[Hit], stated: Stated) -> list[Answer]:
         if not readings and not stated.exact and not stated.allows(total):
             note = _how_rounded(stated, total, hit)
         words = ", and ".join(edit.words for edit in hit.edits)
-        known = any(reading.words == words or (changes and _changes(reading.edits) == changes) for reading in readings)
-        if not known:
+        if not any(reading.words == words or (changes and _changes(reading.edits) == changes) for reading in readings):
             readings.append(Reading(words, hit.edits, note))
     difference = stated.value - subject.count
     return [
@@ -249,7 +247,8 @@ def _right(subject: Subject, stated: Stated) -> Answer:
     count = f"{subject.count:,}"
     bent = "" if stated.allows(subject.count) else stated.bent(subject.count)
     words = f"{count} is right" if stated.exact else f"{stated.words} is {count}, {bent}" if bent else ""
-    words = words or f"{stated.words} is right: {count} to {_digits(stated.digits)}"
+    digits = f"{stated.digits} significant digit{'s' if stated.digits > 1 else ''}" if stated.digits else "rounding"
+    words = words or f"{stated.words} is right: {count} to {digits}"
     return Answer(Integer(0), stated.value - subject.count, (Reading(words),))
 
 
@@ -257,10 +256,6 @@ def _in_units(subject: Subject, stated: Stated) -> Answer:
     value = stated.value if stated.binary is None else stated.binary.value
     words = f"{stated.words} is right if its unit is a power of 1024, not of 1000: {subject.count:,}, rounded"
     return Answer(Integer(0), value - subject.count, (Reading(words),))
-
-
-def _digits(digits: int) -> str:
-    return "rounding" if not digits else f"{digits} significant digit{'s' if digits > 1 else ''}"
 
 
 # Arithmetic -------------------------------------------------------------------------------------------------------------------
@@ -282,10 +277,6 @@ def _spelt_out(subject: Subject, said: Claim, arithmetic: Stated, guess: Polynom
     return parts
 
 
-def _that_is(subject: Subject, arithmetic: Stated) -> str:
-    return f"which is the count of {subject.name}" if arithmetic.exact else f"which is the count {subject.count:,}, rounded"
-
-
 def _between(formula: Polynomial | None, subject: Subject) -> list[str]:
     gap = Polynomial.of(0) if formula is None else formula - subject.formula
     signs = {number > 0 for number in gap.terms.values()}
@@ -301,29 +292,23 @@ def _times_off(claimed: int, value: int) -> str:
 
 def _lettered(subject: Subject, factors: tuple[int, ...]) -> Polynomial | None:
     """Read the factors of a product as sizes: 12*768*12 is L*H*A. Equal sizes are used in turn."""
-    if not factors:
-        return None
-    result, used = Polynomial.of(1), 0
-    taken: dict[int, int] = {}
+    meant: list[Dim] = []
+    taken: Counter[int] = Counter()
     for factor in factors:
         letters = sorted((s for s, size in subject.sizes.items() if size == factor), key=lambda s: s.name, reverse=True)
-        if letters:
-            used += 1
-            result = result * Polynomial.of(letters[taken.get(factor, 0) % len(letters)])
-            taken[factor] = taken.get(factor, 0) + 1
-        else:
-            result = result * Polynomial.of(factor)
-    return result if used > 1 else None
+        meant.append(letters[taken[factor] % len(letters)] if letters else factor)
+        taken[factor] += 1
+    return Polynomial.product(meant) if sum(isinstance(one, Symbol) for one in meant) > 1 else None
 
 
 def _run_together(subject: Subject, number: int) -> tuple[int, ...]:
     """Split the digits of a number into sizes if a formatter removed the asterisks: 12768768 is 12, 768, 768."""
-    sizes = {str(size) for size in subject.sizes.values() if isinstance(size, int) and size > 9}
+    sizes = sorted({str(size) for size in subject.whole.values() if size > 9}, key=len, reverse=True)
 
     def split(digits: str) -> tuple[int, ...]:
         if not digits:
             return ()
-        for size in sorted(sizes, key=len, reverse=True):
+        for size in sizes:
             if digits.startswith(size):
                 rest = split(digits[len(size) :])
                 if rest or digits == size:
@@ -335,7 +320,7 @@ def _run_together(subject: Subject, number: int) -> tuple[int, ...]:
 
 
 def _with_products(subject: Subject, found: list[Answer], value: int) -> list[Answer]:
-    sizes = {symbol: size for symbol, size in subject.sizes.items() if isinstance(size, int) and size > 1}
+    sizes = {symbol: size for symbol, size in subject.whole.items() if size > 1}
     products: dict[tuple[int, ...], tuple[Symbol, ...]] = {}
     for letters in _product_letters(sizes, value):
         numbers = tuple(sorted(sizes[letter] for letter in letters))

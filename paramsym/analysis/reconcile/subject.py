@@ -12,7 +12,7 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, per, substitute, symbols_in
-from paramsym.analysis.counted import Counted, lines, title, words
+from paramsym.analysis.counted import Counted, lines, numbers, title, words
 from paramsym.core.ledger import Line
 from paramsym.errors import SizeError
 
@@ -41,7 +41,7 @@ class Subject:
     @cached_property
     def whole(self) -> dict[Symbol, int]:
         """The sizes that are numbers."""
-        return {symbol: size for symbol, size in self.sizes.items() if isinstance(size, int)}
+        return numbers(self.sizes)
 
     @cached_property
     def used(self) -> dict[Symbol, int]:
@@ -146,18 +146,15 @@ def heads(line: Line) -> frozenset[Dim]:
     """The numbers of slices that a tensor's axes are made of: the first factor of an axis with several, the divisor of a lone quotient."""
     found: set[Dim] = set()
     for first, *others in line.axes:
-        if others:
-            found.add(first)
-        elif isinstance(first, Expr):
-            found.update(quotient.as_quotient()[1] for quotient in first.atoms(per) if isinstance(quotient, per))
+        found.update([first] if others else (divisor for _, divisor in _quotients(first)))
     return frozenset(slices for slices in found if not isinstance(slices, int) or slices > 1)
 
 
 def widths(line: Line) -> frozenset[Dim]:
     """The full widths of slices: H if an axis is A slices of H/A, or one such slice."""
-    found: set[Dim] = set()
-    for axis in line.axes:
-        for factor in axis:
-            if isinstance(factor, Expr):
-                found.update(quotient.as_quotient()[0] for quotient in factor.atoms(per) if isinstance(quotient, per))
-    return frozenset(found)
+    return frozenset(full for axis in line.axes for factor in axis for full, _ in _quotients(factor))
+
+
+def _quotients(size: Dim) -> list[tuple[Dim, Dim]]:
+    """Return the dividend and the divisor of every exact quotient in a size."""
+    return [quotient.as_quotient() for quotient in size.atoms(per) if isinstance(quotient, per)] if isinstance(size, Expr) else []

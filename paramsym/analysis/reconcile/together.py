@@ -50,7 +50,8 @@ class Together(Several[Answer]):
 
     def __str__(self) -> str:
         if self.answers:
-            return "\n".join(f"{_in_all(self.rows)}: {answer.words if self.by_reading else answer}" for answer in self.answers)
+            rows = "both rows" if len(self.rows) == 2 else f"all {len(self.rows)} rows"
+            return "\n".join(f"in {rows}: {answer.words if self.by_reading else answer}" for answer in self.answers)
         return "\n".join([f"no one term fits all {len(self.rows)} claims; each alone:", *(f"{row.name}: {row.alone}" for row in self.rows)])
 
     def table(self) -> Table:
@@ -66,17 +67,14 @@ class Together(Several[Answer]):
         return Table(header, tuple(rows), (), f"{len(self.rows)} claims{said}", PAPER)
 
 
-def _in_all(rows: Sequence[Row]) -> str:
-    return f"in {'both' if len(rows) == 2 else f'all {len(rows)}'} rows"
-
-
 def rows_of(counted: Any, claim: Any, at: Any) -> list[tuple[str, Any, Any, Any]] | None:
     """Return name, counted layer or cost, claim and sizes of every row of several claims; None for one claim.
 
     Raises:
         ArgumentError: the numbers of layers, claims and sizes differ, or there are no claims, or too many.
     """
-    if isinstance(claim, Mapping) and claim and all(_is_claim(one) for one in claim.values()) and not _are_tensors(counted, claim):
+    named = isinstance(claim, Mapping) and claim and all(isinstance(one, int | str | Expr | Counted) for one in claim.values())
+    if named and not _are_tensors(counted, claim):
         if at is not None:
             raise ArgumentError(f"at is {at!r}, but the claims are already named for {', '.join(map(str, claim))}; give one of them.")
         claims, sizes = list(claim.values()), list(claim)
@@ -93,10 +91,6 @@ def rows_of(counted: Any, claim: Any, at: Any) -> list[tuple[str, Any, Any, Any]
         raise ArgumentError(message)
     names = [str(size) if isinstance(size, str) else str(number) for number, size in enumerate(sizes, 1)]
     return list(zip(names, layers, claims, sizes, strict=True))
-
-
-def _is_claim(value: object) -> bool:
-    return isinstance(value, int | str | Expr | Counted)
 
 
 def _are_tensors(counted: object, claim: Mapping[Any, Any]) -> bool:
@@ -135,9 +129,7 @@ def _terms(rows: Sequence[Row], candidates: Callable[[Row], Sequence[Answer]]) -
             term = Polynomial.of(answer.term)
             if term and (term in seen or _fits(term, rows, subjects)):
                 seen.setdefault(term, []).append((place, answer))
-    for hits in sorted(
-        seen.values(), key=lambda hits: (len(hits[0][1].readings[0].edits), -len(hits), min(hits, key=lambda hit: hit[0])[0])
-    ):
+    for hits in sorted(seen.values(), key=lambda hits: (len(hits[0][1].readings[0].edits), -len(hits), min(place for place, _ in hits))):
         first = hits[0][1]
         yield replace(first, difference=first.term, chance=min(hit.chance for _, hit in hits), value=None)
 

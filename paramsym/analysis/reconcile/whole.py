@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.analysis.conventions import conventions
+from paramsym.analysis.counted import total
 from paramsym.analysis.derivation import shown
 from paramsym.analysis.reconcile.edits import Edit, Structure, fixed
 from paramsym.analysis.ways import ways
@@ -33,7 +34,7 @@ def _ties_undone(structure: Structure) -> Iterator[Edit]:
         words = f"{line.name} counted beside {line.alias_of}, to which it is tied"
         yield fixed(subject, line.polynomial(), words, 0.8, [line.name])
     if len(aliases) > 1:
-        yield fixed(subject, _total(aliases), f"tied tensors counted under each name: {listed(names)}", 0.75, names)
+        yield fixed(subject, total(aliases), f"tied tensors counted under each name: {listed(names)}", 0.75, names)
 
 
 def _ties_done(structure: Structure) -> Iterator[Edit]:
@@ -65,7 +66,7 @@ def _buffers(structure: Structure) -> Iterator[Edit]:
     kinds += [(f"the buffers {name}", [line for line in buffers if line.path[-1] == name], 1.1) for name in names if len(names) > 1]
     for words, some, cost in kinds:
         if some:
-            yield fixed(structure.subject, _total(some), f"{words} counted as well", cost, [line.name for line in some])
+            yield fixed(structure.subject, total(some), f"{words} counted as well", cost, [line.name for line in some])
 
 
 def _norms_as_matrices(structure: Structure) -> Iterator[Edit]:
@@ -73,8 +74,8 @@ def _norms_as_matrices(structure: Structure) -> Iterator[Edit]:
     weights = [i for i, line in enumerate(structure.lines) if line.role == "scale" and len(line.shape) == 1 and not line.spans]
     if weights:
         factors = {i: Polynomial.product(structure.lines[i].factors) - Polynomial.of(1) for i in weights}
-        total = Polynomial.total(structure.subject.polynomials[i] * more for i, more in factors.items())
-        yield fixed(structure.subject, total, "the weights of norms counted as matrices", 1.2, structure.named(weights))
+        term = Polynomial.total(structure.subject.polynomials[i] * more for i, more in factors.items())
+        yield fixed(structure.subject, term, "the weights of norms counted as matrices", 1.2, structure.named(weights))
 
 
 def _biases_added(structure: Structure) -> Iterator[Edit]:
@@ -83,8 +84,8 @@ def _biases_added(structure: Structure) -> Iterator[Edit]:
     bare = [i for i in range(len(structure.lines)) if _could_have_bias(structure, i) and structure.paths[i][:-1] not in biased]
     amounts = {i: _bias_of(structure.lines[i]) for i in bare}
     if len(bare) > 1:
-        total = Polynomial.total(amounts.values())
-        yield fixed(structure.subject, total, "a bias counted for every matrix that has none", 1.0, structure.named(bare))
+        every = Polynomial.total(amounts.values())
+        yield fixed(structure.subject, every, "a bias counted for every matrix that has none", 1.0, structure.named(bare))
     for i, amount in amounts.items():
         words = f"a bias counted for {structure.names.tensor(structure.lines[i])}, which has none"
         yield fixed(structure.subject, amount, words, 1.35, structure.named([i]))
@@ -94,8 +95,8 @@ def _norms_added(structure: Structure) -> Iterator[Edit]:
     """A scale and a shift for every output of a convolution, in a network without norms."""
     kernels = [i for i, line in enumerate(structure.lines) if _could_have_bias(structure, i) and len(line.shape) > 2]
     if kernels and "norm" not in structure.kinds:
-        total = Polynomial.total(_bias_of(structure.lines[i]) for i in kernels) * Polynomial.of(2)
-        yield fixed(structure.subject, total, "a norm counted behind every convolution", 1.2, structure.named(kernels))
+        term = Polynomial.total(_bias_of(structure.lines[i]) for i in kernels) * Polynomial.of(2)
+        yield fixed(structure.subject, term, "a norm counted behind every convolution", 1.2, structure.named(kernels))
 
 
 def _sharded(structure: Structure) -> Iterator[Edit]:
@@ -112,10 +113,6 @@ def _sharded(structure: Structure) -> Iterator[Edit]:
         biases = Polynomial.product((shards, tables[0].sizes[-1]))
         beside = f"{words}, as well as a bias for {structure.names.tensor(tables[0])}, which has none"
         yield fixed(structure.subject, copies + biases, beside, 1.44, (*names, tables[0].name))
-
-
-def _total(lines: list[Line]) -> Polynomial:
-    return Polynomial.total(line.polynomial() for line in lines)
 
 
 def _could_have_bias(structure: Structure, i: int) -> bool:
