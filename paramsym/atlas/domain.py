@@ -8,7 +8,7 @@ from typing import Any
 
 from paramsym.atlas.expression import OutsideError, chosen, evaluated
 from paramsym.atlas.indices import indices
-from paramsym.atlas.values import Value
+from paramsym.atlas.values import Value, object_of
 from paramsym.models.keys import shown
 
 BEYOND = 64
@@ -117,7 +117,7 @@ def _of_layers(values: Mapping[str, Value], key: str, word: str, settings: Value
     if not isinstance(held, tuple):
         raise OutsideError(f"{key} is not a list.")
     digits = len(str(len(held) - 1))
-    return ("{}", *((str(number).zfill(digits), settings) for number, one in enumerate(held) if one == word))
+    return object_of({str(number).zfill(digits): settings for number, one in enumerate(held) if one == word})
 
 
 def _list(values: Mapping[str, Value], size: Any, laws: Any) -> Value:

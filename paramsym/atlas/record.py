@@ -29,6 +29,7 @@ from importlib.resources import files
 from typing import Any, NoReturn
 
 from paramsym.atlas.expression import OPERATIONS
+from paramsym.atlas.values import recorded_value
 from paramsym.errors import ConfigError
 
 FORMAT = 1
@@ -183,9 +184,9 @@ def checked(text: bytes) -> Mapping[str, Any]:
     _check_size(record)
     try:
         _check(record)
+        return _frozen(record)
     except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
         _refuse(f"is incomplete: {type(error).__name__} {str(error)[:60]}")
-    return _frozen(record)
 
 
 def _refuse(what: str) -> NoReturn:
@@ -366,26 +367,24 @@ def _check_atom(what: Any) -> None:
 
 def _frozen(record: Any) -> Any:
     """Return the record with the values of keys in comparable form: lists as tuples."""
-    from paramsym.atlas.values import frozen_value
-
     for one in record["classes"].values():
         for domain in one["keys"].values():
-            _freeze_domain(domain, frozen_value)
-        one["unseen"] = [[a, frozen_value(b), c, frozen_value(d)] for a, b, c, d in one["unseen"]]
+            _freeze_domain(domain)
+        one["unseen"] = [[a, recorded_value(b), c, recorded_value(d)] for a, b, c, d in one["unseen"]]
     return record
 
 
-def _freeze_domain(domain: Any, frozen_value: Any) -> None:
+def _freeze_domain(domain: Any) -> None:
     if "words" in domain:
-        domain["words"] = [frozen_value(one) for one in domain["words"]]
+        domain["words"] = [recorded_value(one) for one in domain["words"]]
     if "absent" in domain:
-        domain["absent"] = frozen_value(domain["absent"])
+        domain["absent"] = recorded_value(domain["absent"])
     if "entries" in domain:
-        _freeze_domain(domain["entries"], frozen_value)
+        _freeze_domain(domain["entries"])
     for which in ("missing", "null"):
         if which in domain and domain[which][0] == "is":
-            domain[which] = ["is", frozen_value(domain[which][1])]
+            domain[which] = ["is", recorded_value(domain[which][1])]
         elif which in domain and domain[which][0] == "each":
-            domain[which] = [*domain[which][:3], frozen_value(domain[which][3])]
+            domain[which] = [*domain[which][:3], recorded_value(domain[which][3])]
         elif which in domain and domain[which][0] == "cases":
-            domain[which][2] = [[seen, frozen_value(result)] for seen, result in domain[which][2]]
+            domain[which][2] = [[seen, recorded_value(result)] for seen, result in domain[which][2]]

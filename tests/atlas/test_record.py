@@ -117,6 +117,26 @@ def test_settings_of_single_layers() -> None:
         read(settings={"1": {"width": 3}})
 
 
+def test_objects_are_the_same_in_any_order_of_their_keys() -> None:
+    """JSON objects have no order: a value of a record, one inside another, and that of a configuration are compared by their keys."""
+    record = copy.deepcopy(RECORD)
+    word = ["{}", ["b", ["{}", ["d", 2], ["c", 1]]], ["a", [0.5]]]
+    record["classes"]["Toy"]["keys"]["rate"]["words"] = [word]
+    read_again = parsed(packed(record))
+    for config in ({"a": [0.5], "b": {"c": 1, "d": 2}}, {"b": {"d": 2, "c": 1}, "a": [0.5]}):
+        assert values_of({"rate": config}, read_again, read_again["classes"]["Toy"])["hidden_size"] == 8
+    for other in ({"a": [0.5], "b": {"c": 2, "d": 1}}, {"a": [0.5]}, {"b": {"c": 1, "d": 2}, "a": [0.5], "e": None}):
+        with pytest.raises(OutsideError, match="rate is"):
+            values_of({"rate": other}, read_again, read_again["classes"]["Toy"])
+
+
+@pytest.mark.parametrize("value", [["{}", 3], ["{}", ["a", 1]], [["{}"]], {"a": ["{}", [1, 2]]}])
+def test_a_list_is_never_taken_for_an_object(value: Any) -> None:
+    """Records mark objects by a word at the beginning of a list; a configuration has no such lists."""
+    with pytest.raises(ConfigError, match=r"begins with '\{\}'"):
+        read(rate=value)
+
+
 def test_a_missing_list_of_numbered_layers() -> None:
     """The layers whose number leaves the remainder 1 when divided by 3; of 8 layers 1, 4 and 7, by hand."""
     record = parsed(packed(RECORD))
@@ -208,6 +228,8 @@ def test_labels_are_counted() -> None:
         changed("classes", "Toy", "keys", "hidden_size", "missing", to=["each", "kinds", "a"]),
         changed("classes", "Toy", "keys", "hidden_size", "missing", to=["each", 3, "a", {}]),
         changed("classes", "Toy", "keys", "kinds", "length", to=[1]),
+        changed("classes", "Toy", "keys", "rate", "words", to=[["{}", 3]]),
+        changed("classes", "Toy", "keys", "rate", "words", to=[["{}", [["a"], 3]]]),
         changed("classes", "Toy", "unseen", to=[[1]]),
         changed("classes", "Toy", "needs", to=[[1, 2]]),
         changed("classes", "Toy", "certificate", to=3),

@@ -24,7 +24,7 @@ from torch.utils._device import _device_constructors
 from transformers.configuration_utils import PreTrainedConfig
 
 from paramsym.atlas.domain import default
-from paramsym.atlas.values import Value, frozen_value
+from paramsym.atlas.values import Value, frozen_value, object_of
 
 transformers.logging.set_verbosity_error()
 logging.disable(logging.WARNING)
@@ -129,8 +129,8 @@ def class_named(name: str, model_type: str) -> Any:
     return found
 
 
-_ROPE = ("{}", ("rope_type", "default"), ("rope_theta", 10000.0))
-_TWO_ROPES = ("{}", ("full_attention", _ROPE), ("sliding_attention", _ROPE))
+_ROPE = object_of({"rope_type": "default", "rope_theta": 10000.0})
+_TWO_ROPES = object_of({"full_attention": _ROPE, "sliding_attention": _ROPE})
 _INDEXER = {"n_heads": 16, "kv_heads": 1, "head_dim": 256, "budget": 2048, "compress_ratio": 4}
 _SPARSE = {"num_hidden_layers": 4, "mlp_layer_types": ("dense", "sparse", "sparse", "sparse")}
 _EXPERTS = {"num_experts": 8, "moe_intermediate_size": 64, "top_k_experts": 2}
@@ -138,7 +138,7 @@ _EXPERTS = {"num_experts": 8, "moe_intermediate_size": 64, "top_k_experts": 2}
 STARTS: Mapping[str, Mapping[str, Value]] = {
     "autoformer": {"prediction_length": 24},
     "aya_vision": {"vision_config.num_attention_heads": 16},
-    "chameleon": {"vocabulary_map": ("{}", ("<image>", 8711))},
+    "chameleon": {"vocabulary_map": object_of({"<image>": 8711})},
     "cohere_compass": {"text_config.rope_parameters": _TWO_ROPES},
     "cohere_compass_text": {"rope_parameters": _TWO_ROPES},
     "dbrx": {"attn_config.rope_theta": 10000.0},
@@ -147,7 +147,7 @@ STARTS: Mapping[str, Mapping[str, Value]] = {
     "diffusion_gemma": {f"text_config.{key}": value for key, value in _EXPERTS.items()},
     "diffusion_gemma_text": _EXPERTS,
     "dots1": {"n_routed_experts": 128, "n_shared_experts": 2, "num_experts_per_tok": 6},
-    "emu3": {"vocabulary_map": ("{}", ("<image>", 151851))},
+    "emu3": {"vocabulary_map": object_of({"<image>": 151851})},
     "esm": {"vocab_size": 33},
     "granite4_vision": {"deepstack_layer_map": ((0, 1),), "downsample_rate": "4/8"},
     "hiera": {"decoder_hidden_size": 512, "decoder_depth": 8, "decoder_num_heads": 16},
