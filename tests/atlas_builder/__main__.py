@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import transformers
+from atlas_builder.narrowing import stays_held
 from atlas_builder.recording import NotAdmittedError, entry_of
 from atlas_builder.reference import class_named, config_class_of
 from transformers.models.auto import modeling_auto
@@ -68,8 +69,12 @@ def rebuild(model_type: str, name: str, seconds: int, into: Path, *, held: bool 
         class_named(name, model_type)  # imported here, once for all classes of a type
     file = into / f"{model_type}.json.gz"
     record = _plain(file) if file.exists() else blank(model_type)
-    record["classes"].pop(name, None)
-    record["refused"].pop(name, None)
+    entries = parsed(file.read_bytes())["classes"] if file.exists() else {}
+    order = list(dict.fromkeys([*classes_of(model_type), *entries]))
+    held = held or stays_held(name, entries, order)
+    others = {one: entries[one] for one in order if one in entries and one != name}
+    for outcomes in (record["classes"], record["refused"]):
+        outcomes.pop(name, None)
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -79,7 +84,7 @@ def rebuild(model_type: str, name: str, seconds: int, into: Path, *, held: bool 
         signal.signal(signal.SIGXCPU, signal.SIG_DFL)
         gc.freeze()
         gc.set_threshold(50_000, 20, 20)
-        answer = _derived(model_type, name, seconds, list(record["classes"].values()), held=held)
+        answer = _derived(model_type, name, seconds, others, held=held)
         with os.fdopen(writing, "w") as pipe:
             json.dump(answer, pipe)
         os._exit(0)
@@ -106,7 +111,7 @@ def _plain(file: Path) -> dict[str, Any]:
     return found
 
 
-def _derived(model_type: str, name: str, seconds: int, others: Sequence[Mapping[str, Any]], *, held: bool) -> dict[str, Any]:
+def _derived(model_type: str, name: str, seconds: int, others: Mapping[str, Mapping[str, Any]], *, held: bool) -> dict[str, Any]:
     try:
         entry, inside = entry_of(model_type, class_named(name, model_type), seconds, others, held=held)
     except NotAdmittedError as error:

@@ -14,6 +14,7 @@ from typing import Any
 
 from atlas_builder.exploring import _ABSENT, _DEPTH, _TOKEN, COMMON_KEYS, INNER, Explorer, Point, _others
 from atlas_builder.fitting import Fitter, NoFitError, is_whole, listed, told_apart
+from atlas_builder.narrowing import base_of, narrow
 from atlas_builder.reference import _LAYERS, PROPERTIES, Reference, RefusedError, Seen, config_class_of, unresolved
 from atlas_builder.rows import Ledger, Rows, template_of
 from atlas_builder.sets import set_law
@@ -47,6 +48,7 @@ class Entry:
     explorer: Explorer
     ledger: Ledger = field(default_factory=Ledger)
     seconds: float = 30
+    base: tuple[str, Mapping[str, Any]] | None = None
     longest_fit: float = 8
 
     @property
@@ -167,6 +169,13 @@ class Entry:
     # The entry ----------------------------------------------------------------------------------------------------------------
 
     def _entry(self) -> dict[str, Any]:
+        """Return the entry of what is known so far, within that of the base class."""
+        entry = self._unbounded_entry()
+        if self.base is not None:
+            narrow(entry, self.base[1], self.explorer.default.values)
+        return entry
+
+    def _unbounded_entry(self) -> dict[str, Any]:
         good = [seen for seen in self._all() if self._agrees(seen)]
         explorer = self.explorer
         telling = [key for key in explorer.telling if key in explorer.fields]
@@ -457,6 +466,8 @@ class Entry:
                 refused = found.startswith("refused")
                 if found == "exact" or (refused and turn and not full):  # a saved configuration has every key
                     continue
+                if refused and self.base is not None and seen is not origin:  # smaller than what the base was verified for
+                    continue
                 if refused and turn >= 2:
                     message = f"the defaults come out {found}"
                     raise NotAdmittedError(message)
@@ -521,7 +532,10 @@ class Entry:
             if one.kind == "rigid" or chance > (0.55 if one.active or one.moves or one.later else 0.2):
                 continue
             value = one.base
-            if is_whole(value) and one.kind in {"width", "count", "divisor", "pool"} and rng.random() < 0.55:
+            sized = is_whole(value) and one.kind in {"width", "count", "divisor", "pool"}
+            if sized and not _DEPTH.search(one.key) and rng.random() < 0.15:  # beyond a size that hides it, as a least width is
+                value = rng.choice((1, 2)) * rng.choice(explorer.sizes)
+            elif sized and rng.random() < 0.55:
                 grain = rng.choice([1, 1, 2, 4, 8, 16, one.step])
                 value = grain * rng.randint(0 if one.kind == "count" and rng.random() < 0.1 else 1, max(2, 3 * max(value, 4) // grain))
                 if (one.kind == "count" or _DEPTH.search(one.key)) and value > 12 and not _TOKEN.search(one.key):
@@ -564,6 +578,7 @@ class Entry:
             "refused": outcome["refused"],
             "ordered": all(self._in_order(seen) is not False for seen in self.explorer.samples),
             **({"held": True} if self.explorer.held else {}),
+            **({"within": self.base[0]} if self.base is not None else {}),
             **({"fixed": sorted(self.explorer.fixed)} if self.explorer.fixed else {}),
         }
         return entry
@@ -669,9 +684,9 @@ def _stated(row: Row, expressions: dict[str, int]) -> list[Any]:
 
 
 def entry_of(
-    model_type: str, model_class: Any, seconds: float, others: Sequence[Mapping[str, Any]] = (), *, held: bool = False
+    model_type: str, model_class: Any, seconds: float, others: Mapping[str, Mapping[str, Any]] | None = None, *, held: bool = False
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the entry of one class, and the keys that hold configurations; ``others`` are the entries of other classes of the type.
+    """Return the entry of one class, and the keys that hold configurations; ``others`` are the entries of other classes, the base first.
 
     ``held`` records the default alone: every key that can change a tensor is fixed there.
 
@@ -679,8 +694,11 @@ def entry_of(
         NotAdmittedError: with the reason.
     """
     reference = Reference(config_class_of(model_type), model_class)
-    told = Told() if held else told_by(others)
-    found = Entry(model_type, Explorer(reference, seconds * 0.6, told=told, held=held), seconds=seconds)
+    others = {} if held or others is None else others
+    base = base_of(others)
+    told = told_by(others.values()).plus(Told(fixed=tuple(others[base]["certificate"].get("fixed", ())) if base else ()))
+    explorer = Explorer(reference, seconds * 0.6, told=told, held=held)
+    found = Entry(model_type, explorer, seconds=seconds, base=(base, others[base]) if base else None)
     entry = found.derive()
     inside = found._record(entry)["inside"]
     accept_saved(entry, reference, inside)
