@@ -12,9 +12,10 @@ A record is an object of JSON, compressed by gzip, in one file for each model ty
      "refused": {class: reason}}
 
 ``domain`` has ``words`` (values seen), ``whole`` and ``number`` (least and largest; ``of`` if only its multiples), ``entries`` and
-``length`` of lists, ``any``, ``object``, ``derived`` (the reference replaces a given value with its own for a missing key), and the
-meanings of a ``missing`` key and of ``null``. ``paramsym.atlas.expression`` describes expressions, tests and sets. Nothing in a record is
-ever run as code. ``paramsym.atlas.timm`` and ``paramsym.atlas.diffusers`` say what the records of these libraries also have.
+``length`` of lists, ``layers`` (the domain of each key that single layers may set), ``any``, ``object``, ``derived`` (the reference
+replaces a given value with its own for a missing key), and the meanings of a ``missing`` key and of ``null``. ``paramsym.atlas.expression``
+describes expressions, tests and sets. Nothing in a record is ever run as code. ``paramsym.atlas.timm`` and ``paramsym.atlas.diffusers`` say
+what the records of these libraries also have.
 """
 
 from __future__ import annotations
@@ -255,6 +256,8 @@ def _check_domain(domain: Any) -> None:
             low, high = domain[which]
             _need(all(isinstance(one, int | float) for one in (low, high)), "has a range without numbers")
     _need(_is_number(domain.get("of", 1), int) and domain.get("of", 1) > 0, "has multiples of no number")
+    for one in domain.get("layers", {}).values():
+        _check_domain(one)
     if "entries" in domain:
         _check_domain(domain["entries"])
         _need("length" in domain, "has a list without a length")
@@ -379,8 +382,8 @@ def _freeze_domain(domain: Any) -> None:
         domain["words"] = [recorded_value(one) for one in domain["words"]]
     if "absent" in domain:
         domain["absent"] = recorded_value(domain["absent"])
-    if "entries" in domain:
-        _freeze_domain(domain["entries"])
+    for one in [*([domain["entries"]] if "entries" in domain else ()), *domain.get("layers", {}).values()]:
+        _freeze_domain(one)
     for which in ("missing", "null"):
         if which in domain and domain[which][0] == "is":
             domain[which] = ["is", recorded_value(domain[which][1])]

@@ -152,6 +152,14 @@ def test_layers_of_settings_of_their_own_are_given_whole() -> None:
             ps.from_config({"model_type": row["model_type"], **given})
 
 
+def test_settings_of_layers_that_change_no_tensor_are_read() -> None:
+    """NeoMME saves a window of attention for most layers; the width of the heads of one layer is another matter."""
+    windows = {"per_layer_config": {"1": {"sliding_window": 1024}, "5": {"sliding_window": None}}}
+    assert ps.from_config({"model_type": "neomme", **windows}).shapes() == ps.from_config({"model_type": "neomme"}).shapes()
+    with pytest.raises(ConfigError, match="per_layer_config is .*sliding_window of single layers"):
+        ps.from_config({"model_type": "neomme", "per_layer_config": {"1": {"head_dim": 32}}})
+
+
 def test_a_backbone_that_is_given_in_part_needs_its_stages() -> None:
     """Without a backbone transformers takes four stages of a ResNet; one without ``out_features`` has one, and other heads follow."""
     assert len(ps.from_config({"model_type": "upernet"}).shapes()) == 202

@@ -137,6 +137,19 @@ def test_a_list_is_never_taken_for_an_object(value: Any) -> None:
         read(rate=value)
 
 
+def test_settings_of_single_layers_that_no_tensor_depends_on() -> None:
+    """They are accepted with verified values; another key, an unverified value, and what is no layer are refused."""
+    record = copy.deepcopy(RECORD)
+    domain = {"words": [None], "layers": {"window": {"whole": [1, 64], "words": [None]}}, "missing": ["is", None], "unused": True}
+    record["classes"]["Toy"]["keys"]["per_layer"] = domain
+    again = parsed(packed(record))
+    for settings in (None, {}, {"0": {"window": 8}, "3": {"window": None}}, {"1": {}}):
+        assert values_of({"per_layer": settings}, again, again["classes"]["Toy"])["hidden_size"] == 8
+    for settings in ({"0": {"width": 8}}, {"0": {"window": 0}}, {"0": 8}, {"window": 8}, {"a": {"window": 8}}, [{"window": 8}]):
+        with pytest.raises(OutsideError, match=r"per_layer is .*window of single layers: null, whole numbers from 1"):
+            values_of({"per_layer": settings}, again, again["classes"]["Toy"])
+
+
 def test_a_missing_list_of_numbered_layers() -> None:
     """The layers whose number leaves the remainder 1 when divided by 3; of 8 layers 1, 4 and 7, by hand."""
     record = parsed(packed(RECORD))
@@ -229,6 +242,8 @@ def test_labels_are_counted() -> None:
         changed("classes", "Toy", "keys", "hidden_size", "missing", to=["each", 3, "a", {}]),
         changed("classes", "Toy", "keys", "kinds", "length", to=[1]),
         changed("classes", "Toy", "keys", "rate", "words", to=[["{}", 3]]),
+        changed("classes", "Toy", "keys", "rate", "layers", to={"x": {"whole": ["a", "b"]}}),
+        changed("classes", "Toy", "keys", "rate", "layers", to=[{}]),
         changed("classes", "Toy", "keys", "rate", "words", to=[["{}", [["a"], 3]]]),
         changed("classes", "Toy", "unseen", to=[[1]]),
         changed("classes", "Toy", "needs", to=[[1, 2]]),

@@ -15,15 +15,16 @@ from typing import Any
 from atlas_builder.exploring import _ABSENT, _DEPTH, _TOKEN, COMMON_KEYS, INNER, Explorer, Point, _others
 from atlas_builder.fitting import Fitter, NoFitError, is_whole, listed, told_apart
 from atlas_builder.narrowing import base_of, narrow
-from atlas_builder.reference import _LAYERS, PROPERTIES, Reference, RefusedError, Seen, config_class_of, unresolved
+from atlas_builder.reference import PROPERTIES, Reference, RefusedError, Seen, config_class_of, unresolved
 from atlas_builder.rows import Ledger, Rows, template_of
+from atlas_builder.saving import accept_saved
 from atlas_builder.sets import set_law
 from atlas_builder.told import Told, told_by
 
-from paramsym.atlas.domain import default, verified
+from paramsym.atlas.domain import default
 from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.predicting import Row, predicted, rows_of
-from paramsym.atlas.reading import flattened, values_of
+from paramsym.atlas.reading import values_of
 from paramsym.atlas.structure import Builder
 from paramsym.atlas.values import Value
 
@@ -703,17 +704,3 @@ def entry_of(
     inside = found._record(entry)["inside"]
     accept_saved(entry, reference, inside)
     return entry, inside
-
-
-def accept_saved(entry: dict[str, Any], reference: Reference, inside: Sequence[str]) -> None:
-    """Add the values that the saved default has for known keys to the verified ones: written out, they mean what they mean if missing.
-
-    If the default alone is recorded, the same holds for settings of single layers.
-    """
-    saved = reference.config_class(**reference.arguments(reference.start)).to_json_string(use_diff=False)
-    for key, value in flattened(json.loads(saved), frozenset(inside)):
-        domain = entry["keys"].get(key)
-        if entry["certificate"].get("held") and key.rpartition(".")[2] == _LAYERS and value is not None:
-            entry["keys"][key] = {"words": [None, value], "missing": ["is", None], "unused": True}
-        elif domain is not None and not domain.get("derived") and not verified(domain, value):
-            domain["words"] = [*domain.get("words", ()), value]

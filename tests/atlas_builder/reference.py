@@ -88,7 +88,7 @@ class Seen:
     tensors: Mapping[str, tuple[str, Any]]
 
 
-_LAYERS = "per_layer_config"
+LAYERS = "per_layer_config"
 PROPERTIES = ("out_features", "out_indices", "stage_names")
 _log: dict[int, tuple[Any, set[str]]] | None = None
 
@@ -224,17 +224,17 @@ class Reference:
         """Yield the keys of settings for single layers, with their domain, if all configurations save those of the layers of one kind."""
         for _, prefix in _owners_by_class(self.config_class(**self.arguments(self.start))):
             saved = self._saved(self.start, prefix)
-            settings = list((saved.get(_LAYERS) or {}).values())
+            settings = list((saved.get(LAYERS) or {}).values())
             for key, kinds in saved.items() if settings and all(one == settings[0] for one in settings) else ():
                 if isinstance(kinds, list) and all(isinstance(one, str) for one in kinds):
-                    word = kinds[int(next(iter(saved[_LAYERS])))]
+                    word = kinds[int(next(iter(saved[LAYERS])))]
                     rule = ["each", prefix + key, word, frozen_value(settings[0])]
                     if all(self._saves(one, prefix, rule) for one in [self.start, *points]):
-                        yield prefix + _LAYERS, {"missing": rule, "derived": True, "unused": True}
+                        yield prefix + LAYERS, {"missing": rule, "derived": True, "unused": True}
                         break
 
     def _saves(self, point: Mapping[str, Value], prefix: str, rule: Any) -> bool:
-        saved = frozen_value(self._saved(point, prefix).get(_LAYERS))
+        saved = frozen_value(self._saved(point, prefix).get(LAYERS))
         return saved in {None, ("{}",), default(rule, self.resolved(point))}
 
     def saved(self, point: Mapping[str, Value], key: str) -> Value:
