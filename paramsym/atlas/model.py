@@ -212,6 +212,6 @@ def _class(record: Mapping[str, Any], config: Mapping[str, Any], architecture: s
     if isinstance(name, str) and name in record["classes"]:
         return name
     if isinstance(name, str) and name in record["refused"]:
-        raise ConfigError(f"{name} is not in the atlas: {record['refused'][name]}")
+        raise ConfigError(f"{name} is not in the atlas: {record['refused'][name]}.")
     known = ", ".join(record["classes"]) or "none"
     raise ConfigError(f"architecture {ascii(name)[:60]} is not among those of {record['type']} in the atlas, which are {known}.")

@@ -21,6 +21,7 @@ from typing import Any
 
 import transformers
 from atlas_builder.narrowing import stays_held
+from atlas_builder.reasons import plain
 from atlas_builder.recording import NotAdmittedError, entry_of
 from atlas_builder.reference import class_named, config_class_of
 from transformers.models.auto import modeling_auto
@@ -97,7 +98,7 @@ def rebuild(model_type: str, name: str, seconds: int, into: Path, *, held: bool 
         record["classes"][name] = answer["entry"]
         record["inside"] = sorted({*record["inside"], *answer["inside"]})
     else:
-        record["refused"][name] = answer["refused"]
+        record["refused"][name] = plain(model_type, name, answer["refused"])
     content = packed(record)
     parsed(content)
     file.write_bytes(content)

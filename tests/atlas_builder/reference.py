@@ -130,7 +130,7 @@ def config_class_of(model_type: str) -> type[PreTrainedConfig]:
 def class_named(name: str, model_type: str) -> Any:
     """Return a model class by its name; some are exported by their own module only."""
     found = getattr(transformers, name, None)
-    if found is None or found.__module__ not in sys.modules:  # not exported, or in the place of a class whose package is missing
+    if not (isinstance(found, type) and issubclass(found, torch.nn.Module)):  # not exported, or its package is missing
         home = config_class_of(model_type).__module__.replace("configuration_", "modeling_")
         found = getattr(importlib.import_module(home), name)
     return found

@@ -18,7 +18,9 @@ from frameworks import imported
 import paramsym as ps
 from paramsym.atlas.predicting import predicted, rows_of
 from paramsym.atlas.record import packed, parsed, record_of, recorded_types
+from paramsym.atlas.timm import WRAPPERS
 from paramsym.errors import ConfigError
+from paramsym.models import family_of, model_types
 
 torch = imported("torch")
 transformers = imported("transformers")
@@ -265,3 +267,24 @@ def test_told_parts_divide_copies() -> None:
         "[[0, 1, 1, -1], [0, 0, 1, -1]]",
         "backbone_config.depths ['//', 96, 'reduction']",
     ]
+
+
+def mapped_classes() -> Iterator[tuple[str, str]]:
+    """Yield the classes of transformers' automatic classes for models, with their type."""
+    auto = importlib.import_module("transformers.models.auto.modeling_auto")
+    for mapping, classes in vars(auto).items():
+        if mapping.startswith("MODEL") and mapping.endswith("_MAPPING_NAMES"):
+            for model_type, names in classes.items():
+                yield from ((model_type, name) for name in ([names] if isinstance(names, str) else names))
+
+
+def test_every_class_of_the_automatic_classes_is_read_or_refused_with_a_reason() -> None:
+    """The families and the records have it, or the table of what the atlas does not contain says why not."""
+    without = []
+    for model_type, name in sorted(set(mapped_classes())):
+        read = {*(family_of(model_type).architectures if model_type in model_types() else ()), *WRAPPERS.get(model_type, ())}
+        record = record_of(model_type) if model_type in recorded_types() else {"classes": {}, "refused": {}}
+        if name not in {*read, *record["classes"]} and not record["refused"].get(name):
+            without.append((model_type, name))
+    assert without == []
+    assert len(set(mapped_classes())) > 1500
