@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from atlas_builder.narrowing import base_of, common, narrow, stays_held
+from atlas_builder.narrowing import base_of, common, fixed_in, narrow, stays_held
 
 from paramsym.atlas.domain import verified
 
@@ -109,6 +109,12 @@ def test_the_values_that_two_domains_share(one: dict[str, Any], other: dict[str,
     """In either order."""
     assert common(one, other) == both
     assert common(other, one) == both
+
+
+def test_fixed_keys_stay_fixed() -> None:
+    """Of a class that is derived again, and of the heads of a base."""
+    assert fixed_in(BASE) == ("depths",)
+    assert fixed_in(HEAD) == fixed_in(None) == ()
 
 
 def test_a_class_recorded_by_its_default_stays_so() -> None:

@@ -423,7 +423,7 @@ class Explorer:
                 if lined < 4:
                     self.lines.append((base, self.add(seen), found.key))
                     lined += 1
-        if len(found.pool) == 1:
+        if len(found.pool) == 1 and not found.alphabet:  # the pool of a list of words names its length
             found.kind = "rigid"
 
     def _probe_none(self, found: Field, base: int) -> None:

@@ -25,6 +25,11 @@ def is_held(entry: Mapping[str, Any]) -> bool:
     return bool(entry["certificate"].get("held"))
 
 
+def fixed_in(entry: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """Return the keys that an entry has with their defaults only, because no law was right for other values; they stay so."""
+    return () if entry is None else tuple(entry["certificate"].get("fixed", ()))
+
+
 def stays_held(name: str, entries: Mapping[str, Mapping[str, Any]], order: Sequence[str]) -> bool:
     """Whether only the default of a class is recorded: its record has no more, or that of the base class. An empty directory has none."""
     first = next((one for one in order if one in entries), name)
@@ -33,7 +38,7 @@ def stays_held(name: str, entries: Mapping[str, Mapping[str, Any]], order: Seque
 
 def narrow(entry: dict[str, Any], base: Mapping[str, Any], defaults: Mapping[str, Value]) -> None:
     """Take from the domains of an entry the values that the base was not verified for; the defaults stay."""
-    fixed = frozenset(base["certificate"].get("fixed", ()))
+    fixed = frozenset(fixed_in(base))
     for key, domain in entry["keys"].items():
         other = base["keys"].get(key)
         if other is None or domain.get("derived") or not _bounds(key, domain, other, fixed):

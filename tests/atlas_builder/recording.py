@@ -14,7 +14,7 @@ from typing import Any
 
 from atlas_builder.exploring import _ABSENT, _DEPTH, _TOKEN, COMMON_KEYS, INNER, Explorer, Point, _others
 from atlas_builder.fitting import Fitter, NoFitError, is_whole, listed, told_apart
-from atlas_builder.narrowing import base_of, narrow
+from atlas_builder.narrowing import base_of, fixed_in, narrow
 from atlas_builder.reference import PROPERTIES, Reference, RefusedError, Seen, config_class_of, unresolved
 from atlas_builder.rows import Ledger, Rows, template_of
 from atlas_builder.saving import accept_saved
@@ -547,6 +547,13 @@ class Entry:
                 value = one.draw(rng, point, explorer.origin.values, rng.random() < 0.2)
             point[one.key] = value
             changed.append(one.key)
+        held = [one.key for one in explorer.fields.values() if one.kind == "rigid"]
+        for key in (
+            sorted({*held, *explorer.unclear}) if changed else ()
+        ):  # a default that is written out stays, if it follows from another key
+            if rng.random() < 0.08 and explorer.default.values.get(key) is not None:
+                point[key] = explorer.default.values[key]
+                changed.append(key)
         for key, value in explorer.inner.items():  # a backbone that is given in part keeps its stages
             if key.rpartition(".")[2] in PROPERTIES and any(one.startswith(f"{key.rpartition('.')[0]}.") for one in changed):
                 point[key] = value
@@ -685,9 +692,17 @@ def _stated(row: Row, expressions: dict[str, int]) -> list[Any]:
 
 
 def entry_of(
-    model_type: str, model_class: Any, seconds: float, others: Mapping[str, Mapping[str, Any]] | None = None, *, held: bool = False
+    model_type: str,
+    model_class: Any,
+    seconds: float,
+    others: Mapping[str, Any] | None = None,
+    fixed: Sequence[str] = (),
+    *,
+    held: bool = False,
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the entry of one class, and the keys that hold configurations; ``others`` are the entries of other classes, the base first.
+    """Return the entry of one class, and the keys that hold configurations.
+
+    ``others`` are the entries of other classes, the base first; ``fixed`` are keys with their defaults only, besides those of the base.
 
     ``held`` records the default alone: every key that can change a tensor is fixed there.
 
@@ -697,7 +712,7 @@ def entry_of(
     reference = Reference(config_class_of(model_type), model_class)
     others = {} if held or others is None else others
     base = base_of(others)
-    told = told_by(others.values()).plus(Told(fixed=tuple(others[base]["certificate"].get("fixed", ())) if base else ()))
+    told = told_by(others.values()).plus(Told(fixed=(*fixed, *fixed_in(others[base] if base else None))))
     explorer = Explorer(reference, seconds * 0.6, told=told, held=held)
     found = Entry(model_type, explorer, seconds=seconds, base=(base, others[base]) if base else None)
     entry = found.derive()
