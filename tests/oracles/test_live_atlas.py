@@ -32,12 +32,22 @@ _TWO_ROPES = {"rope_parameters": {"full_attention": _ROPE, "sliding_attention": 
 _SPARSE = {"num_hidden_layers": 4, "mlp_layer_types": ["dense", "sparse", "sparse", "sparse"]}
 _EXPERTS = {"num_experts": 8, "moe_intermediate_size": 64, "top_k_experts": 2}
 _INDEXER = {"indexer_n_heads": 16, "indexer_kv_heads": 1, "indexer_head_dim": 256, "indexer_budget": 2048, "indexer_compress_ratio": 4}
+_LINES = {"long": 7, "mid": 5, "short": 3}
+_INTRACLASS = {
+    "reduce_channel": [1, 1, 0],
+    "return_channel": [1, 1, 0],
+    **{f"vertical_long_to_small_conv_{which}ratio": [[size, 1], [1, 1], [size // 2, 0]] for which, size in _LINES.items()},
+    **{f"horizontal_small_to_long_conv_{which}ratio": [[1, size], [1, 1], [0, size // 2]] for which, size in _LINES.items()},
+    **{f"symmetric_conv_long_{which}ratio": [[size, size], [1, 1], [size // 2, size // 2]] for which, size in _LINES.items()},
+}
+_DETECTION = {"intraclass_block_config": _INTRACLASS, "scale_factor_list": [1, 2, 4, 8], "kernel_list": [3, 2, 2]}
 NEEDED: dict[str, dict[str, Any]] = {
     "autoformer": {"prediction_length": 24, "context_length": 24, "feature_size": 9},
     "aya_vision": {"vision_config": {"num_attention_heads": 16}},
     "chameleon": {"vocabulary_map": {"<image>": 8711}},
     "cohere_compass": {"text_config": _TWO_ROPES},
     "cohere_compass_text": _TWO_ROPES,
+    "convnextv2": {"hidden_sizes": [96, 192, 384, 768]},
     "dbrx": {"attn_config": {"rope_theta": 10000.0}},
     "deepseek_ocr2": {"text_config": _SPARSE},
     "deepseek_ocr2_text": _SPARSE,
@@ -45,6 +55,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "diffusion_gemma_text": _EXPERTS,
     "dots1": {"n_routed_experts": 128, "n_shared_experts": 2, "num_experts_per_tok": 6},
     "esm": {"vocab_size": 33},
+    "focalnet": {"hidden_sizes": [192, 384, 768, 768]},
     "granite4_vision": {"deepstack_layer_map": [[0, 1]], "downsample_rate": "4/8"},
     "hunyuan_v1_dense": {"head_dim": 128},
     "hunyuan_v1_moe": {"head_dim": 128},
@@ -54,13 +65,18 @@ NEEDED: dict[str, dict[str, Any]] = {
     "ministral": {"head_dim": 128},
     "moonshine_streaming": {"num_key_value_heads": 8},
     "nemotron": {"head_dim": 128, "num_key_value_heads": 8},
+    "perceiver": {"num_cross_attention_heads": 1},
+    "pp_ocrv5_server_det": _DETECTION,
+    "pp_ocrv6_medium_det": _DETECTION,
     "qwen3_omni_moe_talker_text": {"shared_expert_intermediate_size": 768},
     "qwen4_exp": {"text_config": _INDEXER},
     "qwen4_exp_text": _INDEXER,
     "reformer": {"is_decoder": True},
+    "t5gemma": {"is_encoder_decoder": False},
     "t5gemma2_decoder": {"dropout_rate": 0.0},
     "t5gemma2_encoder": {"text_config": {"dropout_rate": 0.0}},
     "t5gemma2_text": {"dropout_rate": 0.0},
+    "vitmatte": {"fusion_hidden_sizes": [256, 128, 64, 32]},
     "wav2vec2-bert": {"vocab_size": 32},
 }
 """The keys that a configuration must have, because the reference cannot build a model from the defaults alone."""
