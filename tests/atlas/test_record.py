@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from paramsym.algebra.symbols import dims
 from paramsym.atlas.domain import default, said, verified
 from paramsym.atlas.expression import OutsideError, answer, chosen, evaluated
 from paramsym.atlas.indices import MOST_COPIES, indices
+from paramsym.atlas.model import _check_size
 from paramsym.atlas.predicting import predicted, rows_of
 from paramsym.atlas.reading import values_of
 from paramsym.atlas.record import LARGEST_RECORD, RecordError, packed, parsed, record_of
@@ -414,6 +416,14 @@ def test_defaults() -> None:
         default(["same", "a"], {})
     with pytest.raises(OutsideError, match="would have 2"):
         default(["list", 4, [["a", ["range", 0, 2]]]], {})
+
+
+def test_a_letter_of_a_list_is_as_large_as_the_verified_entries() -> None:
+    """A list of which one value was verified has numbers, though no range of them; there is no multiple of its largest."""
+    assert _check_size("depths_0", {"words": [None, (2, 8, 12)]}, dims("n")) is None
+    for size in (1, 13, 8):
+        with pytest.raises(OutsideError, match="depths_0 is"):
+            _check_size("depths_0", {"words": [None, (2, 8, 12)]}, size)
 
 
 def test_domains() -> None:
