@@ -17,6 +17,8 @@ KNOWN = {
         "gemma4_assistant",
         "Gemma4AssistantForCausalLM",
     ): "transformers does not build its default, whose text_config has inputs for each layer",
+    ("higgs_audio_v2_tokenizer", "HiggsAudioV2TokenizerModel"): "its module needs the package torchaudio; no laws have been sought yet",
+    ("perception_lm", ""): "transformers does not build its default, which names no network of timm",
     ("qwen3_omni_moe", "Qwen3OmniMoeForConditionalGeneration"): "transformers does not build its default: its talker has no "
     "shared_expert_intermediate_size",
     ("sapiens2", ""): "its head has no default sizes, and of Sapiens2Model only the default is recorded",
