@@ -184,10 +184,18 @@ def _architecture(config: Mapping[str, Any], architecture: str | None, reader: F
     plain = found.removeprefix("TF").removeprefix("Flax") if isinstance(found, str) else ""
     if plain in reader.architectures:
         advice = f"{plain} of another framework; the library reads its PyTorch names: pass architecture='{plain}'."
+    elif (why := _refusal(reader.model_type, found)) is not None:
+        advice = f"not among those of {reader.model_type} that can be read: {why}."
     else:
         known = ", ".join(reader.architectures)
         advice = f"not one of {reader.model_type}'s, which are {known}; pass one of them as architecture=."
     raise ConfigError(f"architecture {what} is {advice}")
+
+
+def _refusal(model_type: str, found: Any) -> str | None:
+    """Return why the atlas has no record of a class that the reference has for a type; None if nothing is said of it."""
+    refused: Mapping[str, str] = record_of(model_type)["refused"] if model_type in recorded_types() else {}
+    return refused.get(found) if isinstance(found, str) else None
 
 
 def _first_architecture(config: Mapping[str, Any]) -> Any:

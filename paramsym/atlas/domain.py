@@ -8,7 +8,7 @@ from typing import Any
 
 from paramsym.atlas.expression import OutsideError, chosen, evaluated
 from paramsym.atlas.indices import indices
-from paramsym.atlas.values import Value
+from paramsym.atlas.values import Value, object_of
 from paramsym.models.keys import shown
 
 BEYOND = 64
@@ -35,11 +35,21 @@ def verified(domain: Mapping[str, Any], value: Value) -> bool:
     if isinstance(value, int | float) and "number" in domain:
         return math.isfinite(value) and bool(domain["number"][0] <= value <= domain["number"][1])
     if isinstance(value, tuple) and value[:1] == ("{}",):
-        return bool(domain.get("object"))
+        return bool(domain.get("object")) or ("layers" in domain and _of_layers_verified(domain["layers"], value))
     if isinstance(value, tuple) and "entries" in domain:
         low, high = domain["length"]
         return low <= len(value) <= high and all(verified(domain["entries"], one) for one in value)
     return False
+
+
+def _of_layers_verified(domains: Mapping[str, Any], value: Value) -> bool:
+    """Whether each layer that an object has settings for has known ones with verified values."""
+    for number, settings in value[1:]:
+        if not number.isdigit() or not isinstance(settings, tuple) or settings[:1] != ("{}",):
+            return False
+        if not all(name in domains and verified(domains[name], one) for name, one in settings[1:]):
+            return False
+    return True
 
 
 def largest(low: int, high: int) -> int:
@@ -63,6 +73,8 @@ def said(domain: Mapping[str, Any]) -> str:
     if "entries" in domain:
         low, high = domain["length"]
         words.append(f"lists of {low} to {high} entries of: {said(domain['entries'])}")
+    if "layers" in domain:
+        words += [f"{name} of single layers: {said(one)}" for name, one in domain["layers"].items()]
     return ", ".join(words) or "its default"
 
 
@@ -117,7 +129,7 @@ def _of_layers(values: Mapping[str, Value], key: str, word: str, settings: Value
     if not isinstance(held, tuple):
         raise OutsideError(f"{key} is not a list.")
     digits = len(str(len(held) - 1))
-    return ("{}", *((str(number).zfill(digits), settings) for number, one in enumerate(held) if one == word))
+    return object_of({str(number).zfill(digits): settings for number, one in enumerate(held) if one == word})
 
 
 def _list(values: Mapping[str, Value], size: Any, laws: Any) -> Value:

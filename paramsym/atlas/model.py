@@ -102,10 +102,12 @@ def _check_size(name: str, domain: Mapping[str, Any], size: Count) -> None:
     if isinstance(size, int):
         check_verified(name, domain, size)
         return
-    tried = [one for one in domain["words"] if type(one) is int] if "whole" not in domain else domain["whole"]
-    low, high = min(tried), max(tried)
+    words = domain.get("words", ())
+    tried = domain.get("whole") or [one for one in words if type(one) is int]
+    entries = [one for word in words if isinstance(word, tuple) for _, one in _entries("", word) if type(one) is int]
+    low, high = min(tried or entries), max(tried or entries)
     at_most(low, size, "the least verified size", name)
-    at_most(size, largest(low, high), name, "the largest verified size")
+    at_most(size, largest(low, high) if tried else high, name, "the largest verified size")
     divides(domain.get("of", 1), size, "the unit of the verified sizes", name)
 
 
@@ -212,6 +214,6 @@ def _class(record: Mapping[str, Any], config: Mapping[str, Any], architecture: s
     if isinstance(name, str) and name in record["classes"]:
         return name
     if isinstance(name, str) and name in record["refused"]:
-        raise ConfigError(f"{name} is not in the atlas: {record['refused'][name]}")
+        raise ConfigError(f"{name} is not in the atlas: {record['refused'][name]}.")
     known = ", ".join(record["classes"]) or "none"
     raise ConfigError(f"architecture {ascii(name)[:60]} is not among those of {record['type']} in the atlas, which are {known}.")

@@ -12,9 +12,10 @@ A record is an object of JSON, compressed by gzip, in one file for each model ty
      "refused": {class: reason}}
 
 ``domain`` has ``words`` (values seen), ``whole`` and ``number`` (least and largest; ``of`` if only its multiples), ``entries`` and
-``length`` of lists, ``any``, ``object``, ``derived`` (the reference replaces a given value with its own for a missing key), and the
-meanings of a ``missing`` key and of ``null``. ``paramsym.atlas.expression`` describes expressions, tests and sets. Nothing in a record is
-ever run as code. ``paramsym.atlas.timm`` and ``paramsym.atlas.diffusers`` say what the records of these libraries also have.
+``length`` of lists, ``layers`` (the domain of each key that single layers may set), ``any``, ``object``, ``derived`` (the reference
+replaces a given value with its own for a missing key), and the meanings of a ``missing`` key and of ``null``. ``paramsym.atlas.expression``
+describes expressions, tests and sets. Nothing in a record is ever run as code. ``paramsym.atlas.timm`` and ``paramsym.atlas.diffusers`` say
+what the records of these libraries also have.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from importlib.resources import files
 from typing import Any, NoReturn
 
 from paramsym.atlas.expression import OPERATIONS
+from paramsym.atlas.values import recorded_value
 from paramsym.errors import ConfigError
 
 FORMAT = 1
@@ -183,9 +185,9 @@ def checked(text: bytes) -> Mapping[str, Any]:
     _check_size(record)
     try:
         _check(record)
+        return _frozen(record)
     except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
         _refuse(f"is incomplete: {type(error).__name__} {str(error)[:60]}")
-    return _frozen(record)
 
 
 def _refuse(what: str) -> NoReturn:
@@ -254,6 +256,8 @@ def _check_domain(domain: Any) -> None:
             low, high = domain[which]
             _need(all(isinstance(one, int | float) for one in (low, high)), "has a range without numbers")
     _need(_is_number(domain.get("of", 1), int) and domain.get("of", 1) > 0, "has multiples of no number")
+    for one in domain.get("layers", {}).values():
+        _check_domain(one)
     if "entries" in domain:
         _check_domain(domain["entries"])
         _need("length" in domain, "has a list without a length")
@@ -366,26 +370,24 @@ def _check_atom(what: Any) -> None:
 
 def _frozen(record: Any) -> Any:
     """Return the record with the values of keys in comparable form: lists as tuples."""
-    from paramsym.atlas.values import frozen_value
-
     for one in record["classes"].values():
         for domain in one["keys"].values():
-            _freeze_domain(domain, frozen_value)
-        one["unseen"] = [[a, frozen_value(b), c, frozen_value(d)] for a, b, c, d in one["unseen"]]
+            _freeze_domain(domain)
+        one["unseen"] = [[a, recorded_value(b), c, recorded_value(d)] for a, b, c, d in one["unseen"]]
     return record
 
 
-def _freeze_domain(domain: Any, frozen_value: Any) -> None:
+def _freeze_domain(domain: Any) -> None:
     if "words" in domain:
-        domain["words"] = [frozen_value(one) for one in domain["words"]]
+        domain["words"] = [recorded_value(one) for one in domain["words"]]
     if "absent" in domain:
-        domain["absent"] = frozen_value(domain["absent"])
-    if "entries" in domain:
-        _freeze_domain(domain["entries"], frozen_value)
+        domain["absent"] = recorded_value(domain["absent"])
+    for one in [*([domain["entries"]] if "entries" in domain else ()), *domain.get("layers", {}).values()]:
+        _freeze_domain(one)
     for which in ("missing", "null"):
         if which in domain and domain[which][0] == "is":
-            domain[which] = ["is", frozen_value(domain[which][1])]
+            domain[which] = ["is", recorded_value(domain[which][1])]
         elif which in domain and domain[which][0] == "each":
-            domain[which] = [*domain[which][:3], frozen_value(domain[which][3])]
+            domain[which] = [*domain[which][:3], recorded_value(domain[which][3])]
         elif which in domain and domain[which][0] == "cases":
-            domain[which][2] = [[seen, frozen_value(result)] for seen, result in domain[which][2]]
+            domain[which][2] = [[seen, recorded_value(result)] for seen, result in domain[which][2]]

@@ -6,8 +6,12 @@ import math
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from paramsym.errors import ConfigError
+
 Value: TypeAlias = Any
-"""None, bool, int, float, str, or a tuple of those; an object is a tuple that begins with ``"{}"``, of pairs."""
+"""None, bool, int, float, str, or a tuple of those; an object is a tuple that begins with ``"{}"``, of pairs sorted by their keys."""
+
+_OBJECT = "{}"
 
 
 def frozen_value(value: Any) -> Value:
@@ -23,11 +27,38 @@ def frozen_value(value: Any) -> Value:
     if isinstance(value, str):
         return {"inf": "Infinity", "-inf": "-Infinity"}.get(value, value)
     if isinstance(value, Mapping):
-        return ("{}", *((str(key), frozen_value(inner)) for key, inner in value.items()))
+        return object_of({str(key): frozen_value(inner) for key, inner in value.items()})
     if isinstance(value, list | tuple):
+        if list(value[:1]) == [_OBJECT]:
+            raise ConfigError(f"a list begins with {_OBJECT!r}, which marks an object in records; no key has such a list.")
         return tuple(frozen_value(inner) for inner in value)
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if value is None or isinstance(value, bool | int | float):
         return value
     return str(value)
+
+
+def object_of(pairs: Mapping[str, Value]) -> Value:
+    """Return an object; the order in which its keys are written means nothing.
+
+    >>> object_of({"b": 1, "a": 2}) == object_of({"a": 2, "b": 1})
+    True
+    """
+    return (_OBJECT, *sorted(pairs.items(), key=lambda pair: pair[0]))
+
+
+def recorded_value(value: Any) -> Value:
+    """Return a value of a record in hashable form; records keep an object as a list of its marker and its pairs.
+
+    Raises:
+        TypeError, ValueError: an object whose entries are no pairs.
+
+    >>> recorded_value([1, ["{}", ["b", 2], ["a", [3]]]])
+    (1, ('{}', ('a', (3,)), ('b', 2)))
+    """
+    if not isinstance(value, list | tuple):
+        return frozen_value(value)
+    if list(value[:1]) == [_OBJECT]:
+        return object_of({key: recorded_value(inner) for key, inner in value[1:]})
+    return tuple(recorded_value(inner) for inner in value)

@@ -152,6 +152,14 @@ def test_layers_of_settings_of_their_own_are_given_whole() -> None:
             ps.from_config({"model_type": row["model_type"], **given})
 
 
+def test_settings_of_layers_that_change_no_tensor_are_read() -> None:
+    """NeoMME saves a window of attention for most layers; the width of the heads of one layer is another matter."""
+    windows = {"per_layer_config": {"1": {"sliding_window": 1024}, "5": {"sliding_window": None}}}
+    assert ps.from_config({"model_type": "neomme", **windows}).shapes() == ps.from_config({"model_type": "neomme"}).shapes()
+    with pytest.raises(ConfigError, match=r"per_layer_config is .*sliding_window of single layers"):
+        ps.from_config({"model_type": "neomme", "per_layer_config": {"1": {"head_dim": 32}}})
+
+
 def test_a_backbone_that_is_given_in_part_needs_its_stages() -> None:
     """Without a backbone transformers takes four stages of a ResNet; one without ``out_features`` has one, and other heads follow."""
     assert len(ps.from_config({"model_type": "upernet"}).shapes()) == 202
@@ -191,6 +199,20 @@ def test_classes_are_chosen_and_refused_by_name() -> None:
     assert ps.from_config(config).architecture == "OpenAIGPTLMHeadModel"
     with pytest.raises(ConfigError, match="OpenAIGPTNone' is not among those of openai-gpt"):
         ps.from_config(config, architecture="OpenAIGPTNone")
+
+
+@pytest.mark.parametrize(
+    ("model_type", "name", "why"),
+    [
+        ("layoutlmv2", "LayoutLMv2Model", "transformers builds it with the package detectron2 only"),
+        ("llama4", "Llama4TextModel", "transformers does not build it from this type"),
+        ("qwen2", "JevForDecision", "that can be read: transformers does not build it from this type"),  # beside a family by hand
+    ],
+)
+def test_a_class_without_a_record_is_refused_with_the_reason(model_type: str, name: str, why: str) -> None:
+    """Those that the reference has for a type, and that the atlas has not."""
+    with pytest.raises(ConfigError, match=rf"{name}.*{why}"):
+        ps.from_config({"model_type": model_type}, architecture=name)
 
 
 def test_a_family_by_hand_goes_first() -> None:

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from paramsym.algebra.symbols import dims
 from paramsym.atlas.domain import default, said, verified
 from paramsym.atlas.expression import OutsideError, answer, chosen, evaluated
 from paramsym.atlas.indices import MOST_COPIES, indices
+from paramsym.atlas.model import _check_size
 from paramsym.atlas.predicting import predicted, rows_of
 from paramsym.atlas.reading import values_of
 from paramsym.atlas.record import LARGEST_RECORD, RecordError, packed, parsed, record_of
@@ -117,6 +119,39 @@ def test_settings_of_single_layers() -> None:
         read(settings={"1": {"width": 3}})
 
 
+def test_objects_are_the_same_in_any_order_of_their_keys() -> None:
+    """JSON objects have no order: a value of a record, one inside another, and that of a configuration are compared by their keys."""
+    record = copy.deepcopy(RECORD)
+    word = ["{}", ["b", ["{}", ["d", 2], ["c", 1]]], ["a", [0.5]]]
+    record["classes"]["Toy"]["keys"]["rate"]["words"] = [word]
+    read_again = parsed(packed(record))
+    for config in ({"a": [0.5], "b": {"c": 1, "d": 2}}, {"b": {"d": 2, "c": 1}, "a": [0.5]}):
+        assert values_of({"rate": config}, read_again, read_again["classes"]["Toy"])["hidden_size"] == 8
+    for other in ({"a": [0.5], "b": {"c": 2, "d": 1}}, {"a": [0.5]}, {"b": {"c": 1, "d": 2}, "a": [0.5], "e": None}):
+        with pytest.raises(OutsideError, match="rate is"):
+            values_of({"rate": other}, read_again, read_again["classes"]["Toy"])
+
+
+@pytest.mark.parametrize("value", [["{}", 3], ["{}", ["a", 1]], [["{}"]], {"a": ["{}", [1, 2]]}])
+def test_a_list_is_never_taken_for_an_object(value: Any) -> None:
+    """Records mark objects by a word at the beginning of a list; a configuration has no such lists."""
+    with pytest.raises(ConfigError, match=r"begins with '\{\}'"):
+        read(rate=value)
+
+
+def test_settings_of_single_layers_that_no_tensor_depends_on() -> None:
+    """They are accepted with verified values; another key, an unverified value, and what is no layer are refused."""
+    record = copy.deepcopy(RECORD)
+    domain = {"words": [None], "layers": {"window": {"whole": [1, 64], "words": [None]}}, "missing": ["is", None], "unused": True}
+    record["classes"]["Toy"]["keys"]["per_layer"] = domain
+    again = parsed(packed(record))
+    for settings in (None, {}, {"0": {"window": 8}, "3": {"window": None}}, {"1": {}}):
+        assert values_of({"per_layer": settings}, again, again["classes"]["Toy"])["hidden_size"] == 8
+    for settings in ({"0": {"width": 8}}, {"0": {"window": 0}}, {"0": 8}, {"window": 8}, {"a": {"window": 8}}, [{"window": 8}]):
+        with pytest.raises(OutsideError, match=r"per_layer is .*window of single layers: null, whole numbers from 1"):
+            values_of({"per_layer": settings}, again, again["classes"]["Toy"])
+
+
 def test_a_missing_list_of_numbered_layers() -> None:
     """The layers whose number leaves the remainder 1 when divided by 3; of 8 layers 1, 4 and 7, by hand."""
     record = parsed(packed(RECORD))
@@ -208,6 +243,10 @@ def test_labels_are_counted() -> None:
         changed("classes", "Toy", "keys", "hidden_size", "missing", to=["each", "kinds", "a"]),
         changed("classes", "Toy", "keys", "hidden_size", "missing", to=["each", 3, "a", {}]),
         changed("classes", "Toy", "keys", "kinds", "length", to=[1]),
+        changed("classes", "Toy", "keys", "rate", "words", to=[["{}", 3]]),
+        changed("classes", "Toy", "keys", "rate", "layers", to={"x": {"whole": ["a", "b"]}}),
+        changed("classes", "Toy", "keys", "rate", "layers", to=[{}]),
+        changed("classes", "Toy", "keys", "rate", "words", to=[["{}", [["a"], 3]]]),
         changed("classes", "Toy", "unseen", to=[[1]]),
         changed("classes", "Toy", "needs", to=[[1, 2]]),
         changed("classes", "Toy", "certificate", to=3),
@@ -377,6 +416,14 @@ def test_defaults() -> None:
         default(["same", "a"], {})
     with pytest.raises(OutsideError, match="would have 2"):
         default(["list", 4, [["a", ["range", 0, 2]]]], {})
+
+
+def test_a_letter_of_a_list_is_as_large_as_the_verified_entries() -> None:
+    """A list of which one value was verified has numbers, though no range of them; there is no multiple of its largest."""
+    assert _check_size("depths_0", {"words": [None, (2, 8, 12)]}, dims("n")) is None
+    for size in (1, 13, 8):
+        with pytest.raises(OutsideError, match="depths_0 is"):
+            _check_size("depths_0", {"words": [None, (2, 8, 12)]}, size)
 
 
 def test_domains() -> None:

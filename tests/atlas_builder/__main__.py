@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import transformers
+from atlas_builder.narrowing import fixed_in, stays_held
+from atlas_builder.reasons import plain
 from atlas_builder.recording import NotAdmittedError, entry_of
 from atlas_builder.reference import class_named, config_class_of
 from transformers.models.auto import modeling_auto
@@ -68,8 +70,13 @@ def rebuild(model_type: str, name: str, seconds: int, into: Path, *, held: bool 
         class_named(name, model_type)  # imported here, once for all classes of a type
     file = into / f"{model_type}.json.gz"
     record = _plain(file) if file.exists() else blank(model_type)
-    record["classes"].pop(name, None)
-    record["refused"].pop(name, None)
+    entries = parsed(file.read_bytes())["classes"] if file.exists() else {}
+    order = list(dict.fromkeys([*classes_of(model_type), *entries]))
+    held = held or stays_held(name, entries, order)
+    others = {one: entries[one] for one in order if one in entries and one != name}
+    fixed = fixed_in(entries.get(name))
+    for outcomes in (record["classes"], record["refused"]):
+        outcomes.pop(name, None)
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -79,7 +86,7 @@ def rebuild(model_type: str, name: str, seconds: int, into: Path, *, held: bool 
         signal.signal(signal.SIGXCPU, signal.SIG_DFL)
         gc.freeze()
         gc.set_threshold(50_000, 20, 20)
-        answer = _derived(model_type, name, seconds, list(record["classes"].values()), held=held)
+        answer = _derived(model_type, name, seconds, others, fixed, held=held)
         with os.fdopen(writing, "w") as pipe:
             json.dump(answer, pipe)
         os._exit(0)
@@ -92,7 +99,7 @@ def rebuild(model_type: str, name: str, seconds: int, into: Path, *, held: bool 
         record["classes"][name] = answer["entry"]
         record["inside"] = sorted({*record["inside"], *answer["inside"]})
     else:
-        record["refused"][name] = answer["refused"]
+        record["refused"][name] = plain(model_type, name, answer["refused"])
     content = packed(record)
     parsed(content)
     file.write_bytes(content)
@@ -106,9 +113,9 @@ def _plain(file: Path) -> dict[str, Any]:
     return found
 
 
-def _derived(model_type: str, name: str, seconds: int, others: Sequence[Mapping[str, Any]], *, held: bool) -> dict[str, Any]:
+def _derived(model_type: str, name: str, seconds: int, others: Mapping[str, Any], fixed: Sequence[str], *, held: bool) -> dict[str, Any]:
     try:
-        entry, inside = entry_of(model_type, class_named(name, model_type), seconds, others, held=held)
+        entry, inside = entry_of(model_type, class_named(name, model_type), seconds, others, fixed, held=held)
     except NotAdmittedError as error:
         return {"refused": str(error)}
     except Exception as error:  # noqa: BLE001 - the next class is tried all the same

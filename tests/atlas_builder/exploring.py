@@ -29,7 +29,7 @@ from atlas_builder.reference import PROPERTIES, Reference, RefusedError, Seen
 from atlas_builder.rows import template_of
 from atlas_builder.told import Told, told_of
 
-from paramsym.atlas.values import Value
+from paramsym.atlas.values import Value, object_of
 from paramsym.models.family import CENTRAL, COMMON
 
 Point = dict[str, Value]
@@ -42,6 +42,7 @@ _PLACE = re.compile(r"divis|multiple|_(start|end|index|offset|period|interval|fr
 _HEADS = re.compile(r"head|group")
 _LARGE = re.compile(r"hidden|embed|channels$|vocab|d_model|inter")
 _SMALL = 64
+_LARGEST_WIDTH = 8192
 _MOST_KEPT = 80
 _NOTHING = Told()
 _ENOUGH_BUILT = 3
@@ -365,7 +366,7 @@ class Explorer:
             prefix = key[: -len("rope_parameters")]
             for old, others in (
                 ("rope_theta", [1e6, 10000, 5e5, 1e4]),
-                ("rope_scaling", [None, ("{}", ("rope_type", "linear"), ("factor", 2.0)), ("{}", ("type", "linear"), ("factor", 2.0))]),
+                ("rope_scaling", [None, *(object_of({word: "linear", "factor": 2.0}) for word in ("rope_type", "type"))]),
                 ("partial_rotary_factor", [0.5, 1.0, 0.25]),
             ):
                 if prefix + old not in self.origin.values:
@@ -422,7 +423,7 @@ class Explorer:
                 if lined < 4:
                     self.lines.append((base, self.add(seen), found.key))
                     lined += 1
-        if len(found.pool) == 1:
+        if len(found.pool) == 1 and not found.alphabet:  # the pool of a list of words names its length
             found.kind = "rigid"
 
     def _probe_none(self, found: Field, base: int) -> None:
@@ -478,11 +479,11 @@ class Explorer:
         others: list[Value] = []
         if "rope_type" in given:
             more = {"factor": 2.0, "original_max_position_embeddings": 1024}
-            others += [("{}", *{**given, **more, "rope_type": word}.items()) for word in ("linear", "dynamic", "yarn")]
-            others.append(("{}", *{**given, "rope_theta": 5e5}.items()))
+            others += [object_of({**given, **more, "rope_type": word}) for word in ("linear", "dynamic", "yarn")]
+            others.append(object_of({**given, "rope_theta": 5e5}))
         else:
-            others += [None, ("{}",)]
-            others += [("{}", *((k, _plus(v, 1)) for k, v in given.items()))]
+            others += [None, object_of({})]
+            others += [object_of({k: _plus(v, 1) for k, v in given.items()})]
         self._try(found, "object", others, base)
         found.pool.append(value)
 
@@ -523,6 +524,8 @@ class Explorer:
         probes = [value + step, value + 3 * step, value + 8 * step]
         lower = [other for other in (value // 2, value - step, 1) if 0 < other < value]
         self._try(found, "width", [*probes, *lower], base)
+        if not found.active and not _DEPTH.search(key.rpartition(".")[2]):  # a least width has no effect below another size
+            self._try(found, "width", [value + step * -(-2 * max(self.sizes) // step)], base)
         found.step = step
         if not found.active:
             return
@@ -685,6 +688,11 @@ class Explorer:
     def keeps(self, seen: Seen) -> bool:
         """Whether a sample has the fixed keys at their defaults."""
         return all(same(seen.values.get(key), value) for key, value in self.fixed.items())
+
+    @property
+    def sizes(self) -> list[int]:
+        """The sizes of the base, except those of vocabularies."""
+        return [value for value in self.origin.values.values() if is_whole(value) and 0 < value <= _LARGEST_WIDTH] or [1]
 
     @property
     def telling(self) -> list[str]:

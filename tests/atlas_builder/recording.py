@@ -14,15 +14,17 @@ from typing import Any
 
 from atlas_builder.exploring import _ABSENT, _DEPTH, _TOKEN, COMMON_KEYS, INNER, Explorer, Point, _others
 from atlas_builder.fitting import Fitter, NoFitError, is_whole, listed, told_apart
-from atlas_builder.reference import _LAYERS, PROPERTIES, Reference, RefusedError, Seen, config_class_of, unresolved
+from atlas_builder.narrowing import base_of, fixed_in, narrow
+from atlas_builder.reference import PROPERTIES, Reference, RefusedError, Seen, config_class_of, unresolved
 from atlas_builder.rows import Ledger, Rows, template_of
+from atlas_builder.saving import accept_saved
 from atlas_builder.sets import set_law
 from atlas_builder.told import Told, told_by
 
-from paramsym.atlas.domain import default, verified
+from paramsym.atlas.domain import default
 from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.predicting import Row, predicted, rows_of
-from paramsym.atlas.reading import flattened, values_of
+from paramsym.atlas.reading import values_of
 from paramsym.atlas.structure import Builder
 from paramsym.atlas.values import Value
 
@@ -47,6 +49,7 @@ class Entry:
     explorer: Explorer
     ledger: Ledger = field(default_factory=Ledger)
     seconds: float = 30
+    base: tuple[str, Mapping[str, Any]] | None = None
     longest_fit: float = 8
 
     @property
@@ -167,6 +170,13 @@ class Entry:
     # The entry ----------------------------------------------------------------------------------------------------------------
 
     def _entry(self) -> dict[str, Any]:
+        """Return the entry of what is known so far, within that of the base class."""
+        entry = self._unbounded_entry()
+        if self.base is not None:
+            narrow(entry, self.base[1], self.explorer.default.values)
+        return entry
+
+    def _unbounded_entry(self) -> dict[str, Any]:
         good = [seen for seen in self._all() if self._agrees(seen)]
         explorer = self.explorer
         telling = [key for key in explorer.telling if key in explorer.fields]
@@ -457,6 +467,8 @@ class Entry:
                 refused = found.startswith("refused")
                 if found == "exact" or (refused and turn and not full):  # a saved configuration has every key
                     continue
+                if refused and self.base is not None and seen is not origin:  # smaller than what the base was verified for
+                    continue
                 if refused and turn >= 2:
                     message = f"the defaults come out {found}"
                     raise NotAdmittedError(message)
@@ -521,7 +533,10 @@ class Entry:
             if one.kind == "rigid" or chance > (0.55 if one.active or one.moves or one.later else 0.2):
                 continue
             value = one.base
-            if is_whole(value) and one.kind in {"width", "count", "divisor", "pool"} and rng.random() < 0.55:
+            sized = is_whole(value) and one.kind in {"width", "count", "divisor", "pool"}
+            if sized and not _DEPTH.search(one.key) and rng.random() < 0.15:  # beyond a size that hides it, as a least width is
+                value = rng.choice((1, 2)) * rng.choice(explorer.sizes)
+            elif sized and rng.random() < 0.55:
                 grain = rng.choice([1, 1, 2, 4, 8, 16, one.step])
                 value = grain * rng.randint(0 if one.kind == "count" and rng.random() < 0.1 else 1, max(2, 3 * max(value, 4) // grain))
                 if (one.kind == "count" or _DEPTH.search(one.key)) and value > 12 and not _TOKEN.search(one.key):
@@ -532,6 +547,13 @@ class Entry:
                 value = one.draw(rng, point, explorer.origin.values, rng.random() < 0.2)
             point[one.key] = value
             changed.append(one.key)
+        held = [one.key for one in explorer.fields.values() if one.kind == "rigid"]
+        for key in (
+            sorted({*held, *explorer.unclear}) if changed else ()
+        ):  # a default that is written out stays, if it follows from another key
+            if rng.random() < 0.08 and explorer.default.values.get(key) is not None:
+                point[key] = explorer.default.values[key]
+                changed.append(key)
         for key, value in explorer.inner.items():  # a backbone that is given in part keeps its stages
             if key.rpartition(".")[2] in PROPERTIES and any(one.startswith(f"{key.rpartition('.')[0]}.") for one in changed):
                 point[key] = value
@@ -564,6 +586,7 @@ class Entry:
             "refused": outcome["refused"],
             "ordered": all(self._in_order(seen) is not False for seen in self.explorer.samples),
             **({"held": True} if self.explorer.held else {}),
+            **({"within": self.base[0]} if self.base is not None else {}),
             **({"fixed": sorted(self.explorer.fixed)} if self.explorer.fixed else {}),
         }
         return entry
@@ -669,9 +692,17 @@ def _stated(row: Row, expressions: dict[str, int]) -> list[Any]:
 
 
 def entry_of(
-    model_type: str, model_class: Any, seconds: float, others: Sequence[Mapping[str, Any]] = (), *, held: bool = False
+    model_type: str,
+    model_class: Any,
+    seconds: float,
+    others: Mapping[str, Any] | None = None,
+    fixed: Sequence[str] = (),
+    *,
+    held: bool = False,
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the entry of one class, and the keys that hold configurations; ``others`` are the entries of other classes of the type.
+    """Return the entry of one class, and the keys that hold configurations.
+
+    ``others`` are the entries of other classes, the base first; ``fixed`` are keys with their defaults only, besides those of the base.
 
     ``held`` records the default alone: every key that can change a tensor is fixed there.
 
@@ -679,23 +710,12 @@ def entry_of(
         NotAdmittedError: with the reason.
     """
     reference = Reference(config_class_of(model_type), model_class)
-    told = Told() if held else told_by(others)
-    found = Entry(model_type, Explorer(reference, seconds * 0.6, told=told, held=held), seconds=seconds)
+    others = {} if held or others is None else others
+    base = base_of(others)
+    told = told_by(others.values()).plus(Told(fixed=(*fixed, *fixed_in(others[base] if base else None))))
+    explorer = Explorer(reference, seconds * 0.6, told=told, held=held)
+    found = Entry(model_type, explorer, seconds=seconds, base=(base, others[base]) if base else None)
     entry = found.derive()
     inside = found._record(entry)["inside"]
     accept_saved(entry, reference, inside)
     return entry, inside
-
-
-def accept_saved(entry: dict[str, Any], reference: Reference, inside: Sequence[str]) -> None:
-    """Add the values that the saved default has for known keys to the verified ones: written out, they mean what they mean if missing.
-
-    If the default alone is recorded, the same holds for settings of single layers.
-    """
-    saved = reference.config_class(**reference.arguments(reference.start)).to_json_string(use_diff=False)
-    for key, value in flattened(json.loads(saved), frozenset(inside)):
-        domain = entry["keys"].get(key)
-        if entry["certificate"].get("held") and key.rpartition(".")[2] == _LAYERS and value is not None:
-            entry["keys"][key] = {"words": [None, value], "missing": ["is", None], "unused": True}
-        elif domain is not None and not domain.get("derived") and not verified(domain, value):
-            domain["words"] = [*domain.get("words", ()), value]

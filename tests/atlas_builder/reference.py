@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import importlib
+import importlib.util
 import logging
 import sys
+import types
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -19,9 +20,11 @@ from typing import Any
 
 import torch
 import transformers
+from atlas_builder.starts import STARTS
 from atlas_builder.storing import stored
 from torch.utils._device import _device_constructors
 from transformers.configuration_utils import PreTrainedConfig
+from transformers.utils.import_utils import BACKENDS_MAPPING
 
 from paramsym.atlas.domain import default
 from paramsym.atlas.values import Value, frozen_value
@@ -58,6 +61,10 @@ def _arange_in_memory(*arguments: Any, **named: Any) -> Any:
     return _arange(*arguments, **({"device": "cpu"} if few else {}), **named) if "device" not in named else _arange(*arguments, **named)
 
 
+for _name in ("natten", "torchaudio"):  # their functions hold no tensor, and are only called in a forward pass
+    BACKENDS_MAPPING[_name] = (lambda: True, "")
+    if importlib.util.find_spec(_name) is None and _name == "torchaudio":  # imported by a module of the reference
+        sys.modules[_name] = types.ModuleType(_name)
 # Settings of generation are copied from every configuration, and hold no tensor.
 transformers.GenerationConfig.from_model_config = classmethod(lambda _cls, _config: None)
 # Type checks write configurations into messages that are never shown.
@@ -81,7 +88,7 @@ class Seen:
     tensors: Mapping[str, tuple[str, Any]]
 
 
-_LAYERS = "per_layer_config"
+LAYERS = "per_layer_config"
 PROPERTIES = ("out_features", "out_indices", "stage_names")
 _log: dict[int, tuple[Any, set[str]]] | None = None
 
@@ -123,55 +130,10 @@ def config_class_of(model_type: str) -> type[PreTrainedConfig]:
 def class_named(name: str, model_type: str) -> Any:
     """Return a model class by its name; some are exported by their own module only."""
     found = getattr(transformers, name, None)
-    if found is None:
+    if not (isinstance(found, type) and issubclass(found, torch.nn.Module)):  # not exported, or its package is missing
         home = config_class_of(model_type).__module__.replace("configuration_", "modeling_")
         found = getattr(importlib.import_module(home), name)
     return found
-
-
-_ROPE = ("{}", ("rope_type", "default"), ("rope_theta", 10000.0))
-_TWO_ROPES = ("{}", ("full_attention", _ROPE), ("sliding_attention", _ROPE))
-_INDEXER = {"n_heads": 16, "kv_heads": 1, "head_dim": 256, "budget": 2048, "compress_ratio": 4}
-_SPARSE = {"num_hidden_layers": 4, "mlp_layer_types": ("dense", "sparse", "sparse", "sparse")}
-_EXPERTS = {"num_experts": 8, "moe_intermediate_size": 64, "top_k_experts": 2}
-
-STARTS: Mapping[str, Mapping[str, Value]] = {
-    "autoformer": {"prediction_length": 24},
-    "aya_vision": {"vision_config.num_attention_heads": 16},
-    "chameleon": {"vocabulary_map": ("{}", ("<image>", 8711))},
-    "cohere_compass": {"text_config.rope_parameters": _TWO_ROPES},
-    "cohere_compass_text": {"rope_parameters": _TWO_ROPES},
-    "dbrx": {"attn_config.rope_theta": 10000.0},
-    "deepseek_ocr2": {f"text_config.{key}": value for key, value in _SPARSE.items()},
-    "deepseek_ocr2_text": _SPARSE,
-    "diffusion_gemma": {f"text_config.{key}": value for key, value in _EXPERTS.items()},
-    "diffusion_gemma_text": _EXPERTS,
-    "dots1": {"n_routed_experts": 128, "n_shared_experts": 2, "num_experts_per_tok": 6},
-    "emu3": {"vocabulary_map": ("{}", ("<image>", 151851))},
-    "esm": {"vocab_size": 33},
-    "granite4_vision": {"deepstack_layer_map": ((0, 1),), "downsample_rate": "4/8"},
-    "hiera": {"decoder_hidden_size": 512, "decoder_depth": 8, "decoder_num_heads": 16},
-    "hunyuan_v1_dense": {"head_dim": 128},
-    "hunyuan_v1_moe": {"head_dim": 128},
-    "hunyuan_vl": {"text_config.head_dim": 128},
-    "hunyuan_vl_text": {"head_dim": 128},
-    "informer": {"prediction_length": 24},
-    "lfm2_moe": {"num_hidden_layers": 6, "layer_types": ("conv", "conv", "full_attention") * 2},
-    "ministral": {"head_dim": 128},
-    "moonshine_streaming": {"num_key_value_heads": 8},
-    "nemotron": {"head_dim": 128, "num_key_value_heads": 8},
-    "qwen3_omni_moe_talker_text": {"shared_expert_intermediate_size": 768},
-    "qwen4_exp": {f"text_config.indexer_{key}": value for key, value in _INDEXER.items()},
-    "qwen4_exp_text": {f"indexer_{key}": value for key, value in _INDEXER.items()},
-    "reformer": {"is_decoder": True},
-    "t5gemma2_decoder": {"dropout_rate": 0.0},
-    "t5gemma2_encoder": {"text_config.dropout_rate": 0.0},
-    "t5gemma2_text": {"dropout_rate": 0.0},
-    "time_series_transformer": {"prediction_length": 24},
-    "wav2vec2-bert": {"vocab_size": 32},
-    "wav2vec2-conformer": {"vocab_size": 32},
-}
-"""The keys that a configuration must have, because the reference cannot build a model from the defaults alone."""
 
 
 class Reference:
@@ -262,17 +224,17 @@ class Reference:
         """Yield the keys of settings for single layers, with their domain, if all configurations save those of the layers of one kind."""
         for _, prefix in _owners_by_class(self.config_class(**self.arguments(self.start))):
             saved = self._saved(self.start, prefix)
-            settings = list((saved.get(_LAYERS) or {}).values())
+            settings = list((saved.get(LAYERS) or {}).values())
             for key, kinds in saved.items() if settings and all(one == settings[0] for one in settings) else ():
                 if isinstance(kinds, list) and all(isinstance(one, str) for one in kinds):
-                    word = kinds[int(next(iter(saved[_LAYERS])))]
+                    word = kinds[int(next(iter(saved[LAYERS])))]
                     rule = ["each", prefix + key, word, frozen_value(settings[0])]
                     if all(self._saves(one, prefix, rule) for one in [self.start, *points]):
-                        yield prefix + _LAYERS, {"missing": rule, "derived": True, "unused": True}
+                        yield prefix + LAYERS, {"missing": rule, "derived": True, "unused": True}
                         break
 
     def _saves(self, point: Mapping[str, Value], prefix: str, rule: Any) -> bool:
-        saved = frozen_value(self._saved(point, prefix).get(_LAYERS))
+        saved = frozen_value(self._saved(point, prefix).get(LAYERS))
         return saved in {None, ("{}",), default(rule, self.resolved(point))}
 
     def saved(self, point: Mapping[str, Value], key: str) -> Value:
