@@ -14,7 +14,8 @@ A record is an object of JSON, compressed by gzip, in one file for each model ty
 ``domain`` has ``words`` (values seen), ``whole`` and ``number`` (least and largest; ``of`` if only its multiples), ``entries`` and
 ``length`` of lists, ``any``, ``object``, ``derived`` (the reference replaces a given value with its own for a missing key), and the
 meanings of a ``missing`` key and of ``null``. ``paramsym.atlas.expression`` describes expressions, tests and sets. Nothing in a record is
-ever run as code. ``paramsym.atlas.timm`` and ``paramsym.atlas.diffusers`` say what the records of these libraries also have.
+ever run as code. ``paramsym.atlas.timm``, ``paramsym.atlas.timm_classes`` and
+``paramsym.atlas.diffusers`` say what the records of these libraries also have.
 """
 
 from __future__ import annotations
@@ -83,6 +84,21 @@ def timm_index() -> Mapping[str, Any]:
 
 
 @cache
+def timm_classes_index() -> Mapping[str, Any]:
+    """Return timm's classes, by what ``paramsym.atlas.timm_classes`` says of them.
+
+    Raises:
+        RecordError: the file is damaged.
+    """
+    index = _json(_unpacked(files("paramsym.atlas").joinpath("data", "timm", "classes.json.gz").read_bytes()))
+    for what in ("classes", "names", "refused"):
+        _need(isinstance(index, dict) and isinstance(index.get(what), dict), "names no classes")
+    for name, style, arguments in index["names"].values():
+        _need(style in index["classes"][name]["styles"] and isinstance(arguments, dict), "names an unknown class")
+    return index
+
+
+@cache
 def diffusers_index() -> Mapping[str, Any]:
     """Return diffusers' classes, by what ``paramsym.atlas.diffusers`` says of them.
 
@@ -100,7 +116,7 @@ def diffusers_index() -> Mapping[str, Any]:
 
 @lru_cache(maxsize=32)
 def record_of(model_type: str) -> Mapping[str, Any]:
-    """Return the record of a model type, such as ``led``, ``timm/resnet50`` or ``diffusers/AutoencoderKL/4``.
+    """Return the record of a model type, such as ``led``, ``timm/resnet50``, ``timm/ResNet/0`` or ``diffusers/AutoencoderKL/4``.
 
     Raises:
         RecordError: there is none, or it is damaged.
@@ -117,6 +133,10 @@ def record_of(model_type: str) -> Mapping[str, Any]:
 
 def _file_of(model_type: str) -> str | None:
     """Return the path of the file of a record, without its ending; None if there is none."""
+    if model_type.startswith(TIMM) and model_type.count("/") > 1:
+        name, _, label = model_type.removeprefix(TIMM).partition("/")
+        styles = timm_classes_index()["classes"].get(name, {"styles": {}})["styles"].values()
+        return TIMM + name if any(label in labels for labels in styles) else None
     if model_type.startswith(TIMM):
         module = timm_index()["modules"].get(model_type.removeprefix(TIMM))
         return None if module is None else TIMM + module
