@@ -93,8 +93,9 @@ def timm_classes_index() -> Mapping[str, Any]:
     index = _json(_unpacked(files("paramsym.atlas").joinpath("data", "timm", "classes.json.gz").read_bytes()))
     for what in ("classes", "names", "refused"):
         _need(isinstance(index, dict) and isinstance(index.get(what), dict), "names no classes")
-    for name, style, arguments in index["names"].values():
-        _need(style in index["classes"][name]["styles"] and isinstance(arguments, dict), "names an unknown class")
+    for name, style, arguments, closed in index["names"].values():
+        _need(style in index["classes"].get(name, {"styles": ()})["styles"] and isinstance(arguments, dict), "names an unknown class")
+        _strings(closed)
     return index
 
 

@@ -2,11 +2,11 @@
 
 ``classes.json.gz`` has, for each class, the defaults of its constructor, the keys that take one value for all entries of a list, and the
 lengths of its lists for which there is a record, for each style; and of each architecture its class, its style and the arguments that
-timm's function passes. A style is a set of layers, such as the kind of block, which JSON cannot state::
+timm's function passes, with the keys for which the function takes no other value. A style is a set of layers, such as the kind of block, which JSON cannot state::
 
     {"format": 1, "reference": "timm 1.0.31",
      "classes": {class: {"defaults": {key: value}, "spread": [key, ...], "styles": {style: {label: {key: length}}}}},
-     "names": {name: [class, style, {key: value}]}, "refused": {class: reason}}
+     "names": {name: [class, style, {key: value}, [key, ...]]}, "refused": {class: reason}}
 
 The type of a record is ``timm/CLASS/LABEL``; those of a class are in one file, one a line. Each entry of a list is a key of its own in a
 record, ``depths_0``, and the sides of the image are ``img_height`` and ``img_width``.
@@ -44,7 +44,7 @@ def class_type(config: Mapping[str, Any], name_type: str) -> str | None:
         return None
     if all(key in _OF_NAMES for key, value in arguments.items() if value is not None):
         return None
-    named, style, passed = index["names"][name]
+    named, style, passed, _ = index["names"][name]
     of_class = index["classes"][named]
     given = {**of_class["defaults"], **passed, **{key: value for key, value in arguments.items() if value is not None}}
     lists = {key: len(value) for key, value in given.items() if isinstance(value, list | tuple) and key != SIZE}
@@ -64,11 +64,15 @@ def class_keys(config: Mapping[str, Any], name_type: str, record: Mapping[str, A
     Raises:
         OutsideError: a key that timm's configurations do not have, or a value of another kind.
     """
-    named, _, passed = timm_classes_index()["names"][name_type.removeprefix(TIMM)]
+    name = name_type.removeprefix(TIMM)
+    named, _, passed, closed = timm_classes_index()["names"][name]
     of_class = timm_classes_index()["classes"][named]
     label = record["type"].rpartition("/")[2]
     lengths = next(styles[label] for styles in of_class["styles"].values() if label in styles)
     given, sides = timm_arguments(config, of_names)
+    taken = next((key for key in given if key in closed), None)
+    if taken is not None:
+        raise OutsideError(f"timm's function for {name} gives {taken} itself, and takes no other value.")
     given = {**of_class["defaults"], **({} if sides is None else {SIZE: sides}), **passed, **given}
     found: dict[str, Any] = {}
     for key, value in given.items():

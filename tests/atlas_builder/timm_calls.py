@@ -47,7 +47,7 @@ def _stopping() -> Iterator[None]:
 
 
 def passed(name: str, **arguments: Any) -> tuple[type, dict[str, Any]]:
-    """Return the class and the arguments that timm gives it for an architecture and arguments of ``create_model``; none of null.
+    """Return the class and the arguments that timm gives it for an architecture and arguments of ``create_model``.
 
     Raises:
         RefusedError: timm's function refuses them, or gives the arguments another way.
@@ -57,7 +57,7 @@ def passed(name: str, **arguments: Any) -> tuple[type, dict[str, Any]]:
             timm.create_model(name, **arguments)
     except _PassedError as found:
         network, given = found.args
-        return network, {key: _listed(value) for key, value in given.items() if value is not None}
+        return network, {key: _listed(value) for key, value in given.items() if key not in _OF_TORCH}
     except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
         raise RefusedError(f"{type(error).__name__}: {str(error)[:160]}") from None
     raise RefusedError(f"{name} is not built by timm's builder")

@@ -23,6 +23,8 @@ from atlas_builder.timm_calls import class_named, defaults_of, named, passed
 from atlas_builder.timm_class_starts import STARTS, Start
 from atlas_builder.timm_network import TimmNetwork, built, derived, is_layer, plain_arguments, style_of
 
+from paramsym.atlas.timm import SIDES
+from paramsym.atlas.timm_classes import SIZE
 from paramsym.atlas.record import FORMAT, TIMM, packed, packed_lines
 
 _FEWEST = 2  # architectures, unless a label is given
@@ -96,26 +98,31 @@ def own(name: str) -> dict[str, Any]:
     return {key: value for key, value in plain_arguments(plain).items() if other.get(key) != moved.get(key, ...)}
 
 
-def admitted(network: TimmNetwork, name: str, keys: Mapping[str, Any]) -> bool:
-    """Whether a class builds what the function of an architecture builds, and the function hands on each argument of a record."""
+def admitted(network: TimmNetwork, name: str, keys: Mapping[str, Any]) -> list[str] | None:
+    """Return the keys that the function of an architecture does not hand on; None if the class builds something else than the function."""
     _, plain = passed(name)
     try:
         if dict(made(name).tensors) != network.stores(plain_arguments(plain)):
-            return False
+            return None
     except RefusedError:
-        return False
-    return all(_handed(name, plain, key, network.defaults.get(key)) for key in {network.of.get(one, one) for one in keys})
+        return None
+    known = {SIZE if one in SIDES else network.of.get(one, one) for one in keys}
+    return sorted(key for key in known if not _handed(name, plain, key, network.defaults.get(key)))
 
 
 def _handed(name: str, plain: Mapping[str, Any], key: str, value: Any) -> bool:
     value = value if plain.get(key) is None else plain[key]
     other = {bool: lambda: not value, int: lambda: value + 16, float: lambda: value + 0.25, str: lambda: value + "x"}
-    given = other[type(value)]() if type(value) in other else 1
+    given = other[type(value)]() if type(value) in other else [one + 1 for one in value] if _numbers(value) else 1
     try:
         _, found = passed(name, **{key: given})
     except RefusedError:
         return False
     return _comparable(found) == _comparable({**plain, key: given})
+
+
+def _numbers(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, int) for one in value)
 
 
 def _comparable(arguments: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
@@ -168,12 +175,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 reasons.append(found)
                 continue
             group, network, entry = found
-            admitted_ones = [one for one in group if admitted(network, one, entry["keys"])]
-            print(f"{name}/{label} {len(admitted_ones)} architectures, without {sorted({*group}.difference(admitted_ones))}", flush=True)
-            if not admitted_ones:
-                reasons.append("no architecture hands on its arguments")
+            closed = {one: admitted(network, one, entry["keys"]) for one in group}
+            left = [one for one, keys in closed.items() if keys is None]
+            print(f"{name}/{label} without {left}, closed {sorted(set().union(*filter(None, closed.values())))}", flush=True)
+            if len(left) == len(group):
+                reasons.append("timm's functions change the network after it is built")
                 continue
-            names |= {one: [name, style, own(one)] for one in admitted_ones}
+            names |= {one: [name, style, own(one), keys] for one, keys in closed.items() if keys is not None}
             head = {"format": FORMAT, "type": f"{TIMM}{name}/{label}", "reference": REFERENCE, "aliases": {}, "inside": []}
             kept[label] = {**head, "classes": {name: entry}, "refused": {}}
             styles_of = {**known["styles"], style: {**known["styles"].get(style, {}), label: network.lists}}

@@ -37,6 +37,32 @@ _POSITIONS = [
 _VIT = Told(sizes=(_GRID, ["//", "embed_dim", "num_heads"], _WIDE))
 _VIT_START = {"global_pool": "avg", "depth": 4}
 
+def _window(stage: int, side: int) -> Any:
+    """Return one side of Swin's window: that of the grid if the grid is smaller."""
+    return ["min", "window_size", ["^/", ["//", f"img_size_{side}", "patch_size"], 2**stage]]
+
+
+def _distances(one: Any, other: Any) -> Any:
+    """Return the number of relative positions in a window."""
+    if one == other:
+        return ["+", [[4, 1, [[one, 2]]], [-4, 1, [[one, 1]]], [1, 1, []]]]
+    return ["+", [[4, 1, [[one, 1], [other, 1]]], [-2, 1, [[one, 1]]], [-2, 1, [[other, 1]]], [1, 1, []]]]
+
+
+def _swin_table(stage: int) -> Any:
+    """Return the rows of the table of relative positions."""
+    whole, cut = _distances("window_size", "window_size"), _distances(_window(stage, 0), _window(stage, 1))
+    return ["?", [["is", "always_partition"]], [[[True], whole], [[False], cut]]]
+
+
+_STAGES = range(4)
+_SWIN = Told(
+    sizes=tuple(["int*", ["*", 2**stage, "embed_dim"], "mlp_ratio"] for stage in _STAGES),
+    laws=tuple(_swin_table(stage) for stage in _STAGES),
+)
+_RESNET_WIDTHS = tuple(["*", "cardinality", ["//", ["*", width, "base_width"], 64]] for width in (64, 128, 256, 512))
+_RESNET_HELD = ("channels", "output_stride", "block_reduce_first")
+
 STARTS: Mapping[str, Start] = {
     "VisionTransformer": Start(_VIT_START, told=_VIT.plus(Told(laws=(_POSITIONS,)))),
     "Eva": Start({"depth": 4}, told=_VIT),
@@ -45,7 +71,20 @@ STARTS: Mapping[str, Start] = {
     "VisionTransformerRelPos": Start({"depth": 4}, told=_VIT),
     "VisionTransformerDistilled": Start({"depth": 4}, told=_VIT),
     "Xcit": Start({"depth": 4}, told=_VIT),
-    "MlpMixer": Start(
-        {"num_blocks": 4}, told=Told(sizes=(_GRID, _WIDE, *(["int*", "embed_dim", key] for key in _at("mlp_ratio", 2))))
+    "MlpMixer": Start({"num_blocks": 4}, told=Told(sizes=(_GRID, _WIDE, *(["int*", "embed_dim", key] for key in _at("mlp_ratio", 2))))),
+    "ConvNeXt": Start(
+        {"depths": [2, 2, 2, 2], "dims": [40, 80, 160, 320]},
+        held=("output_stride", "patch_size"),
+        told=Told(sizes=(["near", ["//", "dims_0", 2], 8, 8],)),
     ),
+    "ResNet": Start({"layers": [2, 2, 3, 2]}, held=_RESNET_HELD, told=Told(sizes=(*_RESNET_WIDTHS, ["//", "stem_width", 4]))),
+    "ResNetV2": Start({"layers": [2, 2, 3, 2]}, held=("output_stride",)),
+    "SwinTransformer": Start({"depths": [2, 2, 2, 2]}, told=_SWIN),
+    "SwinTransformerV2": Start({"depths": [2, 2, 2, 2]}, told=Told(sizes=_SWIN.sizes)),
+    "SwinTransformerV2Cr": Start({"depths": [2, 2, 2, 2]}, told=Told(sizes=_SWIN.sizes)),
+    "PyramidVisionTransformerV2": Start(
+        {"depths": [2, 2, 2, 2]},
+        told=Told(sizes=tuple(["int*", f"embed_dims_{stage}", f"mlp_ratios_{stage}"] for stage in _STAGES)),
+    ),
+    "Twins": Start({"depths": [2, 2, 2, 2]}, told=Told(sizes=tuple(["int*", f"embed_dims_{stage}", f"mlp_ratios_{stage}"] for stage in _STAGES))),
 }

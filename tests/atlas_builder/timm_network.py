@@ -29,8 +29,10 @@ _LAYERS = re.compile(
     r"|^(block_args|norm_layers|token_mixers|weight_init|fix_init|ref_feat_shape|stem_backbone|out_features)$"
 )
 _SCALARS = (bool, int, float, str, type(None))
-_DEEPEST = 24
+_DEPTH = re.compile(r"^(depths?|layers|num_blocks|num_layers)(_|$)")
+_DEEPEST = 28
 _MOST_SEEN = 8
+_RATIOS = (0.5, 1.0, 2.0, 3.0, 8.0)
 
 
 def is_layer(key: str) -> bool:
@@ -121,9 +123,9 @@ class TimmNetwork(Network):
 
     def _built(self, point: Mapping[str, Value]) -> Seen:
         values = self.resolved(point)
-        deep = next((key for key, value in values.items() if "depth" in key and type(value) is int and value > _DEEPEST), None)
-        if deep is not None:
-            raise RefusedError(f"{deep} is {values[deep]}")
+        depth = sum(value for key, value in values.items() if _DEPTH.search(key) and type(value) is int)
+        if depth > _DEEPEST:
+            raise RefusedError(f"{depth} layers are slow to build")
         read = frozenset(key for key in values if self.of.get(key, key) not in self.held)
         return Seen(dict(point), values, read, self.stores(self.arguments(point)))
 
@@ -147,10 +149,11 @@ class TimmExplorer(Explorer):
             return [0]
         if bool in kinds_of(self.hints.get(found.key)):
             return [True, False]
+        ratios = _RATIOS if isinstance(found.base, float) and "ratio" in found.key else ()
         if "depth" in found.key or not isinstance(network, TimmNetwork) or found.key in network.of:
-            return []
+            return [*ratios]
         seen = [frozen_value(given[found.key]) for given in named()[network.model_class].values() if found.key in given]
-        return [one for one in dict.fromkeys(seen) if isinstance(one, _SCALARS)][:_MOST_SEEN]
+        return [*[one for one in dict.fromkeys(seen) if isinstance(one, _SCALARS)][:_MOST_SEEN], *ratios]
 
 
 def derived(network: TimmNetwork, seconds: float, told: Told) -> dict[str, Any]:

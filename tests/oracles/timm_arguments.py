@@ -26,7 +26,7 @@ def labels() -> list[tuple[str, str, str]]:
 
 def architectures(name: str, style: str) -> list[str]:
     """Return the architectures of a style."""
-    return [one for one, (of, its, _) in timm_classes_index()["names"].items() if (of, its) == (name, style)]
+    return [one for one, (of, its, _, _) in timm_classes_index()["names"].items() if (of, its) == (name, style)]
 
 
 def drawn(network: type, style: str, label: str, name: str, rng: random.Random) -> dict[str, Any]:
@@ -35,9 +35,10 @@ def drawn(network: type, style: str, label: str, name: str, rng: random.Random) 
     lengths = of_class["styles"][style][label]
     (entry,) = record_of(f"timm/{network.__name__}/{label}")["classes"].values()
     plain = {**of_class["defaults"], **timm_classes_index()["names"][name][2]}
+    closed = timm_classes_index()["names"][name][3]
     share = rng.choice((0.04, 0.1, 0.2, 0.5))
     found: dict[str, Any] = {}
-    for key in sorted({*plain, *_signature(network)}):
+    for key in sorted({*plain, *_signature(network)}.difference(closed)):
         value = plain.get(key)
         if key in lengths and (rng.random() < share or not isinstance(value, list) or len(value) != lengths[key] or _DEPTH.search(key)):
             whole = _of_length(value, lengths[key])
