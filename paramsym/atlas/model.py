@@ -14,7 +14,7 @@ from paramsym.atlas.domain import check_verified, largest
 from paramsym.atlas.expression import answer, tests_of
 from paramsym.atlas.predicting import Row, rows_of
 from paramsym.atlas.reading import check_together, values_of
-from paramsym.atlas.record import DIFFUSERS, TIMM, diffusers_index, record_of
+from paramsym.atlas.record import DIFFUSERS, diffusers_index, record_of
 from paramsym.atlas.structure import Builder, choices, letters_of
 from paramsym.atlas.timm import WRAPPERS, timm_keys, timm_record, timm_type, wrapped
 from paramsym.atlas.timm_classes import class_keys, class_type

@@ -1,8 +1,9 @@
 """timm's classes: the arguments of a constructor, read when a configuration changes more of an architecture than its input and its head.
 
-``classes.json.gz`` has, for each class, the defaults of its constructor, the keys that take one value for all entries of a list, and the
-lengths of its lists for which there is a record, for each style; and of each architecture its class, its style and the arguments that
-timm's function passes, with the keys for which the function takes no other value. A style is a set of layers, such as the kind of block, which JSON cannot state::
+``classes/names.json.gz`` has, for each class, the defaults of its constructor, the keys that take one value for all entries of a list, and
+the lengths of its lists for which there is a record, for each style; and of each architecture its class, its style, the arguments that
+timm's function passes, and those for which the function takes no other value. A style is a set of layers, such as the kind of block, which
+JSON cannot state::
 
     {"format": 1, "reference": "timm 1.0.31",
      "classes": {class: {"defaults": {key: value}, "spread": [key, ...], "styles": {style: {label: {key: length}}}}},
@@ -15,16 +16,31 @@ record, ``depths_0``, and the sides of the image are ``img_height`` and ``img_wi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from paramsym.atlas.expression import OutsideError
-from paramsym.atlas.record import TIMM, RecordError, timm_classes_index
+from paramsym.atlas.record import TIMM, RecordError, index_of
 from paramsym.atlas.timm import SIDES, timm_arguments
 from paramsym.models.keys import shown
 
 SIZE = "img_size"
 _OF_NAMES = frozenset({"num_classes", "in_chans", SIZE, "global_pool", "drop_rate", "drop_path_rate"})
 """The arguments that the record of an architecture has; any other is read by its class."""
+
+
+@cache
+def timm_classes_index() -> Mapping[str, Any]:
+    """Return the classes and the architectures that are read by them.
+
+    Raises:
+        RecordError: the file is damaged.
+    """
+    index = index_of("timm/classes/names.json.gz", "classes", "names", "refused")
+    for name, entry in index["names"].items():
+        if not (isinstance(entry, list) and len(entry) == 4 and entry[1] in index["classes"].get(entry[0], {"styles": ()})["styles"]):
+            raise RecordError(f"the index of timm's classes has an unknown class for {name!a}; install the library again.")
+    return index
 
 
 def class_type(config: Mapping[str, Any], name_type: str) -> str | None:

@@ -14,7 +14,8 @@ from sympy import floor
 
 import paramsym as ps
 from paramsym.atlas.model import Recorded
-from paramsym.atlas.record import RecordError, checked, packed_lines, record_of, timm_classes_index, timm_index
+from paramsym.atlas.record import RecordError, checked, packed_lines, record_of, timm_index
+from paramsym.atlas.timm_classes import timm_classes_index
 from paramsym.cli import main
 from paramsym.config import architectures_of
 from paramsym.errors import ConfigError, UnknownNameError

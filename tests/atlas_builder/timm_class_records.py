@@ -21,11 +21,12 @@ from atlas_builder.reference import RefusedError
 from atlas_builder.timm_building import REFERENCE, made
 from atlas_builder.timm_calls import class_named, defaults_of, named, passed
 from atlas_builder.timm_class_starts import STARTS, Start
-from atlas_builder.timm_network import TimmNetwork, built, derived, is_layer, plain_arguments, style_of
+from atlas_builder.timm_network import TimmNetwork, built, derived, is_layer, plain_arguments, style_of, with_sides
+from atlas_builder.told import told_by
 
+from paramsym.atlas.record import FORMAT, TIMM, packed, packed_lines
 from paramsym.atlas.timm import SIDES
 from paramsym.atlas.timm_classes import SIZE
-from paramsym.atlas.record import FORMAT, TIMM, packed, packed_lines
 
 _FEWEST = 2  # architectures, unless a label is given
 Named = Mapping[str, Mapping[str, Any]]
@@ -136,6 +137,7 @@ Found = tuple[list[str], TimmNetwork, dict[str, Any]]
 def records(name: str, labels: Sequence[str], seconds: float) -> Iterator[tuple[str, str, Found | str]]:
     """Yield the style and the label of each record of a class, and its architectures and entry, or the reason why there is none."""
     network, start = class_named(name), STARTS.get(name, Start())
+    entries: list[dict[str, Any]] = []
     for style, (layers, of_style) in enumerate(styles(network, named()[network]).items()):
         groups: dict[str, list[str]] = {}
         for one in of_style:
@@ -150,7 +152,9 @@ def records(name: str, labels: Sequence[str], seconds: float) -> Iterator[tuple[
             begun = time.process_time()
             try:
                 opened = TimmNetwork(network, {**plain_arguments(arguments), **start.values}, given, start.held)
-                found: Found | str = (group, opened, derived(opened, seconds, start.told))
+                entry = derived(opened, seconds, start.told.plus(told_by(entries)))
+                entries.append(entry)
+                found: Found | str = (group, opened, with_sides(entry))
                 outcome = json.dumps(found[2]["certificate"])
             except (NotAdmittedError, RefusedError) as error:
                 found = outcome = str(error)[:300]
@@ -161,11 +165,13 @@ def records(name: str, labels: Sequence[str], seconds: float) -> Iterator[tuple[
 def main(arguments: Sequence[str] | None = None) -> None:
     """Rebuild what the command line names."""
     chosen = parsed_by("timm", __doc__, "CLASS[:LABELS]", arguments, seconds=45)
+    into = chosen.into / "classes"
+    into.mkdir(exist_ok=True)
     for word in chosen.names:
         name, _, some = word.partition(":")
         labels = some.split(",") if some else []
-        file = chosen.into / f"{name}.json.gz"
-        index = json.loads(text_of(chosen.into / "classes.json.gz") or '{"classes": {}, "names": {}, "refused": {}}')
+        file = into / f"{name}.json.gz"
+        index = json.loads(text_of(into / "names.json.gz") or '{"classes": {}, "names": {}, "refused": {}}')
         kept = {one["type"].rpartition("/")[2]: one for one in map(json.loads, text_of(file).splitlines())} if labels else {}
         known = index["classes"].get(name, {"styles": {}}) if labels else {"styles": {}}
         names = {one: its for one, its in index["names"].items() if its[0] != name or (labels and its[1] not in labels)}
@@ -196,7 +202,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             index["refused"][name] = "; ".join(dict.fromkeys(reasons))
         ordered = {"classes": index["classes"], "names": names, "refused": index["refused"]}
         ordered = {key: dict(sorted(one.items())) for key, one in ordered.items()}
-        (chosen.into / "classes.json.gz").write_bytes(packed({"format": FORMAT, "reference": REFERENCE, **ordered}))
+        (into / "names.json.gz").write_bytes(packed({"format": FORMAT, "reference": REFERENCE, **ordered}))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ class Start:
 
     values: Mapping[str, Any] = field(default_factory=dict)
     held: tuple[str, ...] = ()
-    told: Told = Told()
+    told: Told = field(default_factory=Told)
 
 
 def _at(key: str, count: int) -> tuple[str, ...]:
@@ -37,6 +37,7 @@ _POSITIONS = [
 _VIT = Told(sizes=(_GRID, ["//", "embed_dim", "num_heads"], _WIDE))
 _VIT_START = {"global_pool": "avg", "depth": 4}
 
+
 def _window(stage: int, side: int) -> Any:
     """Return one side of Swin's window: that of the grid if the grid is smaller."""
     return ["min", "window_size", ["^/", ["//", f"img_size_{side}", "patch_size"], 2**stage]]
@@ -44,28 +45,28 @@ def _window(stage: int, side: int) -> Any:
 
 def _distances(one: Any, other: Any) -> Any:
     """Return the number of relative positions in a window."""
-    if one == other:
-        return ["+", [[4, 1, [[one, 2]]], [-4, 1, [[one, 1]]], [1, 1, []]]]
     return ["+", [[4, 1, [[one, 1], [other, 1]]], [-2, 1, [[one, 1]]], [-2, 1, [[other, 1]]], [1, 1, []]]]
-
-
-def _swin_table(stage: int) -> Any:
-    """Return the rows of the table of relative positions."""
-    whole, cut = _distances("window_size", "window_size"), _distances(_window(stage, 0), _window(stage, 1))
-    return ["?", [["is", "always_partition"]], [[[True], whole], [[False], cut]]]
 
 
 _STAGES = range(4)
 _SWIN = Told(
     sizes=tuple(["int*", ["*", 2**stage, "embed_dim"], "mlp_ratio"] for stage in _STAGES),
-    laws=tuple(_swin_table(stage) for stage in _STAGES),
+    laws=tuple(_distances(_window(stage, 0), _window(stage, 1)) for stage in _STAGES),
 )
-_RESNET_WIDTHS = tuple(["*", "cardinality", ["//", ["*", width, "base_width"], 64]] for width in (64, 128, 256, 512))
-_RESNET_HELD = ("channels", "output_stride", "block_reduce_first")
+_RESNET_GROUPS = tuple(["//", ["*", width, "base_width"], 64] for width in (64, 128, 256, 512))
+_RESNET_WIDTHS = tuple(["*", "cardinality", width] for width in _RESNET_GROUPS)
+_RESNET = Told(sizes=(*_RESNET_GROUPS, *_RESNET_WIDTHS, ["//", "stem_width", 4]))
+_RESNET_HELD = ("channels", "output_stride", "block_reduce_first", "down_kernel_size", "replace_stem_pool")
+_SWIN_HELD = ("always_partition", "head_dim", "strict_img_size", "dynamic_img_size")
+_SWIN_START = {"depths": [2, 2, 2, 2]}
+_EVA_HELD = (
+    *("num_kv_heads", "attn_pool_num_heads", "attn_pool_mlp_ratio", "scale_attn_inner", "attn_only_layer_scale", "use_post_norm"),
+    *("rope_mrope_section", "rope_shift_coords", "rope_jitter_coords", "rope_rescale_coords", "rope_grid_indexing", "rope_grid_offset"),
+)
 
 STARTS: Mapping[str, Start] = {
     "VisionTransformer": Start(_VIT_START, told=_VIT.plus(Told(laws=(_POSITIONS,)))),
-    "Eva": Start({"depth": 4}, told=_VIT),
+    "Eva": Start({"depth": 4}, _EVA_HELD, _VIT),
     "Beit": Start({"depth": 4}, told=_VIT),
     "Cait": Start({"depth": 4}, told=_VIT.plus(Told(sizes=(["int*", "embed_dim", "mlp_ratio_token_only"],)))),
     "VisionTransformerRelPos": Start({"depth": 4}, told=_VIT),
@@ -77,14 +78,16 @@ STARTS: Mapping[str, Start] = {
         held=("output_stride", "patch_size"),
         told=Told(sizes=(["near", ["//", "dims_0", 2], 8, 8],)),
     ),
-    "ResNet": Start({"layers": [2, 2, 3, 2]}, held=_RESNET_HELD, told=Told(sizes=(*_RESNET_WIDTHS, ["//", "stem_width", 4]))),
+    "ResNet": Start({"layers": [2, 2, 3, 2]}, _RESNET_HELD, _RESNET),
     "ResNetV2": Start({"layers": [2, 2, 3, 2]}, held=("output_stride",)),
-    "SwinTransformer": Start({"depths": [2, 2, 2, 2]}, told=_SWIN),
-    "SwinTransformerV2": Start({"depths": [2, 2, 2, 2]}, told=Told(sizes=_SWIN.sizes)),
-    "SwinTransformerV2Cr": Start({"depths": [2, 2, 2, 2]}, told=Told(sizes=_SWIN.sizes)),
+    "SwinTransformer": Start(_SWIN_START, _SWIN_HELD, _SWIN),
+    "SwinTransformerV2": Start(_SWIN_START, (*_SWIN_HELD, "pretrained_window_sizes"), told=Told(sizes=_SWIN.sizes)),
+    "SwinTransformerV2Cr": Start(_SWIN_START, _SWIN_HELD, told=Told(sizes=_SWIN.sizes)),
     "PyramidVisionTransformerV2": Start(
         {"depths": [2, 2, 2, 2]},
         told=Told(sizes=tuple(["int*", f"embed_dims_{stage}", f"mlp_ratios_{stage}"] for stage in _STAGES)),
     ),
-    "Twins": Start({"depths": [2, 2, 2, 2]}, told=Told(sizes=tuple(["int*", f"embed_dims_{stage}", f"mlp_ratios_{stage}"] for stage in _STAGES))),
+    "Twins": Start(
+        {"depths": [2, 2, 2, 2]}, told=Told(sizes=tuple(["int*", f"embed_dims_{stage}", f"mlp_ratios_{stage}"] for stage in _STAGES))
+    ),
 }

@@ -26,7 +26,7 @@ from paramsym.atlas.values import Value, frozen_value
 
 _LAYERS = re.compile(
     r"(^|_)(layer|layers|block|fn|cls|act|device|dtype)(_cl|_token|_only)*$"
-    r"|^(block_args|norm_layers|token_mixers|weight_init|fix_init|ref_feat_shape|stem_backbone|out_features)$"
+    r"|^(block_args|stem_type|avg_down|norm_layers|token_mixers|weight_init|fix_init|ref_feat_shape|stem_backbone|out_features)$"
 )
 _SCALARS = (bool, int, float, str, type(None))
 _DEPTH = re.compile(r"^(depths?|layers|num_blocks|num_layers)(_|$)")
@@ -36,7 +36,7 @@ _RATIOS = (0.5, 1.0, 2.0, 3.0, 8.0)
 
 
 def is_layer(key: str) -> bool:
-    """Whether an argument is a class or a function: JSON has at most its name, and no law is about it."""
+    """Whether an argument says which layers there are: a class, a function, or a word or flag that renames most tensors."""
     return bool(_LAYERS.search(key)) and key != "layers"
 
 
@@ -165,6 +165,11 @@ def derived(network: TimmNetwork, seconds: float, told: Told) -> dict[str, Any]:
     explorer = TimmExplorer(network, seconds * 0.6, told=told)
     entry = NetworkEntry("", explorer, seconds=seconds, longest_fit=seconds / 3).derive()
     entry["unseen"] = list(apart(network, entry))
+    return entry
+
+
+def with_sides(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an entry in which the sides of the image have the names that they have in the records of architectures."""
     text = json.dumps(entry)
     for place, side in enumerate(SIDES):
         text = text.replace(f'"{SIZE}_{place}"', f'"{side}"')

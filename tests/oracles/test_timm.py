@@ -109,6 +109,5 @@ def test_random_arguments_of_classes(name: str, style: str, label: str) -> None:
             arguments = {key: value for key, value in arguments.items() if rng.random() < 0.7}
             what = outcome(framework, one, arguments)
         found.append((what, one, arguments))
-    print(name, label, Counter(what for what, _, _ in found))
     assert [(one, arguments) for what, one, arguments in found if what == "wrong"] == []
     assert any(what == "exact" for what, _, _ in found), Counter(what for what, _, _ in found)

@@ -11,7 +11,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paramsym.atlas.record import record_of, timm_classes_index
+from paramsym.atlas.record import record_of
+from paramsym.atlas.timm_classes import timm_classes_index
 
 _DEPTH = re.compile(r"depth|layers|blocks")
 _WIDTH = re.compile(r"dim|channels|width|size|chs|chans")
