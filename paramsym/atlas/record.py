@@ -75,8 +75,7 @@ def index_of(path: str, *parts: str) -> Mapping[str, Any]:
         RecordError: the file is damaged.
     """
     index = _json(_unpacked(files("paramsym.atlas").joinpath("data", *path.split("/")).read_bytes()))
-    for what in parts:
-        _need(isinstance(index, dict) and isinstance(index.get(what), dict), "has an index without names")
+    _need(isinstance(index, dict) and all(isinstance(index.get(what), dict) for what in parts), "has an index without names")
     return index
 
 
@@ -100,9 +99,8 @@ def diffusers_index() -> Mapping[str, Any]:
         RecordError: the file is damaged.
     """
     index = index_of("diffusers/names.json.gz", "classes", "refused")
-    _strings([index["reference"], *index["refused"].values()])
-    for one in index["classes"].values():
-        _strings([*one["spread"], *one["former"]])
+    listed = [word for one in index["classes"].values() for word in (*one["spread"], *one["former"])]
+    _strings([index["reference"], *index["refused"].values(), *listed])
     return index
 
 

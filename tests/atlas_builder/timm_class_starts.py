@@ -15,6 +15,7 @@ class Start:
 
     values: Mapping[str, Any] = field(default_factory=dict)
     held: tuple[str, ...] = ()
+    first: str = ""  # the architecture to begin with; else the smallest
     told: Told = field(default_factory=Told)
 
 
@@ -65,8 +66,8 @@ _EVA_HELD = (
 )
 
 STARTS: Mapping[str, Start] = {
-    "VisionTransformer": Start(_VIT_START, told=_VIT.plus(Told(laws=(_POSITIONS,)))),
-    "Eva": Start({"depth": 4}, _EVA_HELD, _VIT),
+    "VisionTransformer": Start(_VIT_START, first="test_vit", told=_VIT.plus(Told(laws=(_POSITIONS,)))),
+    "Eva": Start({"depth": 4}, _EVA_HELD, told=_VIT),
     "Beit": Start({"depth": 4}, told=_VIT),
     "Cait": Start({"depth": 4}, told=_VIT.plus(Told(sizes=(["int*", "embed_dim", "mlp_ratio_token_only"],)))),
     "VisionTransformerRelPos": Start({"depth": 4}, told=_VIT),
@@ -78,9 +79,9 @@ STARTS: Mapping[str, Start] = {
         held=("output_stride", "patch_size"),
         told=Told(sizes=(["near", ["//", "dims_0", 2], 8, 8],)),
     ),
-    "ResNet": Start({"layers": [2, 2, 3, 2]}, _RESNET_HELD, _RESNET),
+    "ResNet": Start({"layers": [2, 2, 3, 2]}, _RESNET_HELD, told=_RESNET),
     "ResNetV2": Start({"layers": [2, 2, 3, 2]}, held=("output_stride",)),
-    "SwinTransformer": Start(_SWIN_START, _SWIN_HELD, _SWIN),
+    "SwinTransformer": Start(_SWIN_START, _SWIN_HELD, told=_SWIN),
     "SwinTransformerV2": Start(_SWIN_START, (*_SWIN_HELD, "pretrained_window_sizes"), told=Told(sizes=_SWIN.sizes)),
     "SwinTransformerV2Cr": Start(_SWIN_START, _SWIN_HELD, told=Told(sizes=_SWIN.sizes)),
     "PyramidVisionTransformerV2": Start(

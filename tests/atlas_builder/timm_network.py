@@ -162,7 +162,8 @@ def derived(network: TimmNetwork, seconds: float, told: Told) -> dict[str, Any]:
     Raises:
         NotAdmittedError: with the reason.
     """
-    explorer = TimmExplorer(network, seconds * 0.6, told=told)
+    stages = tuple(key for key in network.of if _DEPTH.search(key))  # a stage without blocks is another network
+    explorer = TimmExplorer(network, seconds * 0.6, told=told.plus(Told(positive=stages)))
     entry = NetworkEntry("", explorer, seconds=seconds, longest_fit=seconds / 3).derive()
     entry["unseen"] = list(apart(network, entry))
     return entry
