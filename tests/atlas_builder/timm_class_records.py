@@ -1,7 +1,7 @@
 """Rebuild the records of timm's classes: ``PYTHONPATH=tests python -m atlas_builder.timm_class_records VisionTransformer SwinTransformer``.
 
 A class has a record for each set of layers and each number of stages that its architectures have. An architecture is in the index if
-its class builds what timm's function builds, and if the function hands on each argument of the record as it is.
+the record gives what timm's function builds. Arguments that the function does not hand on as they are stand beside it.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ from atlas_builder.timm_class_starts import STARTS, Start
 from atlas_builder.timm_network import TimmNetwork, built, derived, is_layer, plain_arguments, style_of, with_sides
 from atlas_builder.told import told_by
 
+from paramsym.atlas.expression import OutsideError
+from paramsym.atlas.predicting import predicted, rows_of
+from paramsym.atlas.reading import values_of
 from paramsym.atlas.record import FORMAT, TIMM, packed, packed_lines
 from paramsym.atlas.timm import SIDES
 from paramsym.atlas.timm_classes import SIZE
@@ -99,15 +102,20 @@ def own(name: str) -> dict[str, Any]:
     return {key: value for key, value in plain_arguments(plain).items() if other.get(key) != moved.get(key, ...)}
 
 
-def admitted(network: TimmNetwork, name: str, keys: Mapping[str, Any]) -> list[str] | None:
-    """Return the keys that the function of an architecture does not hand on; None if the class builds something else than the function."""
+def admitted(network: TimmNetwork, name: str, entry: Mapping[str, Any]) -> list[str] | None:
+    """Return the keys that the function of an architecture does not hand on; None if the record gives something else than the function."""
     _, plain = passed(name)
+    flat = {**network.flat(network.defaults), **network.flat(plain)}
+    for place, side in enumerate(SIDES):
+        if f"{SIZE}_{place}" in flat:
+            flat[side] = flat.pop(f"{SIZE}_{place}")
     try:
-        if dict(made(name).tensors) != network.stores(plain_arguments(plain)):
+        values = values_of(flat, {"inside": (), "aliases": {}}, entry)
+        if predicted(list(rows_of(entry["rows"], entry["expressions"])), values) != dict(made(name).tensors):
             return None
-    except RefusedError:
+    except (OutsideError, RefusedError):
         return None
-    known = {SIZE if one in SIDES else network.of.get(one, one) for one in keys}
+    known = {SIZE if one in SIDES else network.of.get(one, one) for one in entry["keys"]}
     return sorted(key for key in known if not _handed(name, plain, key, network.defaults.get(key)))
 
 
@@ -152,7 +160,7 @@ def records(name: str, labels: Sequence[str], seconds: float) -> Iterator[tuple[
             begun = time.process_time()
             try:
                 opened = TimmNetwork(network, {**plain_arguments(arguments), **start.values}, given, start.held)
-                entry = derived(opened, seconds, start.told.plus(told_by(entries)))
+                entry = derived(opened, seconds, start.told.plus(told_by(entries)), [named()[network][one] for one in group])
                 entries.append(entry)
                 found: Found | str = (group, opened, with_sides(entry))
                 outcome = json.dumps(found[2]["certificate"])
@@ -181,11 +189,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 reasons.append(found)
                 continue
             group, network, entry = found
-            closed = {one: admitted(network, one, entry["keys"]) for one in group}
+            closed = {one: admitted(network, one, entry) for one in group}
             left = [one for one, keys in closed.items() if keys is None]
             print(f"{name}/{label} without {left}, closed {sorted(set().union(*filter(None, closed.values())))}", flush=True)
             if len(left) == len(group):
-                reasons.append("timm's functions change the network after it is built")
+                reasons.append("the record is of none of the architectures")
                 continue
             names |= {one: [name, style, own(one), keys] for one, keys in closed.items() if keys is not None}
             head = {"format": FORMAT, "type": f"{TIMM}{name}/{label}", "reference": REFERENCE, "aliases": {}, "inside": []}

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Literal
 
 from atlas_builder.diffusers_network import Network, NetworkEntry, apart
@@ -117,6 +118,13 @@ class TimmNetwork(Network):
         except RefusedError:
             return False
 
+    def flat(self, arguments: Mapping[str, Any]) -> dict[str, Value]:
+        """Return the values of keys for arguments."""
+        found: dict[str, Value] = {}
+        for key, value in plain_arguments(arguments).items():
+            found |= dict(entries(key, value)) if key in self.lists and isinstance(value, list) else {key: frozen_value(value)}
+        return {key: value for key, value in found.items() if key in self.base}
+
     def stores(self, arguments: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
         """Return what is stored for arguments of the constructor."""
         return built(self.model_class, {**self.style, **arguments})
@@ -143,27 +151,36 @@ class TimmExplorer(Explorer):
         if others:
             self._try(found, "option" if found.kind == "rigid" else found.kind, others, base)
 
+    def _together(self, others: Mapping[str, Sequence[Value]], base: int) -> None:
+        """Leave out the keys that may be null, which is tried for each alone."""
+        left = {key: tried for key, tried in others.items() if type(None) not in kinds_of(self.hints.get(key))}
+        if left:
+            super()._together(left, base)
+
     def _others(self, found: Field) -> list[Value]:
         network = self.reference
         if found.key == "num_classes":
             return [0]
         if bool in kinds_of(self.hints.get(found.key)):
             return [True, False]
-        ratios = _RATIOS if isinstance(found.base, float) and "ratio" in found.key else ()
+        ratios = _RATIOS if isinstance(found.base, int | float) and "ratio" in found.key else ()
         if "depth" in found.key or not isinstance(network, TimmNetwork) or found.key in network.of:
             return [*ratios]
         seen = [frozen_value(given[found.key]) for given in named()[network.model_class].values() if found.key in given]
         return [*[one for one in dict.fromkeys(seen) if isinstance(one, _SCALARS)][:_MOST_SEEN], *ratios]
 
 
-def derived(network: TimmNetwork, seconds: float, told: Told) -> dict[str, Any]:
-    """Return the entry of a class.
+def derived(network: TimmNetwork, seconds: float, told: Told, known: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
+    """Return the entry of a class; ``known`` are the arguments of its architectures, which laws must explain as well.
 
     Raises:
         NotAdmittedError: with the reason.
     """
     stages = tuple(key for key in network.of if _DEPTH.search(key))  # a stage without blocks is another network
     explorer = TimmExplorer(network, seconds * 0.6, told=told.plus(Told(positive=stages)))
+    for arguments in known:
+        with suppress(RefusedError):
+            network.build({key: value for key, value in network.flat(arguments).items() if not _DEPTH.search(key)})  # depths take long
     entry = NetworkEntry("", explorer, seconds=seconds, longest_fit=seconds / 3).derive()
     entry["unseen"] = list(apart(network, entry))
     return entry
