@@ -14,9 +14,10 @@ from paramsym.atlas.domain import check_verified, largest
 from paramsym.atlas.expression import answer, tests_of
 from paramsym.atlas.predicting import Row, rows_of
 from paramsym.atlas.reading import check_together, values_of
-from paramsym.atlas.record import DIFFUSERS, TIMM, diffusers_index, record_of
+from paramsym.atlas.record import DIFFUSERS, diffusers_index, record_of
 from paramsym.atlas.structure import Builder, choices, letters_of
 from paramsym.atlas.timm import WRAPPERS, timm_keys, timm_record, timm_type, wrapped
+from paramsym.atlas.timm_classes import class_keys, class_type
 from paramsym.atlas.values import Value
 from paramsym.core.compose import Block
 from paramsym.core.layer import Layer, Part
@@ -174,7 +175,10 @@ def recorded(config: Mapping[str, Any], architecture: str | None) -> Layer:
 
 def type_of(config: Mapping[str, Any], architecture: str | None = None) -> str:
     """Return the type of the record for a configuration of diffusers, timm or transformers."""
-    found: str = diffusers_type(config, architecture) if is_of_diffusers(config) else timm_type(config) or config["model_type"]
+    if is_of_diffusers(config):
+        return diffusers_type(config, architecture)
+    name = timm_type(config)
+    found: str = config["model_type"] if name is None else class_type(config, name) or name
     return found
 
 
@@ -183,7 +187,7 @@ def _lettered(config: Mapping[str, Any], architecture: str | None) -> tuple[Reco
     model_type = type_of(config, architecture)
     if model_type.startswith(DIFFUSERS):
         architecture = model_type.split("/")[1]
-    record = timm_record(model_type) if model_type.startswith(TIMM) else record_of(model_type)
+    record = timm_record(model_type) if model_type == timm_type(config) else record_of(model_type)
     name = _class(record, config, architecture)
     try:
         values = values_of(_as_keys(config, model_type, record), record, record["classes"][name])
@@ -198,8 +202,9 @@ def _lettered(config: Mapping[str, Any], architecture: str | None) -> tuple[Reco
 
 def _as_keys(config: Mapping[str, Any], model_type: str, record: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a configuration with the keys of a record; those of transformers have them already."""
-    if model_type.startswith(TIMM):
-        return timm_keys(config, record)
+    name = timm_type(config)
+    if name is not None:
+        return timm_keys(config, record) if model_type == name else class_keys(config, name, record, timm_record(name))
     if model_type.startswith(DIFFUSERS):
         _, name, label = f"{model_type}/".split("/")[:3]
         return diffusers_keys(config, diffusers_index()["classes"][name], label)

@@ -14,8 +14,8 @@ A record is an object of JSON, compressed by gzip, in one file for each model ty
 ``domain`` has ``words`` (values seen), ``whole`` and ``number`` (least and largest; ``of`` if only its multiples), ``entries`` and
 ``length`` of lists, ``layers`` (the domain of each key that single layers may set), ``any``, ``object``, ``derived`` (the reference
 replaces a given value with its own for a missing key), and the meanings of a ``missing`` key and of ``null``. ``paramsym.atlas.expression``
-describes expressions, tests and sets. Nothing in a record is ever run as code. ``paramsym.atlas.timm`` and ``paramsym.atlas.diffusers`` say
-what the records of these libraries also have.
+describes expressions, tests and sets. Nothing in a record is ever run as code. ``paramsym.atlas.timm``, ``timm_classes`` and ``diffusers``
+say what the records of these libraries also have.
 """
 
 from __future__ import annotations
@@ -70,6 +70,17 @@ def read_types() -> tuple[str, ...]:
     return tuple(one for one in recorded_types() if b'"classes":{}' not in _unpacked(data.joinpath(f"{one}.json.gz").read_bytes()))
 
 
+def index_of(path: str, *parts: str) -> Mapping[str, Any]:
+    """Return the index of a library's records, an object with these parts.
+
+    Raises:
+        RecordError: the file is damaged.
+    """
+    index = _json(_unpacked(files("paramsym.atlas").joinpath("data", *path.split("/")).read_bytes()))
+    _need(isinstance(index, dict) and all(isinstance(index.get(what), dict) for what in parts), "has an index without names")
+    return index
+
+
 @cache
 def timm_index() -> Mapping[str, Any]:
     """Return the names of timm's architectures, by what ``paramsym.atlas.timm`` says of them.
@@ -77,10 +88,8 @@ def timm_index() -> Mapping[str, Any]:
     Raises:
         RecordError: the file is damaged.
     """
-    index = _json(_unpacked(files("paramsym.atlas").joinpath("data", "timm", "names.json.gz").read_bytes()))
-    for what in ("modules", "aliases", "refused"):
-        _need(isinstance(index, dict) and isinstance(index.get(what), dict), "names no architectures")
-        _strings(index[what].values())
+    index = index_of("timm/names.json.gz", "modules", "aliases", "refused")
+    _strings([*index["modules"].values(), *index["aliases"].values(), *index["refused"].values()])
     return index
 
 
@@ -91,26 +100,24 @@ def diffusers_index() -> Mapping[str, Any]:
     Raises:
         RecordError: the file is damaged.
     """
-    index = _json(_unpacked(files("paramsym.atlas").joinpath("data", "diffusers", "names.json.gz").read_bytes()))
-    for what in ("classes", "refused"):
-        _need(isinstance(index, dict) and isinstance(index.get(what), dict), "names no classes")
-    _strings([index["reference"], *index["refused"].values()])
-    for one in index["classes"].values():
-        _strings([*one["spread"], *one["former"]])
+    index = index_of("diffusers/names.json.gz", "classes", "refused")
+    listed = [word for one in index["classes"].values() for word in (*one["spread"], *one["former"])]
+    _strings([index["reference"], *index["refused"].values(), *listed])
     return index
 
 
 @lru_cache(maxsize=32)
 def record_of(model_type: str) -> Mapping[str, Any]:
-    """Return the record of a model type, such as ``led``, ``timm/resnet50`` or ``diffusers/AutoencoderKL/4``.
+    """Return the record of a model type, such as ``led``, ``timm/resnet50``, ``timm/ResNet/0`` or ``diffusers/AutoencoderKL/4``.
 
     Raises:
         RecordError: there is none, or it is damaged.
     """
     path = _file_of(model_type)
-    if path is None:
+    file = files("paramsym.atlas").joinpath("data", *f"{path}.json.gz".split("/"))
+    if path is None or not file.is_file():
         raise RecordError(f"there is no record of the model type {model_type!a}.")
-    text = _unpacked(files("paramsym.atlas").joinpath("data", *f"{path}.json.gz".split("/")).read_bytes())
+    text = _unpacked(file.read_bytes())
     if path.startswith((TIMM, DIFFUSERS)):
         named = f'"type":"{model_type}"'.encode()
         text = next((line for line in text.split(b"\n") if named in line[:200]), b"")
@@ -120,7 +127,8 @@ def record_of(model_type: str) -> Mapping[str, Any]:
 def _file_of(model_type: str) -> str | None:
     """Return the path of the file of a record, without its ending; None if there is none."""
     if model_type.startswith(TIMM):
-        module = timm_index()["modules"].get(model_type.removeprefix(TIMM))
+        name, slash, _ = model_type.removeprefix(TIMM).partition("/")
+        module = f"classes/{name}" if slash and name.isidentifier() else timm_index()["modules"].get(name)
         return None if module is None else TIMM + module
     if model_type.startswith(DIFFUSERS):
         name, _, label = model_type.removeprefix(DIFFUSERS).partition("/")

@@ -110,6 +110,17 @@ def timm_keys(config: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str,
     Raises:
         OutsideError: a key that timm's configurations do not have, or a value of another kind.
     """
+    given, sides = timm_arguments(config, record)
+    size = given.pop("img_size", sides)
+    return {"global_pool": None, **given, **_sides(size, next(iter(record["classes"].values()))["keys"])}
+
+
+def timm_arguments(config: Mapping[str, Any], record: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+    """Return the arguments that a configuration gives to an architecture, and the sides that count if no argument states them.
+
+    Raises:
+        OutsideError: a key that timm's configurations do not have, or a value of another kind.
+    """
     stated, arguments = _object(config, "pretrained_cfg"), _object(config, "model_args")
     _check_keys(config, _TOP, "; an argument of the architecture belongs in model_args")
     _check_keys(stated or {}, _PRETRAINED, " in pretrained_cfg")
@@ -122,13 +133,12 @@ def timm_keys(config: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str,
         channels, sides = _sized(stated)
     elif "input_size" in config or "fixed_input_size" in config:
         channels, sides = _sized(config)
-    given = {"num_classes": config.get("num_classes", classes), "in_chans": channels, "global_pool": None}
+    given = {"num_classes": config.get("num_classes", classes), "in_chans": channels}
     given |= {key: value for key, value in (arguments or {}).items() if value is not None}
     for key in SIDES:
         if key in given:
             raise OutsideError(f"the key {key!r} is not one of timm's; write img_size, one side or a list of height and width.")
-    size = given.pop("img_size", sides)
-    return given | _sides(size, next(iter(record["classes"].values()))["keys"])
+    return given, sides
 
 
 def wrapped(config: Mapping[str, Any], architecture: str | None) -> dict[str, Any]:

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 import recorded
 from amount import each
+from asked import answered
 from sympy import floor
 
 import paramsym as ps
 from paramsym.atlas.model import Recorded
 from paramsym.atlas.record import RecordError, checked, packed_lines, record_of, timm_index
+from paramsym.atlas.timm_classes import timm_classes_index
 from paramsym.cli import main
 from paramsym.config import architectures_of
 from paramsym.errors import ConfigError, UnknownNameError
@@ -33,6 +35,57 @@ def test_recorded_networks_come_out_exactly(row: dict[str, Any]) -> None:
     assert model.count == row["n_params"]
     assert {name: shape for name, shape in everything.items() if name not in counted} == recorded.persistent_buffers(row)
     assert model.architecture == row["model_class"]  # type: ignore[attr-defined]
+
+
+CHANGED = recorded.rows("timm_arguments")
+
+
+@pytest.mark.parametrize("row", CHANGED, ids=lambda row: f"{row['model']}{row['kwargs']}")
+def test_recorded_arguments_come_out_exactly_or_are_refused(row: dict[str, Any]) -> None:
+    """With other widths, depths and flags, the tensors are those that timm 1.0.31 stores; a refusal names one of the arguments."""
+    model = answered(lambda: ps.from_config({"architecture": row["model"], "model_args": row["kwargs"]}))
+    if isinstance(model, ConfigError):
+        assert any(key in str(model) for key in row["kwargs"])
+        return
+    recorded.assert_reproduces(model, row)
+    assert model.architecture == row["model_class"]
+
+
+def test_most_recorded_arguments_are_read() -> None:
+    """Refused are stages without blocks, a stem that renames tensors, a stride, channels of ResNet, heads of Swin, and one rate."""
+    models = [answered(lambda row=row: ps.from_config({"architecture": row["model"], "model_args": row["kwargs"]})) for row in CHANGED]
+    refused = [row["model"] for row, model in zip(CHANGED, models, strict=True) if isinstance(model, ConfigError)]
+    assert len(CHANGED) == 50
+    assert len(refused) == 12
+    assert not {row["model"] for row in CHANGED[:3]} & set(refused)
+
+
+def test_each_class_of_the_atlas_is_among_the_recorded_arguments() -> None:
+    """No class is read that the test above does not reach."""
+    assert {row["model_class"] for row in CHANGED} == timm_classes_index()["classes"].keys()
+
+
+@pytest.mark.parametrize("name", each(40, timm_classes_index()["names"]))
+def test_the_record_of_a_class_agrees_with_that_of_the_architecture(name: str) -> None:
+    """An argument with the value that it has anyway is read by the class, and changes nothing."""
+    (of, _, passed, closed), plain = timm_classes_index()["names"][name], ps.load(f"timm/{name}")
+    values = {**timm_classes_index()["classes"][of]["defaults"], **passed}
+    known = ("embed_dim", "embed_dims", "dims", "patch_size", "layers", "depths", "growth_rate", "num_heads")
+    key = next(key for key in known if key in values and key not in closed)
+    model = ps.from_config({"architecture": name, "model_args": {key: values[key]}})
+    assert model.model_type.count("/") == 2  # type: ignore[attr-defined]
+    assert list(model.shapes(buffers=True).items()) == list(plain.shapes(buffers=True).items())
+    assert model.tied == plain.tied
+
+
+def test_widths_are_letters() -> None:
+    """ViT with 8 layers of width D: 12 D^2 + 13 D in each, and the positions, the class token, the patches, the head and the last norm."""
+    arguments = {"embed_dim": 512, "depth": 8, "num_heads": 8}
+    model = ps.from_config({"architecture": VIT, "model_args": arguments})
+    width = next(symbol for symbol in model.formula.free_symbols if symbol.name == "embed_dim")
+    assert model.formula.coeff(width, 2) == 8 * 12
+    assert model.count == 8 * (12 * 512**2 + 13 * 512) + 512 * (197 + 1 + 16 * 16 * 3 + 1 + 2) + 513 * 1000
+    assert model.at(embed_dim=256).count == ps.from_config({"architecture": VIT, "model_args": {**arguments, "embed_dim": 256}}).count
 
 
 def test_all_recorded_networks_are_there() -> None:
@@ -120,7 +173,15 @@ def test_a_pooling_may_add_and_leave_out_tensors() -> None:
         ({"num_classes": 10**30}, "num_classes is"),
         ({"img_size": 384}, "'img_size' is not one of timm's; an argument of the architecture belongs in model_args"),
         ({"model_args": 3}, "model_args is 3"),
-        ({"model_args": {"embed_dim": 512}}, "'embed_dim' is not known"),
+        ({"model_args": {"embed_dims": 512}}, r"'embed_dims' is not known \(did you mean embed_dim\?\)"),
+        ({"model_args": {"embed_dim": 512.0}}, "embed_dim is 512.0"),
+        ({"model_args": {"embed_dim": 512, "num_heads": 7}}, "num_heads must divide embed_dim"),
+        ({"model_args": {"depth": -1}}, "depth is -1"),
+        ({"model_args": {"depth": True}}, "depth is true"),
+        ({"model_args": {"depth": [2, 2]}}, "these lengths: depth 2; verified are none"),
+        ({"model_args": {"patch_size": 16, "norm_layer": "rmsnorm"}}, "'norm_layer' is not known"),
+        ({"model_args": {"depth": 4, "img_size": [224]}}, r"img_size is \[224\] .*wanted a list of 2"),
+        ({"model_args": {"depth": 4, "img_height": 224}}, "'img_height' is not one of timm's; write img_size"),
         ({"model_args": {"in_chans": 0}}, "in_chans is 0"),
         ({"model_args": {"img_size": -224}}, "img_height is -224"),
         ({"model_args": {"img_size": 224.5}}, "img_height is 224.5"),
@@ -239,6 +300,17 @@ def test_damaged_records_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(RecordError):
             timm_index()
     timm_index.cache_clear()
+
+
+def test_a_damaged_index_of_classes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index without classes, and an architecture of an unknown style."""
+    known = {"classes": {"Net": {"defaults": {}, "spread": [], "styles": {}}}, "refused": {}}
+    for damaged in ({}, {**known, "names": {"net": ["Net", "0", {}, []]}}):
+        timm_classes_index.cache_clear()
+        monkeypatch.setattr("paramsym.atlas.record._unpacked", lambda _, damaged=damaged: packed_text(damaged))
+        with pytest.raises(RecordError):
+            timm_classes_index()
+    timm_classes_index.cache_clear()
 
 
 def packed_text(what: Any) -> bytes:

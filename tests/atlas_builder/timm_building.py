@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 import torch.library
+from atlas_builder.reference import RefusedError
 from atlas_builder.storing import stored
 
 for _operator in ("nms", "qnms"):  # torchvision may be built for another torch; only the names of its operators are needed
@@ -41,10 +42,6 @@ pos_embed_rel.generate_lookup_tensor = _lookup
 
 
 _OF_WEIGHTS = frozenset({"tag", "num_classes", "fixed_input_size"})
-
-
-class RefusedError(Exception):
-    """timm does not build an architecture with these arguments."""
 
 
 def _unchanged(tensor: Any, *_: Any, **__: Any) -> Any:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import random
+import sys
 import warnings
+from collections import Counter
 from typing import Any
 
 import pytest
 from amount import each
 from asked import answered
 from frameworks import imported, on_meta
+from oracles.timm_arguments import architectures, drawn, labels
 from oracles.torchvision_live import torchvision
 
 import paramsym as ps
 from paramsym.atlas.record import record_of, timm_index
 from paramsym.errors import ConfigError
 
+RUNS = int(os.environ.get("ATLAS_RUNS", "5"))
 NAMES = each(60, timm_index()["modules"])
 
 
@@ -66,3 +71,43 @@ def test_tags_and_former_names() -> None:
     framework = timm()
     for name in each(90, [*framework.list_pretrained(), *timm_index()["aliases"]]):
         assert_stores(ps.load(f"timm/{name}"), on_meta(lambda name=name: framework.create_model(name)))
+
+
+def class_of(framework: Any, name: str) -> type:
+    """Return a class of timm by its name."""
+    modules = [one for path, one in sys.modules.items() if path.startswith(f"{framework.__name__}.models.")]
+    found: type = next(vars(one)[name] for one in modules if name in vars(one))
+    return found
+
+
+def outcome(framework: Any, name: str, arguments: dict[str, Any]) -> str:
+    """Say how arguments of an architecture come out: names, shapes, order, ties and buffers."""
+    model = answered(lambda: ps.from_config({"architecture": name, "model_args": arguments}))
+    if isinstance(model, ConfigError):
+        return "refused"
+    try:
+        module = on_meta(lambda: framework.create_model(name, **arguments))
+    except Exception:  # noqa: BLE001 - whatever timm raises, it does not build this
+        return "not built"
+    try:
+        assert_stores(model, module)
+    except AssertionError:
+        return "wrong"
+    return "exact"
+
+
+@pytest.mark.parametrize(("name", "style", "label"), each(6, labels()))
+def test_random_arguments_of_classes(name: str, style: str, label: str) -> None:
+    """Widths, depths and flags, small and large, equal and odd: timm's state dict, or a refusal; none is wrong."""
+    framework, rng = timm(), random.Random(f"{name} {label} {os.environ.get('ATLAS_SEED', '')}")
+    found: list[tuple[str, str, dict[str, Any]]] = []
+    for _ in range(RUNS):
+        one = rng.choice(architectures(name, style))
+        arguments = drawn(class_of(framework, name), style, label, one, rng)
+        what = outcome(framework, one, arguments)
+        while what in {"not built", "refused"} and arguments:
+            arguments = {key: value for key, value in arguments.items() if rng.random() < 0.7}
+            what = outcome(framework, one, arguments)
+        found.append((what, one, arguments))
+    assert [(one, arguments) for what, one, arguments in found if what == "wrong"] == []
+    assert any(what == "exact" for what, _, _ in found), Counter(what for what, _, _ in found)
