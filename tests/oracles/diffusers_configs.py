@@ -8,10 +8,12 @@ from __future__ import annotations
 import inspect
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from paramsym.atlas.domain import verified
 from paramsym.atlas.record import diffusers_index, record_of
+from paramsym.atlas.values import frozen_value
 
 _DEPTH = re.compile(r"^(?!.*channels).*(layers|blocks|depth)")
 _GROUPS = 32
@@ -24,34 +26,59 @@ def parameters(network: type) -> dict[str, Any]:
 
 
 def drawn(network: type, label: str, rng: random.Random) -> dict[str, Any]:
-    """Return a configuration with the lengths of lists of a record."""
+    """Return a configuration with the lengths of lists of a record, and with the words that choose it."""
     name = network.__name__
-    lengths = diffusers_index()["classes"][name]["lengths"][label]
+    index = diffusers_index()["classes"][name]
+    lengths, chosen = index["lengths"][label], index.get("words", {}).get(label, {})
     (entry,) = record_of(f"diffusers/{name}" + (f"/{label}" if label else ""))["classes"].values()
-    config: dict[str, Any] = {"_class_name": name}
+    config: dict[str, Any] = {"_class_name": name, **chosen}
     share = rng.choice((0.1, 0.3, 0.6))
     for key, value in parameters(network).items():
+        domain = entry["keys"].get(key, {})
         words = {place: _words(entry["keys"].get(f"{key}_{place}", {})) for place in range(lengths.get(key, 0))}
         deep = bool(_DEPTH.search(key)) and isinstance(value, int) and not isinstance(value, bool) and value > 4
+        only = domain.get("words", ()) if domain.keys() <= {"words", "unused"} else ()
         if key in lengths and (
-            rng.random() < share or not isinstance(value, list | tuple) or len(value) != lengths[key] or "channels" in key
+            rng.random() < share
+            or not isinstance(value, list | tuple)
+            or len(value) != lengths[key]
+            or "channels" in key
+            or not _has(entry, key, value)
         ):
             whole = value if isinstance(value, list | tuple) else [value]
             config[key] = [_other(key, whole[min(place, len(whole) - 1)], words[place], rng) for place in words]
-            if key in diffusers_index()["classes"][name]["spread"] and rng.random() < 0.5:
+            if key in index["spread"] and rng.random() < 0.5:
                 config[key] = config[key][0]
-        elif key not in lengths and (deep or rng.random() < share) and not isinstance(value, list | tuple):
-            config[key] = _other(key, value, _words(entry["keys"].get(key, {})), rng)
+        elif key not in lengths and key not in chosen and only and frozen_value(value) not in only:
+            config[key] = _thawed(rng.choice(only))
+        elif key not in {*lengths, *chosen} and (deep or rng.random() < share) and not isinstance(value, list | tuple):
+            config[key] = _other(key, value, _words(domain), rng)
+        elif key not in {*lengths, *chosen} and value is None and domain and None not in domain.get("words", ()):
+            config[key] = _other(key, value, _words(domain), rng)
     return config
 
 
+def _has(entry: Mapping[str, Any], key: str, values: Sequence[Any]) -> bool:
+    """Whether a list has entries that were verified."""
+    return all(verified(entry["keys"].get(f"{key}_{place}", {}), one) for place, one in enumerate(values))
+
+
 def _words(domain: Mapping[str, Any]) -> list[Any]:
-    return [one for one in domain.get("words", ()) if one is None or isinstance(one, str | bool)]
+    """Return the words of a key; of one with nothing else, all of them."""
+    every = domain.keys() <= {"words", "unused"}
+    return [one for one in domain.get("words", ()) if one is None or isinstance(one, str | bool) or (every and not isinstance(one, tuple))]
+
+
+def _thawed(value: Any) -> Any:
+    """Return a value of a record as JSON has it."""
+    if not isinstance(value, tuple):
+        return value
+    return {key: _thawed(one) for key, one in value[1:]} if value[:1] == ("{}",) else [_thawed(one) for one in value]
 
 
 def _other(key: str, value: Any, words: list[Any], rng: random.Random) -> Any:
     """Return another value of the same kind, or one of the words."""
-    if words and rng.random() < 0.7:
+    if words and rng.random() < (0.7 if any(isinstance(one, str | bool) or one is None for one in words) else 0.95):
         return rng.choice(words)
     if isinstance(value, bool):
         return not value
