@@ -59,24 +59,32 @@ def diffusers_type(config: Mapping[str, Any], architecture: str | None = None) -
         near = nearest(name, index["classes"], cutoff=0.6)
         hint = f"; did you mean {' or '.join(near)}?" if near else "."
         raise RecordError(f"the atlas has no network {name[:60]!a} of {index['reference']}{hint}")
-    given = _given(config, index["classes"][name])
-    lengths, words = index["classes"][name]["lengths"], index["classes"][name].get("words", {})
-    for label, wanted in lengths.items():
-        if all(not _is_list(given.get(key)) or len(given[key]) == length for key, length in wanted.items()) and all(
+    of_class = index["classes"][name]
+    given, words = _given(config, of_class), of_class.get("words", {})
+    lists = {key: len(value) for key, value in given.items() if _is_list(value)}
+    listed = dict.fromkeys(key for one in of_class["lengths"].values() for key in one)
+    lengths = {key: lists[key] for key in listed if key in lists}
+    for label, wanted in of_class["lengths"].items():
+        if all(wanted.get(key) == length for key, length in lengths.items()) and all(
             key not in given or frozen_value(given[key]) == value for key, value in words.get(label, {}).items()
         ):
             return DIFFUSERS + name + (f"/{label}" if label else "")
+    raise RecordError(_not_verified(name, of_class, given, lengths))
+
+
+def _not_verified(name: str, of_class: Mapping[str, Any], given: Mapping[str, Any], lengths: Mapping[str, int]) -> str:
+    """Return why no record of a class fits a configuration with lists of these lengths."""
+    words = of_class.get("words", {})
     for key in next(iter(words.values()), {}):
-        verified = list(dict.fromkeys(one[key] for one in words.values()))
-        if frozen_value(given.get(key)) not in verified:
-            raise RecordError(f"{key} of {name} is {shown(given.get(key))}; verified are {' or '.join(map(shown, verified))}.")
-    for key in next(iter(lengths.values())):
-        known = sorted({one[key] for one in lengths.values()})
-        if _is_list(given.get(key)) and len(given[key]) not in known:
-            raise RecordError(f"{key} of {name} has {len(given[key])} entries; verified are {' or '.join(map(str, known))}.")
-    sizes = ", ".join(f"{key} {len(given[key])}" for key in next(iter(lengths.values())) if _is_list(given.get(key)))
-    chosen = ", ".join(f"{key} {shown(given.get(key))}" for key in next(iter(words.values()), {}))
-    raise RecordError(f"{name} is given with {', '.join(filter(None, (sizes, chosen)))}; these lengths of lists were not verified together.")
+        known = list(dict.fromkeys(one[key] for one in words.values()))
+        if frozen_value(given.get(key)) not in known:
+            return f"{key} of {name} is {shown(given.get(key))}; verified are {' or '.join(map(shown, known))}."
+    for key, length in lengths.items():
+        verified = sorted({one[key] for one in of_class["lengths"].values() if key in one})
+        if length not in verified:
+            return f"{key} of {name} has {length} entries; verified are {' or '.join(map(str, verified))}."
+    sizes = ", ".join(f"{key} {length}" for key, length in lengths.items())
+    return f"the lists of {name} have these lengths: {sizes}; they were not verified together."
 
 
 def diffusers_keys(config: Mapping[str, Any], of_class: Mapping[str, Any], label: str) -> dict[str, Any]:

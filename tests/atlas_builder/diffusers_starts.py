@@ -25,12 +25,12 @@ def _convolutions(count: int, **more: Any) -> Start:
     return {"block_out_channels": list(_WIDTHS[:count]), "norm_num_groups": 4, **blocks, **more}
 
 
-def _attention(count: int, up: str = "CrossAttnUpBlock2D", **more: Any) -> Start:
-    """Return the start of a U-Net with cross-attention, or of the half of one if ``up`` is empty."""
+def _attention(count: int, **more: Any) -> Start:
+    """Return the start of a U-Net with cross-attention."""
     return {
         "block_out_channels": list(_WIDTHS[:count]),
         "norm_num_groups": 4,
-        **_alike(count, down_block_types="CrossAttnDownBlock2D", **({"up_block_types": up} if up else {})),
+        **_alike(count, down_block_types="CrossAttnDownBlock2D", up_block_types="CrossAttnUpBlock2D"),
         **_alike(count, attention_head_dim=4, transformer_layers_per_block=1),
         "cross_attention_dim": 24,
         "addition_time_embed_dim": 16,
@@ -39,14 +39,12 @@ def _attention(count: int, up: str = "CrossAttnUpBlock2D", **more: Any) -> Start
     }
 
 
-def _denoising(count: int) -> Start:
-    """Return the start of a U-Net of images without a text."""
-    return {
-        "block_out_channels": list(_WIDTHS[:count]),
-        "norm_num_groups": 4,
-        "attention_head_dim": 4,
-        **_alike(count, down_block_types="DownBlock2D", up_block_types="UpBlock2D"),
-    }
+def _denoising(count: int, attention: tuple[int, ...], heads: int | None) -> Start:
+    """Return the start of a U-Net of images without a text, with attention in some of its blocks."""
+    downs = ["AttnDownBlock2D" if place in attention else "DownBlock2D" for place in range(count)]
+    ups = ["AttnUpBlock2D" if count - 1 - place in attention else "UpBlock2D" for place in range(count)]
+    widths = {"block_out_channels": list(_WIDTHS[:count]), "norm_num_groups": 4, "attention_head_dim": heads}
+    return {**widths, "down_block_types": downs, "up_block_types": ups}
 
 
 def _asymmetric(count: int) -> Start:
@@ -83,16 +81,32 @@ _LTX_095: Start = {
     "upsample_factor": [2, 2, 2],
     "timestep_conditioning": True,
 }
+_CONTROL_XL: Start = {
+    "addition_embed_type": "text_time",
+    "addition_time_embed_dim": 256,
+    "attention_head_dim": [5, 10, 20],
+    "block_out_channels": [320, 640, 1280],
+    "cross_attention_dim": 2048,
+    "down_block_types": ["DownBlock2D", "CrossAttnDownBlock2D", "CrossAttnDownBlock2D"],
+    "projection_class_embeddings_input_dim": 2816,
+    "transformer_layers_per_block": [1, 2, 10],
+    "use_linear_projection": True,
+}
 _HUNYUAN_DIT: Start = {"in_channels": 4, "patch_size": 2, "hidden_size": 64, "num_attention_heads": 4, "attention_head_dim": 16}
 
 STARTS: Mapping[str, Mapping[str, Start]] = {
-    "AsymmetricAutoencoderKL": {str(count): _asymmetric(count) for count in (1, 4)},
+    "AsymmetricAutoencoderKL": {"1": _asymmetric(1)},
     "AutoencoderDC": {"": {}, "efficient": _EFFICIENT},
     "AutoencoderKL": {str(count): _convolutions(count) for count in range(1, 5)},
     "AutoencoderKLHunyuanImage": {
         "": {
-            **{"in_channels": 3, "out_channels": 3, "latent_channels": 64, "layers_per_block": 2},
-            **{"block_out_channels": [128, 256, 512, 512, 1024, 1024], "spatial_compression_ratio": 32, "sample_size": 384},
+            "in_channels": 3,
+            "out_channels": 3,
+            "latent_channels": 64,
+            "block_out_channels": [128, 256, 512, 512, 1024, 1024],
+            "layers_per_block": 2,
+            "spatial_compression_ratio": 32,
+            "sample_size": 384,
         }
     },
     "AutoencoderKLLTXVideo": {"": {}, "0.9.1": _LTX_091, "0.9.5": _LTX_095},
@@ -100,10 +114,9 @@ STARTS: Mapping[str, Mapping[str, Start]] = {
         str(count): {"block_out_channels": list(_BY_32[:count]), **_alike(count, down_block_types="DownEncoderBlock2D")} for count in (1, 4)
     },
     "AutoencoderKLWan": {"": {}, "residual": {"is_residual": True}},
-    "ControlNetModel": {str(count): _attention(count, "") for count in (3, 4)},
+    "ControlNetModel": {"3": _CONTROL_XL, "4": {"cross_attention_dim": 768}},
     "EasyAnimateTransformer3DModel": {"": {"in_channels": 16, "out_channels": 16, "patch_size": 2}},
     "HiDreamImageTransformer2DModel": {"": {"patch_size": 2, "in_channels": 16, "caption_channels": [4096, 4096]}},
-    "HunyuanDiT2DControlNetModel": {"": _HUNYUAN_DIT},
     "HunyuanDiT2DModel": {"": _HUNYUAN_DIT},
     "LatteTransformer3DModel": {
         "": {"in_channels": 4, "patch_size": 2, "caption_channels": 48, "norm_type": "ada_norm_single", "sample_size": 32}
@@ -111,17 +124,23 @@ STARTS: Mapping[str, Mapping[str, Start]] = {
     "LuminaNextDiT2DModel": {"": {"num_kv_heads": 8}},
     "OmniGenTransformer2DModel": {"": {"rope_scaling": {"long_factor": [1.0] * 48, "short_factor": [1.0] * 48, "type": "su"}}},
     "T2IAdapter": {kind: {"adapter_type": kind} for kind in ("full_adapter", "full_adapter_xl", "light_adapter")},
-    "Transformer2DModel": {"": {"in_channels": 32, "cross_attention_dim": 24}},
-    "TransformerTemporalModel": {"": {"in_channels": 32, "cross_attention_dim": 24}},
     "UNet2DConditionModel": {str(count): _attention(count, layers_per_block=2) for count in (3, 4)},
-    "UNet2DModel": {str(count): _denoising(count) for count in (3, 4, 5, 6)},
-    "VQModel": {str(count): _convolutions(count) for count in (1, 3, 4, 5)},
-    "ZImageControlNetModel": {"": {"control_layers_places": [0, 10, 20], "control_in_dim": 16}},
+    "UNet2DModel": {
+        "4": _denoising(4, (1,), None),
+        "4-heads": _denoising(4, (1, 2, 3), 8),
+        "6": _denoising(6, (4,), None),
+        "6-heads": _denoising(6, (4,), 8),
+    },
+    "VQModel": {str(count): _convolutions(count) for count in (3, 4)},
 }
 """By class and label; the label is empty if only one length of each list was tried."""
 
-CHOOSING: Mapping[str, tuple[str, ...]] = {"AutoencoderKLWan": ("is_residual",), "T2IAdapter": ("adapter_type",)}
-"""The flags and strings of which each value has a record of its own."""
+CHOOSING: Mapping[str, tuple[str, ...]] = {
+    "AutoencoderKLWan": ("is_residual",),
+    "T2IAdapter": ("adapter_type",),
+    "UNet2DModel": ("attention_head_dim",),
+}
+"""The keys without lists of which each value has a record of its own."""
 
 WORDS: Mapping[str, tuple[str, ...]] = {
     "downsample_block_type": ("pixel_unshuffle", "conv"),
@@ -155,7 +174,7 @@ block_out_channels decoder_block_out_channels decoder_inject_noise decoder_layer
 downsample_type layers_per_block spatio_temporal_scaling timestep_conditioning upsample_factor upsample_residual upsample_type
 """
 _HELD = {
-    **dict.fromkeys(("UNet2DConditionModel", "ControlNetModel"), _RARE),
+    "UNet2DConditionModel": _RARE,
     "AutoencoderDC": """
         decoder_act_fns decoder_block_out_channels decoder_block_types decoder_conv_act_fn decoder_layers_per_block decoder_norm_types
         decoder_qkv_multiscales encoder_block_out_channels encoder_block_types encoder_layers_per_block encoder_qkv_multiscales
@@ -203,31 +222,39 @@ _HELD = {
     "MMAudioVocoder": "resblock_dilation_sizes resblock_kernel_sizes upsample_kernel_sizes upsample_rates",
     "MiniMaxMusic3Vocoder": "upsampling_ratios",
     "PixArtTransformer2DModel": "sample_size",  # 128 alone has other embeddings
-    "Transformer2DModel": "norm_type num_embeds_ada_norm num_vector_embeds patch_size attention_type use_additional_conditions",
     "UNet1DModel": f"{_BLOCKS} act_fn mid_block_type out_block_type time_embedding_type",
-    "UNet2DModel": """
-        attn_norm_num_groups class_embed_type downsample_type mid_block_type num_train_timesteps resnet_time_scale_shift time_embedding_dim
-        time_embedding_type upsample_type
+    "UNet2DModel": f"""
+        {_BLOCKS} add_attention attn_norm_num_groups class_embed_type downsample_type mid_block_type num_train_timesteps
+        resnet_time_scale_shift time_embedding_dim time_embedding_type upsample_type
     """,
     "VQModel": "norm_type",
 }
 HELD: Mapping[str, tuple[str, ...]] = {name: tuple(keys.split()) for name, keys in _HELD.items()}
 """The keys that keep their defaults: together they have too many cases, and hardly any published network has another value."""
 
-ALONE: frozenset[str] = frozenset(
-    """
-    """.split()
-)
-"""The classes of which only the defaults are recorded."""
+_ALONE = """
+AceStepAudioTokenDetokenizer AceStepAudioTokenizer AceStepConditionEncoder AceStepTransformer1DModel AnimaTextConditioner
+AnyFlowFARTransformer3DModel AudioLDM2UNet2DConditionModel AutoencoderKLCosmos AutoencoderKLHunyuanImage AutoencoderKLKVAE
+AutoencoderKLKVAEAudio AutoencoderKLKVAEVideo AutoencoderKLLTX2Audio AutoencoderKLLTX2Video AutoencoderKLMiniMaxH3
+AutoencoderKLMiniMaxH3Audio AutoencoderKLQwenImage21 AutoencoderOobleck AutoencoderRAE AutoencoderSAME AutoencoderVidTok
+BriaFibo2Transformer2DModel ConsisIDTransformer3DModel ConsistencyDecoderVAE ControlNetModel ControlNetXSAdapter Cosmos3AVAEAudioTokenizer
+Cosmos3OmniTransformer CosmosControlNetModel DreamLiteUNetModel HeliosTransformer3DModel I2VGenXLUNet Ideogram4PromptEnhancerHead
+Ideogram4Transformer2DModel Kandinsky3UNet Kandinsky6SRLatentUpscalerBank Kandinsky6SRTransformer3DModel Kandinsky6SRVAE
+LTX2VideoDiffusionDecoderModel LongCatAudioDiTTransformer LongCatAudioDiTVae MMAudioVAE MMAudioVocoder MiniMaxH3Transformer3DModel
+MiniMaxMusic3ConditionEncoder MiniMaxMusic3RVQDepthDecoder MiniMaxMusic3Transformer1DModel MiniMaxMusic3Vocoder
+MotifVideoTransformer3DModel NucleusMoEImageTransformer2DModel RFD4ProteinaTransformer SanaWMTransformer3DModel SparseControlNetModel
+StableCascadeUNet UNet1DModel UNet3DConditionModel UNetControlNetXSModel UNetMotionModel UNetSpatioTemporalConditionModel
+WanAnimate2Transformer3DModel WanAnimateTransformer3DModel
+"""
+ALONE = frozenset(_ALONE.split())
+"""The classes of which only the start is recorded."""
 
+_OF_NETWORKS = """
+FluxMultiControlNetModel HunyuanDiT2DMultiControlNetModel MultiAdapter MultiControlNetModel QwenImageMultiControlNetModel
+SD3MultiControlNetModel
+"""
 NO_CONFIGURATION: Mapping[str, str] = {
-    **dict.fromkeys(
-        """
-        FluxMultiControlNetModel HunyuanDiT2DMultiControlNetModel MultiAdapter MultiControlNetModel QwenImageMultiControlNetModel
-        SD3MultiControlNetModel
-        """.split(),
-        "it is made from a list of networks, which no configuration states",
-    ),
+    **dict.fromkeys(_OF_NETWORKS.split(), "it is made from a list of networks, which no configuration states"),
     "RFD4ProteinaAutoencoder": "it is made from tensors, which no configuration states",
 }
 """The classes that cannot be made from a configuration, and why."""

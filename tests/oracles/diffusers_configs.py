@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from paramsym.atlas.domain import verified
@@ -35,31 +35,36 @@ def drawn(network: type, label: str, rng: random.Random) -> dict[str, Any]:
     share = rng.choice((0.1, 0.3, 0.6))
     for key, value in parameters(network).items():
         domain = entry["keys"].get(key, {})
-        words = {place: _words(entry["keys"].get(f"{key}_{place}", {})) for place in range(lengths.get(key, 0))}
-        deep = bool(_DEPTH.search(key)) and isinstance(value, int) and not isinstance(value, bool) and value > 4
-        only = domain.get("words", ()) if domain.keys() <= {"words", "unused"} else ()
-        if key in lengths and (
-            rng.random() < share
-            or not isinstance(value, list | tuple)
-            or len(value) != lengths[key]
-            or "channels" in key
-            or not _has(entry, key, value)
-        ):
-            whole = value if isinstance(value, list | tuple) else [value]
-            config[key] = [_other(key, whole[min(place, len(whole) - 1)], words[place], rng) for place in words]
-            if key in index["spread"] and rng.random() < 0.5:
-                config[key] = config[key][0]
-        elif key not in lengths and key not in chosen and only and frozen_value(value) not in only:
-            config[key] = _thawed(rng.choice(only))
-        elif key not in {*lengths, *chosen} and (deep or rng.random() < share) and not isinstance(value, list | tuple):
-            config[key] = _other(key, value, _words(domain), rng)
-        elif key not in {*lengths, *chosen} and value is None and domain and None not in domain.get("words", ()):
-            config[key] = _other(key, value, _words(domain), rng)
+        if key in lengths:
+            if rng.random() < share or "channels" in key or not _fits(entry, key, value, lengths[key]):
+                config[key] = _drawn_list(entry, key, value, lengths[key], rng)
+                if key in index["spread"] and rng.random() < 0.5:
+                    config[key] = config[key][0]
+        elif key not in chosen:
+            only = domain.get("words", ()) if domain.keys() <= {"words", "unused"} else ()
+            needed = value is None and domain and None not in domain.get("words", ())
+            if only and frozen_value(value) not in only:
+                config[key] = _thawed(rng.choice(only))
+            elif needed or (not isinstance(value, list | tuple) and (_is_deep(key, value) or rng.random() < share)):
+                config[key] = _other(key, value, _words(domain), rng)
     return config
 
 
-def _has(entry: Mapping[str, Any], key: str, values: Sequence[Any]) -> bool:
-    """Whether a list has entries that were verified."""
+def _drawn_list(entry: Mapping[str, Any], key: str, value: Any, length: int, rng: random.Random) -> list[Any]:
+    whole = value if isinstance(value, list | tuple) else [value]
+    words = [_words(entry["keys"].get(f"{key}_{place}", {})) for place in range(length)]
+    return [_other(key, whole[min(place, len(whole) - 1)], words[place], rng) for place in range(length)]
+
+
+def _is_deep(key: str, value: Any) -> bool:
+    """Whether a default has many layers, which are slow to build."""
+    return bool(_DEPTH.search(key)) and isinstance(value, int) and not isinstance(value, bool) and value > 4
+
+
+def _fits(entry: Mapping[str, Any], key: str, values: Any, length: int) -> bool:
+    """Whether a default is a list with this number of entries, which were verified."""
+    if not isinstance(values, list | tuple) or len(values) != length:
+        return False
     return all(verified(entry["keys"].get(f"{key}_{place}", {}), one) for place, one in enumerate(values))
 
 
@@ -78,7 +83,7 @@ def _thawed(value: Any) -> Any:
 
 def _other(key: str, value: Any, words: list[Any], rng: random.Random) -> Any:
     """Return another value of the same kind, or one of the words."""
-    if words and rng.random() < (0.7 if any(isinstance(one, str | bool) or one is None for one in words) else 0.95):
+    if words and rng.random() < (0.98 if len(words) == 1 and words[0] is not None else 0.7):
         return rng.choice(words)
     if isinstance(value, bool):
         return not value
