@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import diffusers
 import torch
-from atlas_builder.diffusers_starts import WORDS
+from atlas_builder.diffusers_starts import INERT, WORDS
 from atlas_builder.exploring import _DEPTH, Explorer, Point
 from atlas_builder.fitting import is_whole
 from atlas_builder.hints import hints_of, kinds_of
@@ -283,7 +283,7 @@ def derived(network: Network, seconds: float, sizes: Sequence[Any] = (), *, held
     Raises:
         NotAdmittedError: with the reason.
     """
-    explorer = Explorer(network, seconds * 0.6, told=Told(sizes=(*sizes, *network.usual_sizes())), held=held)
+    explorer = Explorer(network, seconds * 0.6, told=Told(sizes=(*sizes, *network.usual_sizes()), inert=INERT), held=held)
     entry = NetworkEntry("", explorer, seconds=seconds, longest_fit=seconds / 3).derive()
     entry["unseen"] = list(apart(network, entry))
     return entry

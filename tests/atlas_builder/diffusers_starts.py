@@ -95,7 +95,7 @@ _CONTROL_XL: Start = {
 _HUNYUAN_DIT: Start = {"in_channels": 4, "patch_size": 2, "hidden_size": 64, "num_attention_heads": 4, "attention_head_dim": 16}
 
 STARTS: Mapping[str, Mapping[str, Start]] = {
-    "AsymmetricAutoencoderKL": {"1": _asymmetric(1)},
+    "AsymmetricAutoencoderKL": {str(count): _asymmetric(count) for count in (1, 4)},
     "AutoencoderDC": {"": {}, "efficient": _EFFICIENT},
     "AutoencoderKL": {str(count): _convolutions(count) for count in range(1, 5)},
     "AutoencoderKLHunyuanImage": {
@@ -148,6 +148,9 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "upsample_block_type": ("pixel_shuffle", "interpolate"),
 }
 """Words of a key that the source of a class does not name."""
+
+INERT = ("downsample_padding", "sample_size")
+"""Keys that change no tensor of most classes, where the search then also accepts values that it did not draw."""
 
 SIZES: Mapping[str, tuple[Any, ...]] = {
     "Lumina2Transformer2DModel": (

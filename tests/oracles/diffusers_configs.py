@@ -69,9 +69,14 @@ def _fits(entry: Mapping[str, Any], key: str, values: Any, length: int) -> bool:
 
 
 def _words(domain: Mapping[str, Any]) -> list[Any]:
-    """Return the words of a key; of one with nothing else, all of them."""
-    every = domain.keys() <= {"words", "unused"}
-    return [one for one in domain.get("words", ()) if one is None or isinstance(one, str | bool) or (every and not isinstance(one, tuple))]
+    """Return the words of a key; of one with a single value, this value."""
+    words = list(domain.get("words", ()))
+    least, most = domain.get("whole", (0, 1))
+    if not domain.keys() - {"words", "unused"}:
+        return [one for one in words if not isinstance(one, tuple)]
+    if not words and least == most:
+        return [least]
+    return [one for one in words if one is None or isinstance(one, str | bool)]
 
 
 def _thawed(value: Any) -> Any:
