@@ -64,10 +64,9 @@ def test_one_value_means_equal_entries() -> None:
 def test_a_word_chooses_the_record() -> None:
     """The kinds of T2I-Adapter store different tensors under one length of lists."""
     kinds = {kind: ps.from_config({"_class_name": "T2IAdapter", "adapter_type": kind}) for kind in ("full_adapter", "light_adapter")}
-    assert "adapter.body.1.in_conv.weight" in kinds["full_adapter"].shapes()
-    assert "adapter.body.1.in_conv.weight" in kinds["light_adapter"].shapes()
+    assert "adapter.conv_in.weight" in kinds["full_adapter"].shapes()
+    assert "adapter.conv_in.weight" not in kinds["light_adapter"].shapes()
     assert kinds["full_adapter"] == ps.from_config({"_class_name": "T2IAdapter"})
-    assert kinds["full_adapter"].count > 10 * kinds["light_adapter"].count
 
 
 def test_a_live_configuration_says_what_it_has_by_default() -> None:
@@ -107,8 +106,8 @@ def test_a_file_a_directory_and_the_shell(tmp_path: Path, capsys: pytest.Capture
         ({"_class_name": ""}, "no network ''"),
         ({"_class_name": "DDIMScheduler"}, "no network 'DDIMScheduler'"),
         ({"_class_name": "MultiControlNetModel"}, "MultiControlNetModel is not in the atlas: it is made from a list of networks"),
-        ({"_class_name": "T2IAdapter", "adapter_type": "heavy"}, "adapter_type of T2IAdapter is 'heavy'; verified are 'full_adapter' or"),
-        ({"_class_name": "T2IAdapter", "adapter_type": ["full_adapter"]}, "adapter_type of T2IAdapter is ['full_adapter']; verified are"),
+        ({"_class_name": "T2IAdapter", "adapter_type": "heavy"}, "adapter_type of T2IAdapter is 'heavy' (str); verified are 'full_adapter'"),
+        ({"_class_name": "T2IAdapter", "adapter_type": ["full_adapter"]}, "adapter_type of T2IAdapter is ['full_adapter'] (list); verified are"),
         ({"_class_name": "AutoencoderKLWan", "is_residual": 1}, "is_residual is 1"),
         ({**VAE, "block_out_channels": [64] * 9}, "block_out_channels of AutoencoderKL has 9 entries; verified are 1 or 2"),
         ({**VAE, "block_out_channels": 64}, "block_out_channels is 64 (int); wanted a list of"),

@@ -122,7 +122,6 @@ STARTS: Mapping[str, Mapping[str, Start]] = {
         "": {"in_channels": 4, "patch_size": 2, "caption_channels": 48, "norm_type": "ada_norm_single", "sample_size": 32}
     },
     "LuminaNextDiT2DModel": {"": {"num_kv_heads": 8}},
-    "OmniGenTransformer2DModel": {"": {"rope_scaling": {"long_factor": [1.0] * 48, "short_factor": [1.0] * 48, "type": "su"}}},
     "T2IAdapter": {kind: {"adapter_type": kind} for kind in ("full_adapter", "full_adapter_xl", "light_adapter")},
     "UNet2DConditionModel": {str(count): _attention(count, layers_per_block=2) for count in (3, 4)},
     "UNet2DModel": {
