@@ -38,10 +38,10 @@ def drawn(network: type, label: str, rng: random.Random) -> dict[str, Any]:
         if key in lengths:
             if rng.random() < share or "channels" in key or not _fits(entry, key, value, lengths[key]):
                 config[key] = _drawn_list(entry, key, value, lengths[key], rng)
-                if key in index["spread"] and rng.random() < 0.5:
+                if key in index["spread"] and rng.random() < (0.5 if len(set(config[key])) == 1 else 0.1):
                     config[key] = config[key][0]
         elif key not in chosen:
-            only = domain.get("words", ()) if domain.keys() <= {"words", "unused"} else ()
+            only = domain.get("words", ()) if domain.keys() <= {"words", "unused"} else _single(domain)
             needed = value is None and domain and None not in domain.get("words", ())
             if only and frozen_value(value) not in only:
                 config[key] = _thawed(rng.choice(only))
@@ -71,12 +71,15 @@ def _fits(entry: Mapping[str, Any], key: str, values: Any, length: int) -> bool:
 def _words(domain: Mapping[str, Any]) -> list[Any]:
     """Return the words of a key; of one with a single value, this value."""
     words = list(domain.get("words", ()))
-    least, most = domain.get("whole", (0, 1))
     if not domain.keys() - {"words", "unused"}:
         return [one for one in words if not isinstance(one, tuple)]
-    if not words and least == most:
-        return [least]
-    return [one for one in words if one is None or isinstance(one, str | bool)]
+    return _single(domain) or [one for one in words if one is None or isinstance(one, str | bool)]
+
+
+def _single(domain: Mapping[str, Any]) -> list[Any]:
+    """Return the number of a key for which only one was verified."""
+    least, most = domain.get("whole", (0, 1))
+    return [least] if least == most and not domain.get("words") else []
 
 
 def _thawed(value: Any) -> Any:
