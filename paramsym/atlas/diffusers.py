@@ -4,11 +4,13 @@
 lengths of its lists for which there is a record; and the reasons of the classes that were refused::
 
     {"format": 1, "reference": "diffusers 0.42.1", "refused": {class: reason},
-     "classes": {class: {"defaults": {key: value}, "spread": [key, ...], "former": [key, ...], "lengths": {label: {key: length}}}}}
+     "classes": {class: {"defaults": {key: value}, "spread": [key, ...], "former": [key, ...],
+                         "lengths": {label: {key: length}}, "words": {label: {key: value}}}}}
 
 ``former`` are the keys of a configuration of ``Transformer2DModel`` that diffusers does not give to the class that it builds today.
+``words``, which few classes have, are the flags and strings that choose a record as lengths do.
 
-The type of a record is ``diffusers/CLASS``, or ``diffusers/CLASS/LABEL`` for one of several lengths; those of a class are in one file, one
+The type of a record is ``diffusers/CLASS``, or ``diffusers/CLASS/LABEL`` for one of several; those of a class are in one file, one
 a line. Each entry of a list is a key of its own in a record: ``block_out_channels_0`` is the first of ``block_out_channels``.
 """
 
@@ -19,6 +21,7 @@ from typing import Any, TypeGuard
 
 from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.record import DIFFUSERS, RecordError, diffusers_index
+from paramsym.atlas.values import frozen_value
 from paramsym.models.keys import shown
 from paramsym.naming import nearest
 
@@ -56,17 +59,32 @@ def diffusers_type(config: Mapping[str, Any], architecture: str | None = None) -
         near = nearest(name, index["classes"], cutoff=0.6)
         hint = f"; did you mean {' or '.join(near)}?" if near else "."
         raise RecordError(f"the atlas has no network {name[:60]!a} of {index['reference']}{hint}")
-    given = _given(config, index["classes"][name])
-    lengths = index["classes"][name]["lengths"]
-    for label, wanted in lengths.items():
-        if all(not _is_list(given.get(key)) or len(given[key]) == length for key, length in wanted.items()):
+    of_class = index["classes"][name]
+    given, words = _given(config, of_class), of_class.get("words", {})
+    lists = {key: len(value) for key, value in given.items() if _is_list(value)}
+    listed = dict.fromkeys(key for one in of_class["lengths"].values() for key in one)
+    lengths = {key: lists[key] for key in listed if key in lists}
+    for label, wanted in of_class["lengths"].items():
+        if all(wanted.get(key) == length for key, length in lengths.items()) and all(
+            key not in given or frozen_value(given[key]) == value for key, value in words.get(label, {}).items()
+        ):
             return DIFFUSERS + name + (f"/{label}" if label else "")
-    for key in next(iter(lengths.values())):
-        known = sorted({one[key] for one in lengths.values()})
-        if _is_list(given.get(key)) and len(given[key]) not in known:
-            raise RecordError(f"{key} of {name} has {len(given[key])} entries; verified are {' or '.join(map(str, known))}.")
-    sizes = ", ".join(f"{key} {len(given[key])}" for key in next(iter(lengths.values())) if _is_list(given.get(key)))
-    raise RecordError(f"the lists of {name} have these lengths: {sizes}; they were not verified together.")
+    raise RecordError(_not_verified(name, of_class, given, lengths))
+
+
+def _not_verified(name: str, of_class: Mapping[str, Any], given: Mapping[str, Any], lengths: Mapping[str, int]) -> str:
+    """Return why no record of a class fits a configuration with lists of these lengths."""
+    words = of_class.get("words", {})
+    for key in next(iter(words.values()), {}):
+        known = list(dict.fromkeys(one[key] for one in words.values()))
+        if frozen_value(given.get(key)) not in known:
+            return f"{key} of {name} is {shown(given.get(key))}; verified are {' or '.join(map(shown, known))}."
+    for key, length in lengths.items():
+        verified = sorted({one[key] for one in of_class["lengths"].values() if key in one})
+        if length not in verified:
+            return f"{key} of {name} has {length} entries; verified are {' or '.join(map(str, verified))}."
+    sizes = ", ".join(f"{key} {length}" for key, length in lengths.items())
+    return f"the lists of {name} have these lengths: {sizes}; they were not verified together."
 
 
 def diffusers_keys(config: Mapping[str, Any], of_class: Mapping[str, Any], label: str) -> dict[str, Any]:

@@ -19,6 +19,8 @@ COMPARED = (
     {"entity_emb_size", "hidden_size"},
     {"hidden_size", "word_embed_proj_dim"},
     {"hidden_size", "output_hidden_size"},  # a projection in the adapter
+    {"text_in_dim", "hidden_size"},  # a projection of the text
+    {"block_out_channels", "hidden_size"},  # a projection of what SkipFFTransformerBlock attends to
     {"hidden_size"},  # a projection between an encoder and a decoder
 )
 """The sizes that the reference compares to store a tensor or not."""

@@ -16,12 +16,14 @@ from typing import Any, Literal
 
 import diffusers
 import torch
-from atlas_builder.diffusers_starts import WORDS
+from atlas_builder.diffusers_starts import INERT, WORDS
 from atlas_builder.exploring import _DEPTH, Explorer, Point
 from atlas_builder.fitting import is_whole
+from atlas_builder.hints import hints_of, kinds_of
 from atlas_builder.recording import Entry
 from atlas_builder.reference import Reference, RefusedError, Seen
 from atlas_builder.storing import stored
+from atlas_builder.told import Told
 
 from paramsym.atlas.diffusers import diffusers_keys, entries
 from paramsym.atlas.expression import OutsideError
@@ -52,6 +54,17 @@ def class_of(name: str) -> type:
     """Return a class by its name."""
     found: type = getattr(diffusers, name)
     return found
+
+
+def networks() -> list[str]:
+    """Return the names of all classes of networks that diffusers exports."""
+    found = []
+    for name in dir(diffusers):
+        with contextlib.suppress(Exception):  # some classes need packages that are not installed
+            one = getattr(diffusers, name)
+            if isinstance(one, type) and issubclass(one, diffusers.ModelMixin) and one is not diffusers.ModelMixin:
+                found.append(name)
+    return sorted(found)
 
 
 def defaults_of(network: type) -> dict[str, Any]:
@@ -134,19 +147,21 @@ def _parents(network: type) -> Iterator[type]:
 class Network(Reference):
     """One class of diffusers whose lists have given lengths."""
 
-    def __init__(self, network: type, start: Mapping[str, Any], held: Sequence[str] = ()) -> None:
-        """Begin at the defaults, with other values from ``start``; keys in ``held`` keep these."""
+    def __init__(self, network: type, start: Mapping[str, Any], held: Sequence[str] = (), choosing: Sequence[str] = ()) -> None:
+        """Begin at the defaults, with other values from ``start``; keys in ``held`` keep these, and those that choose the record do."""
         self.model_class = network
         self.stated, self.start = dict(start), {}
         self.defaults = defaults_of(network)
         whole = {**self.defaults, **start}
         self.read, self.noted = read_by(network), noted_by(network)
+        self.required = arguments_of(network) - self.defaults.keys()
         self.lists = {
             key: len(value)
             for key, value in whole.items()
             if key in self.read and isinstance(value, list) and value and all(isinstance(one, _SCALARS) for one in value)
         }
-        self.held = frozenset(held)
+        self.held = frozenset([*held, *choosing])
+        self.words = {key: whole[key] for key in choosing}
         self.base: dict[str, Value] = {}
         for key, value in whole.items():
             self.base |= dict(entries(key, value)) if key in self.lists else {key: frozen_value(value)}
@@ -177,6 +192,16 @@ class Network(Reference):
             except RefusedError:
                 return False
         return all(found)
+
+    def usual_sizes(self) -> Iterator[Any]:
+        """Yield sizes of many classes: the channels of the output, which are those of the input if null, and multiples of widths."""
+        if {"in_channels", "out_channels"} <= self.base.keys() and (
+            self.base["out_channels"] is None or type(None) in kinds_of(hints_of(self.config_class).get("out_channels"))
+        ):
+            yield ["or", "out_channels", "in_channels"]
+        widths: dict[str, Any] = {"hidden_size": "hidden_size", "attention_head_dim": ["*", "num_attention_heads", "attention_head_dim"]}
+        if isinstance(self.base.get("mlp_ratio"), float):
+            yield from (["int*", width, "mlp_ratio"] for key, width in widths.items() if key in self.base)
 
     def first(self) -> Seen:
         """Return the network of the start."""
@@ -210,12 +235,19 @@ class Network(Reference):
             RefusedError: such a number of layers.
         """
         for key, value in values.items():
-            if is_whole(value) and is_whole(self.base[key]) and self.base[key] and (not value or (_DEPTH.search(key) and value > _DEEPEST)):
+            base = self.base[key]
+            if value == base or not is_whole(value) or not is_whole(base) or not base:
+                continue
+            if not value or (_DEPTH.search(key) and value > _DEEPEST):
                 message = f"{key} is {value}"
                 raise RefusedError(message)
 
     def _built(self, point: Mapping[str, Value]) -> Seen:
         values = self.resolved(point)
+        for key, value in point.items():
+            if self.of.get(key, key) in self.held and value != self.base.get(key):
+                message = f"{key} is held"
+                raise RefusedError(message)
         if "block_out_channels" in self.lists:
             self._check_depths(values)
         read = frozenset(key for key in values if self.of.get(key, key) in self.read - self.held)
@@ -231,6 +263,8 @@ class NetworkEntry(Entry):
         for key in network.base:  # type: ignore[attr-defined]
             if network.of.get(key, key) in network.held:  # type: ignore[attr-defined]
                 entry["keys"][key] = {"words": [network.base[key]], "unused": True}  # type: ignore[attr-defined]
+        for key in network.required & entry["keys"].keys():  # type: ignore[attr-defined]
+            entry["keys"][key].pop("unused", None)
         entry["free"] = sorted({*entry["free"], *network.noted} - entry["keys"].keys())  # type: ignore[attr-defined]
         for domain in entry["keys"].values():
             domain.pop("missing", None)
@@ -243,13 +277,14 @@ class NetworkEntry(Entry):
         return values_of(diffusers_keys(network.arguments(flat), of_class, ""), record, entry)
 
 
-def derived(network: Network, seconds: float) -> dict[str, Any]:
-    """Return the entry of a class for the lengths of the start's lists.
+def derived(network: Network, seconds: float, sizes: Sequence[Any] = (), *, held: bool = False) -> dict[str, Any]:
+    """Return the entry of a class for the lengths of the start's lists; ``sizes`` are told, and ``held`` records the start alone.
 
     Raises:
         NotAdmittedError: with the reason.
     """
-    entry = NetworkEntry("", Explorer(network, seconds * 0.6), seconds=seconds, longest_fit=seconds / 3).derive()
+    explorer = Explorer(network, seconds * 0.6, told=Told(sizes=(*sizes, *network.usual_sizes()), inert=INERT), held=held)
+    entry = NetworkEntry("", explorer, seconds=seconds, longest_fit=seconds / 3).derive()
     entry["unseen"] = list(apart(network, entry))
     return entry
 

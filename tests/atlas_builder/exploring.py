@@ -322,6 +322,7 @@ class Explorer:
     def _together(self, others: Mapping[str, Sequence[Value]], base: int) -> None:
         """Change keys at once, each to its next value; know them as inert if no tensor and no other key changes."""
         at, values = self.samples[base], self.origin.values
+        others = {key: other for key, other in others.items() if other}
         built: dict[str, list[Value]] = {key: [] for key in others}
         for turn in range(max(map(len, others.values())) if len(others) > 1 else 0):
             point = {key: other[turn % len(other)] for key, other in others.items()}

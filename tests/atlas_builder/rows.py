@@ -268,16 +268,15 @@ class Rows:
         met: dict[str, int] = {}
         after: dict[str, set[str]] = defaultdict(set)
         for tensors in sorted(self.stored, key=lambda one: -len(one)):
-            before, numbers = "", ()
+            before = last = ""
             for name in tensors:
                 if name not in known:
                     known[name] = next((one for one in _spellings(name) if one in templates), "")
-                found, (_, at) = known[name], template_of(name)
+                found = known[name]
                 met.setdefault(found, len(met))
-                shared = min(len(at), len(numbers))
-                if before and before != found and at[:shared] == numbers[:shared] and found not in after.get(before, ()):
+                if before and before != found and _of_one_copy(before, last, found, name):
                     after[before].add(found)
-                before, numbers = found, at
+                before, last = found, name
         order: dict[str, int] = {}
         waiting = sorted(met, key=lambda one: met[one])
         while waiting:
@@ -286,6 +285,18 @@ class Rows:
             order[ready] = len(order)
             waiting.remove(ready)
         return sorted(rows, key=lambda row: order.get(".".join(row.template), len(order)))
+
+
+def _of_one_copy(template: str, name: str, other: str, following: str) -> bool:
+    """Whether two names are apart before a number that their templates leave open differs: all copies then have this order.
+
+    >>> _of_one_copy("a.#.x.0", "a.1.x.0", "a.#.x.1", "a.1.x.1"), _of_one_copy("a.#.y", "a.0.y", "a.#.x", "a.1.x")
+    (True, False)
+    """
+    for one, step, its, its_step in zip(template.split("."), name.split("."), other.split("."), following.split("."), strict=False):
+        if step != its_step:
+            return NUMBER not in {one, its}
+    return True
 
 
 def _spellings(name: str) -> Iterator[str]:
