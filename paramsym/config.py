@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from paramsym.algebra.symbols import N
 from paramsym.atlas.diffusers import is_of_diffusers
-from paramsym.atlas.record import record_of, recorded_types
+from paramsym.atlas.files import record_of, recorded_types
 from paramsym.atlas.timm import WRAPPERS, timm_type
 from paramsym.errors import ConfigError, ParamsymError, ParamsymWarning
 from paramsym.models import family_of, model_types

@@ -14,7 +14,7 @@ from typing import Any
 
 from sympy import Symbol
 
-from paramsym.atlas.record import recorded_types, timm_index
+from paramsym.atlas.files import recorded_types, timm_index
 from paramsym.atlas.timm import timm_config
 from paramsym.config import WAYS_ON, from_config, is_recorded, read_config
 from paramsym.core.at import published_class, published_sizes

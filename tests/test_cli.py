@@ -17,7 +17,7 @@ from amount import each
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import paramsym as ps
-from paramsym.atlas.record import record_of
+from paramsym.atlas.files import record_of
 from paramsym.cli import layout, main
 from paramsym.cli.options import OPTIONS, TAKES, spelled
 from paramsym.cli.source import is_source, load

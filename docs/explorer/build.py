@@ -31,7 +31,7 @@ from variants import variants_of  # noqa: E402
 
 import paramsym  # noqa: E402 - the checkout this file is in
 from paramsym.algebra.letters import LETTER_SETS, lettering  # noqa: E402
-from paramsym.atlas.record import recorded_types  # noqa: E402
+from paramsym.atlas.files import recorded_types  # noqa: E402
 from paramsym.models import FAMILIES, model_types  # noqa: E402
 from paramsym.render import latex  # noqa: E402
 

@@ -20,7 +20,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
 from paramsym.atlas.expression import OutsideError
-from paramsym.atlas.record import DIFFUSERS, RecordError, diffusers_index
+from paramsym.atlas.files import DIFFUSERS, diffusers_index
+from paramsym.atlas.record import RecordError
 from paramsym.atlas.values import frozen_value
 from paramsym.models.keys import shown
 from paramsym.naming import nearest

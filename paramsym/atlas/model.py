@@ -12,9 +12,9 @@ from paramsym.algebra.symbols import dims
 from paramsym.atlas.diffusers import diffusers_keys, diffusers_type, is_of_diffusers
 from paramsym.atlas.domain import check_verified, largest
 from paramsym.atlas.expression import answer, tests_of
+from paramsym.atlas.files import DIFFUSERS, TIMM, diffusers_index, record_of
 from paramsym.atlas.predicting import Row, rows_of
 from paramsym.atlas.reading import check_together, values_of
-from paramsym.atlas.record import DIFFUSERS, diffusers_index, record_of
 from paramsym.atlas.structure import Builder, choices, letters_of
 from paramsym.atlas.timm import WRAPPERS, timm_keys, timm_record, timm_type, wrapped
 from paramsym.atlas.timm_classes import class_keys, class_type
@@ -197,7 +197,8 @@ def _lettered(config: Mapping[str, Any], architecture: str | None) -> tuple[Reco
         model = _in_letters(model_type, name, known, tuple(letters), repr(known))
         return model, dict(zip(model.numbers, letters.values(), strict=True))
     except ParamsymError as error:
-        raise ConfigError(f"{name} of the model type {model_type}: {error}") from None
+        library = next((prefix.rstrip("/") for prefix in (TIMM, DIFFUSERS) if model_type.startswith(prefix)), None)
+        raise ConfigError(f"{name} of {library or f'the model type {model_type}'}: {error}") from None
 
 
 def _as_keys(config: Mapping[str, Any], model_type: str, record: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""The record of one model type: its format, its limits, its file.
+"""The record of one model type: its format and its limits.
 
 A record is an object of JSON, compressed by gzip, in one file for each model type::
 
@@ -25,8 +25,6 @@ import io
 import json
 import zlib
 from collections.abc import Iterable, Mapping
-from functools import cache, lru_cache
-from importlib.resources import files
 from typing import Any, NoReturn
 
 from paramsym.atlas.expression import OPERATIONS
@@ -36,8 +34,6 @@ from paramsym.errors import ConfigError
 FORMAT = 1
 LARGEST_RECORD = 8 * 2**20
 _LARGEST_FILE = 2**20
-TIMM, DIFFUSERS = "timm/", "diffusers/"
-"""Prefixes of the types of these records, before the name of the architecture or of the class."""
 _MOST_ITEMS = 400_000
 _DEEPEST = 24
 _LAWS = {"last": 0, "ends": 0, "member": 1, "entry": 1, "mod": 2, "from": 2}
@@ -47,94 +43,6 @@ _KINDS = frozenset({"parameter", "frozen", "buffer", "tie"})
 
 class RecordError(ConfigError):
     """A record that is damaged or of another format."""
-
-
-@cache
-def recorded_types() -> tuple[str, ...]:
-    """Return the model types that have a record, sorted.
-
-    >>> "openai-gpt" in recorded_types()
-    True
-    """
-    found = (entry.name for entry in files("paramsym.atlas").joinpath("data").iterdir())
-    return tuple(sorted(name.removesuffix(".json.gz") for name in found if name.endswith(".json.gz")))
-
-
-def read_types() -> tuple[str, ...]:
-    """Return the recorded types with at least one class; the record of another type has only reasons for refusals.
-
-    >>> "led" in read_types()
-    True
-    """
-    data = files("paramsym.atlas").joinpath("data")
-    return tuple(one for one in recorded_types() if b'"classes":{}' not in _unpacked(data.joinpath(f"{one}.json.gz").read_bytes()))
-
-
-def index_of(path: str, *parts: str) -> Mapping[str, Any]:
-    """Return the index of a library's records, an object with these parts.
-
-    Raises:
-        RecordError: the file is damaged.
-    """
-    index = _json(_unpacked(files("paramsym.atlas").joinpath("data", *path.split("/")).read_bytes()))
-    _need(isinstance(index, dict) and all(isinstance(index.get(what), dict) for what in parts), "has an index without names")
-    return index
-
-
-@cache
-def timm_index() -> Mapping[str, Any]:
-    """Return the names of timm's architectures, by what ``paramsym.atlas.timm`` says of them.
-
-    Raises:
-        RecordError: the file is damaged.
-    """
-    index = index_of("timm/names.json.gz", "modules", "aliases", "refused")
-    _strings([*index["modules"].values(), *index["aliases"].values(), *index["refused"].values()])
-    return index
-
-
-@cache
-def diffusers_index() -> Mapping[str, Any]:
-    """Return diffusers' classes, by what ``paramsym.atlas.diffusers`` says of them.
-
-    Raises:
-        RecordError: the file is damaged.
-    """
-    index = index_of("diffusers/names.json.gz", "classes", "refused")
-    listed = [word for one in index["classes"].values() for word in (*one["spread"], *one["former"])]
-    _strings([index["reference"], *index["refused"].values(), *listed])
-    return index
-
-
-@lru_cache(maxsize=32)
-def record_of(model_type: str) -> Mapping[str, Any]:
-    """Return the record of a model type, such as ``led``, ``timm/resnet50``, ``timm/ResNet/0`` or ``diffusers/AutoencoderKL/4``.
-
-    Raises:
-        RecordError: there is none, or it is damaged.
-    """
-    path = _file_of(model_type)
-    file = files("paramsym.atlas").joinpath("data", *f"{path}.json.gz".split("/"))
-    if path is None or not file.is_file():
-        raise RecordError(f"there is no record of the model type {model_type!a}.")
-    text = _unpacked(file.read_bytes())
-    if path.startswith((TIMM, DIFFUSERS)):
-        named = f'"type":"{model_type}"'.encode()
-        text = next((line for line in text.split(b"\n") if named in line[:200]), b"")
-    return checked(text)
-
-
-def _file_of(model_type: str) -> str | None:
-    """Return the path of the file of a record, without its ending; None if there is none."""
-    if model_type.startswith(TIMM):
-        name, slash, _ = model_type.removeprefix(TIMM).partition("/")
-        module = f"classes/{name}" if slash and name.isidentifier() else timm_index()["modules"].get(name)
-        return None if module is None else TIMM + module
-    if model_type.startswith(DIFFUSERS):
-        name, _, label = model_type.removeprefix(DIFFUSERS).partition("/")
-        known = diffusers_index()["classes"].get(name, {"lengths": ()})
-        return DIFFUSERS + name if label in known["lengths"] else None
-    return model_type if model_type in recorded_types() else None
 
 
 def packed(record: Mapping[str, Any]) -> bytes:
@@ -160,10 +68,15 @@ def parsed(content: bytes) -> Mapping[str, Any]:
     >>> parsed(packed({"format": 1, "type": "x", "reference": "", "aliases": {}, "inside": [], "classes": {}, "refused": {}}))["type"]
     'x'
     """
-    return checked(_unpacked(content))
+    return checked(unpacked(content))
 
 
-def _unpacked(content: bytes) -> bytes:
+def unpacked(content: bytes) -> bytes:
+    """Return the text in a file, within the limits of its size.
+
+    Raises:
+        RecordError: it is not compressed by gzip, or too large.
+    """
     if len(content) > _LARGEST_FILE:
         _refuse("has too many bytes")
     try:
@@ -176,7 +89,12 @@ def _unpacked(content: bytes) -> bytes:
     return text
 
 
-def _json(text: bytes) -> Any:
+def plain(text: bytes) -> Any:
+    """Return what a JSON text holds.
+
+    Raises:
+        RecordError: the text is not JSON.
+    """
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -189,7 +107,7 @@ def checked(text: bytes) -> Mapping[str, Any]:
     Raises:
         RecordError: a text that is not JSON, of another format, or not a valid record.
     """
-    record = _json(text)
+    record = plain(text)
     _check_size(record)
     try:
         _check(record)
@@ -225,50 +143,52 @@ def _check_size(record: Any) -> None:
 def _check(record: Any) -> None:
     if record["format"] != FORMAT:
         _refuse(f"has the format {record['format']!r}, and this library reads {FORMAT}")
-    _need(isinstance(record["type"], str) and isinstance(record["reference"], str), "names no type")
-    _strings(record["aliases"].values())
-    _strings(record["inside"])
+    need(isinstance(record["type"], str) and isinstance(record["reference"], str), "names no type")
+    strings(record["aliases"].values())
+    strings(record["inside"])
     for _, _, sides in filter(None, record.get("defaults", {}).values()):
-        _need(sides is None or len(sides) == 2, "has defaults without sides")
+        need(sides is None or len(sides) == 2, "has defaults without sides")
     for one in record["classes"].values():
         for domain in one["keys"].values():
             _check_domain(domain)
-        _strings(one["free"])
+        strings(one["free"])
         for expression in one["expressions"]:
             _check_expression(expression)
         for template, kind, more in one["rows"]:
             _check_row(template, kind, more, len(one["expressions"]))
         for quadruple in one["unseen"]:
-            _need(len(quadruple) == 4, "has a pair without four entries")
+            need(len(quadruple) == 4, "has a pair without four entries")
         for pair in one["needs"]:
-            _strings(pair)
-        _need(isinstance(one["certificate"], dict), "has no certificate")
+            strings(pair)
+        need(isinstance(one["certificate"], dict), "has no certificate")
 
 
 def _is_number(what: Any, *kinds: type) -> bool:
     return isinstance(what, kinds) and not isinstance(what, bool)
 
 
-def _need(holds: bool, what: str) -> None:
+def need(holds: bool, what: str) -> None:
+    """Refuse a record that does not hold what its format asks."""
     if not holds:
         _refuse(what)
 
 
-def _strings(values: Iterable[Any]) -> None:
-    _need(all(isinstance(value, str) for value in values), "has a key that is not a string")
+def strings(values: Iterable[Any]) -> None:
+    """Refuse keys and names that are not strings."""
+    need(all(isinstance(value, str) for value in values), "has a key that is not a string")
 
 
 def _check_domain(domain: Any) -> None:
     for which in ("whole", "number", "length"):
         if which in domain:
             low, high = domain[which]
-            _need(all(isinstance(one, int | float) for one in (low, high)), "has a range without numbers")
-    _need(_is_number(domain.get("of", 1), int) and domain.get("of", 1) > 0, "has multiples of no number")
+            need(all(isinstance(one, int | float) for one in (low, high)), "has a range without numbers")
+    need(_is_number(domain.get("of", 1), int) and domain.get("of", 1) > 0, "has multiples of no number")
     for one in domain.get("layers", {}).values():
         _check_domain(one)
     if "entries" in domain:
         _check_domain(domain["entries"])
-        _need("length" in domain, "has a list without a length")
+        need("length" in domain, "has a list without a length")
     for which in ("missing", "null"):
         if which in domain:
             _check_default(*domain[which])
@@ -287,24 +207,24 @@ def _check_default(kind: Any, *operands: Any) -> None:
     elif kind == "cases":
         _check_tests(*operands)
     elif kind == "each":
-        _strings(operands[:2])
-        _need(len(operands) == 3, "has settings of layers without a list of their kinds")
+        strings(operands[:2])
+        need(len(operands) == 3, "has settings of layers without a list of their kinds")
     else:
-        _need(kind in {"is", "same"} and len(operands) == 1, "has an unknown default")
+        need(kind in {"is", "same"} and len(operands) == 1, "has an unknown default")
 
 
 def _check_row(template: Any, kind: Any, more: Any, expressions: int) -> None:
-    _need(isinstance(template, str) and kind in _KINDS, "has a row of an unknown kind")
+    need(isinstance(template, str) and kind in _KINDS, "has a row of an unknown kind")
     numbers = [*more.get("axes", ()), *more.get("bounds", ())]
-    _need(all(isinstance(one, int) and 0 <= one < expressions for one in numbers), "names a missing expression")
+    need(all(isinstance(one, int) and 0 <= one < expressions for one in numbers), "names a missing expression")
     places = template.split(".").count("#")
-    _need(len(more.get("bounds", ())) == places == len(more.get("sets", ())), "has a row whose numbers have no bounds")
+    need(len(more.get("bounds", ())) == places == len(more.get("sets", ())), "has a row whose numbers have no bounds")
     for one in more.get("sets", ()):
         _check_set(one)
     if "if" in more:
         tests, cases = more["if"]
         _check_tests(tests, cases)
-    _need(isinstance(more.get("first", ""), str), "has a tie without a first name")
+    need(isinstance(more.get("first", ""), str), "has a tie without a first name")
 
 
 def _check_set(what: Any) -> None:
@@ -323,23 +243,23 @@ def _check_set(what: Any) -> None:
         _check_set(operands[1])
     elif kind == "where":
         law, values = operands
-        _need(law[0] in _LAWS and len(law) == 1 + _LAWS[law[0]] and isinstance(values, list), "has an unknown law of indices")
+        need(law[0] in _LAWS and len(law) == 1 + _LAWS[law[0]] and isinstance(values, list), "has an unknown law of indices")
         if law[0] in {"mod", "from"}:
             _check_atom(law[1])
             _check_atom(law[2])
         else:
-            _strings(law[1:])
+            strings(law[1:])
     else:
-        _need(kind == "all", "has an unknown set")
+        need(kind == "all", "has an unknown set")
 
 
 def _check_tests(tests: Any, cases: Any) -> None:
     for test in tests:
-        _need(test[0] in _TESTS and len(test) == 1 + _TESTS[test[0]], "has an unknown test")
-        _need(isinstance(test[1], str), "has a test without a key")
-        _need(test[0] != "holds" or isinstance(test[2], list), "has a test without a word")
+        need(test[0] in _TESTS and len(test) == 1 + _TESTS[test[0]], "has an unknown test")
+        need(isinstance(test[1], str), "has a test without a key")
+        need(test[0] != "holds" or isinstance(test[2], list), "has a test without a word")
     for seen, _ in cases:
-        _need(len(seen) == len(tests), "has a case without answers")
+        need(len(seen) == len(tests), "has a case without answers")
 
 
 def _check_expression(what: Any) -> None:
@@ -348,12 +268,12 @@ def _check_expression(what: Any) -> None:
     kind, operands = what[0], what[1:]
     if kind == "+":
         for numerator, denominator, factors in operands[0]:
-            _need(isinstance(numerator, int) and isinstance(denominator, int) and denominator > 0, "has an impossible coefficient")
+            need(isinstance(numerator, int) and isinstance(denominator, int) and denominator > 0, "has an impossible coefficient")
             for one, power in factors:
                 _check_atom(one)
-                _need(isinstance(power, int) and 0 < power <= 4, "has an unknown power")
+                need(isinstance(power, int) and 0 < power <= 4, "has an unknown power")
     else:
-        _need(kind == "?", "has an unknown expression")
+        need(kind == "?", "has an unknown expression")
         _check_tests(*operands)
         for _, inner in operands[1]:
             _check_expression(inner)
@@ -364,14 +284,14 @@ def _check_atom(what: Any) -> None:
         return
     kind, operands = what[0], what[1:]
     if kind == "at":
-        _need(isinstance(operands[0], str) and all(isinstance(one, int) for one in operands[1:]), "has an unknown entry")
+        need(isinstance(operands[0], str) and all(isinstance(one, int) for one in operands[1:]), "has an unknown entry")
     elif kind == "len":
-        _need(isinstance(operands[0], str), "has the length of nothing")
+        need(isinstance(operands[0], str), "has the length of nothing")
     else:
         number = 2 if kind == "or" else OPERATIONS.get(kind, (0,))[0]
-        _need(number > 0, "has an unknown operation")
-        _need(len(operands) == number, "has an operation without operands")
-        _need(kind != "or" or isinstance(operands[0], str), "has an alternative without a key")
+        need(number > 0, "has an unknown operation")
+        need(len(operands) == number, "has an operation without operands")
+        need(kind != "or" or isinstance(operands[0], str), "has an alternative without a key")
         for one in operands:
             _check_atom(one)
 

@@ -16,7 +16,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from paramsym.atlas.expression import OutsideError
-from paramsym.atlas.record import TIMM, RecordError, record_of, timm_index
+from paramsym.atlas.files import TIMM, record_of, timm_index
+from paramsym.atlas.record import RecordError
 from paramsym.errors import UnknownNameError
 from paramsym.models.family import CENTRAL, COMMON, labels_of
 from paramsym.models.keys import shown, whole

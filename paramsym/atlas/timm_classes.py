@@ -20,7 +20,8 @@ from functools import cache
 from typing import Any
 
 from paramsym.atlas.expression import OutsideError
-from paramsym.atlas.record import TIMM, RecordError, index_of
+from paramsym.atlas.files import TIMM, index_of
+from paramsym.atlas.record import RecordError
 from paramsym.atlas.timm import SIDES, timm_arguments
 from paramsym.models.keys import shown
 

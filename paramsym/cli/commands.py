@@ -16,7 +16,7 @@ from sympy import Expr, Integer
 
 from paramsym.algebra.size import shown
 from paramsym.algebra.symbols import W
-from paramsym.atlas.record import diffusers_index, read_types, timm_index
+from paramsym.atlas.files import diffusers_index, read_types, timm_index
 from paramsym.cli import data, layout
 from paramsym.cli.options import COSTS, TAKES, given, spelled
 from paramsym.cli.source import find, is_source, load

@@ -12,7 +12,7 @@ import recorded
 from amount import ALL
 
 import paramsym as ps
-from paramsym.atlas.record import record_of, recorded_types
+from paramsym.atlas.files import record_of, recorded_types
 from paramsym.cli import main
 from paramsym.errors import ConfigError, NotYetError, UnknownNameError
 from paramsym.models import model_types

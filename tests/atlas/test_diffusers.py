@@ -11,7 +11,8 @@ import recorded
 
 import paramsym as ps
 from paramsym.atlas.diffusers import diffusers_type
-from paramsym.atlas.record import RecordError, diffusers_index, record_of
+from paramsym.atlas.files import diffusers_index, record_of
+from paramsym.atlas.record import RecordError
 from paramsym.cli import main
 from paramsym.config import architectures_of
 from paramsym.errors import ConfigError

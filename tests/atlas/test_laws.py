@@ -11,7 +11,7 @@ from amount import each
 
 import paramsym as ps
 from paramsym.atlas import expression
-from paramsym.atlas.record import DIFFUSERS, diffusers_index, record_of, recorded_types
+from paramsym.atlas.files import DIFFUSERS, diffusers_index, record_of, recorded_types
 
 SMALL = 8
 COMPARED = (

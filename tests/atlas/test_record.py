@@ -13,11 +13,12 @@ import pytest
 from paramsym.algebra.symbols import dims
 from paramsym.atlas.domain import default, said, verified
 from paramsym.atlas.expression import OutsideError, answer, chosen, evaluated
+from paramsym.atlas.files import record_of
 from paramsym.atlas.indices import MOST_COPIES, indices
 from paramsym.atlas.model import _check_size
 from paramsym.atlas.predicting import predicted, rows_of
 from paramsym.atlas.reading import values_of
-from paramsym.atlas.record import LARGEST_RECORD, RecordError, packed, parsed, record_of
+from paramsym.atlas.record import LARGEST_RECORD, RecordError, packed, parsed
 from paramsym.errors import ConfigError
 from paramsym.models.family import labels_of
 

@@ -14,8 +14,9 @@ from asked import answered
 from sympy import floor
 
 import paramsym as ps
+from paramsym.atlas.files import record_of, timm_index
 from paramsym.atlas.model import Recorded
-from paramsym.atlas.record import RecordError, checked, packed_lines, record_of, timm_index
+from paramsym.atlas.record import RecordError, checked, packed_lines
 from paramsym.atlas.timm_classes import timm_classes_index
 from paramsym.cli import main
 from paramsym.config import architectures_of
@@ -296,7 +297,7 @@ def test_damaged_records_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         checked(json.dumps(record).encode())
     for damaged in ({}, {"modules": [], "aliases": {}, "refused": {}}, {"modules": {"x": 3}, "aliases": {}, "refused": {}}):
         timm_index.cache_clear()
-        monkeypatch.setattr("paramsym.atlas.record._unpacked", lambda _, damaged=damaged: packed_text(damaged))
+        monkeypatch.setattr("paramsym.atlas.files.unpacked", lambda _, damaged=damaged: packed_text(damaged))
         with pytest.raises(RecordError):
             timm_index()
     timm_index.cache_clear()
@@ -307,7 +308,7 @@ def test_a_damaged_index_of_classes_is_refused(monkeypatch: pytest.MonkeyPatch) 
     known = {"classes": {"Net": {"defaults": {}, "spread": [], "styles": {}}}, "refused": {}}
     for damaged in ({}, {**known, "names": {"net": ["Net", "0", {}, []]}}):
         timm_classes_index.cache_clear()
-        monkeypatch.setattr("paramsym.atlas.record._unpacked", lambda _, damaged=damaged: packed_text(damaged))
+        monkeypatch.setattr("paramsym.atlas.files.unpacked", lambda _, damaged=damaged: packed_text(damaged))
         with pytest.raises(RecordError):
             timm_classes_index()
     timm_classes_index.cache_clear()

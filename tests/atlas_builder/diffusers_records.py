@@ -21,7 +21,8 @@ from atlas_builder.recording import NotAdmittedError
 from atlas_builder.reference import RefusedError
 
 from paramsym.atlas.diffusers import FORMER, RENAMED
-from paramsym.atlas.record import DIFFUSERS, FORMAT, packed, packed_lines
+from paramsym.atlas.files import DIFFUSERS
+from paramsym.atlas.record import FORMAT, packed, packed_lines
 
 Found = tuple[Network, dict[str, Any]]
 

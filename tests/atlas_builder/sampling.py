@@ -22,8 +22,8 @@ from atlas_builder.exploring import COMMON_KEYS
 from atlas_builder.reference import Reference, RefusedError, class_named, config_class_of
 
 import paramsym as ps
+from paramsym.atlas.files import record_of, recorded_types
 from paramsym.atlas.predicting import predicted
-from paramsym.atlas.record import record_of, recorded_types
 from paramsym.atlas.values import Value
 from paramsym.errors import ConfigError
 

@@ -25,9 +25,10 @@ from atlas_builder.timm_network import TimmNetwork, built, derived, is_layer, pl
 from atlas_builder.told import told_by
 
 from paramsym.atlas.expression import OutsideError
+from paramsym.atlas.files import TIMM
 from paramsym.atlas.predicting import predicted, rows_of
 from paramsym.atlas.reading import values_of
-from paramsym.atlas.record import FORMAT, TIMM, packed, packed_lines
+from paramsym.atlas.record import FORMAT, packed, packed_lines
 from paramsym.atlas.timm import SIDES
 from paramsym.atlas.timm_classes import SIZE
 

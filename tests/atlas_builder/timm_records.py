@@ -17,7 +17,8 @@ from atlas_builder.command import parsed_by, text_of, wanted
 from atlas_builder.timm_building import REFERENCE, modules, renamed
 from atlas_builder.timm_entry import NotAdmittedError, entry
 
-from paramsym.atlas.record import FORMAT, TIMM, packed, packed_lines
+from paramsym.atlas.files import TIMM
+from paramsym.atlas.record import FORMAT, packed, packed_lines
 
 
 def record(name: str, of_class: dict[str, Any]) -> dict[str, Any]:

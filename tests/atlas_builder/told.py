@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 from functools import reduce
 from typing import Any
 
-from paramsym.atlas.record import record_of, recorded_types
+from paramsym.atlas.files import record_of, recorded_types
 from paramsym.atlas.values import Value
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from paramsym.atlas.domain import verified
-from paramsym.atlas.record import diffusers_index, record_of
+from paramsym.atlas.files import diffusers_index, record_of
 from paramsym.atlas.values import frozen_value
 
 _DEPTH = re.compile(r"^(?!.*channels).*(layers|blocks|depth)")

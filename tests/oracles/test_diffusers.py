@@ -14,7 +14,7 @@ from frameworks import imported, on_meta
 from oracles.diffusers_configs import drawn
 
 import paramsym as ps
-from paramsym.atlas.record import diffusers_index
+from paramsym.atlas.files import diffusers_index
 from paramsym.errors import ConfigError
 
 RUNS = int(os.environ.get("ATLAS_RUNS", "6"))

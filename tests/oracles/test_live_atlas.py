@@ -16,8 +16,9 @@ import pytest
 from frameworks import imported
 
 import paramsym as ps
+from paramsym.atlas.files import record_of, recorded_types
 from paramsym.atlas.predicting import predicted, rows_of
-from paramsym.atlas.record import packed, parsed, record_of, recorded_types
+from paramsym.atlas.record import packed, parsed
 from paramsym.atlas.timm import WRAPPERS
 from paramsym.errors import ConfigError
 from paramsym.models import family_of, model_types
@@ -206,7 +207,7 @@ import contextlib
 
 from atlas_builder.exploring import Explorer
 from atlas_builder.reference import Reference, RefusedError, class_named, config_class_of
-from paramsym.atlas.record import record_of
+from paramsym.atlas.files import record_of
 
 for model_type, name in {classes}:
     reference = Reference(config_class_of(model_type), class_named(name, model_type))

@@ -17,7 +17,7 @@ from oracles.timm_arguments import architectures, drawn, labels
 from oracles.torchvision_live import torchvision
 
 import paramsym as ps
-from paramsym.atlas.record import record_of, timm_index
+from paramsym.atlas.files import record_of, timm_index
 from paramsym.errors import ConfigError
 
 RUNS = int(os.environ.get("ATLAS_RUNS", "5"))

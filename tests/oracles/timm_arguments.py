@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paramsym.atlas.record import record_of
+from paramsym.atlas.files import record_of
 from paramsym.atlas.timm_classes import timm_classes_index
 
 _DEPTH = re.compile(r"depth|layers|blocks")

@@ -1,0 +1,101 @@
+"""The files of the records: which model types have one, and the record of a type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any
+
+from paramsym.atlas.record import RecordError, checked, need, plain, strings, unpacked
+
+TIMM, DIFFUSERS = "timm/", "diffusers/"
+"""Prefixes of the types of these records, before the name of the architecture or of the class."""
+
+
+@cache
+def recorded_types() -> tuple[str, ...]:
+    """Return the model types that have a record, sorted.
+
+    >>> "openai-gpt" in recorded_types()
+    True
+    """
+    found = (entry.name for entry in files("paramsym.atlas").joinpath("data").iterdir())
+    return tuple(sorted(name.removesuffix(".json.gz") for name in found if name.endswith(".json.gz")))
+
+
+def read_types() -> tuple[str, ...]:
+    """Return the recorded types with at least one class; the record of another type has only reasons for refusals.
+
+    >>> "led" in read_types()
+    True
+    """
+    data = files("paramsym.atlas").joinpath("data")
+    return tuple(one for one in recorded_types() if b'"classes":{}' not in unpacked(data.joinpath(f"{one}.json.gz").read_bytes()))
+
+
+def index_of(path: str, *parts: str) -> Mapping[str, Any]:
+    """Return the index of a library's records, an object with these parts.
+
+    Raises:
+        RecordError: the file is damaged.
+    """
+    index = plain(unpacked(files("paramsym.atlas").joinpath("data", *path.split("/")).read_bytes()))
+    need(isinstance(index, dict) and all(isinstance(index.get(what), dict) for what in parts), "has an index without names")
+    return index
+
+
+@cache
+def timm_index() -> Mapping[str, Any]:
+    """Return the names of timm's architectures, by what ``paramsym.atlas.timm`` says of them.
+
+    Raises:
+        RecordError: the file is damaged.
+    """
+    index = index_of("timm/names.json.gz", "modules", "aliases", "refused")
+    strings([*index["modules"].values(), *index["aliases"].values(), *index["refused"].values()])
+    return index
+
+
+@cache
+def diffusers_index() -> Mapping[str, Any]:
+    """Return diffusers' classes, by what ``paramsym.atlas.diffusers`` says of them.
+
+    Raises:
+        RecordError: the file is damaged.
+    """
+    index = index_of("diffusers/names.json.gz", "classes", "refused")
+    listed = [word for one in index["classes"].values() for word in (*one["spread"], *one["former"])]
+    strings([index["reference"], *index["refused"].values(), *listed])
+    return index
+
+
+@lru_cache(maxsize=32)
+def record_of(model_type: str) -> Mapping[str, Any]:
+    """Return the record of a model type, such as ``led``, ``timm/resnet50``, ``timm/ResNet/0`` or ``diffusers/AutoencoderKL/4``.
+
+    Raises:
+        RecordError: there is none, or it is damaged.
+    """
+    path = _file_of(model_type)
+    file = files("paramsym.atlas").joinpath("data", *f"{path}.json.gz".split("/"))
+    if path is None or not file.is_file():
+        raise RecordError(f"there is no record of the model type {model_type!a}.")
+    text = unpacked(file.read_bytes())
+    if path.startswith((TIMM, DIFFUSERS)):
+        named = f'"type":"{model_type}"'.encode()
+        text = next((line for line in text.split(b"\n") if named in line[:200]), b"")
+    return checked(text)
+
+
+def _file_of(model_type: str) -> str | None:
+    """Return the path of the file of a record, without its ending; None if there is none."""
+    if model_type.startswith(TIMM):
+        name, slash, _ = model_type.removeprefix(TIMM).partition("/")
+        module = f"classes/{name}" if slash and name.isidentifier() else timm_index()["modules"].get(name)
+        return None if module is None else TIMM + module
+    if model_type.startswith(DIFFUSERS):
+        name, _, label = model_type.removeprefix(DIFFUSERS).partition("/")
+        known = diffusers_index()["classes"].get(name, {"lengths": ()})
+        return DIFFUSERS + name if label in known["lengths"] else None
+    return model_type if model_type in recorded_types() else None
