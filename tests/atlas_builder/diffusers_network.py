@@ -147,6 +147,9 @@ def _parents(network: type) -> Iterator[type]:
 class Network(Reference):
     """One class of diffusers whose lists have given lengths."""
 
+    required: frozenset[str] = frozenset()
+    """The keys without a default."""
+
     def __init__(self, network: type, start: Mapping[str, Any], held: Sequence[str] = (), choosing: Sequence[str] = ()) -> None:
         """Begin at the defaults, with other values from ``start``; keys in ``held`` keep these, and those that choose the record do."""
         self.model_class = network
@@ -154,7 +157,7 @@ class Network(Reference):
         self.defaults = defaults_of(network)
         whole = {**self.defaults, **start}
         self.read, self.noted = read_by(network), noted_by(network)
-        self.required = arguments_of(network) - self.defaults.keys()
+        self.required = frozenset(arguments_of(network) - self.defaults.keys())
         self.lists = {
             key: len(value)
             for key, value in whole.items()
