@@ -6,6 +6,7 @@ import os
 import random
 import warnings
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,8 @@ from oracles.diffusers_configs import drawn
 
 import paramsym as ps
 from paramsym.atlas.files import diffusers_index
+from paramsym.atlas.predicting import predicted, rows_of
+from paramsym.atlas.record import parsed
 from paramsym.errors import ConfigError
 
 RUNS = int(os.environ.get("ATLAS_RUNS", "6"))
@@ -85,3 +88,19 @@ def test_every_network_of_diffusers_is_read_or_refused_with_a_reason() -> None:
     assert len(names) > 150
     assert sorted(index["classes"].keys() | index["refused"].keys()) == names
     assert all(reason for reason in index["refused"].values())
+
+
+def test_a_network_is_derived_again(tmp_path: Path) -> None:
+    """The documented command finds the tensors that the record has."""
+    diffusers()
+    imported("transformers")  # the search is the one for its classes
+    from atlas_builder.diffusers_records import main
+
+    name = "PriorTransformer"
+    main(["--seconds", "40", "--into", str(tmp_path), name])
+    derived = parsed((tmp_path / f"{name}.json.gz").read_bytes())["classes"][name]
+    shipped = ps.from_config({"_class_name": name, "num_attention_heads": 3, "attention_head_dim": 8, "num_layers": 2, "embedding_dim": 20})
+    values = dict(shipped.values)
+    found = predicted(list(rows_of(derived["rows"], derived["expressions"])), values)
+    assert found == predicted(shipped._rows, values)
+    assert len(found) > 40

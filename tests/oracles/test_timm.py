@@ -7,6 +7,7 @@ import random
 import sys
 import warnings
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,8 @@ from oracles.torchvision_live import torchvision
 
 import paramsym as ps
 from paramsym.atlas.files import record_of, timm_index
+from paramsym.atlas.predicting import predicted, rows_of
+from paramsym.atlas.record import parsed
 from paramsym.errors import ConfigError
 
 RUNS = int(os.environ.get("ATLAS_RUNS", "5"))
@@ -111,3 +114,19 @@ def test_random_arguments_of_classes(name: str, style: str, label: str) -> None:
         found.append((what, one, arguments))
     assert [(one, arguments) for what, one, arguments in found if what == "wrong"] == []
     assert any(what == "exact" for what, _, _ in found), Counter(what for what, _, _ in found)
+
+
+def test_a_class_is_derived_again(tmp_path: Path) -> None:
+    """The documented command finds the tensors that the record has, and timm."""
+    framework = timm()
+    imported("transformers")  # the search is the one for its classes
+    from atlas_builder.timm_class_records import main
+
+    name, kind = "deit_tiny_distilled_patch16_224", "VisionTransformerDistilled"
+    arguments = {"embed_dim": 48, "depth": 3, "num_heads": 4, "patch_size": 8, "img_size": [64, 96], "num_classes": 7}
+    main(["--seconds", "40", "--into", str(tmp_path), kind])
+    derived = parsed((tmp_path / "classes" / f"{kind}.json.gz").read_bytes())["classes"][kind]
+    shipped = ps.from_config({"architecture": name, "num_classes": 7, "model_args": arguments})
+    assert_stores(shipped, on_meta(lambda: framework.create_model(name, **arguments)))
+    values = dict(shipped.values)
+    assert predicted(list(rows_of(derived["rows"], derived["expressions"])), values) == predicted(shipped._rows, values)
