@@ -160,8 +160,10 @@ def _ranges(formula: Formula, leading: Polynomial, rest: Polynomial, grown: tupl
     (symbol,) = grown
     numbers = {key: size for key, size in formula.sizes.items() if key != symbol and isinstance(size, int)}
     above, below = (put(one, numbers) for one in (rest, leading))
-    relative = sympy.cancel(above.as_expr() / below.as_expr()) if below else sympy.nan  # the other symbols may cancel
-    if not below or relative.free_symbols - {symbol}:
+    if not below:
+        return
+    relative = sympy.cancel(above.as_expr() / below.as_expr())  # the other symbols may cancel
+    if relative.free_symbols - {symbol}:
         return
     for tolerance in TOLERANCES:
         # |rest| <= tolerance * |leading + rest|, that is |relative| <= tolerance * |1 + relative|

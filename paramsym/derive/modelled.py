@@ -179,14 +179,12 @@ def _copies(
             members = ((name, LevelLaw(inside.leaf)),) if inside.leaf is not None else inside.members
             if inside.leaf is not None and inside.members:
                 raise StructureError(f"a tensor and other tensors below it are both named {path + name!r}; no layer can hold them.")
-            held = [(leaf, member) for leaf, member in members if isinstance(member, LevelLaw)]
-            blocks.append(
-                Level(
-                    tuple(
-                        ("", _tensor(leaf, member, domain, inner, ties, path + leaf.replace("{}", numbers), here)) for leaf, member in held
-                    )
-                )
-            )
+            tensors = [
+                ("", _tensor(leaf, member, domain, inner, ties, path + leaf.replace("{}", numbers), here))
+                for leaf, member in members
+                if isinstance(member, LevelLaw)
+            ]
+            blocks.append(Level(tuple(tensors)))
         else:
             blocks.append(_level(inside, domain, inner, ties, path + name.replace("{}", numbers), here))
     bound = index if any(index in block.symbols for block in blocks) else None

@@ -77,9 +77,9 @@ def outside(demand: Either, domain: Domain, chance: Random) -> dict[str, int] | 
     """Return a point at which two pairs of sizes are equal; None if formulas or other demands forbid that."""
     point = domain.random(chance, 64)
     for one in (demand.one, demand.other):
-        names = [*one.small.names(), *one.large.names()]
-        value = one.large.value({}) if len(names) == 1 else None if point is None else point[names[1]]
-        point = None if point is None else _placed(domain, chance, names[0], int(value or 1), point)
+        if point is None:
+            return None
+        point = _placed(domain, chance, next(one.small.names()), int(one.large.value(point)), point)
     return None if point is None or demand.holds(point) else point
 
 

@@ -384,7 +384,7 @@ class Search:
         """Limit the sizes so that odd points are left out and nearly all others are kept."""
         strange = {id(numbers) for numbers in odd}
         # A point of an index counts for its original point.
-        keys = {tuple(numbers[name] for name in self.domain.coordinates) for numbers in odd}
+        keys = {self._key(numbers) for numbers in odd}
         odd_ones = [case.numbers for case in cases if id(case.numbers) in strange or self._key(case.numbers) in keys]
         others = [case.numbers for case in cases if self._key(case.numbers) not in keys]
         possible: list[tuple[int, int, Demand | Either]] = []
@@ -403,10 +403,12 @@ class Search:
     def _tell_apart(self, demands: Sequence[Either]) -> bool:
         """Build points outside each of several pairs of conditions that explain the same odd points; return whether there were any."""
         self._told.extend(demands)
-        for demand in demands if len(demands) > 1 else ():
+        if len(demands) < 2:
+            return False
+        for demand in demands:
             for _ in range(_OUTSIDE):
                 self.see(outside(demand, self.domain, self.chance))
-        return len(demands) > 1
+        return True
 
     def _key(self, numbers: Numbers) -> tuple[int, ...]:
         return tuple(numbers[name] for name in self.domain.coordinates)
