@@ -193,7 +193,7 @@ def _architecture(config: Mapping[str, Any], architecture: str | None, reader: F
 
 
 def _refusal(model_type: str, found: Any) -> str | None:
-    """Return why the atlas has no record of a class that the reference has for a type; None if nothing is said of it."""
+    """Return why the atlas has no record of a class that the reference has for a type; None without a recorded reason."""
     refused: Mapping[str, str] = record_of(model_type)["refused"] if model_type in recorded_types() else {}
     return refused.get(found) if isinstance(found, str) else None
 

@@ -48,7 +48,7 @@ class Demand:
 
 @dataclass(frozen=True)
 class Either:
-    """At least one of two conditions: a build with ``heads == 1 and dim_head == dim`` as a case of its own needs one of them to differ."""
+    """At least one of two conditions: ``heads != 1 or dim_head != dim``, if the build has an exception where both pairs are equal."""
 
     one: Demand
     other: Demand

@@ -548,9 +548,8 @@ class Entry:
             point[one.key] = value
             changed.append(one.key)
         held = [one.key for one in explorer.fields.values() if one.kind == "rigid"]
-        for key in (
-            sorted({*held, *explorer.unclear}) if changed else ()
-        ):  # a default that is written out stays, if it follows from another key
+        # A default that is written out stays, if it follows from another key.
+        for key in sorted({*held, *explorer.unclear}) if changed else ():
             if rng.random() < 0.08 and explorer.default.values.get(key) is not None:
                 point[key] = explorer.default.values[key]
                 changed.append(key)
