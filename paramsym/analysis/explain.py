@@ -21,7 +21,6 @@ from paramsym.analysis.groups import Group, grouped, how, quotients, tensors
 from paramsym.analysis.named import named
 from paramsym.analysis.wording import listed
 from paramsym.core.at import symbol_of
-from paramsym.core.fields import field_names
 from paramsym.errors import ArgumentError
 from paramsym.naming import quoted
 from paramsym.present.tabulate import PAPER
@@ -212,16 +211,14 @@ and cancels in every sum.
 
 
 def _meaning(subject: Counted, symbol: Symbol) -> str:
-    letter = BY_NAME.get(symbol.name)
-    layer = holder(subject)
-    cls: type = type(layer)
-    arguments = [name for name in field_names(cls) if getattr(layer, name) == symbol and name != symbol.name]
+    """Return the meaning of a shared letter, or the argument that holds another one."""
+    letter, argument = BY_NAME.get(symbol.name), holder(subject).argument_of(symbol)
     known = "" if letter is None or letter.symbol != symbol else letter.meaning
-    if known and arguments:
+    if known and argument not in {"", symbol.name}:
         words = _telling(re.findall("[a-z]+", known))
-        if ", or " in known or not any(one in other or other in one for one in words for other in _telling(arguments[0].split("_"))):
-            return arguments[0]
-    return known or next(iter(arguments), "")
+        if ", or " in known or not any(one in other or other in one for one in words for other in _telling(argument.split("_"))):
+            return argument
+    return known or ("" if argument == symbol.name else argument)
 
 
 def _telling(words: list[str]) -> list[str]:
@@ -236,6 +233,8 @@ def _aside(layer: Counted, symbol: Symbol, arguments: list[str]) -> str:
     alike = sorted(other.name for other in layer.symbols if other.name.startswith(f"{symbol.name}_"))
     if symbol not in layer.symbols and alike:
         return f" {name} has {listed(alike)}."
+    if symbol not in layer.symbols and (key := holder(layer).argument_of(symbol)):
+        return f" In {name} {key} is a number, not a letter."
     if symbol.name in arguments or not arguments:
         return ""
     return f" {name} was built with numbers; ask for one by its name, {listed(arguments)}."
@@ -248,10 +247,8 @@ def _symbol(layer: Counted, symbol: Symbol | str) -> Symbol:
     if name not in {known.name for known in layer.symbols}:
         if isinstance(symbol, Symbol):
             return symbol
-        held = holder(layer)
-        cls: type = type(held)
-        given = getattr(held, name, None) if name in field_names(cls) else None
-        if isinstance(given, Symbol):
+        given = next((one for one in layer.symbols if holder(layer).argument_of(one) == name), None)
+        if given is not None:
             return given
         if name in BY_NAME:
             return BY_NAME[name].symbol

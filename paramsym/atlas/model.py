@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from sympy import Symbol
+
 from paramsym.algebra.size import Count, at_most, divides
 from paramsym.algebra.symbols import dims
 from paramsym.atlas.diffusers import diffusers_keys, diffusers_type, is_of_diffusers
 from paramsym.atlas.domain import check_verified, largest
 from paramsym.atlas.expression import answer, tests_of
 from paramsym.atlas.files import DIFFUSERS, TIMM, diffusers_index, record_of
+from paramsym.atlas.letters import letter_names
 from paramsym.atlas.predicting import Row, rows_of
 from paramsym.atlas.reading import check_together, values_of
 from paramsym.atlas.structure import Builder, choices, letters_of
@@ -29,8 +32,8 @@ class Recorded(Layer):
     """A model of which the atlas has the closed form: names, shapes, copies, ties, frozen tensors and buffers of the reference's class.
 
     ``values`` are the values of the configuration's keys, which decide which tensors exist. ``numbers`` are the sizes that may vary, in the
-    order of ``names``: letters, named after the keys (a dot becomes an underscore, the entries of a list are numbered), or numbers. Forward
-    passes are not recorded.
+    order of ``names``, the keys (a dot becomes an underscore, the entries of a list are numbered). Each is a number or a letter: for usual
+    keys a shared one, otherwise one with the name of the key. Forward passes are not recorded.
 
     Raises:
         StructureError: numbers for which other tensors would exist.
@@ -63,12 +66,12 @@ class Recorded(Layer):
         if len(self.names) != len(self.numbers):
             raise StructureError(f"there are {len(self.numbers)} numbers for the names {', '.join(self.names)}.")
         given, values, entry = dict(zip(self.names, self.numbers, strict=True)), dict[str, Any](self.values), self._entry
-        held = {name: (key, one) for key, value in values.items() for name, one in _entries(_letter(key), value)}
+        held = {name: (key, one) for key, value in values.items() for name, one in _entries(_name(key), value)}
         changed = {name: number for name, number in given.items() if name in held and held[name][1] != number}
         for name, number in changed.items():
             _check_size(name, entry["keys"][held[name][0]], number)
         for divisor, key in entry["needs"]:
-            one, other = (given.get(_letter(each), values.get(each)) for each in (divisor, key))
+            one, other = (given.get(_name(each), values.get(each)) for each in (divisor, key))
             if one is not None and other is not None and not (isinstance(one, int) and isinstance(other, int)):
                 divides(one, other, divisor, key)
         numbers = {name: number for name, number in changed.items() if isinstance(number, int)}
@@ -81,6 +84,15 @@ class Recorded(Layer):
             listed = ", ".join(f"{name}={value}" for name, value in numbers.items())
             raise StructureError(f"with {listed} {self.architecture} stores other tensors; read a configuration with these values.")
 
+    def argument_of(self, symbol: Symbol) -> str:
+        """Return the key of a letter; of a shared letter also if its key is a number in this model."""
+        letters = {**dict(zip(self.names, self.numbers, strict=True)), **{one: dims(name) for one, name in _shared(self._entry).items()}}
+        return next((name for name, letter in letters.items() if letter == symbol), "")
+
+    def _why_not(self, name: str) -> str:
+        held = dict(zip(self.names, self.numbers, strict=True)).get(name)
+        return f"Its {name} is {held}: write at({held}=...)." if isinstance(held, Symbol) else super()._why_not(name)
+
     def parts(self) -> Iterator[Part]:
         """The model, without a prefix."""
         letters = dict(zip(self.names, self.numbers, strict=True))
@@ -91,9 +103,14 @@ class Recorded(Layer):
         return _rows_of(self.model_type, self.architecture)
 
 
-def _letter(key: str) -> str:
-    """Return the name of a key's letter."""
+def _name(key: str) -> str:
+    """Return the name of a key among the names of a model."""
     return key.replace(".", "_")
+
+
+def _shared(entry: Mapping[str, Any]) -> dict[str, str]:
+    """Return the letter of each key of a class, by the key's name."""
+    return {_name(key): letter for key, letter in letter_names(entry["keys"]).items()}
 
 
 def _check_size(name: str, domain: Mapping[str, Any], size: Count) -> None:
@@ -123,7 +140,7 @@ def _entries(name: str, value: Value) -> Iterator[tuple[str, Value]]:
 
 def _changed(values: Mapping[str, Value], changed: Mapping[str, int]) -> dict[str, Value]:
     """Return values with other numbers for letters."""
-    return {key: _entry(_letter(key), value, changed) for key, value in values.items()}
+    return {key: _entry(_name(key), value, changed) for key, value in values.items()}
 
 
 def _entry(name: str, value: Value, changed: Mapping[str, int]) -> Value:
@@ -152,7 +169,8 @@ def _rows_of(model_type: str, architecture: str) -> tuple[Row, ...]:
 @lru_cache(maxsize=64)
 def _in_letters(model_type: str, name: str, values: tuple[tuple[str, Value], ...], letters: tuple[str, ...], exactly: str) -> Recorded:
     del exactly  # distinguishes 1 and True, which are one key for the cache
-    return Recorded(model_type, name, values, letters, tuple(dims(letter) for letter in letters))
+    shared = _shared(record_of(model_type)["classes"][name])
+    return Recorded(model_type, name, values, letters, tuple(dims(shared.get(letter, letter)) for letter in letters))
 
 
 def recorded(config: Mapping[str, Any], architecture: str | None) -> Layer:

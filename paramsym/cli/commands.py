@@ -67,8 +67,9 @@ def _formula(arguments: argparse.Namespace) -> Reply:
 
     def written() -> str:
         name = class_name(model)
-        letters = sorted(model.origin[0].symbols, key=str)
-        rows: list[tuple[Cell, ...]] = [(symbol.name, model.sizes.get(symbol), data.meaning(symbol.name)) for symbol in letters]
+        root = model.origin[0]
+        letters = sorted(root.symbols, key=str)
+        rows: list[tuple[Cell, ...]] = [(symbol.name, model.sizes.get(symbol), data.meaning(symbol, root)) for symbol in letters]
         columns: tuple[str, ...] = ("letter", "size", "meaning")
         if not model.sizes:
             rows, columns = [(row[0], row[2]) for row in rows], ("letter", "meaning")

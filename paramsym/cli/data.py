@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from sympy import Expr, Integer
+from sympy import Expr, Integer, Symbol
 
 from paramsym.algebra.symbols import BY_NAME
 from paramsym.core.layer import Layer
@@ -29,7 +29,7 @@ def of_model(model: Layer) -> Data:
         "architecture": getattr(model, "architecture", None),
         "formula": closed_form(model),
         "sizes": model.sizes,
-        "letters": {symbol.name: meaning(symbol.name) for symbol in sorted(root.symbols, key=str)},
+        "letters": {symbol.name: meaning(symbol, root) for symbol in sorted(root.symbols, key=str)},
         "count": model.params if isinstance(model.params, Integer) else None,
         "trainable": model.trainable,
         "active": model.active,
@@ -42,9 +42,9 @@ def closed_form(model: Layer) -> Expr:
     return model.formula if isinstance(model.params, Integer) else model.params
 
 
-def meaning(name: str) -> str:
-    """Return the meaning of a shared letter."""
-    return BY_NAME[name].meaning if name in BY_NAME else ""
+def meaning(symbol: Symbol, model: Layer) -> str:
+    """Return the meaning of a shared letter, or the argument that holds another one."""
+    return BY_NAME[symbol.name].meaning if symbol.name in BY_NAME else model.argument_of(symbol)
 
 
 def _picked(thing: object, names: str) -> Data:
@@ -72,7 +72,7 @@ def of_explanation(why: Explanation) -> Data:
     return {
         "subject": why.subject,
         "symbol": why.symbol.name,
-        "meaning": meaning(why.symbol.name),
+        "meaning": why.meaning,
         **_picked(why, "cancels derivative"),
         "formula": why.params,
         "verdict": why.verdict,

@@ -101,13 +101,17 @@ def _configured(found: Found, config: Mapping[str, Any], architecture: str | Non
 
 
 def _recorded(found: Found, config: Mapping[str, Any], architecture: str | None, given: Mapping[str, str]) -> Layer:
-    """Return a model of the atlas, whose letters are named as the keys of its configuration."""
-    names = {symbol.name for symbol in from_config(config, architecture).origin[0].symbols} if found.symbolic else set[str]()
-    changed = {name: _literal(name, value, config) for name, value in given.items() if name not in names}
+    """Return a model of the atlas; a size may be given by its letter or by the key of the configuration."""
+    root = from_config(config, architecture).origin[0]
+    letters = {symbol.name: symbol.name for symbol in root.symbols}
+    if found.symbolic:
+        letters |= {root.argument_of(symbol): symbol.name for symbol in root.symbols}
+    changed = {name: _literal(name, value, config) for name, value in given.items() if name not in letters}
     if timm_type(config) and isinstance(config.get("model_args") or {}, Mapping):
         changed = {"model_args": {**(config.get("model_args") or {}), **changed}}
     model = from_config({**config, **changed}, architecture)
-    return _put_in(model.origin[0] if found.symbolic else model, {name: value for name, value in given.items() if name in names})
+    put_in = {letters[name]: value for name, value in given.items() if name in letters}
+    return _put_in(model.origin[0] if found.symbolic else model, put_in)
 
 
 def _key(reader: Family, name: str) -> str:

@@ -445,6 +445,10 @@ class Layer:
             return list(published_sizes(self._who, self.published, sizes, partial(getattr, self), ours).items())
         return pairs_of(self._who, sizes)
 
+    def argument_of(self, symbol: Symbol) -> str:
+        """Return the name of the argument that is a letter, or an empty string."""
+        return next((name for name in field_names(type(self)) if getattr(self, name) == symbol), "")  # type: ignore[arg-type]
+
     def _why_not(self, name: str) -> str:
         """Return why a name is not a symbol of the layer, if the reason is known."""
         if name in field_names(type(self)):  # type: ignore[arg-type]

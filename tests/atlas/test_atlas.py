@@ -12,6 +12,7 @@ import recorded
 from amount import ALL
 
 import paramsym as ps
+from paramsym import A, D, H, L, P, V
 from paramsym.atlas.files import record_of, recorded_types
 from paramsym.cli import main
 from paramsym.errors import ConfigError, NotYetError, UnknownNameError
@@ -68,27 +69,35 @@ def test_few_of_them_are_refused() -> None:
     assert refused * 20 <= len(ROWS)
 
 
-def test_the_closed_form_is_in_the_letters_of_the_keys() -> None:
+def test_the_closed_form_is_in_the_shared_letters() -> None:
     """GPT-1 has 12 H**2 + 13 H a block, as its reference's modules say."""
     model = ps.from_config({"model_type": "openai-gpt"}, architecture="OpenAIGPTLMHeadModel")
-    letters = {symbol.name: symbol for symbol in model.formula.free_symbols}
-    h, layers, positions, words = (letters[name] for name in ("n_embd", "n_layer", "n_positions", "vocab_size"))
-    assert (model.formula - (12 * h**2 + 13 * h) * layers - h * positions - h * words).expand() == 0
+    assert (model.formula - (12 * H**2 + 13 * H) * L - H * P - H * V).expand() == 0
     assert model.tied == {"lm_head.weight": "transformer.tokens_embed.weight"}
     assert model.architecture == "OpenAIGPTLMHeadModel"
     assert model.certificate["exact"] >= 60
 
 
+def test_a_question_about_a_shared_letter_is_answered() -> None:
+    """The projections of q and o have A heads of D each; the number of layers is none, because kinds of layers alternate."""
+    model = ps.from_config({"model_type": "qwen3_next", "num_hidden_layers": 8}, architecture="Qwen3NextModel")
+    assert ps.explain(model, A).derivative == 6 * D * H  # gated queries: 2*A*D*H and A*D*H in each of two layers
+    assert ps.explain(model, "num_attention_heads").symbol == A
+    assert "num_hidden_layers is a number" in str(ps.explain(model, L))
+
+
 def test_sizes_can_be_changed_and_other_structure_is_refused() -> None:
     """A model of the atlas is an ordinary layer; what would store other tensors is said."""
     model = ps.from_config({"model_type": "openai-gpt"}, architecture="OpenAIGPTLMHeadModel")
-    wider = model.at(n_embd=1536, n_layer=24)
+    wider = model.at(H=1536, L=24)
     assert wider.count == ps.from_config({"model_type": "openai-gpt", "n_embd": 1536, "n_layer": 24}, "OpenAIGPTLMHeadModel").count
     assert len(wider.shapes()) > len(model.shapes())
     with pytest.raises(UnknownNameError, match="n_embed"):
         model.at(n_embed=3)
+    with pytest.raises(UnknownNameError, match=r"n_embd is H: write at\(H=\.\.\.\)"):
+        model.origin[0].at(n_embd=3)
     with pytest.raises(ps.ParamsymError):
-        model.at(n_embd=-3)
+        model.at(H=-3)
 
 
 @pytest.mark.parametrize(
@@ -229,7 +238,7 @@ def test_tables_and_letters_work_on_it() -> None:
     """The table, the closed form in LaTeX and the repr are those of any layer."""
     model = ps.from_config({"model_type": "openai-gpt"}, architecture="OpenAIGPTLMHeadModel")
     assert "transformer.h.{0..11}" in str(model.table())
-    assert "vocab" in model.origin[0].to_latex()
+    assert model.origin[0].to_latex() == "12 L H^{2} + 13 L H + V H + P H"
     assert "OpenAIGPTLMHeadModel" in repr(model)
     with pytest.raises(ps.ParamsymError):
         ps.flops(model, (1, 8))
@@ -249,7 +258,7 @@ def test_a_recorded_type_is_a_name() -> None:
     [
         (["count", "CONFIG"], "182764032"),
         (["count", "CONFIG", "--set", "decoder_layers=0"], "107125248"),
-        (["formula", "led", "--set", "decoder_layers=3"], "6*d_model*decoder_ffn_dim"),
+        (["formula", "led", "--set", "decoder_layers=3"], "6*H*F_d"),
         (["formula", "led"], "LEDForConditionalGeneration"),
     ],
 )
@@ -263,19 +272,26 @@ def test_the_command_line_reads_recorded_types(command: list[str], said: str, tm
 def test_sizes_put_in_later_are_verified_too() -> None:
     """``at``, ``evaluate`` and exported code refuse what ``from_config`` refuses: unverified sizes, and sizes that do not divide."""
     form: Any = ps.from_config({"model_type": "led", "encoder_attention_heads": 16, "decoder_attention_heads": 16}).origin[0]
+    letters = dict(zip(form.names, map(str, form.numbers), strict=True))
     sizes = dict.fromkeys(form.names, 512) | {"encoder_layers": 6, "decoder_layers": 6}
     exported: dict[str, Any] = {}
     exec(ps.export(form).code, exported)  # noqa: S102 - what is tested is that the source runs
     ways = (lambda of: form.at(of).count, lambda of: ps.evaluate(form, of), lambda of: exported["params"](**of))
     for way in ways:
-        assert way(sizes) == ps.from_config({"model_type": "led", **sizes}).count
+
+        def count(of: dict[str, int], way: Any = way) -> int:
+            number: int = way({letters[key]: size for key, size in of.items()})
+            return number
+
+        assert count(sizes) == ps.from_config({"model_type": "led", **sizes}).count
         for wrong in ({"d_model": 17}, {"d_model": 100}, {"d_model": 2**30}, {"encoder_layers": 10**6}):
-            with pytest.raises((ps.ParamsymError, ValueError), match=next(iter(wrong))):
-                way(sizes | wrong)
+            (key,) = wrong
+            with pytest.raises((ps.ParamsymError, ValueError), match=key):
+                count(sizes | wrong)
             with pytest.raises(ps.ParamsymError):
                 ps.from_config({"model_type": "led", "encoder_attention_heads": 16, "decoder_attention_heads": 16, **sizes, **wrong})
-        with pytest.raises((ps.ParamsymError, ValueError), match="encoder_layers"):  # other tensors: this form has layers
-            way(sizes | {"encoder_layers": 0})
+        with pytest.raises((ps.ParamsymError, ValueError), match=r"encoder_layers|L=0"):  # other tensors: this form has layers
+            count(sizes | {"encoder_layers": 0})
 
 
 def test_costs_say_that_the_atlas_has_tensors_only() -> None:

@@ -46,11 +46,11 @@ def test_what_was_not_verified_is_refused(name: str) -> None:
         ps.from_config(NAMED[name])
 
 
-def test_the_closed_form_is_in_the_letters_of_the_keys() -> None:
+def test_the_closed_form_is_in_letters() -> None:
     """The channels of each block are letters; the first convolution has nine entries for each pair of channels."""
     model = ps.from_config(UNET)
     names = {symbol.name for symbol in model.formula.free_symbols}
-    assert {"block_out_channels_0", "block_out_channels_3", "in_channels"} <= names
+    assert {"block_out_channels_0", "block_out_channels_3", "C"} <= names
     assert ps.from_config({**UNET, "in_channels": 9}).count - model.count == 5 * 9 * 320
     assert model.certificate["exact"] >= 150  # type: ignore[attr-defined]
 

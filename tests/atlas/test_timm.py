@@ -83,10 +83,9 @@ def test_widths_are_letters() -> None:
     """ViT with 8 layers of width D: 12 D^2 + 13 D in each, and the positions, the class token, the patches, the head and the last norm."""
     arguments = {"embed_dim": 512, "depth": 8, "num_heads": 8}
     model = ps.from_config({"architecture": VIT, "model_args": arguments})
-    width = next(symbol for symbol in model.formula.free_symbols if symbol.name == "embed_dim")
-    assert model.formula.coeff(width, 2) == 8 * 12
+    assert model.formula.coeff(ps.H, 2) == 8 * 12
     assert model.count == 8 * (12 * 512**2 + 13 * 512) + 512 * (197 + 1 + 16 * 16 * 3 + 1 + 2) + 513 * 1000
-    assert model.at(embed_dim=256).count == ps.from_config({"architecture": VIT, "model_args": {**arguments, "embed_dim": 256}}).count
+    assert model.at(H=256).count == ps.from_config({"architecture": VIT, "model_args": {**arguments, "embed_dim": 256}}).count
 
 
 def test_all_recorded_networks_are_there() -> None:
@@ -99,7 +98,7 @@ def test_the_closed_form_is_in_the_letters_of_the_arguments() -> None:
     """ViT-B/16 has a table of a position for each patch and the class token, a convolution of the patches, and a head."""
     model = ps.load(f"timm/{VIT}")
     letters = {symbol.name: symbol for symbol in model.formula.free_symbols}
-    height, width, channels, classes = (letters[name] for name in ("img_height", "img_width", "in_chans", "num_classes"))
+    height, width, channels, classes = (letters[name] for name in ("img_height", "img_width", "C", "N"))
     blocks = 12 * (12 * 768**2 + 13 * 768)
     rest = 768 * (1 + floor(height / 16) * floor(width / 16)) + 768 + (16 * 16 * channels + 1) * 768 + 2 * 768 + 769 * classes
     assert (model.formula - blocks - rest).expand() == 0
@@ -250,11 +249,11 @@ def test_a_tag_that_changes_the_architecture_is_refused(monkeypatch: pytest.Monk
 def test_sizes_can_be_changed_and_other_structure_is_refused() -> None:
     """A network of timm is an ordinary layer."""
     model = ps.load(f"timm/{VIT}")
-    assert model.at(num_classes=10, img_height=384, img_width=384).count == (
+    assert model.at(N=10, img_height=384, img_width=384).count == (
         ps.from_config({"architecture": VIT, "num_classes": 10, "model_args": {"img_size": 384}}).count
     )
     with pytest.raises(ps.ParamsymError, match="stores other tensors"):
-        model.at(num_classes=0)
+        model.at(N=0)
     assert "blocks.{0..11}" in str(model.table())
 
 
@@ -330,7 +329,7 @@ def test_transformers_classes_around_a_network() -> None:
     backbone = {name: shape for name, shape in inside.items() if not name.startswith("timm_model.fc.")}
     assert ps.from_config(config).shapes() == backbone
     resnet50 = ps.from_config({"model_type": "timm_wrapper"})  # the default; its count is that of the recorded class
-    assert (resnet50.count, str(resnet50.formula)) == (23508032, "3136*in_chans + 23498624")
+    assert (resnet50.count, str(resnet50.formula)) == (23508032, "3136*C + 23498624")
     assert ps.from_config({"model_type": "gemma3n_vision", "hidden_size": 2048}).count == 294126912
     assert architectures_of(config) == ("TimmWrapperModel", "TimmWrapperForImageClassification")
 

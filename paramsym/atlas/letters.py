@@ -1,0 +1,63 @@
+"""The letters of a recorded model: the shared ones of the field for usual keys, and the names of the keys for all others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+_KEYS: Mapping[str, str] = {
+    "H": "hidden_size d_model n_embd embed_dim",
+    "L": "num_hidden_layers n_layer n_layers num_layers encoder_layers depth",
+    "A": "num_attention_heads n_head n_heads num_heads encoder_attention_heads",
+    "F": "intermediate_size ffn_dim d_ff encoder_ffn_dim mlp_dim",
+    "G": "num_key_value_heads",
+    "D": "head_dim",
+    "V": "vocab_size",
+    "P": "max_position_embeddings n_positions max_source_positions max_encoder_position_embeddings",
+    "P_d": "max_target_positions max_decoder_position_embeddings",
+    "T": "type_vocab_size",
+    "E": "num_experts num_local_experts n_routed_experts",
+    "F_e": "moe_intermediate_size",
+    "F_s": "shared_expert_intermediate_size",
+    "R": "kv_lora_rank",
+    "R_q": "q_lora_rank",
+    "D_n": "qk_nope_head_dim",
+    "D_r": "qk_rope_head_dim",
+    "D_v": "v_head_dim",
+    "L_d": "decoder_layers num_decoder_layers",
+    "A_d": "decoder_attention_heads",
+    "F_d": "decoder_ffn_dim",
+    "H_p": "projection_dim",
+    "C": "num_channels in_channels in_chans",
+    "K": "patch_size",
+    "W": "image_size",
+    "N": "num_labels num_classes",
+}
+"""The keys of each letter, those of transformers, timm and diffusers."""
+_LETTERS = {key: letter for letter, keys in _KEYS.items() for key in keys.split()}
+_WITHIN = {"": "", "text_config": "", "vision_config": "v", "audio_config": "a", "encoder": "", "decoder": "d"}
+"""The subscript of the letters of each inner configuration."""
+_IMAGE = ("C", "K", "W")  # letters of images, without a subscript
+
+
+def letter_names(keys: Iterable[str]) -> dict[str, str]:
+    """Return the name of the letter of each key.
+
+    Two keys that would have one letter keep their own names; in a name a dot becomes an underscore.
+
+    >>> letter_names(["hidden_size", "vision_config.hidden_size", "vision_config.patch_size", "vision_config.rank"])
+    {'hidden_size': 'H', 'vision_config.hidden_size': 'H_v', 'vision_config.patch_size': 'K', 'vision_config.rank': 'vision_config_rank'}
+    >>> letter_names(["num_layers", "n_layer"])
+    {'num_layers': 'num_layers', 'n_layer': 'n_layer'}
+    """
+    wanted = {key: _letter(key) for key in keys}
+    times = Counter(wanted.values())
+    return {key: letter if letter and times[letter] == 1 else key.replace(".", "_") for key, letter in wanted.items()}
+
+
+def _letter(key: str) -> str:
+    within, _, last = key.rpartition(".")
+    letter, subscript = _LETTERS.get(last, ""), _WITHIN.get(within)
+    if not letter or subscript is None or (subscript and "_" in letter):
+        return ""
+    return letter if not subscript or (subscript == "v" and letter in _IMAGE) else f"{letter}_{subscript}"
