@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from paramsym.algebra.symbols import N
 from paramsym.atlas.diffusers import is_of_diffusers
 from paramsym.atlas.files import record_of, recorded_types
+from paramsym.atlas.reading import hint
 from paramsym.atlas.timm import WRAPPERS, timm_type
 from paramsym.errors import ConfigError, ParamsymError, ParamsymWarning
 from paramsym.models import family_of, model_types
@@ -62,9 +63,11 @@ def from_config(source: str | os.PathLike[str] | Mapping[str, Any], architecture
     if is_recorded(config):
         from paramsym.atlas.model import recorded
 
-        return recorded(config, architecture)
+        model, others = recorded(config, architecture)
+        _report([_shown_key(key) + near for key, near in others.items()], str(config.get("model_type", "the reference")), strict=strict)
+        return model
     config, reader = _tower(config, reader_of(config, architecture), architecture)
-    _check_keys(config, reader, strict=strict)
+    _report(_unknown(config, reader), reader.model_type, strict=strict)
     built = _architecture(config, architecture, reader)
     sizes: Sizes = {}
     arguments = _arguments(config, built, reader, sizes)
@@ -207,26 +210,27 @@ def _first_architecture(config: Mapping[str, Any]) -> Any:
     return found[0] if found else None
 
 
-def _check_keys(config: Mapping[str, Any], reader: Family, *, strict: bool) -> None:
-    unknown = list(reader.unknown(config))
+def _unknown(config: Mapping[str, Any], reader: Family) -> list[str]:
+    """Return the unknown keys, each with the known key that it may be a misspelling of."""
     if config.get("per_layer_config"):
         raise ConfigError("per_layer_config gives single layers other sizes, which is not supported.")
+    known = (*reader.keys, *reader.aliases)
+    return [_shown_key(key) + hint(key, known) for key in reader.unknown(config)]
+
+
+def _report(unknown: list[str], model_type: str, *, strict: bool) -> None:
+    """Warn of keys that are not read, or refuse them."""
     if not unknown:
         return
-    listed = ", ".join(_unknown(key, reader) for key in unknown[:12])
-    listed += f", ... ({len(unknown)} in all)" if len(unknown) > 12 else ""
+    listed = ", ".join(unknown[:12]) + (f", ... ({len(unknown)} in all)" if len(unknown) > 12 else "")
     if strict:
-        raise ConfigError(f"{reader.model_type} does not know these config keys: {listed}.")
-    message = f"config keys that {reader.model_type} does not know were not taken into account: {listed}."
+        raise ConfigError(f"{model_type} does not know these config keys: {listed}.")
+    message = f"config keys that {model_type} does not know were not taken into account: {listed}."
     warnings.warn(message, ParamsymWarning, stacklevel=3)
 
 
-def _unknown(key: str, reader: Family) -> str:
-    """Name an unknown key, and the known key that it may be a misspelling of."""
-    if not key.replace(".", "_").isidentifier() or len(key) > 60:
-        return _quoted(key)
-    near = nearest(key, (*reader.keys, *reader.aliases), cutoff=0.85, most=1)
-    return f"{key} (did you mean {near[0]}?)" if near else key
+def _shown_key(key: str) -> str:
+    return key if key.replace(".", "_").isidentifier() and len(key) <= 60 else _quoted(key)
 
 
 def _quoted(text: str) -> str:

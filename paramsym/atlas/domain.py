@@ -12,7 +12,7 @@ from paramsym.atlas.values import Value, object_of
 from paramsym.models.keys import shown
 
 BEYOND = 64
-"""The largest allowed number, as a multiple of the largest tested one."""
+"""The largest allowed number, as a multiple of the largest tested one; of a key on which no tensor depends, the square of this."""
 
 
 def verified(domain: Mapping[str, Any], value: Value) -> bool:
@@ -31,9 +31,11 @@ def verified(domain: Mapping[str, Any], value: Value) -> bool:
         return False
     if isinstance(value, int) and "whole" in domain:
         low, high = domain["whole"]
-        return bool(low <= value <= largest(low, high)) and value % domain.get("of", 1) == 0
+        if low <= value <= largest(low, high, domain) and value % domain.get("of", 1) == 0:
+            return True
     if isinstance(value, int | float) and "number" in domain:
-        return math.isfinite(value) and bool(domain["number"][0] <= value <= domain["number"][1])
+        low, high = domain["number"]
+        return math.isfinite(value) and bool(low <= value <= high)
     if isinstance(value, tuple) and value[:1] == ("{}",):
         return bool(domain.get("object")) or ("layers" in domain and _of_layers_verified(domain["layers"], value))
     if isinstance(value, tuple) and "entries" in domain:
@@ -52,9 +54,9 @@ def _of_layers_verified(domains: Mapping[str, Any], value: Value) -> bool:
     return True
 
 
-def largest(low: int, high: int) -> int:
+def largest(low: int, high: int, domain: Mapping[str, Any]) -> int:
     """Return the largest allowed number for the least and the largest tested one; a test of one size says nothing about others."""
-    return high if low == high else BEYOND * high
+    return high if low == high else BEYOND ** (2 if domain.get("unused") else 1) * high
 
 
 def said(domain: Mapping[str, Any]) -> str:

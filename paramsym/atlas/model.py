@@ -17,7 +17,7 @@ from paramsym.atlas.expression import answer, tests_of
 from paramsym.atlas.files import DIFFUSERS, TIMM, diffusers_index, record_of
 from paramsym.atlas.letters import letter_names
 from paramsym.atlas.predicting import Row, rows_of
-from paramsym.atlas.reading import check_together, values_of
+from paramsym.atlas.reading import check_together, hint, values_of
 from paramsym.atlas.structure import Builder, choices, letters_of
 from paramsym.atlas.timm import WRAPPERS, timm_keys, timm_record, timm_type, wrapped
 from paramsym.atlas.timm_classes import class_keys, class_type
@@ -125,7 +125,7 @@ def _check_size(name: str, domain: Mapping[str, Any], size: Count) -> None:
     entries = [one for word in words if isinstance(word, tuple) for _, one in _entries("", word) if type(one) is int]
     low, high = min(tried or entries), max(tried or entries)
     at_most(low, size, "the least verified size", name)
-    at_most(size, largest(low, high) if tried else high, name, "the largest verified size")
+    at_most(size, largest(low, high, domain) if tried else high, name, "the largest verified size")
     divides(domain.get("of", 1), size, "the unit of the verified sizes", name)
 
 
@@ -173,20 +173,22 @@ def _in_letters(model_type: str, name: str, values: tuple[tuple[str, Value], ...
     return Recorded(model_type, name, values, letters, tuple(dims(shared.get(letter, letter)) for letter in letters))
 
 
-def recorded(config: Mapping[str, Any], architecture: str | None) -> Layer:
+def recorded(config: Mapping[str, Any], architecture: str | None) -> tuple[Layer, dict[str, str]]:
     """Return the model for a configuration whose model type has a record, or for one of timm or diffusers.
+
+    Beside it are the keys that the reference does not read, each with the known key that it may be a misspelling of.
 
     Raises:
         ConfigError: a class without a record, or a key or value for which the form was not verified.
     """
     model: Layer
     if config.get("model_type") in WRAPPERS:
-        inside, sizes = _lettered(wrapped(config, architecture), None)
+        inside, sizes, unknown = _lettered(wrapped(config, architecture), None)
         model = Block(timm_model=inside)
     else:
-        model, sizes = _lettered(config, architecture)
+        model, sizes, unknown = _lettered(config, architecture)
     try:
-        return model.at(sizes) if sizes else model
+        return model.at(sizes) if sizes else model, unknown
     except ParamsymError as error:
         raise ConfigError(str(error)) from None
 
@@ -200,20 +202,21 @@ def type_of(config: Mapping[str, Any], architecture: str | None = None) -> str:
     return found
 
 
-def _lettered(config: Mapping[str, Any], architecture: str | None) -> tuple[Recorded, dict[Count, int]]:
-    """Return a model in letters, and the number of each letter."""
+def _lettered(config: Mapping[str, Any], architecture: str | None) -> tuple[Recorded, dict[Count, int], dict[str, str]]:
+    """Return a model in letters, the number of each letter, and the keys that the reference does not read."""
     model_type = type_of(config, architecture)
     if model_type.startswith(DIFFUSERS):
         architecture = model_type.split("/")[1]
     record = timm_record(model_type) if model_type == timm_type(config) else record_of(model_type)
     name = _class(record, config, architecture)
     try:
-        values = values_of(_as_keys(config, model_type, record), record, record["classes"][name])
+        of_class = record["classes"][name]
+        values, unknown = values_of(_as_keys(config, model_type, record), record, of_class)
         rows = _rows_of(model_type, name)
         letters = letters_of(rows, values)
         known = tuple(sorted(values.items()))
         model = _in_letters(model_type, name, known, tuple(letters), repr(known))
-        return model, dict(zip(model.numbers, letters.values(), strict=True))
+        return model, dict(zip(model.numbers, letters.values(), strict=True)), {key: hint(key, of_class["keys"]) for key in unknown}
     except ParamsymError as error:
         library = next((prefix.rstrip("/") for prefix in (TIMM, DIFFUSERS) if model_type.startswith(prefix)), None)
         raise ConfigError(f"{name} of {library or f'the model type {model_type}'}: {error}") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -17,6 +17,11 @@ _NEVER_READ = frozenset(word for words in COMMON.values() for word in words.spli
 _PASSES = 8
 
 
+def known_to_all(word: str) -> bool:
+    """Whether a key means the same in all configurations, or is read by none: some references save it with an underscore in front."""
+    return word == "num_labels" or word in USUAL or word in _NEVER_READ or word.lstrip("_") in _NEVER_READ
+
+
 def flattened(config: Mapping[str, Any], inside: frozenset[str], prefix: str = "") -> Iterator[tuple[str, Value]]:
     """Yield the keys of a configuration; those of inner configurations have the inner key in front."""
     for key, value in config.items():
@@ -28,31 +33,43 @@ def flattened(config: Mapping[str, Any], inside: frozenset[str], prefix: str = "
             yield whole_key, frozen_value(value)
 
 
-def values_of(config: Mapping[str, Any], record: Mapping[str, Any], of_class: Mapping[str, Any]) -> dict[str, Value]:
-    """Return the values of a class's keys for a configuration.
+def values_of(config: Mapping[str, Any], record: Mapping[str, Any], of_class: Mapping[str, Any]) -> tuple[dict[str, Value], list[str]]:
+    """Return the values of a class's keys for a configuration, and the unknown keys, which the reference does not read.
 
     Raises:
-        OutsideError: an unknown key, or a value or a pair of values that was not verified.
+        OutsideError: a key that the reference may read, or a value or a pair of values that was not verified.
     """
     keys: Mapping[str, Any] = of_class["keys"]
     inside = frozenset(record["inside"])
     given = dict(flattened(config, inside))
-    for alias, name in record["aliases"].items():
-        if alias in given:
-            given[name] = given.pop(alias)
+    for alias in record["aliases"].keys() & given.keys():
+        _spell(given, alias, record["aliases"][alias], inside)
     labels = labels_of(config)
     given.pop("num_labels", None)
     if labels is not None:
         given["num_labels"] = labels
-    free = frozenset(of_class["free"])
-    for key, value in given.items():
-        if key not in keys and key not in free:
-            _check_other(key, value, inside, [*keys, *free])
+    known = [*keys, *of_class["free"]]
+    others = given.keys() - known
+    unknown = [key for key in given if key in others and _is_unknown(key, given[key], record, inside, known)]
     if of_class["certificate"].get("held"):
         _check_whole(given, keys)
     values = _resolved(given, keys, inside)
     check_together(values, of_class)
-    return values
+    return values, unknown
+
+
+def _spell(given: dict[str, Value], alias: str, key: str, inside: frozenset[str]) -> None:
+    """Write a key in its usual spelling; that of an inner configuration is not read if this configuration is given.
+
+    Raises:
+        OutsideError: two spellings of one key with different values.
+    """
+    value, above = given.pop(alias), key.rpartition(".")[0]
+    if above in inside and above != alias.rpartition(".")[0] and above in given:
+        return
+    if key in given and not _is(given[key], value):
+        raise OutsideError(f"{alias} is {shown(thawed(value))} and {key} is {shown(thawed(given[key]))}; they are one key.")
+    given[key] = value
 
 
 def _check_whole(given: Mapping[str, Value], keys: Mapping[str, Any]) -> None:
@@ -63,7 +80,7 @@ def _check_whole(given: Mapping[str, Value], keys: Mapping[str, Any]) -> None:
     """
     for key, domain in keys.items():
         outer, dot, rest = key.partition(".")
-        if dot and outer in given and key not in given and not domain.get("derived"):
+        if dot and outer in given and key not in given and not (domain.get("derived") or "missing" in domain):
             raise OutsideError(f"{outer} has no {rest}; only the default was verified: give all keys of {outer}, or omit it.")
 
 
@@ -82,19 +99,31 @@ def check_together(values: Mapping[str, Value], of_class: Mapping[str, Any]) -> 
             raise OutsideError(f"{one} = {_word(first)} together with {other} = {_word(second)} was not verified.")
 
 
-def _check_other(key: str, value: Value, inside: frozenset[str], known: list[str]) -> None:
-    last = key.rpartition(".")[2]
+def _is_unknown(key: str, value: Value, record: Mapping[str, Any], inside: frozenset[str], known: list[str]) -> bool:
+    """Whether nothing is known of a key, and the reference does not read it; False if it is known to change no tensor.
+
+    Raises:
+        OutsideError: a key that the reference may read, or a value that may change a tensor.
+    """
+    above, _, last = key.rpartition(".")
     if key in inside:
         if value != ("{}",):
             raise OutsideError(f"{key} is {shown(value)}; wanted an object of keys.")
-        return
-    if last.lstrip("_") in _NEVER_READ or last == "num_labels":  # some references save ``pad_token_id`` as ``_pad_token_id``
-        return
-    if last in USUAL and any(_is(value, frozen_value(one)) for one in USUAL[last]):
-        return
+        return False
+    if known_to_all(last) and (last not in USUAL or any(_is(value, frozen_value(one)) for one in USUAL[last])):
+        return False
+    if key in record.get("extra", {}):
+        check_verified(key, record["extra"][key], value)
+        return False
+    if last in USUAL or last in record.get("mentioned", {}).get(above, (last,)):
+        raise OutsideError(f"the key {key[:60]!a} is not known{hint(key, known)}; its effect was not verified.")
+    return True
+
+
+def hint(key: str, known: Iterable[str]) -> str:
+    """Return the known key that an unknown one may be a misspelling of, in brackets."""
     near = nearest(key, known, cutoff=0.85, most=1)
-    hint = f" (did you mean {near[0]}?)" if near else ""
-    raise OutsideError(f"the key {key[:60]!a} is not known{hint}; its effect was not verified.")
+    return f" (did you mean {near[0]}?)" if near else ""
 
 
 def _resolved(given: Mapping[str, Value], keys: Mapping[str, Any], inside: frozenset[str]) -> dict[str, Value]:

@@ -4,6 +4,7 @@ A record is an object of JSON, compressed by gzip, in one file for each model ty
 
     {"format": 1, "type": "bert", "reference": "transformers 5.23.0",
      "aliases": {other spelling: key}, "inside": [keys that hold configurations],
+     "extra": {other key: domain}, "mentioned": {key of an inner configuration: [other keys that the reference may read]},
      "classes": {class: {"keys": {key: domain}, "free": [keys of any value], "expressions": [...],
                          "rows": [[template, kind, {"axes": [number of an expression, ...], "bounds": [...], "sets": [...],
                                                     "if": [tests, cases], "first": template}], ...],
@@ -146,21 +147,29 @@ def _check(record: Any) -> None:
     need(isinstance(record["type"], str) and isinstance(record["reference"], str), "names no type")
     strings(record["aliases"].values())
     strings(record["inside"])
+    for domain in record.get("extra", {}).values():
+        _check_domain(domain)
+    for words in record.get("mentioned", {}).values():
+        strings(words)
     for _, _, sides in filter(None, record.get("defaults", {}).values()):
         need(sides is None or len(sides) == 2, "has defaults without sides")
     for one in record["classes"].values():
-        for domain in one["keys"].values():
-            _check_domain(domain)
-        strings(one["free"])
-        for expression in one["expressions"]:
-            _check_expression(expression)
-        for template, kind, more in one["rows"]:
-            _check_row(template, kind, more, len(one["expressions"]))
-        for quadruple in one["unseen"]:
-            need(len(quadruple) == 4, "has a pair without four entries")
-        for pair in one["needs"]:
-            strings(pair)
-        need(isinstance(one["certificate"], dict), "has no certificate")
+        _check_class(one)
+
+
+def _check_class(one: Any) -> None:
+    for domain in one["keys"].values():
+        _check_domain(domain)
+    strings(one["free"])
+    for expression in one["expressions"]:
+        _check_expression(expression)
+    for template, kind, more in one["rows"]:
+        _check_row(template, kind, more, len(one["expressions"]))
+    for quadruple in one["unseen"]:
+        need(len(quadruple) == 4, "has a pair without four entries")
+    for pair in one["needs"]:
+        strings(pair)
+    need(isinstance(one["certificate"], dict), "has no certificate")
 
 
 def _is_number(what: Any, *kinds: type) -> bool:
@@ -298,6 +307,8 @@ def _check_atom(what: Any) -> None:
 
 def _frozen(record: Any) -> Any:
     """Return the record with the values of keys in comparable form: lists as tuples."""
+    for domain in record.get("extra", {}).values():
+        _freeze_domain(domain)
     for one in record["classes"].values():
         for domain in one["keys"].values():
             _freeze_domain(domain)

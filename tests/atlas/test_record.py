@@ -82,7 +82,7 @@ def read(**config: Any) -> dict[str, Any]:
     """Return what the record gives for a configuration."""
     record = parsed(packed(RECORD))
     entry = record["classes"]["Toy"]
-    return predicted(list(rows_of(entry["rows"], entry["expressions"])), values_of(config, record, entry))
+    return predicted(list(rows_of(entry["rows"], entry["expressions"])), values_of(config, record, entry)[0])
 
 
 def test_a_record_is_read() -> None:
@@ -127,7 +127,7 @@ def test_objects_are_the_same_in_any_order_of_their_keys() -> None:
     record["classes"]["Toy"]["keys"]["rate"]["words"] = [word]
     read_again = parsed(packed(record))
     for config in ({"a": [0.5], "b": {"c": 1, "d": 2}}, {"b": {"d": 2, "c": 1}, "a": [0.5]}):
-        assert values_of({"rate": config}, read_again, read_again["classes"]["Toy"])["hidden_size"] == 8
+        assert values_of({"rate": config}, read_again, read_again["classes"]["Toy"])[0]["hidden_size"] == 8
     for other in ({"a": [0.5], "b": {"c": 2, "d": 1}}, {"a": [0.5]}, {"b": {"c": 1, "d": 2}, "a": [0.5], "e": None}):
         with pytest.raises(OutsideError, match="rate is"):
             values_of({"rate": other}, read_again, read_again["classes"]["Toy"])
@@ -147,7 +147,7 @@ def test_settings_of_single_layers_that_no_tensor_depends_on() -> None:
     record["classes"]["Toy"]["keys"]["per_layer"] = domain
     again = parsed(packed(record))
     for settings in (None, {}, {"0": {"window": 8}, "3": {"window": None}}, {"1": {}}):
-        assert values_of({"per_layer": settings}, again, again["classes"]["Toy"])["hidden_size"] == 8
+        assert values_of({"per_layer": settings}, again, again["classes"]["Toy"])[0]["hidden_size"] == 8
     for settings in ({"0": {"width": 8}}, {"0": {"window": 0}}, {"0": 8}, {"window": 8}, {"a": {"window": 8}}, [{"window": 8}]):
         with pytest.raises(OutsideError, match=r"per_layer is .*window of single layers: null, whole numbers from 1"):
             values_of({"per_layer": settings}, again, again["classes"]["Toy"])
@@ -156,7 +156,7 @@ def test_settings_of_single_layers_that_no_tensor_depends_on() -> None:
 def test_a_missing_list_of_numbered_layers() -> None:
     """The layers whose number leaves the remainder 1 when divided by 3; of 8 layers 1, 4 and 7, by hand."""
     record = parsed(packed(RECORD))
-    assert values_of({"hidden_size": 8}, record, record["classes"]["Toy"])["sparse"] == (1, 4, 7)
+    assert values_of({"hidden_size": 8}, record, record["classes"]["Toy"])[0]["sparse"] == (1, 4, 7)
 
 
 @pytest.mark.parametrize(
@@ -187,11 +187,11 @@ def test_a_configuration_inside_has_its_own_defaults() -> None:
     """Keys of an inner configuration may have other defaults if the whole inner configuration is missing."""
     record = parsed(packed(RECORD))
     entry = record["classes"]["Toy"]
-    assert values_of({}, record, entry)["text_config.depth"] == 3
-    assert values_of({"text_config": {"pad_token_id": 3}}, record, entry)["text_config.depth"] == 2
+    assert values_of({}, record, entry)[0]["text_config.depth"] == 3
+    assert values_of({"text_config": {"pad_token_id": 3}}, record, entry)[0]["text_config.depth"] == 2
     with pytest.raises(OutsideError, match=r"text_config\.depth is not given"):  # some references read an empty object as a missing one
         values_of({"text_config": {}}, record, entry)
-    assert values_of({"text_config": {"depth": 4}, "note": [1], "pad_token_id": 3}, record, entry)["text_config.depth"] == 4
+    assert values_of({"text_config": {"depth": 4}, "note": [1], "pad_token_id": 3}, record, entry)[0]["text_config.depth"] == 4
 
 
 def test_labels_are_counted() -> None:

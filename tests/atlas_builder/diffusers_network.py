@@ -277,7 +277,7 @@ class NetworkEntry(Entry):
         """Return the values of the keys of a configuration, as the library reads it."""
         network = self.reference
         of_class = {"defaults": network.defaults, "spread": network.spread, "lengths": {"": network.lists}}  # type: ignore[attr-defined]
-        return values_of(diffusers_keys(network.arguments(flat), of_class, ""), record, entry)
+        return values_of(diffusers_keys(network.arguments(flat), of_class, ""), record, entry)[0]
 
 
 def derived(network: Network, seconds: float, sizes: Sequence[Any] = (), *, held: bool = False) -> dict[str, Any]:

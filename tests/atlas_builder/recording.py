@@ -513,7 +513,7 @@ class Entry:
 
     def _values(self, flat: Point, record: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Value]:
         """Return the values of the keys of a configuration, as the library reads it."""
-        return values_of({"model_type": self.model_type, **self.reference.arguments(flat)}, record, entry)
+        return values_of({"model_type": self.model_type, **self.reference.arguments(flat)}, record, entry)[0]
 
     def _record(self, entry: Mapping[str, Any]) -> dict[str, Any]:
         aliases = getattr(self.reference.config_class, "attribute_map", {})

@@ -2,7 +2,7 @@
 
 ``PYTHONPATH=.:tests python -m atlas_builder.sampling [--seconds 10] [--salt 1] [TYPE[:CLASS] ...]`` prints a line for each class, and each
 configuration whose tensors the record has wrong. Every key may be drawn, those of inner configurations and lists included: its own value
-changed, the value of another key, null, or several sizes multiplied together.
+changed, the value of another key, null, or several sizes multiplied together. Keys of other types are added now and then.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import random
 import signal
 import sys
 import time
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from atlas_builder.exploring import COMMON_KEYS
@@ -31,6 +33,20 @@ _LONGEST = 6  # seconds for one model of the reference
 _SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 24, 30, 32, 48, 60, 64, 96, 100, 128, 192, 256, 384)
 _CHANGED = (1, 1, 1, 2, 2, 3, 4, 6, 9)
 _DEEP = 6
+_OTHER_VALUES: tuple[Value, ...] = (None, True, False, 0, 1, 3, 24, 100, 0.5, 2.0, "default", (2, 3), ("{}", ("factor", 2.0)))
+
+
+@cache
+def _keys_of_all() -> tuple[str, ...]:
+    """Return the keys of all records, and their other spellings."""
+    found: dict[str, None] = {}
+    for model_type in recorded_types():
+        record = record_of(model_type)
+        keys = [*record["aliases"], *record.get("extra", ()), *(word for words in record.get("mentioned", {}).values() for word in words)]
+        for one in record["classes"].values():
+            keys += [*one["keys"], *one["free"]]
+        found |= dict.fromkeys(key.rpartition(".")[2] for key in keys)
+    return tuple(sorted(found))
 
 
 class Sampler:
@@ -72,6 +88,14 @@ class Sampler:
                 value = found.get(key, self.values[key])
                 if type(value) is int and value >= 16 and rng.random() < 0.7:
                     found[key] = max(1, int(value * factor))
+        if rng.random() < 0.3:
+            record = record_of(self.model_type)
+            spelled = [*record["aliases"], *record.get("extra", ())]
+            for _ in range(rng.choice((1, 2, 4))):
+                prefix = rng.choice(("", *(f"{one}." for one in record["inside"])))
+                key = rng.choice(spelled) if spelled and rng.random() < 0.3 else prefix + rng.choice(_keys_of_all())
+                if key not in self.values and key.rpartition(".")[2] not in COMMON_KEYS:
+                    found[key] = rng.choice(_OTHER_VALUES)
         return found
 
     def _drawn(self, key: str, point: Mapping[str, Value]) -> Value:
@@ -138,7 +162,8 @@ class Sampler:
         if config.get("num_labels") == 0:
             return "not built"
         try:
-            ours = ps.from_config({**config, "model_type": self.model_type}, architecture=self.name)
+            with warnings.catch_warnings(action="ignore"):
+                ours = ps.from_config({**config, "model_type": self.model_type}, architecture=self.name)
         except ConfigError as error:
             self.why = str(error)
             return "refused"
@@ -222,6 +247,7 @@ def main(arguments: list[str]) -> None:
     asked = [(one.partition(":")[0], one.partition(":")[2]) for one in options.names] or [(one, "") for one in recorded_types()]
     classes = [(one, name) for one, chosen in asked for name in record_of(one)["classes"] if chosen in {"", name}]
     part, parts = options.part
+    _keys_of_all()  # before a process of each class needs them
     for one, name in classes[part::parts]:
         if os.fork() == 0:  # memory and changed settings of the reference end with the class
             for line in sampled(one, name, options.seconds, options.salt, options.draws):

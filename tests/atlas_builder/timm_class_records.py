@@ -111,7 +111,7 @@ def admitted(network: TimmNetwork, name: str, entry: Mapping[str, Any]) -> list[
         if f"{SIZE}_{place}" in flat:
             flat[side] = flat.pop(f"{SIZE}_{place}")
     try:
-        values = values_of(flat, {"inside": (), "aliases": {}}, entry)
+        values = values_of(flat, {"inside": (), "aliases": {}}, entry)[0]
         if predicted(list(rows_of(entry["rows"], entry["expressions"])), values) != dict(made(name).tensors):
             return None
     except (OutsideError, RefusedError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import json
 import os
 import random
 import subprocess
@@ -305,3 +306,27 @@ def test_every_class_of_the_automatic_classes_is_read_or_refused_with_a_reason()
             without.append((model_type, name))
     assert without == []
     assert len(set(mapped_classes())) > 1500
+
+
+OLDER = json.loads((Path(__file__).parent / "older_configs.json").read_text(encoding="utf-8"))
+NOT_READ = ("bamba", "dbrx", "exaone4", "falconh1", "hunyuanmoe", "led", "musicgensmall", "nemotronh", "pixtral", "swinv2", "zamba2")
+"""The files with a value for which no law was found."""
+
+
+@pytest.mark.filterwarnings("ignore::paramsym.errors.ParamsymWarning")
+@pytest.mark.parametrize("name", OLDER)
+def test_files_of_older_releases(name: str) -> None:
+    """Configurations with the keys that files published with transformers 4 have: exact, or refused by name."""
+    config = OLDER[name]
+    if name in NOT_READ:
+        with pytest.raises(ConfigError, match="not verified"):
+            ps.from_config(config)
+        return
+    given = copy.deepcopy({key: value for key, value in config.items() if key != "model_type"})
+    try:
+        model = reference(config["model_type"], config["architectures"][0], given)
+    except ImportError as error:
+        pytest.skip(str(error))
+    ours: Any = ps.from_config(config)
+    assert ours.shapes() == stored(model)
+    assert list(ours.shapes()) == list(stored(model)) or not ours.certificate["ordered"]

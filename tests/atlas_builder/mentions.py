@@ -1,0 +1,326 @@
+"""Keys that a configuration class does not declare: other spellings of keys, and those that the class may read.
+
+``PYTHONPATH=tests python -m atlas_builder.mentions led qwen3_next`` writes them into the records; ``all`` names every record. A published
+``config.json`` often has keys of an older release. The reference takes any key. A model class reads those that were written down when it
+was derived, and a configuration class those that its source names. These are tried here; any other key has no effect.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import transformers
+from atlas_builder.__main__ import _DATA, _plain
+from atlas_builder.reference import Reference, RefusedError, _owners_by_class, class_named, config_class_of
+from atlas_builder.starts import STARTS
+
+from paramsym.atlas.files import recorded_types
+from paramsym.atlas.reading import known_to_all
+from paramsym.atlas.record import packed, parsed
+from paramsym.atlas.values import Value, object_of
+
+_HOME = Path(transformers.__file__).parent
+_LINEAR = object_of({"rope_type": "linear", "factor": 2.0})
+_LLAMA3 = object_of(
+    {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
+)
+_VALUES: tuple[Value, ...] = (
+    *(None, True, False, 0, 1, 24, 40, 4096, 0.0, 0.25, 0.5, 1.0, "default"),
+    *((), (24, 40), ("{}",), _LINEAR, _LLAMA3),
+)
+_NOTHING = "zz_no_such_key"
+_FEWEST = 4
+_BASE, _LARGEST_BASE = "rope_theta", 1e15
+_ROTATION = (_BASE, "rope_parameters", "rope_scaling")
+"""Keys of the frequencies of a rotation, on which no tensor in a file depends."""
+_PYTHON = {"self", "cls", "kwargs", "args"}
+
+
+# What the source names ----------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+@cache
+def named_in(file: Path) -> frozenset[str]:
+    """Return every word of a file that can be a key: attributes, arguments and short strings."""
+    found: set[str] = set()
+    for node in ast.walk(_tree(file)):
+        if isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.arg | ast.keyword):
+            found.add(node.arg or "")
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.add(node.value)
+    return frozenset(word for word in found if word.isidentifier())
+
+
+@cache
+def read_in(file: Path) -> frozenset[str]:
+    """Return the words of a file that are read from something called a configuration, or with ``getattr``."""
+    found: set[str] = set()
+    for node in ast.walk(_tree(file)):
+        if isinstance(node, ast.Attribute) and _is_config(node.value):
+            found.add(node.attr)
+        elif isinstance(node, ast.Subscript) and _is_config(node.value) and isinstance(node.slice, ast.Constant):
+            found.add(str(node.slice.value))
+        elif isinstance(node, ast.Call) and (
+            (isinstance(node.func, ast.Name) and node.func.id in {"getattr", "hasattr", "setattr"})
+            or (isinstance(node.func, ast.Attribute) and node.func.attr in {"get", "pop"})
+        ):
+            found.update(one.value for one in node.args[:2] if isinstance(one, ast.Constant) and isinstance(one.value, str))
+    return frozenset(word for word in found if word.isidentifier())
+
+
+def _is_config(node: ast.expr) -> bool:
+    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    if isinstance(node, ast.Call):
+        return _is_config(node.func)
+    return bool(re.search(r"config|cfg|args", name))
+
+
+_SHARED = ("configuration_utils.py", "modeling_rope_utils.py", "backbone_utils.py", "utils/backbone_utils.py")
+
+
+@cache
+def _common() -> frozenset[str]:
+    """Return what the files read that all configurations share."""
+    return frozenset().union(*(read_in(_HOME / name) for name in _SHARED if (_HOME / name).exists()))
+
+
+def _files(classes: Iterable[type]) -> list[Path]:
+    """Return the files of configuration classes and of what they inherit from."""
+    files = (getattr(sys.modules[base.__module__], "__file__", None) for one in classes for base in one.__mro__)
+    return list(dict.fromkeys(Path(file) for file in files if file and f"{os.sep}models{os.sep}" in file))
+
+
+# What comes of a key --------------------------------------------------------------------------------------------------------------
+
+
+class Mentions:
+    """The keys of one record beyond those that its configurations declare."""
+
+    def __init__(self, record: Mapping[str, Any]) -> None:
+        """Build the default configuration of the first class.
+
+        Raises:
+            RefusedError: the reference does not build it.
+        """
+        self.record, model_type = record, record["type"]
+        self.config_class = config_class_of(model_type)
+        self.first = Reference(self.config_class, class_named(next(iter(record["classes"])), model_type))
+        self.first.start = STARTS.get(model_type, {})
+        config = self.config_class(**self.first.arguments(self.first.start))
+        self.owners = {prefix: owner for owner, prefix in _owners_by_class(config) if prefix.rstrip(".") in {"", *record["inside"]}}
+        self.known = {key for one in record["classes"].values() for key in (*one["keys"], *one["free"])} | set(record["aliases"])
+        self.soft = {key for key in self.known if all(_without_effect(one, key) for one in record["classes"].values())}
+        alone = {**self.first.start, **self.first.inner()}
+        with_inner = {**alone, **{prefix + _NOTHING: 0 for prefix in self.owners}}
+        self.bases = [with_inner, *([alone] if alone != self.first.start else ()), dict(self.first.start)]
+        self.aliases: dict[str, str] = {}
+        self.extra: dict[str, Any] = {}
+        self.mentioned: dict[str, list[str]] = {}
+
+    def find(self) -> None:
+        """Try the keys that the source names."""
+        for prefix, owner in self.owners.items():
+            declaring = _files([owner, self.config_class])
+            named = frozenset[str]().union(_common(), *map(named_in, declaring)) - _declared(owner)
+            keys = [one for one in sorted(named) if prefix + one not in self.known and one not in _PYTHON and not known_to_all(one)]
+            keys = [one for one in keys if not callable(getattr(owner, one, None))]
+            quiet = self._split(prefix, keys)
+            refused: list[str] = []
+            for word in keys:
+                if word in quiet:
+                    continue
+                if (built := self._built(prefix + word)) is not None:
+                    self.extra[prefix + word] = built
+                elif alias := self._alias(prefix + word):
+                    self.aliases[prefix + word] = alias
+                elif usual := self._usual(prefix + word, declaring):
+                    self.extra[prefix + word] = {"words": usual}
+                else:
+                    refused.append(word)
+            self.mentioned[prefix.rstrip(".")] = refused
+
+    def widen(self) -> None:
+        """Accept what certainly changes no tensor: frequencies of rotations, types of inner configurations, some of their missing keys."""
+        fixed = [f"{prefix}model_type" for prefix in self.owners if prefix and self._ignores(f"{prefix}model_type")]
+        before, after = (self._resolved({}, base) or {} for base in (self.first.start, self.bases[0]))
+        completed = {key: value for key, value in before.items() if "." in key and repr(after.get(key)) == repr(value)}
+        for one in self.record["classes"].values():
+            held = one["certificate"].get("held")
+            for key, domain in one["keys"].items():
+                if domain.get("unused") and key.endswith(_BASE) and "number" in domain:
+                    domain["number"] = [min(1.0, domain["number"][0]), _LARGEST_BASE]
+                elif domain.get("unused") and key.endswith(_ROTATION):
+                    domain["object"] = True
+                elif key in fixed:
+                    one["keys"][key] = {"any": True, "unused": True}
+                elif held and key in completed:
+                    domain["missing"] = ["is", completed[key]]
+
+    def _ignores(self, key: str) -> bool:
+        """Whether the reference has one class for an inner configuration, whatever its type says."""
+        found = self._changes({key: _NOTHING}, self.bases[0])
+        return found is not None and found.keys() <= {key}
+
+    def _split(self, prefix: str, words: Sequence[str]) -> set[str]:
+        """Return the words that change nothing, by halves: most change nothing together."""
+        if not words or self._harmless([prefix + word for word in words]):
+            return set(words)
+        if len(words) == 1:
+            return set()
+        middle = len(words) // 2
+        return self._split(prefix, words[:middle]) | self._split(prefix, words[middle:])
+
+    def _resolved(self, given: Mapping[str, Value], base: Mapping[str, Value]) -> dict[str, Value] | None:
+        with suppress(RefusedError):
+            return self.first.resolved({**base, **given})
+        return None
+
+    def _changes(self, given: Mapping[str, Value], base: Mapping[str, Value]) -> dict[str, Value] | None:
+        """Return the declared keys on which tensors may depend, and that have another value now; None if it is refused."""
+        before, after = self._resolved({}, base), self._resolved(given, base)
+        if before is None or after is None:
+            return None
+        changed = {key: after.get(key) for key in before.keys() - self.soft if repr(before[key]) != repr(after.get(key))}
+        return {key: value for key, value in changed.items() if key not in given or key in self.known}
+
+    def _bases(self, key: str) -> list[dict[str, Value]]:
+        return self.bases[:1] if "." in key or len(self.owners) == 1 else self.bases
+
+    def _harmless(self, keys: Sequence[str]) -> bool:
+        """Whether these keys may have any value, and never change another key that a tensor can depend on."""
+        bases = self._bases(keys[0])
+        return all(self._changes(dict.fromkeys(keys, value), base) == {} for base in bases for value in _VALUES)
+
+    def _built(self, key: str) -> dict[str, Any] | None:
+        """Return the values that the configuration takes, if none of them changes another key; otherwise None."""
+        taken: list[Value] = []
+        for value in _VALUES:
+            found = [self._changes({key: value}, base) for base in self._bases(key)]
+            if any(found):
+                return None
+            taken += [value] if None not in found else []
+        domain: dict[str, Any] = {"words": [value for value in taken if isinstance(value, bool | str | tuple) or value is None]}
+        domain |= {"object": True} if {_LINEAR, _LLAMA3} & {*taken} else {}
+        for kind, name in ((int, "whole"), (float, "number")):
+            numbers = [value for value in taken if type(value) is kind]
+            domain |= {name: [min(numbers), max(numbers)]} if numbers else {}
+        return domain if len(taken) >= _FEWEST else None
+
+    def _alias(self, key: str) -> str | None:
+        """Return the declared key that this one is another spelling of; in an inner configuration, if that is not given."""
+        found: set[str] = set()
+        for base in self._bases(key):
+            told: list[Value] = []
+            for value in (True, False, 24, 40, 4096, 0.25, 0.5, "default", (24, 40)):
+                changes = self._changes({key: value}, base)
+                if not changes:
+                    continue
+                same = [one for one in changes if one in self.known and repr(changes[one]) == repr(value) and (not found or one in found)]
+                effects = {one: self._changes({one: value}, base) for one in same}
+                if same and None in effects.values():  # an attribute is checked less than an argument
+                    continue
+                same = [one for one in same if effects[one] == changes]
+                if len(same) != 1:
+                    return None
+                found.update(same)
+                told.append(value)
+            elsewhere = base is not self._bases(key)[-1]  # a key of an inner configuration has no effect if this is given
+            if not (len(told) > 1 or told in ([True], [False]) or (elsewhere and not told)):
+                return None
+        return found.pop() if len(found) == 1 else None
+
+    def _usual(self, key: str, declaring: Sequence[Path]) -> list[Value]:
+        """Return the values with which the key changes nothing: null, its default in the source, and strings.
+
+        Another number could change nothing by chance, as a period that is longer than the default has layers.
+        """
+        found: list[Value] = []
+        for value in (None, True, False, *_defaults(declaring, key.rpartition(".")[2])):
+            if not isinstance(value, str) or True not in found:  # a flag takes any word
+                same = all(self._changes({key: value}, base) == {} for base in self._bases(key))
+                found += [value] if same and repr(value) not in map(repr, found) else []
+        return found
+
+
+def _declared(owner: type) -> set[str]:
+    return {field.name for field in fields(owner)}  # type: ignore[arg-type]
+
+
+def _without_effect(one: Mapping[str, Any], key: str) -> bool:
+    """Whether a class takes nearly any value of a key, and no tensor depends on it."""
+    domain = one["keys"].get(key, {})
+    wide = key.endswith(_ROTATION) or domain.get("any") or domain.get("object") or "number" in domain
+    return key in one["free"] or key not in one["keys"] or bool(domain.get("unused") and wide)
+
+
+def _defaults(declaring: Iterable[Path], word: str) -> Iterator[Value]:
+    """Yield what the source has as default of a key, where it declares it or reads it from other arguments, and all its short strings."""
+    for file in declaring:
+        for node in ast.walk(_tree(file)):
+            if isinstance(node, ast.Call) and len(node.args) == 2:
+                key, value = node.args
+                if isinstance(key, ast.Constant) and key.value == word and isinstance(value, ast.Constant):
+                    yield value.value
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == word:
+                if isinstance(node.value, ast.Constant):
+                    yield node.value.value
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 30:
+                yield node.value
+
+
+def add(record: dict[str, Any]) -> str:
+    """Put what is found into a record, and say how much it is."""
+    found = Mentions(record)
+    found.widen()
+    found.find()
+    record["aliases"] |= found.aliases
+    record["extra"], record["mentioned"] = found.extra, found.mentioned
+    refused = sum(map(len, found.mentioned.values()))
+    return f"{len(found.aliases)} spellings, {len(found.extra)} without effect, {refused} refused"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Look for the keys of the records that the command line names."""
+    parser = argparse.ArgumentParser(prog="python -m atlas_builder.mentions", description=__doc__)
+    parser.add_argument("types", nargs="+", metavar="TYPE")
+    parser.add_argument("--into", type=Path, default=_DATA, help="the directory of the records")
+    chosen = parser.parse_args(arguments)
+    for model_type in recorded_types() if chosen.types == ["all"] else chosen.types:
+        file = chosen.into / f"{model_type}.json.gz"
+        record = _plain(file)
+        if not record["classes"]:
+            continue
+        if os.fork() == 0:  # memory and changed settings of the reference end with the type
+            try:
+                said = add(record)
+                content = packed(record)
+                parsed(content)
+                file.write_bytes(content)
+            except Exception as error:  # noqa: BLE001 - the next type is tried all the same
+                said = f"left as it is: {type(error).__name__}: {str(error)[:200]}"
+            print(f"{model_type}: {said}", flush=True)
+            os._exit(0)
+        os.wait()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
