@@ -37,6 +37,7 @@ _POSITIONS = [
 ]
 _VIT = Told(sizes=(_GRID, ["//", "embed_dim", "num_heads"], _WIDE))
 _VIT_START = {"global_pool": "avg", "depth": 4}
+_RATIO = {"depth": 4, "mlp_ratio": 4}  # a whole ratio is never drawn as 0, for which the block takes its width
 
 
 def _window(stage: int, side: int) -> Any:
@@ -64,15 +65,25 @@ _EVA_HELD = (
     *("num_kv_heads", "attn_pool_num_heads", "attn_pool_mlp_ratio", "scale_attn_inner", "attn_only_layer_scale", "use_post_norm"),
     *("rope_mrope_section", "rope_shift_coords", "rope_jitter_coords", "rope_rescale_coords", "rope_grid_indexing", "rope_grid_offset"),
 )
+_ALIGNED = ["up", _WIDE, "swiglu_align_to"]
+_GATED = [
+    "?",
+    [["is", "swiglu_mlp"], ["positive", "swiglu_align_to"]],
+    [
+        [[gated, aligned], ["+", [[1, 1, [[_ALIGNED if gated and aligned else _WIDE, 1]]]]]]
+        for gated in (False, True)
+        for aligned in (False, True)
+    ],
+]
 
 STARTS: Mapping[str, Start] = {
     "VisionTransformer": Start(_VIT_START, first="test_vit", told=_VIT.plus(Told(laws=(_POSITIONS,)))),
-    "Eva": Start({"depth": 4}, _EVA_HELD, told=_VIT),
+    "Eva": Start(_RATIO, _EVA_HELD, told=_VIT.plus(Told(sizes=(_ALIGNED,), laws=(_POSITIONS, _GATED)))),
     "Beit": Start({"depth": 4}, told=_VIT),
-    "Cait": Start({"depth": 4}, told=_VIT.plus(Told(sizes=(["int*", "embed_dim", "mlp_ratio_token_only"],)))),
-    "VisionTransformerRelPos": Start({"depth": 4}, told=_VIT),
+    "Cait": Start(_RATIO, told=_VIT.plus(Told(sizes=(["int*", "embed_dim", "mlp_ratio_token_only"],)))),
+    "VisionTransformerRelPos": Start(_RATIO, told=_VIT),
     "VisionTransformerDistilled": Start({"depth": 4}, told=_VIT),
-    "Xcit": Start({"depth": 4}, told=_VIT),
+    "Xcit": Start(_RATIO, told=_VIT),
     "MlpMixer": Start({"num_blocks": 4}, told=Told(sizes=(_GRID, _WIDE, *(["int*", "embed_dim", key] for key in _at("mlp_ratio", 2))))),
     "ConvNeXt": Start(
         {"depths": [2, 2, 2, 2], "dims": [40, 80, 160, 320]},
