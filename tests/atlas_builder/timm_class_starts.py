@@ -26,15 +26,16 @@ def _at(key: str, count: int) -> tuple[str, ...]:
 
 _GRID = ["*", ["//", "img_size_0", "patch_size"], ["//", "img_size_1", "patch_size"]]
 _WIDE = ["int*", "embed_dim", "mlp_ratio"]
-_NO_POSITION, _CLASS = ["is", "no_embed_class"], ["is", "class_token"]
-_POSITIONS = [
-    "?",
-    [_NO_POSITION, _CLASS],
-    [
-        *([[True, token], ["+", [[1, 1, [[_GRID, 1]]]]]] for token in (False, True)),
-        *([[False, token], ["+", [[1, 1, [[_GRID, 1]]], [1, 1, [["reg_tokens", 1]]], [int(token), 1, []]]]] for token in (False, True)),
-    ],
-]
+
+
+def _positions(registers: str) -> Any:
+    """Return the number of positions that have an embedding; ``registers`` is the key of the register tokens."""
+    grid, more = [1, 1, [[_GRID, 1]]], [1, 1, [[registers, 1]]]
+    cases = [[[True, token], ["+", [grid]]] for token in (False, True)]
+    cases += [[[False, token], ["+", [grid, more, [int(token), 1, []]]]] for token in (False, True)]
+    return ["?", [["is", "no_embed_class"], ["is", "class_token"]], cases]
+
+
 _VIT = Told(sizes=(_GRID, ["//", "embed_dim", "num_heads"], _WIDE))
 _VIT_START = {"global_pool": "avg", "depth": 4}
 _RATIO = {"depth": 4, "mlp_ratio": 4}  # a whole ratio is never drawn as 0, for which the block takes its width
@@ -61,11 +62,9 @@ _RESNET = Told(sizes=(*_RESNET_GROUPS, *_RESNET_WIDTHS, ["//", "stem_width", 4])
 _RESNET_HELD = ("channels", "output_stride", "block_reduce_first", "down_kernel_size", "replace_stem_pool")
 _SWIN_HELD = ("always_partition", "head_dim", "strict_img_size", "dynamic_img_size")
 _SWIN_START = {"depths": [2, 2, 2, 2]}
-_EVA_HELD = (
-    *("num_kv_heads", "attn_pool_num_heads", "attn_pool_mlp_ratio", "scale_attn_inner", "attn_only_layer_scale", "use_post_norm"),
-    *("rope_mrope_section", "rope_shift_coords", "rope_jitter_coords", "rope_rescale_coords", "rope_grid_indexing", "rope_grid_offset"),
-)
+_EVA_HELD = ("num_kv_heads", "attn_only_layer_scale", "use_post_norm", "rope_mrope_section")
 _ALIGNED = ["up", _WIDE, "swiglu_align_to"]
+_POOLED = ["int*", "embed_dim", ["or", "attn_pool_mlp_ratio", "mlp_ratio"]]
 _GATED = [
     "?",
     [["is", "swiglu_mlp"], ["positive", "swiglu_align_to"]],
@@ -77,8 +76,8 @@ _GATED = [
 ]
 
 STARTS: Mapping[str, Start] = {
-    "VisionTransformer": Start(_VIT_START, first="test_vit", told=_VIT.plus(Told(laws=(_POSITIONS,)))),
-    "Eva": Start(_RATIO, _EVA_HELD, told=_VIT.plus(Told(sizes=(_ALIGNED,), laws=(_POSITIONS, _GATED)))),
+    "VisionTransformer": Start(_VIT_START, first="test_vit", told=_VIT.plus(Told(laws=(_positions("reg_tokens"),)))),
+    "Eva": Start(_RATIO, _EVA_HELD, told=_VIT.plus(Told(sizes=(_ALIGNED, _POOLED), laws=(_positions("num_reg_tokens"), _GATED)))),
     "Beit": Start({"depth": 4}, told=_VIT),
     "Cait": Start(_RATIO, told=_VIT.plus(Told(sizes=(["int*", "embed_dim", "mlp_ratio_token_only"],)))),
     "VisionTransformerRelPos": Start(_RATIO, told=_VIT),

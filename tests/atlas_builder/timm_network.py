@@ -99,7 +99,8 @@ class TimmNetwork(Network):
         hints: dict[str, Any] = {}
         for key, one in parameters(self.model_class).items():
             hints[key] = one.annotation if one.annotation is not one.empty else type(one.default)
-            seen = [given[key] for given in named()[self.model_class].values() if isinstance(given.get(key), str)]
+            given = [one.default, *(arguments.get(key) for arguments in named()[self.model_class].values())]
+            seen = [word for word in given if isinstance(word, str)]
             if seen and key in self.base:
                 words = tuple(dict.fromkeys([*seen, *getattr(one.annotation, "__args__", ())]))
                 hints[key] = Literal[tuple(word for word in words if isinstance(word, str))] | None
