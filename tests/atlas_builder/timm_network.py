@@ -27,13 +27,13 @@ from paramsym.atlas.values import Value, frozen_value
 
 _LAYERS = re.compile(
     r"(^|_)(layer|layers|block|fn|cls|act|device|dtype)(_cl|_token|_only)*$"
-    r"|^(block_args|stem_type|avg_down|norm_layers|token_mixers|weight_init|fix_init|ref_feat_shape|stem_backbone|out_features)$"
+    r"|^(block_args|stem_type|avg_down|preact|basic|norm_layers|token_mixers|weight_init|fix_init|ref_feat_shape|stem_backbone|out_features)$"
 )
 _SCALARS = (bool, int, float, str, type(None))
 _DEPTH = re.compile(r"^(depths?|layers|num_blocks|num_layers)(_|$)")
 _DEEPEST = 28
 _MOST_SEEN = 8
-_RATIOS = (0.5, 1.0, 2.0, 3.0, 8.0)
+_RATIOS = (0.5, 1.31, 2.73, 3.57, 8.0)  # with fractions for which the order of roundings matters
 
 
 def is_layer(key: str) -> bool:
