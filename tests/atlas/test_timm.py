@@ -71,7 +71,7 @@ def test_the_record_of_a_class_agrees_with_that_of_the_architecture(name: str) -
     """An argument with the value that it has anyway is read by the class, and changes nothing."""
     (of, _, passed, closed), plain = timm_classes_index()["names"][name], ps.load(f"timm/{name}")
     values = {**timm_classes_index()["classes"][of]["defaults"], **passed}
-    known = ("embed_dim", "embed_dims", "dims", "patch_size", "layers", "depths", "growth_rate", "num_heads")
+    known = ("embed_dim", "embed_dims", "dims", "patch_size", "layers", "depths", "channels", "num_heads")
     key = next(key for key in known if key in values and key not in closed)
     model = ps.from_config({"architecture": name, "model_args": {key: values[key]}})
     assert model.model_type.count("/") == 2  # type: ignore[attr-defined]

@@ -110,6 +110,7 @@ _VIM_START = {"depths": [2, 2, 2], "mlp_ratio": 4, "ssd_expand": 1}
 _FASTER_WIDTHS = tuple(["*", 2**stage, "embed_dim"] for stage in _STAGES)
 _FASTER = Told(sizes=(*(["//", width, "n_div"] for width in _FASTER_WIDTHS), *(["int*", width, "mlp_ratio"] for width in _FASTER_WIDTHS)))
 _DLA = tuple(["//", ["*", "cardinality", ["//", ["*", width, "base_width"], 64]], 2] for width in _at("channels", 6)[2:])
+_DLA_TESTS = tuple(["equal", f"channels_{level - 1}", f"channels_{level}"] for level in range(2, 6))
 _TINY = Told(
     sizes=(
         *_times("embed_dims", "mlp_ratio"),
@@ -144,7 +145,7 @@ STARTS: Mapping[str, Start] = {
     "VisionTransformer": Start(_VIT_START, first="test_vit", told=_VIT.plus(Told(laws=(_positions("reg_tokens"),)))),
     "Eva": Start(_RATIO, _EVA_HELD, told=_VIT.plus(Told(sizes=(_ALIGNED, _POOLED), laws=(_positions("num_reg_tokens"), _GATED)))),
     "Beit": Start({"depth": 4}, told=_VIT),
-    "Cait": Start(_RATIO, told=_VIT.plus(Told(sizes=(["int*", "embed_dim", "mlp_ratio_token_only"],)))),
+    "Cait": Start({**_RATIO, "mlp_ratio_token_only": 4}, told=_VIT.plus(Told(sizes=(["int*", "embed_dim", "mlp_ratio_token_only"],)))),
     "VisionTransformerRelPos": Start(_RATIO, told=_VIT),
     "VisionTransformerDistilled": Start({"depth": 4}, told=_VIT),
     "Xcit": Start(_RATIO, told=_VIT),
@@ -161,7 +162,11 @@ STARTS: Mapping[str, Start] = {
     "SwinTransformerV2Cr": Start(_CR_START, _SWIN_HELD, told=Told(sizes=_SWIN.sizes)),
     "PyramidVisionTransformerV2": Start({"depths": [2, 2, 2, 2], "mlp_ratios": [8, 8, 4, 4]}, told=_STAGE_MLPS),
     "Twins": Start({"depths": [2, 2, 2, 2], "mlp_ratios": [4, 4, 4, 4]}, told=_STAGE_MLPS),
-    "MambaOut": Start(_FOUR, told=Told(sizes=(["//", "dims_0", 2], *_times("dims", "expansion_ratio"), *_times("dims", "conv_ratio")))),
+    "MambaOut": Start(
+        _FOUR,
+        held=("downsample",),
+        told=Told(sizes=(["//", "dims_0", 2], *_times("dims", "expansion_ratio"), *_times("dims", "conv_ratio"))),
+    ),
     "Levit": Start(_LEVIT_START, told=_LEVIT),
     "LevitDistilled": Start(_LEVIT_START, told=_LEVIT),
     "PoolingVisionTransformer": Start({"depth": [2, 2, 2]}, told=_PIT),
@@ -172,7 +177,7 @@ STARTS: Mapping[str, Start] = {
     "SENet": Start({"layers": [2, 2, 3, 2]}, told=Told(sizes=tuple(["//", 64 * 2**stage, "reduction"] for stage in range(6)))),
     "FasterNet": Start(_FOUR_RATIO, told=_FASTER),
     "DaVit": Start(_FOUR_RATIO, held=("attn_types",), told=Told(sizes=_times("embed_dims", "mlp_ratio"))),
-    "DLA": Start(held=("levels",), told=Told(sizes=_DLA)),
+    "DLA": Start(held=("levels",), told=Told(sizes=_DLA, tests=_DLA_TESTS)),
     "TinyVit": Start({**_FOUR_RATIO, "mbconv_expand_ratio": 4}, told=_TINY),
     "EfficientViM": Start(_VIM_START, told=_VIM),
     "EfficientViMDistilled": Start(_VIM_START, told=_VIM),

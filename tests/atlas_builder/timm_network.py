@@ -27,7 +27,8 @@ from paramsym.atlas.values import Value, frozen_value
 
 _LAYERS = re.compile(
     r"(^|_)(layer|layers|block|fn|cls|act|device|dtype)(_cl|_token|_only)*$"
-    r"|^(block_args|stem_type|avg_down|preact|basic|norm_layers|token_mixers|weight_init|fix_init|ref_feat_shape|stem_backbone|out_features)$"
+    r"|^(block_args|stem_type|avg_down|preact|basic|extra_norm_period|extra_norm_stage|norm_layers|token_mixers)$"
+    r"|^(weight_init|fix_init|ref_feat_shape|stem_backbone|out_features)$"
 )
 _SCALARS = (bool, int, float, str, type(None))
 _DEPTH = re.compile(r"^(depths?|layers|num_blocks|num_layers)(_|$)")
