@@ -67,8 +67,10 @@ def _distances(one: Any, other: Any) -> Any:
 
 
 _STAGES = range(4)
+_DOUBLED = tuple(["*", 2**stage, "embed_dim"] for stage in _STAGES)
+_SWIN_HEADS = tuple(["*", f"num_heads_{stage}", ["//", width, f"num_heads_{stage}"]] for stage, width in enumerate(_DOUBLED))
 _SWIN = Told(
-    sizes=tuple(["int*", ["*", 2**stage, "embed_dim"], "mlp_ratio"] for stage in _STAGES),
+    sizes=tuple(["int*", width, "mlp_ratio"] for width in _DOUBLED),
     laws=tuple(_distances(_window(stage, 0), _window(stage, 1)) for stage in _STAGES),
 )
 _RESNET_GROUPS = tuple(["//", ["*", width, "base_width"], 64] for width in (64, 128, 256, 512))
@@ -107,8 +109,7 @@ _VIM = Told(
     )
 )
 _VIM_START = {"depths": [2, 2, 2], "mlp_ratio": 4, "ssd_expand": 1}
-_FASTER_WIDTHS = tuple(["*", 2**stage, "embed_dim"] for stage in _STAGES)
-_FASTER = Told(sizes=(*(["//", width, "n_div"] for width in _FASTER_WIDTHS), *(["int*", width, "mlp_ratio"] for width in _FASTER_WIDTHS)))
+_FASTER = Told(sizes=(*(["//", width, "n_div"] for width in _DOUBLED), *(["int*", width, "mlp_ratio"] for width in _DOUBLED)))
 _DLA = tuple(["//", ["*", "cardinality", ["//", ["*", width, "base_width"], 64]], 2] for width in _at("channels", 6)[2:])
 _DLA_TESTS = tuple(["equal", f"channels_{level - 1}", f"channels_{level}"] for level in range(2, 6))
 _TINY = Told(
@@ -157,7 +158,7 @@ STARTS: Mapping[str, Start] = {
     ),
     "ResNet": Start({"layers": [2, 2, 3, 2]}, _RESNET_HELD, told=_RESNET),
     "ResNetV2": Start({"layers": [2, 2, 3, 2], "width_factor": 1}, held=("output_stride",), told=_RESNETV2),
-    "SwinTransformer": Start(_CR_START, _SWIN_HELD, told=_SWIN),
+    "SwinTransformer": Start(_CR_START, _SWIN_HELD, told=_SWIN.plus(Told(sizes=_SWIN_HEADS))),
     "SwinTransformerV2": Start(_CR_START, _SWIN_HELD, told=Told(sizes=_SWIN.sizes)),
     "SwinTransformerV2Cr": Start(_CR_START, _SWIN_HELD, told=Told(sizes=_SWIN.sizes)),
     "PyramidVisionTransformerV2": Start({"depths": [2, 2, 2, 2], "mlp_ratios": [8, 8, 4, 4]}, told=_STAGE_MLPS),
