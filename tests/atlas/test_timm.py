@@ -205,6 +205,15 @@ def test_what_was_not_verified_is_refused_by_name(change: dict[str, Any], said: 
         ps.from_config({"architecture": VIT, **change})
 
 
+@pytest.mark.parametrize(
+    ("name", "key"), [("efficientnet_b0", "channel_multiplier"), ("mixer_b16_224", "num_blocks"), ("regnety_040", "depth")]
+)
+def test_an_argument_of_a_class_without_laws_is_refused(name: str, key: str) -> None:
+    """The error names the argument and those that are read."""
+    with pytest.raises(ConfigError, match=f"no laws of '{key}' were found; of this architecture, the arguments .*in_chans.* are read"):
+        ps.from_config({"architecture": name, "model_args": {key: 2}})
+
+
 def test_architectures_without_sides_and_of_squares() -> None:
     """A convolutional network takes no sides; some take squares only, or multiples of a number."""
     with pytest.raises(ConfigError, match="'img_size' is not known"):
