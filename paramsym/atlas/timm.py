@@ -113,7 +113,12 @@ def timm_keys(config: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str,
     """
     given, sides = timm_arguments(config, record)
     size = given.pop("img_size", sides)
-    return {"global_pool": None, **given, **_sides(size, next(iter(record["classes"].values()))["keys"])}
+    keys = next(iter(record["classes"].values()))["keys"]
+    known = sorted({"img_size" if key in SIDES else key for key in keys})
+    for other in sorted(given.keys() - keys):
+        if not nearest(other, known, cutoff=0.85):
+            raise OutsideError(f"no laws of {other[:60]!a} were found; of this architecture, the arguments {', '.join(known)} are read.")
+    return {"global_pool": None, **given, **_sides(size, keys)}
 
 
 def timm_arguments(config: Mapping[str, Any], record: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:

@@ -53,11 +53,11 @@ def test_recorded_arguments_come_out_exactly_or_are_refused(row: dict[str, Any])
 
 
 def test_most_recorded_arguments_are_read() -> None:
-    """Refused are stages without blocks, a stem that renames tensors, a stride, channels of ResNet, heads of Swin, and one rate."""
+    """Refused are stages without blocks, a stem that renames tensors, a stride, channels of ResNet, and one rate."""
     models = [answered(lambda row=row: ps.from_config({"architecture": row["model"], "model_args": row["kwargs"]})) for row in CHANGED]
     refused = [row["model"] for row, model in zip(CHANGED, models, strict=True) if isinstance(model, ConfigError)]
-    assert len(CHANGED) == 50
-    assert len(refused) == 12
+    assert len(CHANGED) == 91
+    assert len(refused) == 11
     assert not {row["model"] for row in CHANGED[:3]} & set(refused)
 
 
@@ -71,7 +71,7 @@ def test_the_record_of_a_class_agrees_with_that_of_the_architecture(name: str) -
     """An argument with the value that it has anyway is read by the class, and changes nothing."""
     (of, _, passed, closed), plain = timm_classes_index()["names"][name], ps.load(f"timm/{name}")
     values = {**timm_classes_index()["classes"][of]["defaults"], **passed}
-    known = ("embed_dim", "embed_dims", "dims", "patch_size", "layers", "depths", "growth_rate", "num_heads")
+    known = ("embed_dim", "embed_dims", "dims", "patch_size", "layers", "depths", "channels", "num_heads")
     key = next(key for key in known if key in values and key not in closed)
     model = ps.from_config({"architecture": name, "model_args": {key: values[key]}})
     assert model.model_type.count("/") == 2  # type: ignore[attr-defined]
@@ -202,6 +202,15 @@ def test_what_was_not_verified_is_refused_by_name(change: dict[str, Any], said: 
     """An unknown name or argument, a float, a string, a negative size: one error of this library."""
     with pytest.raises(ConfigError, match=said):
         ps.from_config({"architecture": VIT, **change})
+
+
+@pytest.mark.parametrize(
+    ("name", "key"), [("efficientnet_b0", "channel_multiplier"), ("mixer_b16_224", "num_blocks"), ("regnety_040", "depth")]
+)
+def test_an_argument_of_a_class_without_laws_is_refused(name: str, key: str) -> None:
+    """The error names the argument and those that are read."""
+    with pytest.raises(ConfigError, match=f"no laws of '{key}' were found; of this architecture, the arguments .*in_chans.* are read"):
+        ps.from_config({"architecture": name, "model_args": {key: 2}})
 
 
 def test_architectures_without_sides_and_of_squares() -> None:

@@ -27,13 +27,14 @@ from paramsym.atlas.values import Value, frozen_value
 
 _LAYERS = re.compile(
     r"(^|_)(layer|layers|block|fn|cls|act|device|dtype)(_cl|_token|_only)*$"
-    r"|^(block_args|stem_type|avg_down|norm_layers|token_mixers|weight_init|fix_init|ref_feat_shape|stem_backbone|out_features)$"
+    r"|^(block_args|stem_type|avg_down|preact|basic|extra_norm_period|extra_norm_stage|norm_layers|token_mixers)$"
+    r"|^(weight_init|fix_init|ref_feat_shape|stem_backbone|out_features)$"
 )
 _SCALARS = (bool, int, float, str, type(None))
 _DEPTH = re.compile(r"^(depths?|layers|num_blocks|num_layers)(_|$)")
 _DEEPEST = 28
 _MOST_SEEN = 8
-_RATIOS = (0.5, 1.0, 2.0, 3.0, 8.0)
+_RATIOS = (0.5, 1.31, 2.73, 3.57, 8.0)  # with fractions for which the order of roundings matters
 
 
 def is_layer(key: str) -> bool:
@@ -99,7 +100,8 @@ class TimmNetwork(Network):
         hints: dict[str, Any] = {}
         for key, one in parameters(self.model_class).items():
             hints[key] = one.annotation if one.annotation is not one.empty else type(one.default)
-            seen = [given[key] for given in named()[self.model_class].values() if isinstance(given.get(key), str)]
+            given = [one.default, *(arguments.get(key) for arguments in named()[self.model_class].values())]
+            seen = [word for word in given if isinstance(word, str)]
             if seen and key in self.base:
                 words = tuple(dict.fromkeys([*seen, *getattr(one.annotation, "__args__", ())]))
                 hints[key] = Literal[tuple(word for word in words if isinstance(word, str))] | None
