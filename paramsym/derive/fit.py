@@ -19,7 +19,6 @@ _MOST_COLUMNS = 90
 _SPARE = 3
 _DISTINCT = 6  # values of a rounded quotient
 _TOTAL = 6  # the highest total degree of a monomial
-_SECONDS = 2.5  # of processor time for one law that is not a polynomial
 
 
 def misfit(message: str, movers: Sequence[str] = (), odd: Sequence[Numbers] = ()) -> NoLawError:
@@ -36,6 +35,8 @@ class Fitter:
     until: float = float("inf")
     """The processor time of the thread at which no further law is tried: a busy machine must not change what is found."""
     constants: tuple[int, ...] = ()
+    patience: float = 2.5
+    """The seconds of processor time for one law that is not a polynomial."""
     known: dict[tuple[int, tuple[int, ...]], Law | NoLawError] = field(default_factory=dict)
     hopeful: list[Atom] = field(default_factory=list)
     """The steps of earlier laws, which are tried first."""
@@ -62,7 +63,7 @@ class Fitter:
             return Law.constant(values[0])
         movers = points.movers(values)
         shown = {name: points.exponents(name, values) for name in movers}
-        smooth = {name: sorted(powers | {0} if len(powers) < 1 else powers) for name, powers in shown.items() if powers is not None}
+        smooth = {name: sorted(powers or {0, 1}) for name, powers in shown.items() if powers is not None}
         stepping = [name for name in movers if name not in smooth]
         tried: list[dict[Generator, Sequence[int]]] = []
         if not stepping:
@@ -74,7 +75,7 @@ class Fitter:
             law = solved(points, values, generators)
             if law is not None:
                 return law
-        deadline = min(self.until, time.thread_time() + _SECONDS)
+        deadline = min(self.until, time.thread_time() + self.patience)
         known_steps = [[atom] for atom in self.hopeful if set(atom.one.names()) | set(atom.other.names()) <= set(points.at[0])]
         tried_steps = [
             *known_steps,

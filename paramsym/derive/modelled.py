@@ -16,10 +16,10 @@ from paramsym.core.tied import Tied
 from paramsym.derive.certificate import Derivation
 from paramsym.derive.domain import Domain
 from paramsym.derive.law import Law
-from paramsym.derive.levels import Held, Level
+from paramsym.derive.levels import EveryKth, Held, Level
 from paramsym.derive.names import filled
 from paramsym.derive.points import IN_NAME
-from paramsym.derive.tree import FROM_END, CopiesLaw, LevelLaw
+from paramsym.derive.structure import FROM_END, CopiesLaw, LevelLaw
 from paramsym.errors import ParamsymError, StructureError
 
 Limit: TypeAlias = tuple[str, Dim, Dim, str, str]
@@ -187,10 +187,11 @@ def _copies(
             blocks.append(Level(tuple(tensors)))
         else:
             blocks.append(_level(inside, domain, inner, ties, path + name.replace("{}", numbers), here))
+    called = "" if leaves or not name else name
+    if law.turn is not None and law.step is not None:
+        return EveryKth(blocks[0], blocks[1], count, start, _size(law.turn, domain, symbols), _size(law.step, domain, symbols), called)
     bound = index if any(index in block.symbols for block in blocks) else None
-    return Repeat(
-        blocks[0] if len(blocks) == 1 else tuple(blocks), count, index=bound, start=start, name="" if leaves or not name else name
-    )
+    return Repeat(blocks[0] if len(blocks) == 1 else tuple(blocks), count, index=bound, start=start, name=called)
 
 
 def _numbers(start: Count, count: Count, turn: int, period: int) -> str:

@@ -1,0 +1,121 @@
+"""The laws of a whole model as a value: a law for every axis, every number of copies, and the place of every kind of copies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from paramsym.derive.law import Atom, Law
+from paramsym.derive.names import filled
+from paramsym.derive.observe import Kind, Seen
+from paramsym.derive.points import IN_NAME, Numbers
+
+FROM_END = "~"
+"""The prefix of an index that counts the copies after this one."""
+
+
+Place: TypeAlias = "int | str"
+
+
+@dataclass(frozen=True)
+class LeafLaw:
+    """One tensor: a law per axis, and its facts. ``alias`` is the first name's pattern with its numbers."""
+
+    axes: tuple[Law, ...]
+    kind: Kind
+    trainable: bool
+    alias: tuple[str, tuple[Place, ...]] | None = None
+
+
+@dataclass(frozen=True)
+class CopiesLaw:
+    """Numbered copies: ``count`` from ``start``, with alternating blocks; ``index`` names their number if the blocks depend on it.
+
+    If blocks alternate, the index counts the copies of each block from 0. With ``turn`` there are two blocks: the first one is the block of
+    the copy with this number, and of every copy a multiple of ``step`` after it.
+    """
+
+    blocks: tuple[LevelLaw, ...]
+    start: Law
+    count: Law
+    index: str
+    turn: Law | None = None
+    step: Law | None = None
+
+    def block(self, position: int, numbers: Numbers) -> LevelLaw:
+        """Return the block of the copy with this many copies before it."""
+        if self.turn is None:
+            return self.blocks[position % len(self.blocks)]
+        return self.blocks[0 if self.turns(position + int(self.start.value(numbers)), numbers) else 1]
+
+    def turns(self, number: int, numbers: Numbers) -> bool:
+        """Whether the copy with this number is of the first kind of two."""
+        if self.turn is None or self.step is None:
+            return True
+        after = number - self.turn.value(numbers)
+        return after >= 0 and after % self.step.value(numbers) == 0
+
+
+@dataclass(frozen=True)
+class LevelLaw:
+    """A node of the laws: a tensor, and named and numbered nodes below."""
+
+    leaf: LeafLaw | None = None
+    members: tuple[tuple[str, LevelLaw | CopiesLaw], ...] = ()
+
+    def written(self, numbers: Numbers, prefix: str = "") -> Iterator[Seen]:
+        """Yield the tensors that the laws give at a point."""
+        if self.leaf is not None:
+            shape = tuple(int(axis.value(numbers)) for axis in self.leaf.axes)
+            alias = "" if self.leaf.alias is None else filled(self.leaf.alias[0], [_placed(p, numbers) for p in self.leaf.alias[1]])
+            yield Seen(prefix, shape, self.leaf.kind, self.leaf.trainable, alias)
+        dot = "." if prefix else ""
+        for name, member in self.members:
+            if isinstance(member, LevelLaw):
+                yield from member.written(numbers, prefix + dot + name)
+                continue
+            start, count = int(member.start.value(numbers)), int(member.count.value(numbers))
+            for position in range(count):
+                number, period = start + position, 1 if member.turn else len(member.blocks)
+                inner = indexed(numbers, member.index, number, (start, start + count), period)
+                block = member.block(position, numbers)
+                if name:
+                    yield from block.written(inner, prefix + dot + name.replace("{}", str(number)))
+                    continue
+                for leaf, law in block.members:
+                    assert isinstance(law, LevelLaw)  # noqa: S101 - a number at the end of a name has nothing below it
+                    yield from law.written(inner, prefix + dot + leaf.replace("{}", str(number)))
+
+    def laws(self) -> Iterator[tuple[str, Law]]:
+        """Yield every law with its name."""
+        yield from self._laws("")
+
+    def _laws(self, prefix: str) -> Iterator[tuple[str, Law]]:
+        if self.leaf is not None:
+            yield from ((prefix, axis) for axis in self.leaf.axes)
+        dot = "." if prefix else ""
+        for name, member in self.members:
+            if isinstance(member, LevelLaw):
+                yield from member._laws(prefix + dot + name)
+                continue
+            inner = prefix + dot + name
+            yield inner, member.count
+            yield inner, member.start
+            if member.turn is not None and member.step is not None:
+                yield inner, Law(((Fraction(1), ((Atom("floor", member.turn, member.step), 1),)),))  # no degree: only tested
+            for block in member.blocks:
+                yield from block._laws(inner)
+
+
+def _placed(place: Place, numbers: Numbers) -> int:
+    return place if isinstance(place, int) else numbers[place]
+
+
+def indexed(numbers: Numbers, index: str, place: int, bounds: tuple[int, int], period: int) -> Numbers:
+    """Return a point with an index for one copy in a run: its number, or the number of copies of its kind before it."""
+    after = (bounds[1] - 1 - place) // period
+    if period == 1:
+        return {**numbers, index: place, FROM_END + index: after}
+    return {**numbers, index: (place - bounds[0]) // period, FROM_END + index: after, IN_NAME + index: place}
