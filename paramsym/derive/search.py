@@ -22,7 +22,7 @@ from paramsym.derive.law import Law
 from paramsym.derive.names import Node, tree
 from paramsym.derive.observe import Builder, Seen
 from paramsym.derive.points import Numbers
-from paramsym.derive.probes import adversaries, deep, outside, suspects
+from paramsym.derive.probes import adversaries, deep, outside, suspects, turning
 from paramsym.derive.structure import LevelLaw
 from paramsym.derive.tree import Explainer
 from paramsym.errors import ArgumentError, NoLawError, ParamsymError
@@ -190,6 +190,9 @@ class Search:
             if len(self.refused) - before <= len(tried) // 8:
                 break
         self._complete_all()
+        formulas = self.domain.formulas
+        counters = {other for name in self.domain.counters for other in (formulas[name].law.names() if name in formulas else [name])}
+        self.domain.counters = counters & set(self.domain.coordinates)
 
     def _around(self, domain: Domain, start: Numbers) -> Numbers | None:
         point = {}
@@ -507,7 +510,11 @@ class Search:
     def _deep(self) -> Iterator[Numbers]:
         """Yield points with many copies, if the build has not too many tensors there."""
         most = _MOST_SLOW_TENSORS if self.slow else _MOST_TENSORS
-        points = deep(self.domain, self.chance, [constant for constant in self.constants if constant <= most])
+        constants = [constant for constant in self.constants if constant <= most]
+        names = {variable.name for variable in self.domain.variables}
+        turns = [(set(law.count.names()) & names, set(law.step.names()) & names) for law in self.laws.copies() if law.step is not None]
+        pairs = sorted({pair for counts, steps in turns for pair in product(counts, steps) if pair[0] != pair[1]})
+        points = chain(deep(self.domain, self.chance, constants), turning(self.domain, self.chance, constants, pairs))
         yield from (numbers for numbers in points if self._tensors(numbers, most) < most)
 
     def _tensors(self, numbers: Numbers, most: int) -> int:

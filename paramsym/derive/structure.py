@@ -88,6 +88,14 @@ class LevelLaw:
                     assert isinstance(law, LevelLaw)  # noqa: S101 - a number at the end of a name has nothing below it
                     yield from law.written(inner, prefix + dot + leaf.replace("{}", str(number)))
 
+    def copies(self) -> Iterator[CopiesLaw]:
+        """Yield the laws of all copies, those inside others too."""
+        for _, member in self.members:
+            if isinstance(member, CopiesLaw):
+                yield member
+            for level in member.blocks if isinstance(member, CopiesLaw) else (member,):
+                yield from level.copies()
+
     def laws(self) -> Iterator[tuple[str, Law]]:
         """Yield every law with its name."""
         yield from self._laws("")
