@@ -38,6 +38,7 @@ _MOST_TENSORS, _MOST_SLOW_TENSORS = 8192, 1024  # of a build with many copies
 _OUTSIDE = 3  # points outside each pair of conditions
 _TRIAL = 3.0  # seconds of processor time for trying limits of the sizes
 _CHOICE = 6  # an argument that starts at most here may be a choice
+_MULTIPLE = 24
 _SHORT, _LONG = 0.5, 2.5  # seconds of processor time for one law that is not a polynomial
 _SLOW = 0.006  # median seconds of processor time of a slow build
 _SHARE = 0.8  # of the time, after which no more fresh points are built
@@ -371,8 +372,12 @@ class Search:
                 low = 1 if base is bases[0] else base[name]
                 for value in range(low, low + (top if base is bases[0] else top // 2)):
                     self.see(self.domain.moved(base, **{name: value}))
-        for _ in range(30):
-            self.see(self.domain.random(self.chance, 256, count=8))
+        for number in range(60):
+            point = self.domain.random(self.chance, 256, count=8)
+            if point is not None and number % 2:  # nothing is rounded where all sizes are multiples
+                wide = [name for name in self.domain.coordinates if name not in self.domain.counters]
+                point = self.domain.moved(point, **{name: _MULTIPLE * point[name] for name in wide})
+            self.see(point)
 
     def _demands(self) -> Iterator[Demand | Either]:
         """Yield the limits of sizes under which a model may be of one kind; the start values must be inside."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, permutations
 
 from paramsym.derive.law import Atom, Law
 from paramsym.derive.points import Points
@@ -28,6 +28,7 @@ def candidates(points: Points, values: Sequence[int], moving: Sequence[str], con
         for kind in ("floor", "ceiling"):
             yield from ([_quotient(kind, name, below)] for name in names if name != below)
     yield from ([bound] for bound in _bounds(names))
+    yield from ([bound] for one, other in permutations(names[:3], 2) for bound in _multiples(one, other))
     for below in names:
         yield from _over(points, values, [name for name in names if name != below], below)
     yield from ([atom] for name in moving for atom in _at_constants(name, constants))
@@ -70,6 +71,14 @@ def _bounds(names: Sequence[str]) -> Iterator[Atom]:
     for one, other, third in combinations(sorted(names), 3):
         yield Atom("min", _alone(Atom("min", Law.of(one), Law.of(other))), Law.of(third))
         yield Atom("max", _alone(Atom("max", Law.of(one), Law.of(other))), Law.of(third))
+
+
+def _multiples(one: str, other: str) -> Iterator[Atom]:
+    """Yield bounds of a multiple or a part of one number by another one: ``min(8*base, most)``."""
+    for power in range(1, 7):
+        multiple, part = Law(((Fraction(2**power), ((one, 1),)),)), _alone(_fixed("floor", one, 2**power))
+        for kind in ("min", "max"):
+            yield from (Atom(kind, inner, Law.of(other)) for inner in (multiple, part))  # type: ignore[arg-type]
 
 
 def _alone(atom: Atom) -> Law:

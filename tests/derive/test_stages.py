@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import prod
-from typing import Any
 
 import pytest
 from amount import each
+from derive.drawn import drawn
 from derive.factories import Shapes, conv, linear
 
 import paramsym as ps
-from paramsym.errors import NoLawError, ParamsymError
-
-CHANCE = 20261125
+from paramsym.errors import NoLawError
 
 
 def mobile(settings: tuple[tuple[int, int, int], ...] = ((3, 16, 2), (6, 24, 3)), stem: int = 20) -> Shapes:
@@ -89,38 +86,11 @@ BUILDS = (mobile, vgg, flat_unet, skip_in_the_middle, sparse, hybrid, gated)
 COUNTS = {"repeats_0", "repeats_1", "blocks", "depth", "layers", "every", "interval", "offset", "experts", "settings_0_2", "settings_1_2"}
 
 
-def arguments(build: Callable[..., Shapes], sizes: dict[str, int]) -> dict[str, Any]:
-    """Return sizes as the arguments of a build, lists put together."""
-    if build is mobile:
-        settings = tuple(tuple(sizes[f"settings_{stage}_{place}"] for place in range(3)) for stage in range(2))
-        return {"settings": settings, "stem": sizes["stem"]}
-    if build is vgg:
-        return {name: (sizes[f"{name}_0"], sizes[f"{name}_1"]) for name in ("repeats", "widths")}
-    return sizes
-
-
-def fresh(form: Any, build: Callable[..., Shapes], number: int) -> Iterator[tuple[Any, Shapes]]:
-    """Yield the form and the build at random sizes that both take, among them many copies and large widths."""
-    chance, found = random.Random(CHANCE), 0
-    for attempt in range(40 * number):
-        largest = (20, 900, 70_000)[attempt % 3]
-        sizes = {name: chance.randint(1, 30 if name in COUNTS else largest) for name, _ in form.sizes_taken}
-        try:
-            pair = form.at(sizes), build(**arguments(build, sizes))
-        except (AssertionError, ParamsymError):
-            continue
-        yield pair
-        found += 1
-        if found == number:
-            return
-    pytest.fail("too few sizes are inside the form")
-
-
 @pytest.mark.parametrize("build", each(2, BUILDS), ids=lambda build: build.__name__)
 def test_the_form_is_the_build(build: Callable[..., Shapes]) -> None:
     """Every tensor, in order, and the count."""
     form = ps.derive(build, tests=60, seconds=60)
-    for sized, wanted in fresh(form, build, 8):
+    for sized, wanted in drawn(form, build, 8, COUNTS):
         assert sized.shapes() == wanted
         assert sized.count == sum(map(prod, wanted.values()))
 
