@@ -74,7 +74,9 @@ def partitions(rows: Sequence[Entries]) -> Iterator[Partition]:
         for head, tail, period in _DIVISIONS:
             if any(max(row) + 1 - min(row) < head + tail for row in seen) or not _seen_twice(seen, head + tail, period):
                 continue
-            if all(_alike(row, head, tail, period) for row in seen) and _same_kinds(labelled, head, tail, period):
+            # If all copies are equal everywhere, what is inside them may differ between the results.
+            equal = constant and head + tail == 0 and period == 1
+            if all(_alike(row, head, tail, period) for row in seen) and (equal or _same_kinds(labelled, head, tail, period)):
                 yield Partition(head, tail, period, constant)
         for after in PERIODS:
             first = _first_kind(labelled, seen, after)

@@ -19,14 +19,26 @@ Turns: TypeAlias = "tuple[int | None, int | None]"
 
 
 def turns(rows: Sequence[Entries]) -> list[Turns] | None:
-    """Return where the copies of one of two kinds are, if they have equal distances in each row and reach its end; otherwise None."""
+    """Return where the copies of one of two kinds are, or the only ones, if they have equal distances and reach the end; otherwise None."""
     labels = {node.label for entries in rows for node in entries.values()}
-    kinds = [_kinds(entries, labels) for entries in rows]
+    alone = len(labels) == 1 and any(gaps(entries) for entries in rows)  # the others do not exist
+    kinds = [dict.fromkeys(entries, "own") if alone else _kinds(entries, labels) for entries in rows]
     for kind in sorted({kind for row in kinds for kind in row.values()}, key=str):
         found = [_turns(row, kind) for row in kinds]
-        if len({step for _, step in filter(None, found) if step}) > 1 and None not in found:
+        steps = {step for _, step in filter(None, found) if step}
+        if None not in found and (len(steps) > 1 or (steps and _shared(rows, kind))):
             return [one for one in found if one is not None]
     return None
+
+
+def gaps(entries: Entries) -> bool:
+    """Whether a number between two copies has no copy."""
+    return len(entries) < max(entries) + 1 - min(entries)
+
+
+def _shared(rows: Sequence[Entries], own: object) -> bool:
+    """Whether all other copies are those of one kind, stored under another name."""
+    return all(node.tied != (node.label == own) for entries in rows for node in entries.values())
 
 
 def _kinds(entries: Entries, labels: Collection[Label]) -> Mapping[int, object]:

@@ -42,7 +42,9 @@ def _over(points: Points, values: Sequence[int], above: Sequence[str], below: st
     if len(above) > 1:
         yield [_quotient("floor", name, below) for name in above[:3]]
     for minus in above:
-        lengths = [Atom("floor", Law.of(name).plus(Law.of(minus), -1), Law.of(below)) for name in above if name != minus]
+        ranges = [Law.of(name).plus(Law.of(minus), -1) for name in above if name != minus]
+        lengths = [Atom("floor", length, Law.of(below)) for length in ranges]
+        yield from ([Atom("floor", length.plus(-1), Law.of(below))] for length in ranges)
         yield from ([length] for length in lengths)
         yield from ([*pair] for pair in combinations(lengths, 2))
     for shift in (1, 2, -1):

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from paramsym.derive.law import Atom, Law
 from paramsym.derive.names import filled
 from paramsym.derive.observe import Kind, Seen
-from paramsym.derive.points import IN_NAME, Numbers
+from paramsym.derive.points import BEFORE, IN_NAME, Numbers
 
 FROM_END = "~"
 """The prefix of an index that counts the copies after this one."""
@@ -48,14 +48,19 @@ class CopiesLaw:
         """Return the block of the copy with this many copies before it."""
         if self.turn is None:
             return self.blocks[position % len(self.blocks)]
-        return self.blocks[0 if self.turns(position + int(self.start.value(numbers)), numbers) else 1]
+        number = position + int(self.start.value(numbers))
+        return self.blocks[0 if self.before(number, numbers) == number else 1]
 
-    def turns(self, number: int, numbers: Numbers) -> bool:
-        """Whether the copy with this number is of the first kind of two."""
-        if self.turn is None or self.step is None:
-            return True
-        after = number - self.turn.value(numbers)
-        return after >= 0 and after % self.step.value(numbers) == 0
+    def before(self, number: int, numbers: Numbers) -> int | None:
+        """Return the number of the last copy of the first kind up to a copy; None if there is none."""
+        assert self.turn is not None and self.step is not None  # noqa: S101, PT018 - only copies of two kinds are asked
+        after = number - int(self.turn.value(numbers))
+        return number - after % int(self.step.value(numbers)) if after >= 0 else None
+
+    def placed(self, numbers: Numbers, number: int) -> Numbers:
+        """Return a point with the number of one copy and that of the last one of the first kind."""
+        before = self.before(number, numbers)
+        return {**numbers, self.index: number} | ({} if before is None else {BEFORE + self.index: before})
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,7 @@ class LevelLaw:
             for position in range(count):
                 number, period = start + position, 1 if member.turn else len(member.blocks)
                 inner = indexed(numbers, member.index, number, (start, start + count), period)
+                inner = inner if member.turn is None else member.placed(numbers, number)
                 block = member.block(position, numbers)
                 if name:
                     yield from block.written(inner, prefix + dot + name.replace("{}", str(number)))
@@ -95,6 +101,14 @@ class LevelLaw:
                 yield member
             for level in member.blocks if isinstance(member, CopiesLaw) else (member,):
                 yield from level.copies()
+
+    def leaves(self) -> Iterator[LeafLaw]:
+        """Yield the law of every tensor."""
+        if self.leaf is not None:
+            yield self.leaf
+        for _, member in self.members:
+            for level in member.blocks if isinstance(member, CopiesLaw) else (member,):
+                yield from level.leaves()
 
     def laws(self) -> Iterator[tuple[str, Law]]:
         """Yield every law with its name."""

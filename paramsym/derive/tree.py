@@ -15,8 +15,8 @@ from paramsym.derive.law import Law
 from paramsym.derive.names import Node, blank, numbers_in
 from paramsym.derive.observe import Seen
 from paramsym.derive.partition import Partition, partitions
-from paramsym.derive.points import IN_NAME, Numbers, Points
-from paramsym.derive.stages import Piece, repeats, stages, turns
+from paramsym.derive.points import BEFORE, IN_NAME, Numbers, Points
+from paramsym.derive.stages import Piece, gaps, repeats, stages, turns
 from paramsym.derive.structure import FROM_END, CopiesLaw, LeafLaw, LevelLaw, Place, indexed
 from paramsym.errors import NoLawError
 
@@ -24,6 +24,8 @@ _INDICES = "ijkmnpqrst"
 _MOST_POINTS = 260  # the most points for the copies of a block
 _FEW = 2  # with fewer copies, the first is also the last
 _TRIED_EQUAL = 2  # the most divisions with equal copies
+_SPARSE = 2000  # the largest mean distance of the numbers of copies
+_TIED = 5  # copies that share tensors with others, of each result
 _TRIED = 6  # the most divisions of copies whose shapes depend on an index
 
 Rows: TypeAlias = "Sequence[tuple[Numbers, Mapping[int, Node]]]"
@@ -111,6 +113,8 @@ class Explainer:
     ) -> list[CopiesLaw]:
         rows = [(numbers, pattern.entries(node)) for numbers, node in cases]
         held = [(numbers, entries) for numbers, entries in rows if entries]
+        if any(max(entries) - min(entries) > _SPARSE * len(entries) for _, entries in held):
+            raise misfit(f"no law explains the numbers in the names of {path}, which are far apart.", free)
         found = list(partitions([entries for _, entries in held]))
         following = [partition for partition in found if not partition.constant]
         equal = [partition for partition in found if partition.constant]
@@ -140,6 +144,7 @@ class Explainer:
     def _divided(self, partition: Partition, rows: Rows, free: tuple[str, ...], path: str, depth: int) -> list[CopiesLaw]:
         index = self._index(depth)
         depth = max(depth, _INDICES.index(index)) + 1
+        single = partition.constant and not any(node.tied for _, entries in rows for node in entries.values())
         found: list[CopiesLaw] = []
         for run in partition.runs([entries for _, entries in rows]):
             start = self._number(
@@ -159,13 +164,13 @@ class Explainer:
                     if bounds is None:
                         continue
                     places = range(bounds[0] + turn, bounds[1], run.period)
-                    if partition.constant:
+                    if single:
                         inside.extend((numbers, entries[place]) for place in places[:1] if place in entries)
                     else:
                         inside.extend(
                             (indexed(numbers, index, place, bounds, run.period), entries[place]) for place in places if place in entries
                         )
-                free_here = free if partition.constant else (*free, index)
+                free_here = free if single else (*free, index)
                 blocks.append(self.level(_thinned(inside), free_here, path, depth) if inside else LevelLaw())
             found.append(CopiesLaw(tuple(blocks), start, count, index))
         return found
@@ -179,18 +184,20 @@ class Explainer:
         turn = self._number([(n, first) for (n, _), (first, _) in zip(held, found, strict=True) if first is not None], free, path)
         step = self._number([(n, step) for (n, _), (_, step) in zip(held, found, strict=True) if step is not None], free, path)
         start = self._number([(numbers, min(entries)) for numbers, entries in held], free, path)
-        count = self._number([(numbers, len(entries)) for numbers, entries in rows], free, path)
+        alone = any(gaps(entries) for _, entries in held)  # then every other number has no copy
+        count = self._number([(n, len(entries) * (int(step.value(n)) if alone else 1)) for n, entries in rows], free, path)
         law = CopiesLaw((), start, count, self._index(depth), turn, step)
         kinds: tuple[list[tuple[Numbers, Node]], list[tuple[Numbers, Node]]] = ([], [])
         odd: list[Numbers] = []
         for numbers, entries in held:
             for kind in (0, 1):
-                nodes = [node for place, node in entries.items() if law.turns(place, numbers) == (kind == 0)]
-                kinds[kind].extend((numbers, node) for node in nodes[:1])
-                odd.extend(numbers for node in nodes[1:2] if len({node.whole for node in nodes}) > 1)
+                nodes = [(place, node) for place, node in entries.items() if (law.before(place, numbers) == place) == (kind == 0)]
+                kinds[kind].extend((law.placed(numbers, place), node) for place, node in nodes[:_TIED] if node.tied or place == nodes[0][0])
+                odd.extend(numbers for _ in nodes[:1] if len({node.whole for _, node in nodes}) > 1)
         if odd:
             raise misfit(f"no law explains the kinds of the copies of {path}, as at {_shown(odd[0])}.", free, odd)
-        return [replace(law, blocks=tuple(self.level(kind, free, path, depth) for kind in kinds))]
+        inside = [self.level(_thinned(kind), (*free, law.index), path, _INDICES.index(law.index) + 1) for kind in kinds]
+        return [replace(law, blocks=tuple(inside))]
 
     def _in_stages(self, rows: Rows, free: tuple[str, ...], path: str, depth: int) -> list[CopiesLaw]:
         """Return copies in stages, each of which begins where a law says."""
@@ -262,8 +269,8 @@ def _alias(cases: Sequence[tuple[Numbers, Seen]], path: str) -> tuple[str, tuple
         same = [
             name
             for name in cases[0][0]
-            if (name.startswith(IN_NAME) or (name in _INDICES and IN_NAME + name not in cases[0][0]))
-            and all(case[name] == one[position] for (case, _), one in zip(cases, found, strict=True))
+            if (name.startswith((IN_NAME, BEFORE)) or (name in _INDICES and IN_NAME + name not in cases[0][0]))
+            and all(case.get(name) == one[position] for (case, _), one in zip(cases, found, strict=True))
         ]
         if not same:
             raise misfit(f"{path} is tied to {cases[0][1].alias_of} and, elsewhere, to another copy, which no index explains.")
@@ -272,4 +279,4 @@ def _alias(cases: Sequence[tuple[Numbers, Seen]], path: str) -> tuple[str, tuple
 
 
 def _shown(numbers: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in numbers.items() if not name.startswith((FROM_END, IN_NAME)))
+    return ", ".join(f"{name}={value}" for name, value in numbers.items() if not name.startswith((FROM_END, IN_NAME, BEFORE)))

@@ -82,7 +82,12 @@ def gated(depth: int = 6, every: int = 3, offset: int = 1, width: int = 16) -> S
     return {f"l.{i}.{j}.w": (width, j + 2) for i in range(depth) for j in range(2 if i % every == offset else 1)}
 
 
-BUILDS = (mobile, vgg, flat_unet, skip_in_the_middle, sparse, hybrid, gated)
+def adapters(layers: int = 6, every: int = 2, width: int = 16) -> Shapes:
+    """One adapter at every k-th layer, named by the number of its layer."""
+    return {f"layer_{i}.w": (width, 3) for i in range(layers)} | {f"adapter_{i}.w": (width, 4) for i in range(0, layers, every)}
+
+
+BUILDS = (mobile, vgg, flat_unet, skip_in_the_middle, sparse, hybrid, gated, adapters)
 COUNTS = {"repeats_0", "repeats_1", "blocks", "depth", "layers", "every", "interval", "offset", "experts", "settings_0_2", "settings_1_2"}
 
 
@@ -107,11 +112,11 @@ def test_the_places_of_every_kth_copy_are_tested_only() -> None:
 
 
 def test_one_stage_that_is_another_kind_is_left_out() -> None:
-    """A first stage without expansion is another kind: the form excludes it, and from there as a start it is held."""
-    assert ps.derive(mobile, tests=60).certificate.demands == ("2 <= settings_0_0", "2 <= settings_1_0")
+    """A first stage without expansion is another kind: as a start it must be held, and the form excludes other such stages."""
     usual = ((1, 16, 2), (6, 24, 3))
     with pytest.raises(NoLawError, match=r"held=\{'settings_0_0': 1\}"):
         ps.derive(mobile, settings=usual, tests=60)
     form = ps.derive(mobile, settings=usual, held={"settings_0_0": 1}, tests=60)
+    assert form.certificate.demands == ("2 <= settings_1_0",)
     sized = form.at(settings_0_1=5, settings_0_2=3, settings_1_0=4, settings_1_1=7, settings_1_2=2, stem=6)
     assert sized.shapes() == mobile(((1, 5, 3), (4, 7, 2)), 6)
