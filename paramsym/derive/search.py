@@ -39,6 +39,7 @@ _OUTSIDE = 3  # points outside each pair of conditions
 _TRIAL = 3.0  # seconds of processor time for trying limits of the sizes
 _CHOICE = 6  # an argument that starts at most here may be a choice
 _MULTIPLE = 24
+_ROUNDED = (8, 16, 32, 64)  # to whose multiples builds round sizes
 _SHORT, _LONG = 0.5, 2.5  # seconds of processor time for one law that is not a polynomial
 _SLOW = 0.006  # median seconds of processor time of a slow build
 _SHARE = 0.8  # of the time, after which no more fresh points are built
@@ -253,7 +254,11 @@ class Search:
         """Build lines through two points, the principal lattice of order two, and small and large random points."""
         bases = list(islice(self._bases(), 2))
         if not bases:
-            raise ArgumentError(f"too few sizes were found that build accepts; the last refusal was: {self.reason or 'none'}.")
+            name = self.domain.variables[0].name
+            raise ArgumentError(
+                f"too few sizes were found that build accepts; the last refusal was: {self.reason or 'none'}. State which sizes it takes,"
+                f" as in derive(build, {name}=range(8, 513, 8)) or {name}='8*k', or hold an argument, as in held={{{name!r}: ...}}."
+            )
         for number, base in enumerate(bases):
             for name in self.domain.coordinates:
                 counter = name in self.domain.counters
@@ -347,6 +352,10 @@ class Search:
         small = [name for name in starts if name in refused.movers and (name in self.domain.counters or starts[name] <= _CHOICE)]
         if small and not hint:
             hint = f" If {' or '.join(small)} is a choice and not a size, hold it, as in derive(build, held={{{small[-1]!r}: ...}})."
+        if not hint and refused.movers and any(number in self.constants for number in _ROUNDED):
+            fresh = {formula.fresh: name for name, formula in self.domain.formulas.items()}
+            name = next(fresh.get(name, name) for name in refused.movers)
+            hint = f" If the build rounds {name} to a multiple, state this, as in derive(build, {name}='8*k'), or a larger multiple."
         return misfit(f"{str(refused).rstrip('.')}. No formula is guessed.{hint}", refused.movers, refused.odd)
 
     def _start_hint(self, odd: Sequence[Numbers]) -> str:

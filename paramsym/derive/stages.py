@@ -23,7 +23,10 @@ def turns(rows: Sequence[Entries]) -> list[Turns] | None:
     labels = {node.label for entries in rows for node in entries.values()}
     alone = len(labels) == 1 and any(gaps(entries) for entries in rows)  # the others do not exist
     kinds = [dict.fromkeys(entries, "own") if alone else _kinds(entries, labels) for entries in rows]
-    for kind in sorted({kind for row in kinds for kind in row.values()}, key=str):
+    for row, entries in zip(kinds, rows, strict=True):
+        if len({(kind, entries[place].whole) for place, kind in row.items()}) > len(set(row.values())):
+            return None  # copies of one kind have several sizes
+    for kind in dict.fromkeys(kind for row in kinds for kind in row.values()):
         found = [_turns(row, kind) for row in kinds]
         steps = {step for _, step in filter(None, found) if step}
         if None not in found and (len(steps) > 1 or (steps and _shared(rows, kind))):
@@ -74,9 +77,11 @@ def _pieces(entries: Entries) -> list[Piece]:
     place, high = min(row), max(row) + 1
     found: list[Piece] = []
     while place < high:
+        if place not in row:
+            place += 1
+            continue
         end, period = max(((_repeated(row, place, period, high), period) for period in PERIODS), key=lambda one: (one[0], -one[1]))
-        if place in row:
-            found.append((place, end, period))
+        found.append((place, end, period))
         place = end
     return found
 

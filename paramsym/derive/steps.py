@@ -80,7 +80,7 @@ def _multiples(one: str, other: str) -> Iterator[Atom]:
     for power in range(1, 7):
         multiple, part = Law(((Fraction(2**power), ((one, 1),)),)), _alone(_fixed("floor", one, 2**power))
         for kind in ("min", "max"):
-            yield from (Atom(kind, inner, Law.of(other)) for inner in (multiple, part))  # type: ignore[arg-type]
+            yield from (Atom(kind, inner, Law.of(other)) for inner in (multiple, part))
 
 
 def _alone(atom: Atom) -> Law:
