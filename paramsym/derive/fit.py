@@ -76,6 +76,11 @@ class Fitter:
             law = solved(points, values, generators)
             if law is not None:
                 return law
+        if not stepping:  # a sum of many numbers of copies, some of which move no line
+            narrow = {name: (0, 1) for name in points.free if max(numbers[name] for numbers in points.at) <= _NARROW}
+            law = solved(points, values, {**dict.fromkeys(smooth, (0, 1)), **narrow}, most=1)
+            if law is not None:
+                return law
         law = self._stepped(points, values, movers, smooth)
         if law is None:
             raise misfit(f"no law explains {sample(points, values, movers)}.", stepping or movers)
@@ -83,14 +88,14 @@ class Fitter:
         return law
 
     def _stepped(self, points: Points, values: Sequence[int], movers: Sequence[str], smooth: dict[str, list[int]]) -> Law | None:
-        """Return a law with steps, or None; sizes that move no line come last, for they may bound a few values."""
+        """Return a law with steps, or None."""
         stepping = [name for name in movers if name not in smooth]
         law = rounded(points, values, movers) if stepping else None
         if law is not None:
             return law
         deadline = min(self.until, time.thread_time() + self.patience)
         known_steps = [[atom] for atom in self.hopeful if set(atom.one.names()) | set(atom.other.names()) <= set(points.at[0])]
-        moving = list(dict.fromkeys([*stepping, *movers, *points.free]))
+        moving = list(dict.fromkeys([*stepping, *movers]))
         tried_steps = [*known_steps, *candidates(points, values, moving, self.constants)]
         for wide in (False, True):
             for atoms in tried_steps:

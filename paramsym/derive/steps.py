@@ -11,6 +11,7 @@ from paramsym.derive.points import Points
 
 _LONGEST_PERIOD = 64
 _BASES = (2, 3, 4, 10)
+_NARROW = 64  # numbers of copies are at most so large
 _LARGEST_DIVISOR = 1 << 10
 _LARGEST_BOUND = 1 << 16
 
@@ -28,7 +29,10 @@ def candidates(points: Points, values: Sequence[int], moving: Sequence[str], con
         for kind in ("floor", "ceiling"):
             yield from ([_quotient(kind, name, below)] for name in names if name != below)
     yield from ([bound] for bound in _bounds(names))
-    yield from ([bound] for one, other in permutations(names[:3], 2) for bound in _multiples(one, other))
+    # A size that moves no line may bound a few of the values.
+    wide = [name for name in dict.fromkeys((*moving, *points.free)) if max(numbers[name] for numbers in points.at) > _NARROW]
+    pairs = permutations(wide[:4], 2) if moving and moving[0] in wide else ()
+    yield from ([bound] for one, other in pairs for bound in _multiples(one, other))
     for below in names:
         yield from _over(points, values, [name for name in names if name != below], below)
     yield from ([atom] for name in moving for atom in _at_constants(name, constants))

@@ -154,6 +154,7 @@ class Explainer:
                 [(numbers, bounds[1] - bounds[0] if bounds else 0) for (numbers, _), bounds in zip(rows, run.bounds, strict=True)],
                 free,
                 path,
+                rare=True,
             )
             if partition.first is not None and found:  # the rest after the first kind: layers - min(dense, layers)
                 count = self._number([(numbers, len(entries)) for numbers, entries in rows], free, path).plus(found[0].count, -1)
@@ -235,12 +236,15 @@ class Explainer:
             found.append(CopiesLaw(tuple(blocks), start, end.plus(start, -1), self._index(depth)))
         return found
 
-    def _number(self, cases: Sequence[tuple[Numbers, int]], free: tuple[str, ...], path: str) -> Law:
+    def _number(self, cases: Sequence[tuple[Numbers, int]], free: tuple[str, ...], path: str, *, rare: bool = False) -> Law:
+        """Return the law of a number; if it has two values, the points with the ``rare`` one may be an exception."""
         try:
             return self.fitter.fit(self.points([numbers for numbers, _ in cases], free), [number for _, number in cases])
         except NoLawError as error:
             message = f"the number of copies of {path}: {error}"
-            raise misfit(message, error.movers) from None
+            values = Counter(number for _, number in cases).most_common()
+            odd = [numbers for numbers, number in cases if number == values[1][0]] if rare and len(values) == 2 else []
+            raise misfit(message, error.movers, odd) from None
 
 
 def _of_another_kind(rows: Rows) -> list[Numbers]:
