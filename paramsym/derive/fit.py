@@ -77,8 +77,8 @@ class Fitter:
             if law is not None:
                 return law
         if not stepping:  # a sum of many numbers of copies, some of which move no line
-            narrow = {name: (0, 1) for name in points.free if max(numbers[name] for numbers in points.at) <= _NARROW}
-            law = solved(points, values, {**dict.fromkeys(smooth, (0, 1)), **narrow}, most=1)
+            narrow = [name for name in points.free if max(numbers[name] for numbers in points.at) <= _NARROW]
+            law = solved(points, values, dict.fromkeys((*smooth, *narrow), (0, 1)), most=1)
             if law is not None:
                 return law
         law = self._stepped(points, values, movers, smooth)
