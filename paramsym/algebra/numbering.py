@@ -16,7 +16,7 @@ class Numbers:
 
     The number replaces ``{}`` in ``pattern``; ``index``, if present, is the bound symbol that the copies depend on. An empty pattern adds
     no step to a path: the number replaces ``{}`` in the names inside, as in torch's ``weight_ih_l0``. ``alone`` marks one copy that was
-    split off from its neighbours.
+    split off from its neighbours. ``label`` are words for numbers in symbols that have no constant step, such as ``0,k..``.
     """
 
     count: Count
@@ -25,12 +25,15 @@ class Numbers:
     pattern: str = "{}"
     index: Symbol | None = None
     alone: bool = False
+    label: str = ""
 
     def __str__(self) -> str:
         return self._template
 
     @cached_property
     def _template(self) -> str:
+        if self.label:
+            return self.pattern.replace("{}", f"{{{self.label}}}")
         first = canonical(self.start)
         if self.count == 1:
             return self.pattern.replace("{}", shown(first) if isinstance(first, int) else f"{{{_tight(first)}}}")
@@ -41,7 +44,7 @@ class Numbers:
     @property
     def values(self) -> range | None:
         """The numbers themselves, or None while they are symbolic."""
-        if isinstance(self.count, int) and isinstance(self.start, int):
+        if isinstance(self.count, int) and isinstance(self.start, int) and not self.label:
             return range(self.start, self.start + self.step * self.count, self.step)
         return None
 

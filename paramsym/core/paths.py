@@ -28,6 +28,8 @@ def number_in(numbers: Numbers, name: str) -> int | None:
     values = numbers.values
     if values is not None:
         return number if number in values else None
+    if numbers.label:
+        return None
     inside = not isinstance(numbers.start, int) or (number >= numbers.start and (number - numbers.start) % numbers.step == 0)
     return number if inside else None
 

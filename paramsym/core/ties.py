@@ -54,9 +54,19 @@ def every_copy(ties: Iterable[tuple[str, str]], names: Collection[str]) -> Itera
         places, expression = PLACE.findall(alias), expression_of(alias)
         found = [match for name in names if (match := expression.fullmatch(name)) and all(map(_among, match.groups(), places))]
         for match in found:
-            yield match[0], _filled(first, match.groups())
+            yield match[0], _filled(first, _at_places(alias, first, match.groups()))
         if not found:
             yield alias, first
+
+
+def _at_places(alias: str, first: str, numbers: tuple[str, ...]) -> list[str]:
+    """Return the numbers for the templates of the first name: those at the same places of the alias, if both have the same steps."""
+    here, there = _tokens(alias), _tokens(first)
+    if len(here) != len(there) or here[::2] != there[::2]:
+        return [*numbers]
+    given = iter(numbers)
+    taken = [next(given) if "{" in one else one for one in here[1::2]]
+    return [number for number, place in zip(taken, there[1::2], strict=True) if "{" in place]
 
 
 def _filled(path: str, numbers: Iterable[str]) -> str:
@@ -135,6 +145,7 @@ def check_tied_shapes(firsts: Mapping[str, str], lines: Mapping[str, Line]) -> N
     for alias, first in firsts.items():
         if sizes[alias] != sizes[first]:
             raise StructureError(f"{alias!r} has shape {sizes[alias]} and {first!r} has {sizes[first]}; only equal shapes can be tied.")
-        if copies[first] and copies[first] != copies[alias][: len(copies[first])]:
+        listed = any(step.label for step in copies[alias])  # the layer itself says which copies are one
+        if copies[first] and not listed and copies[first] != copies[alias][: len(copies[first])]:
             message = f"{first!r} and {alias!r} mean different numbers of tensors; tie them inside the repeated block, or name one copy."
             raise StructureError(message)

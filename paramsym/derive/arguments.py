@@ -213,7 +213,7 @@ def _take_value(call: Call, name: str, place: Place, value: Any, left: dict[str,
     elif listed and all(isinstance(entry, str | bool) for entry in value):
         call.choices[name] = (place, tuple(value))
     elif listed and all(_whole(entry) or isinstance(entry, list | tuple) for entry in value):
-        _take_entries(call, name, place, value)
+        _take_entries(call, name, place, value, left)
     else:
         call.held[name] = (place, value)
 
@@ -247,12 +247,12 @@ def _take_fields(call: Call, place: Place, value: Any, left: dict[str, Any]) -> 
         _take(call, entry.name, (*place, entry.name), default, hint, left)
 
 
-def _take_entries(call: Call, name: str, place: Place, value: Any) -> None:
+def _take_entries(call: Call, name: str, place: Place, value: Any, left: dict[str, Any]) -> None:
     call.wholes[place] = value
     for position, entry in enumerate(value):
         if isinstance(entry, list | tuple):
-            _take_entries(call, f"{name}_{position}", (*place, position), entry)
+            _take_entries(call, f"{name}_{position}", (*place, position), entry, left)
         elif _whole(entry):
-            call.variables.append(Variable(f"{name}_{position}", (*place, position), entry))
+            _take(call, f"{name}_{position}", (*place, position), entry, int, left)
         else:
             call.held[f"{name}_{position}"] = ((*place, position), entry)

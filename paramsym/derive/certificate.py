@@ -21,8 +21,8 @@ class Derivation(Tabular):
     """
 
     subject: str
-    stratum: Mapping[str, Any]
-    held: Mapping[str, Any]
+    stratum: Mapping[str, Any] = field(hash=False)
+    held: Mapping[str, Any] = field(hash=False)
     coordinates: tuple[str, ...]
     formulas: tuple[str, ...]
     tensors: int
@@ -30,12 +30,12 @@ class Derivation(Tabular):
     lattice: int
     stepping: tuple[str, ...]
     fresh: int
-    magnitudes: Mapping[str, tuple[int, int]]
+    magnitudes: Mapping[str, tuple[int, int]] = field(hash=False)
     demands: tuple[str, ...]
     refused: int
     built: int
     ordered: bool
-    versions: Mapping[str, str]
+    versions: Mapping[str, str] = field(hash=False)
     left_out: tuple[str, ...] = ()
     others: tuple[Any, ...] = field(default=(), repr=False, compare=False)
 

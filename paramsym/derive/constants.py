@@ -14,7 +14,10 @@ from typing import Any
 _MOST_FUNCTIONS = 400
 _LARGEST = 1 << 40
 _MOST_ENTRIES = 200
-_FRAMEWORKS = frozenset({"torch", "keras", "flax", "jax", "numpy", "tensorflow", "transformers", "sympy", "paramsym", "math", "builtins"})
+_FRAMEWORKS = frozenset({
+    "torch", "keras", "flax", "jax", "numpy", "tensorflow", "transformers", "sympy", "paramsym", "math", "builtins",
+    "pytest", "_pytest",  # in asserts that pytest rewrites
+})  # fmt: skip
 
 
 def constants_in(build: Any) -> tuple[int, ...]:

@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import product
 from math import lcm, prod
 
 from paramsym.derive.law import Atom, Generator, Law, Monomial
@@ -18,8 +17,9 @@ from paramsym.errors import NoLawError, ParamsymError
 _MOST_COLUMNS = 90
 _SPARE = 3
 _DISTINCT = 6  # values of a rounded quotient
+_NARROW = 64  # a number of copies or another small number is at most so large
+_DIVISORS = (2, 3, 4, 8)
 _TOTAL = 6  # the highest total degree of a monomial
-_SECONDS = 2.5  # of processor time for one law that is not a polynomial
 
 
 def misfit(message: str, movers: Sequence[str] = (), odd: Sequence[Numbers] = ()) -> NoLawError:
@@ -36,6 +36,8 @@ class Fitter:
     until: float = float("inf")
     """The processor time of the thread at which no further law is tried: a busy machine must not change what is found."""
     constants: tuple[int, ...] = ()
+    patience: float = 2.5
+    """The seconds of processor time for one law that is not a polynomial."""
     known: dict[tuple[int, tuple[int, ...]], Law | NoLawError] = field(default_factory=dict)
     hopeful: list[Atom] = field(default_factory=list)
     """The steps of earlier laws, which are tried first."""
@@ -62,7 +64,7 @@ class Fitter:
             return Law.constant(values[0])
         movers = points.movers(values)
         shown = {name: points.exponents(name, values) for name in movers}
-        smooth = {name: sorted(powers | {0} if len(powers) < 1 else powers) for name, powers in shown.items() if powers is not None}
+        smooth = {name: sorted(powers or {0, 1}) for name, powers in shown.items() if powers is not None}
         stepping = [name for name in movers if name not in smooth]
         tried: list[dict[Generator, Sequence[int]]] = []
         if not stepping:
@@ -74,22 +76,35 @@ class Fitter:
             law = solved(points, values, generators)
             if law is not None:
                 return law
-        deadline = min(self.until, time.thread_time() + _SECONDS)
+        if not stepping:  # a sum of many numbers of copies, some of which move no line
+            narrow = [name for name in points.free if max(numbers[name] for numbers in points.at) <= _NARROW]
+            law = solved(points, values, dict.fromkeys((*smooth, *narrow), (0, 1)), most=1)
+            if law is not None:
+                return law
+        law = self._stepped(points, values, movers, smooth)
+        if law is None:
+            raise misfit(f"no law explains {sample(points, values, movers)}.", stepping or movers)
+        self.hopeful = list(dict.fromkeys([*law.atoms(), *self.hopeful]))[:12]
+        return law
+
+    def _stepped(self, points: Points, values: Sequence[int], movers: Sequence[str], smooth: dict[str, list[int]]) -> Law | None:
+        """Return a law with steps, or None."""
+        stepping = [name for name in movers if name not in smooth]
+        law = rounded(points, values, movers) if stepping else None
+        if law is not None:
+            return law
+        deadline = min(self.until, time.thread_time() + self.patience)
         known_steps = [[atom] for atom in self.hopeful if set(atom.one.names()) | set(atom.other.names()) <= set(points.at[0])]
-        tried_steps = [
-            *known_steps,
-            *candidates(points, values, [*stepping, *(name for name in movers if name not in stepping)], self.constants),
-        ]
+        moving = list(dict.fromkeys([*stepping, *movers]))
+        tried_steps = [*known_steps, *candidates(points, values, moving, self.constants)]
         for wide in (False, True):
             for atoms in tried_steps:
                 if time.thread_time() > deadline:
                     break
                 law = self._with(points, values, atoms, smooth, stepping, wide=wide)
                 if law is not None:
-                    self.hopeful = list(dict.fromkeys([*law.atoms(), *self.hopeful]))[:12]
                     return law
-        message = f"no law explains {sample(points, values, movers)}."
-        raise misfit(message, stepping or movers)
+        return None
 
     def _with(
         self,
@@ -114,8 +129,8 @@ class Fitter:
 def solved(points: Points, values: Sequence[int], generators: dict[Generator, Sequence[int]], most: int = _TOTAL) -> Law | None:
     """Return the law in the given powers of the generators, or None."""
     chosen = list(generators)
-    exponents = [powers for powers in product(*generators.values()) if sum(powers) <= most]
-    if not exponents or len(exponents) > _MOST_COLUMNS or len(exponents) > len(points) * 2:
+    exponents = _exponents(list(generators.values()), most)
+    if not exponents or len(exponents) > len(points) * 2:
         return None
     exponents.sort(key=lambda powers: (sum(powers), powers))
     steps = [generator for generator in chosen if isinstance(generator, Atom)]
@@ -132,6 +147,36 @@ def solved(points: Points, values: Sequence[int], generators: dict[Generator, Se
         if coefficient
     ]
     return Law(tuple(reversed(terms)))
+
+
+def _exponents(choices: Sequence[Sequence[int]], most: int) -> list[tuple[int, ...]]:
+    """Return the powers of all products up to a total degree, which is lowered if there are too many products."""
+    found: list[tuple[int, ...]] = [()]
+    for powers in choices:
+        found = [(*one, power) for one in found for power in powers if sum(one) + power <= most]
+        if len(found) > _MOST_COLUMNS:
+            return _exponents(choices, most - 1) if most > 1 else []
+    return found
+
+
+def rounded(points: Points, values: Sequence[int], movers: Sequence[str]) -> Law | None:
+    """Return a polynomial of several numbers divided by a small number and rounded down: half of the channels of a dense block.
+
+    Where all large numbers are multiples of the divisor nothing is rounded, so these points show the polynomial.
+    """
+    wide = [name for name in movers if max(numbers[name] for numbers in points.at) > _NARROW]
+    for below in _DIVISORS if len(movers) > 1 else ():
+        exact = [place for place, numbers in enumerate(points.at) if all(numbers[name] % below == 0 for name in wide)]
+        inside = Points(tuple(points.at[place] for place in exact), points.free)
+        law = solved(inside, [values[place] for place in exact], dict.fromkeys(movers, (0, 1)), most=2)
+        if law is None or any(below % coefficient.denominator for coefficient, _ in law.terms):
+            continue
+        whole = Law(tuple((coefficient * below, monomial) for coefficient, monomial in law.terms))
+        for shift in range(below):
+            atom = Atom("floor", whole.plus(shift), Law.constant(below))
+            if points.values_of(atom) == list(values):
+                return Law(((Fraction(1), ((atom, 1),)),))
+    return None
 
 
 def seen_enough(atom: Atom, points: Points) -> bool:

@@ -16,10 +16,10 @@ from paramsym.core.tied import Tied
 from paramsym.derive.certificate import Derivation
 from paramsym.derive.domain import Domain
 from paramsym.derive.law import Law
-from paramsym.derive.levels import Held, Level
+from paramsym.derive.levels import EveryKth, Held, Level
 from paramsym.derive.names import filled
-from paramsym.derive.points import IN_NAME
-from paramsym.derive.tree import FROM_END, CopiesLaw, LevelLaw
+from paramsym.derive.points import BEFORE, IN_NAME
+from paramsym.derive.structure import FROM_END, CopiesLaw, LevelLaw
 from paramsym.errors import ParamsymError, StructureError
 
 Limit: TypeAlias = tuple[str, Dim, Dim, str, str]
@@ -187,10 +187,15 @@ def _copies(
             blocks.append(Level(tuple(tensors)))
         else:
             blocks.append(_level(inside, domain, inner, ties, path + name.replace("{}", numbers), here))
+    called = "" if leaves or not name else name
+    if law.turn is not None and law.step is not None:
+        shares = [leaf.alias is not None and BEFORE + law.index in leaf.alias[1] for leaf in law.blocks[1].leaves()]
+        if any(shares) and not (all(shares) and called):
+            raise StructureError(f"only some tensors of the copies {path + name!r} are shared; no layer can hold them.")
+        turn, step = _size(law.turn, domain, symbols), _size(law.step, domain, symbols)
+        return EveryKth(blocks[0], blocks[1], count, start, turn, step, called, any(shares))
     bound = index if any(index in block.symbols for block in blocks) else None
-    return Repeat(
-        blocks[0] if len(blocks) == 1 else tuple(blocks), count, index=bound, start=start, name="" if leaves or not name else name
-    )
+    return Repeat(blocks[0] if len(blocks) == 1 else tuple(blocks), count, index=bound, start=start, name=called)
 
 
 def _numbers(start: Count, count: Count, turn: int, period: int) -> str:
@@ -209,7 +214,7 @@ def _tensor(
 ) -> Layer:
     leaf = law.leaf
     assert leaf is not None  # noqa: S101 - for the type checker; only tensors come here
-    if leaf.alias is not None:
+    if leaf.alias is not None and not any(str(place).startswith(BEFORE) for place in leaf.alias[1]):
         pattern, stands = leaf.alias
         ties[path] = filled(pattern, [place if isinstance(place, int) else places[place] for place in stands])
     return Held(name, tuple(_size(axis, domain, symbols) for axis in leaf.axes), leaf.kind, not leaf.trainable and leaf.kind == "parameter")

@@ -31,6 +31,11 @@ class Node:
                 yield f"{step}.{name}" if name else step, tensor
 
     @property
+    def tied(self) -> bool:
+        """Whether a tensor in it has another first name."""
+        return any(one[-1] for one in self.label)
+
+    @property
     def label(self) -> Label:
         """The tensors, without sizes and numbers."""
         if self._label is None:

@@ -10,10 +10,10 @@ from typing import TypeAlias
 from paramsym.derive.names import Label, Node
 
 Entries: TypeAlias = Mapping[int, Node]
-_PERIODS = (1, 2, 3, 4, 5, 6, 8)
+PERIODS = (1, 2, 3, 4, 5, 6, 8)
 _ENDS = ((0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (0, 2), (2, 1), (1, 2))
 _DIVISIONS = sorted(
-    ((head, tail, period) for head, tail in _ENDS for period in _PERIODS), key=lambda one: one[0] + one[1] + 2 * (one[2] - 1)
+    ((head, tail, period) for head, tail in _ENDS for period in PERIODS), key=lambda one: one[0] + one[1] + 2 * (one[2] - 1)
 )
 
 
@@ -74,9 +74,11 @@ def partitions(rows: Sequence[Entries]) -> Iterator[Partition]:
         for head, tail, period in _DIVISIONS:
             if any(max(row) + 1 - min(row) < head + tail for row in seen) or not _seen_twice(seen, head + tail, period):
                 continue
-            if all(_alike(row, head, tail, period) for row in seen) and _same_kinds(labelled, head, tail, period):
+            # If all copies are equal everywhere, what is inside them may differ between the results.
+            equal = constant and head + tail == 0 and period == 1
+            if all(_alike(row, head, tail, period) for row in seen) and (equal or _same_kinds(labelled, head, tail, period)):
                 yield Partition(head, tail, period, constant)
-        for after in _PERIODS:
+        for after in PERIODS:
             first = _first_kind(labelled, seen, after)
             if first is not None:
                 yield Partition(0, 0, 1, constant, first, after)

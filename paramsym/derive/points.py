@@ -14,6 +14,8 @@ from paramsym.derive.law import Generator
 Numbers: TypeAlias = Mapping[str, int]
 IN_NAME = "#"
 """The prefix of an index for the number in the names of alternating copies, whose own index counts the copies of each kind."""
+BEFORE = "<"
+"""The prefix of an index for the number of the last copy of the first kind, whose tensors a copy of the second kind may share."""
 _MOST_LINES = 6  # the most lines of one coordinate
 _DEGREE = 6
 
@@ -63,7 +65,7 @@ class Points:
     @cached_property
     def derived(self) -> tuple[str, ...]:
         """The numbers that follow from the coordinates, without those in names."""
-        return tuple(name for name in self.at[0] if name not in self.free and not name.startswith(IN_NAME))
+        return tuple(name for name in self.at[0] if name not in self.free and not name.startswith((IN_NAME, BEFORE)))
 
     def movers(self, values: Sequence[int]) -> list[str]:
         """Return the coordinates that change the values between some pair of points."""

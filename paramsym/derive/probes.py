@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, islice, permutations
 from random import Random
@@ -13,6 +13,9 @@ _LARGEST_FACTOR = 16
 _MOST_CORNERS = 40
 _DEEP = (257, 1025)
 """Numbers of copies of which each build tries only one or two, because large ones take time."""
+_BASES = 6  # the most points from which many copies are tried
+_DISTANCES = (9, 33, 100)
+"""Distances of copies of one kind that each build tries."""
 
 
 def suspects(domain: Domain, chance: Random, constants: Sequence[int]) -> list[dict[str, int]]:
@@ -42,10 +45,32 @@ def deep(domain: Domain, chance: Random, constants: Sequence[int]) -> Iterator[d
     far = [constant + shift for constant in constants if constant > domain.most_placed for shift in (-1, 0, 1, 2)]
     for name in domain.coordinates:
         for depth in sorted({*_DEEP, *far}) if name in domain.counters else ():
-            base = domain.random(chance, 64, count=3)
-            found = None if base is None else domain.moved(base, **{name: depth})
-            if found is not None:
-                yield found
+            yield from _first(_deepened(domain, chance, {name: depth}) for _ in range(_BASES))
+
+
+def turning(domain: Domain, chance: Random, constants: Sequence[int], pairs: Iterable[tuple[str, str]]) -> Iterator[dict[str, int]]:
+    """Yield points with the second of two numbers at and next to each constant of the code, and the first one more than twice as large.
+
+    The first is a number of copies, and the second the distance of copies of one kind: with fewer copies there is only one of the kind.
+    """
+    near = sorted({constant + shift for constant in (*_DISTANCES, *constants) for shift in (-1, 0, 1) if 4 < constant <= _DEEP[-1] // 2})
+    for copies, distance in pairs:
+        for value in near:
+            changes = {distance: value, copies: 2 * value + chance.randint(1, value)}
+            yield from _first(_deepened(domain, chance, changes) for _ in range(_BASES))
+
+
+def _deepened(domain: Domain, chance: Random, changes: Mapping[str, int]) -> dict[str, int] | None:
+    """Return a point with arguments changed; its widths are smaller or larger than a large number of copies."""
+    point = domain.random(chance, chance.choice((64, 1 << 14)), count=3)
+    for name, value in changes.items():
+        if point is not None:
+            point = domain.moved(point, **{name: value}) if name in domain.coordinates else _placed(domain, chance, name, value, point)
+    return point
+
+
+def _first(points: Iterable[dict[str, int] | None]) -> Iterator[dict[str, int]]:
+    yield from islice((point for point in points if point is not None), 1)
 
 
 def adversaries(domain: Domain, chance: Random, *, most_count: int) -> Iterator[dict[str, int]]:

@@ -22,8 +22,9 @@ from paramsym.derive.law import Law
 from paramsym.derive.names import Node, tree
 from paramsym.derive.observe import Builder, Seen
 from paramsym.derive.points import Numbers
-from paramsym.derive.probes import adversaries, deep, outside, suspects
-from paramsym.derive.tree import Explainer, LevelLaw
+from paramsym.derive.probes import adversaries, deep, outside, suspects, turning
+from paramsym.derive.structure import LevelLaw
+from paramsym.derive.tree import Explainer
 from paramsym.errors import ArgumentError, NoLawError, ParamsymError
 
 _ROUNDS = 10  # the most rounds of refuted laws
@@ -36,6 +37,10 @@ _MOST_SUSPECTS = 400
 _MOST_TENSORS, _MOST_SLOW_TENSORS = 8192, 1024  # of a build with many copies
 _OUTSIDE = 3  # points outside each pair of conditions
 _TRIAL = 3.0  # seconds of processor time for trying limits of the sizes
+_CHOICE = 6  # an argument that starts at most here may be a choice
+_MULTIPLE = 24
+_ROUNDED = (8, 16, 32, 64)  # to whose multiples builds round sizes
+_SHORT, _LONG = 0.5, 2.5  # seconds of processor time for one law that is not a polynomial
 _SLOW = 0.006  # median seconds of processor time of a slow build
 _SHARE = 0.8  # of the time, after which no more fresh points are built
 
@@ -187,6 +192,9 @@ class Search:
             if len(self.refused) - before <= len(tried) // 8:
                 break
         self._complete_all()
+        formulas = self.domain.formulas
+        counters = {other for name in self.domain.counters for other in (formulas[name].law.names() if name in formulas else [name])}
+        self.domain.counters = counters & set(self.domain.coordinates)
 
     def _around(self, domain: Domain, start: Numbers) -> Numbers | None:
         point = {}
@@ -246,7 +254,11 @@ class Search:
         """Build lines through two points, the principal lattice of order two, and small and large random points."""
         bases = list(islice(self._bases(), 2))
         if not bases:
-            raise ArgumentError(f"too few sizes were found that build accepts; the last refusal was: {self.reason or 'none'}.")
+            name = self.domain.variables[0].name
+            raise ArgumentError(
+                f"too few sizes were found that build accepts; the last refusal was: {self.reason or 'none'}. State which sizes it takes,"
+                f" as in derive(build, {name}=range(8, 513, 8)) or {name}='8*k', or hold an argument, as in held={{{name!r}: ...}}."
+            )
         for number, base in enumerate(bases):
             for name in self.domain.coordinates:
                 counter = name in self.domain.counters
@@ -293,9 +305,9 @@ class Search:
     def _cases(self) -> list[Sample]:
         return [sample for sample in self.samples.values() if all(demand.holds(sample.numbers) for demand in self.domain.demands)]
 
-    def _laws_of(self, cases: Sequence[Sample], seconds: float = float("inf")) -> LevelLaw:
+    def _laws_of(self, cases: Sequence[Sample], seconds: float = float("inf"), patience: float = _LONG) -> LevelLaw:
         left = min(self.until - time.monotonic(), seconds)
-        fitter = Fitter(time.thread_time() + left, self.constants, hopeful=self._hopeful)
+        fitter = Fitter(time.thread_time() + left, self.constants, patience, hopeful=self._hopeful)
         explainer = Explainer(fitter, frozenset(self.domain.coordinates) | {v.name for v in self.domain.variables})
         laws = explainer.level([(case.numbers, case.node) for case in cases], self.domain.coordinates)
         self._hopeful = fitter.hopeful
@@ -309,20 +321,22 @@ class Search:
         ``wrong`` are the points that refuted the earlier laws.
         """
         asked: set[str] = set()
+        patience = _SHORT  # until there are consecutive values, which show steps
         for _ in range(24):
             self.say("laws")
             if time.monotonic() > self.until:
                 raise OutOfTime
             cases = self._cases()
             try:
-                self.laws = self._laws_of(cases)
+                self.laws = self._laws_of(cases, patience=patience)
             except NoLawError as refused:
                 more = [name for name in refused.movers if name in self.domain.coordinates and name not in asked]
                 if refused.odd and self._limited(refused.odd, cases):
                     continue
-                if more:
+                if more or patience != _LONG:
                     asked.update(more)
                     self._dense(more)
+                    patience = _LONG
                     continue
                 if not refused.odd and (self._limited_by(wrong) if wrong else self._limited_by_trial(cases)):
                     continue
@@ -334,9 +348,14 @@ class Search:
 
     def _refusal(self, refused: NoLawError) -> NoLawError:
         hint = self._start_hint(refused.odd) if refused.odd else ""
-        small = [name for name in refused.movers if name in self.domain.counters]
-        if small:
+        starts = {variable.name: variable.start or _CHOICE + 1 for variable in self.domain.variables}
+        small = [name for name in starts if name in refused.movers and (name in self.domain.counters or starts[name] <= _CHOICE)]
+        if small and not hint:
             hint = f" If {' or '.join(small)} is a choice and not a size, hold it, as in derive(build, held={{{small[-1]!r}: ...}})."
+        if not hint and refused.movers and any(number in self.constants for number in _ROUNDED):
+            fresh = {formula.fresh: name for name, formula in self.domain.formulas.items()}
+            name = next(fresh.get(name, name) for name in refused.movers)
+            hint = f" If the build rounds {name} to a multiple, state this, as in derive(build, {name}='8*k'), or a larger multiple."
         return misfit(f"{str(refused).rstrip('.')}. No formula is guessed.{hint}", refused.movers, refused.odd)
 
     def _start_hint(self, odd: Sequence[Numbers]) -> str:
@@ -345,11 +364,16 @@ class Search:
         for limit in self._limits():
             sides = {(limit.holds(case.numbers), self._key(case.numbers) in keys) for case in self._cases()}
             if len(sides) == 2 and len({held for held, _ in sides}) == 2 and len({strange for _, strange in sides}) == 2:
-                return f" The build stores other tensors where {limit}: give start values for which this holds."
+                names = {*limit.small.names(), *limit.large.names()} if isinstance(limit, Demand) else set()
+                alone = [variable for variable in self.domain.variables if {variable.name} == names]
+                held = "".join(f", or hold it, as in derive(build, held={{{one.name!r}: {one.start}}})" for one in alone)
+                return f" The build stores other tensors where {limit}: give start values for which this holds{held}."
         return ""
 
     def _dense(self, names: Sequence[str]) -> None:
         """Build consecutive values of coordinates, which show steps."""
+        if not names:
+            return
         bases = list(islice(self._bases(), 2))
         for base in bases:
             for name in names:
@@ -357,8 +381,12 @@ class Search:
                 low = 1 if base is bases[0] else base[name]
                 for value in range(low, low + (top if base is bases[0] else top // 2)):
                     self.see(self.domain.moved(base, **{name: value}))
-        for _ in range(30):
-            self.see(self.domain.random(self.chance, 256, count=8))
+        for number in range(60):
+            point = self.domain.random(self.chance, 256, count=8)
+            if point is not None and number % 2:  # nothing is rounded where all sizes are multiples
+                wide = [name for name in self.domain.coordinates if name not in self.domain.counters]
+                point = self.domain.moved(point, **{name: _MULTIPLE * point[name] for name in wide})
+            self.see(point)
 
     def _demands(self) -> Iterator[Demand | Either]:
         """Yield the limits of sizes under which a model may be of one kind; the start values must be inside."""
@@ -496,7 +524,11 @@ class Search:
     def _deep(self) -> Iterator[Numbers]:
         """Yield points with many copies, if the build has not too many tensors there."""
         most = _MOST_SLOW_TENSORS if self.slow else _MOST_TENSORS
-        points = deep(self.domain, self.chance, [constant for constant in self.constants if constant <= most])
+        constants = [constant for constant in self.constants if constant <= most]
+        names = {variable.name for variable in self.domain.variables}
+        turns = [(set(law.count.names()) & names, set(law.step.names()) & names) for law in self.laws.copies() if law.step is not None]
+        pairs = sorted({pair for counts, steps in turns for pair in product(counts, steps) if pair[0] != pair[1]})
+        points = chain(deep(self.domain, self.chance, constants), turning(self.domain, self.chance, constants, pairs))
         yield from (numbers for numbers in points if self._tensors(numbers, most) < most)
 
     def _tensors(self, numbers: Numbers, most: int) -> int:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, permutations
 
 from paramsym.derive.law import Atom, Law
 from paramsym.derive.points import Points
 
 _LONGEST_PERIOD = 64
 _BASES = (2, 3, 4, 10)
+_NARROW = 64  # numbers of copies are at most so large
 _LARGEST_DIVISOR = 1 << 10
 _LARGEST_BOUND = 1 << 16
 
@@ -28,6 +29,10 @@ def candidates(points: Points, values: Sequence[int], moving: Sequence[str], con
         for kind in ("floor", "ceiling"):
             yield from ([_quotient(kind, name, below)] for name in names if name != below)
     yield from ([bound] for bound in _bounds(names))
+    # A size that moves no line may bound a few of the values.
+    wide = [name for name in dict.fromkeys((*moving, *points.free)) if max(numbers[name] for numbers in points.at) > _NARROW]
+    pairs = permutations(wide[:4], 2) if moving and moving[0] in wide else ()
+    yield from ([bound] for one, other in pairs for bound in _multiples(one, other))
     for below in names:
         yield from _over(points, values, [name for name in names if name != below], below)
     yield from ([atom] for name in moving for atom in _at_constants(name, constants))
@@ -41,7 +46,9 @@ def _over(points: Points, values: Sequence[int], above: Sequence[str], below: st
     if len(above) > 1:
         yield [_quotient("floor", name, below) for name in above[:3]]
     for minus in above:
-        lengths = [Atom("floor", Law.of(name).plus(Law.of(minus), -1), Law.of(below)) for name in above if name != minus]
+        ranges = [Law.of(name).plus(Law.of(minus), -1) for name in above if name != minus]
+        lengths = [Atom("floor", length, Law.of(below)) for length in ranges]
+        yield from ([Atom("floor", length.plus(-1), Law.of(below))] for length in ranges)
         yield from ([length] for length in lengths)
         yield from ([*pair] for pair in combinations(lengths, 2))
     for shift in (1, 2, -1):
@@ -70,6 +77,14 @@ def _bounds(names: Sequence[str]) -> Iterator[Atom]:
     for one, other, third in combinations(sorted(names), 3):
         yield Atom("min", _alone(Atom("min", Law.of(one), Law.of(other))), Law.of(third))
         yield Atom("max", _alone(Atom("max", Law.of(one), Law.of(other))), Law.of(third))
+
+
+def _multiples(one: str, other: str) -> Iterator[Atom]:
+    """Yield bounds of a multiple or a part of one number by another one: ``min(8*base, most)``."""
+    for power in range(1, 7):
+        multiple, part = Law(((Fraction(2**power), ((one, 1),)),)), _alone(_fixed("floor", one, 2**power))
+        for kind in ("min", "max"):
+            yield from (Atom(kind, inner, Law.of(other)) for inner in (multiple, part))
 
 
 def _alone(atom: Atom) -> Law:

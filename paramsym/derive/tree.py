@@ -1,106 +1,37 @@
-"""The laws of a whole model: its names, the numbers of copies, and the law of every axis."""
+"""Finds the laws of a whole model: its names, the numbers of copies, and the law of every axis."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from paramsym.derive.fit import Fitter, misfit
+from paramsym.derive.groups import Pattern, groups
 from paramsym.derive.law import Law
-from paramsym.derive.names import Node, blank, filled, numbers_in
-from paramsym.derive.observe import Kind, Seen
+from paramsym.derive.names import Node, blank, numbers_in
+from paramsym.derive.observe import Seen
 from paramsym.derive.partition import Partition, partitions
-from paramsym.derive.points import IN_NAME, Numbers, Points
+from paramsym.derive.points import BEFORE, IN_NAME, Numbers, Points
+from paramsym.derive.stages import Piece, gaps, repeats, stages, turns
+from paramsym.derive.structure import FROM_END, CopiesLaw, LeafLaw, LevelLaw, Place, indexed
 from paramsym.errors import NoLawError
 
 _INDICES = "ijkmnpqrst"
 _MOST_POINTS = 260  # the most points for the copies of a block
 _FEW = 2  # with fewer copies, the first is also the last
 _TRIED_EQUAL = 2  # the most divisions with equal copies
+_SPARSE = 2000  # the largest mean distance of the numbers of copies
+_TIED = 5  # copies that share tensors with others, of each result
 _TRIED = 6  # the most divisions of copies whose shapes depend on an index
-FROM_END = "~"
-"""The prefix of an index that counts the copies after this one."""
 
-
-Place: TypeAlias = "int | str"
-
-
-@dataclass(frozen=True)
-class LeafLaw:
-    """One tensor: a law per axis, and its facts. ``alias`` is the first name's pattern with its numbers."""
-
-    axes: tuple[Law, ...]
-    kind: Kind
-    trainable: bool
-    alias: tuple[str, tuple[Place, ...]] | None = None
-
-
-@dataclass(frozen=True)
-class CopiesLaw:
-    """Numbered copies: ``count`` from ``start``, with alternating blocks; ``index`` names their number if the blocks depend on it.
-
-    If blocks alternate, the index counts the copies of each block from 0.
-    """
-
-    blocks: tuple[LevelLaw, ...]
-    start: Law
-    count: Law
-    index: str
-
-
-@dataclass(frozen=True)
-class LevelLaw:
-    """A node of the laws: a tensor, and named and numbered nodes below."""
-
-    leaf: LeafLaw | None = None
-    members: tuple[tuple[str, LevelLaw | CopiesLaw], ...] = ()
-
-    def written(self, numbers: Numbers, prefix: str = "") -> Iterator[Seen]:
-        """Yield the tensors that the laws give at a point."""
-        if self.leaf is not None:
-            shape = tuple(int(axis.value(numbers)) for axis in self.leaf.axes)
-            alias = "" if self.leaf.alias is None else filled(self.leaf.alias[0], [_placed(p, numbers) for p in self.leaf.alias[1]])
-            yield Seen(prefix, shape, self.leaf.kind, self.leaf.trainable, alias)
-        dot = "." if prefix else ""
-        for name, member in self.members:
-            if isinstance(member, LevelLaw):
-                yield from member.written(numbers, prefix + dot + name)
-                continue
-            start, count = int(member.start.value(numbers)), int(member.count.value(numbers))
-            for position in range(count):
-                number, period = start + position, len(member.blocks)
-                inner = _indexed(numbers, member.index, number, (start, start + count), period)
-                block = member.blocks[position % period]
-                if name:
-                    yield from block.written(inner, prefix + dot + name.replace("{}", str(number)))
-                    continue
-                for leaf, law in block.members:
-                    assert isinstance(law, LevelLaw)  # noqa: S101 - a number at the end of a name has nothing below it
-                    yield from law.written(inner, prefix + dot + leaf.replace("{}", str(number)))
-
-    def laws(self) -> Iterator[tuple[str, Law]]:
-        """Yield every law with its name."""
-        yield from self._laws("")
-
-    def _laws(self, prefix: str) -> Iterator[tuple[str, Law]]:
-        if self.leaf is not None:
-            yield from ((prefix, axis) for axis in self.leaf.axes)
-        dot = "." if prefix else ""
-        for name, member in self.members:
-            if isinstance(member, LevelLaw):
-                yield from member._laws(prefix + dot + name)
-                continue
-            inner = prefix + dot + name
-            yield inner, member.count
-            yield inner, member.start
-            for block in member.blocks:
-                yield from block._laws(inner)
-
-
-def _placed(place: Place, numbers: Numbers) -> int:
-    return place if isinstance(place, int) else numbers[place]
+Rows: TypeAlias = "Sequence[tuple[Numbers, Mapping[int, Node]]]"
+"""The copies at each point, by their numbers."""
+Attempt: TypeAlias = "Callable[[Rows, tuple[str, ...], str, int], list[CopiesLaw]]"
+"""A way to divide copies."""
 
 
 @dataclass
@@ -130,7 +61,7 @@ class Explainer:
             self._everywhere(path, [n for n, _ in leaves], cases)
             leaf = self._leaf(leaves, free, path)
         members: list[tuple[str, LevelLaw | CopiesLaw]] = []
-        for pattern, steps in _groups(cases):
+        for pattern, steps in groups(cases):
             dot = "." if path else ""
             if pattern is None:
                 for step in steps:
@@ -174,12 +105,16 @@ class Explainer:
                 raise misfit(message, error.movers) from None
         return LeafLaw(tuple(axes), first.kind, first.trainable, _alias(cases, path) if first.alias_of else None)
 
+    def _index(self, depth: int) -> str:
+        return next(name for name in _INDICES[depth:] if name not in self.taken)
+
     def _copies(
         self, pattern: Pattern, cases: Sequence[tuple[Numbers, Node]], free: tuple[str, ...], path: str, depth: int
     ) -> list[CopiesLaw]:
         rows = [(numbers, pattern.entries(node)) for numbers, node in cases]
         held = [(numbers, entries) for numbers, entries in rows if entries]
-        refused: NoLawError | None = None
+        if any(max(entries) - min(entries) > _SPARSE * len(entries) for _, entries in held):
+            raise misfit(f"no law explains the numbers in the names of {path}, which are far apart.", free)
         found = list(partitions([entries for _, entries in held]))
         following = [partition for partition in found if not partition.constant]
         equal = [partition for partition in found if partition.constant]
@@ -189,19 +124,27 @@ class Explainer:
             message = f"{path} is of another kind with fewer than {_FEW} copies, as at {_shown(few[0])}."
             raise misfit(message, odd=few)
         # If copies of a kind are equal, no law of their number is needed, and a finer division has the same axes.
-        for partition in equal[:_TRIED_EQUAL] or following[:_TRIED]:
+        divided = [partial(self._divided, partition) for partition in equal[:_TRIED_EQUAL] or following[:_TRIED]]
+        refused: list[NoLawError] = []
+        ends = time.thread_time() + 2 * self.fitter.patience
+        attempts: list[Attempt] = [self._in_turns, *divided, self._in_stages] if equal else [self._in_turns, self._in_stages, *divided]
+        for attempt in attempts:
+            if attempt in divided and time.thread_time() > ends:
+                continue
             try:
-                return self._divided(partition, rows, free, path, depth)
+                return attempt(rows, free, path, depth)
             except NoLawError as error:
-                refused = refused or error
-        message = f"no law explains which copies of {path} exist."
-        raise refused or misfit(message, free, _of_another_kind(held))
+                refused.append(error)
+                if error.odd and attempt == self._in_stages:  # the stages are right for most sizes
+                    break
+        told = next((error for error in refused if error.odd), refused[min(len(refused) - 1, 1 if equal else 2)])
+        movers = tuple(dict.fromkeys(name for error in refused for name in error.movers))
+        raise misfit(str(told), movers, told.odd or _of_another_kind(held))
 
-    def _divided(
-        self, partition: Partition, rows: Sequence[tuple[Numbers, Mapping[int, Node]]], free: tuple[str, ...], path: str, depth: int
-    ) -> list[CopiesLaw]:
-        index = next(name for name in _INDICES[depth:] if name not in self.taken)
+    def _divided(self, partition: Partition, rows: Rows, free: tuple[str, ...], path: str, depth: int) -> list[CopiesLaw]:
+        index = self._index(depth)
         depth = max(depth, _INDICES.index(index)) + 1
+        single = partition.constant and not any(node.tied for _, entries in rows for node in entries.values())
         found: list[CopiesLaw] = []
         for run in partition.runs([entries for _, entries in rows]):
             start = self._number(
@@ -211,6 +154,7 @@ class Explainer:
                 [(numbers, bounds[1] - bounds[0] if bounds else 0) for (numbers, _), bounds in zip(rows, run.bounds, strict=True)],
                 free,
                 path,
+                rare=True,
             )
             if partition.first is not None and found:  # the rest after the first kind: layers - min(dense, layers)
                 count = self._number([(numbers, len(entries)) for numbers, entries in rows], free, path).plus(found[0].count, -1)
@@ -221,120 +165,95 @@ class Explainer:
                     if bounds is None:
                         continue
                     places = range(bounds[0] + turn, bounds[1], run.period)
-                    if partition.constant:
+                    if single:
                         inside.extend((numbers, entries[place]) for place in places[:1] if place in entries)
                     else:
                         inside.extend(
-                            (_indexed(numbers, index, place, bounds, run.period), entries[place]) for place in places if place in entries
+                            (indexed(numbers, index, place, bounds, run.period), entries[place]) for place in places if place in entries
                         )
-                free_here = free if partition.constant else (*free, index)
+                free_here = free if single else (*free, index)
                 blocks.append(self.level(_thinned(inside), free_here, path, depth) if inside else LevelLaw())
             found.append(CopiesLaw(tuple(blocks), start, count, index))
         return found
 
-    def _number(self, cases: Sequence[tuple[Numbers, int]], free: tuple[str, ...], path: str) -> Law:
+    def _in_turns(self, rows: Rows, free: tuple[str, ...], path: str, depth: int) -> list[CopiesLaw]:
+        """Return copies of two kinds, of which every k-th one is of one kind, where k follows a law."""
+        held = [(numbers, entries) for numbers, entries in rows if entries]
+        found = turns([entries for _, entries in held])
+        if found is None:
+            raise misfit(f"no law explains which copies of {path} exist.", free)
+        turn = self._number([(n, first) for (n, _), (first, _) in zip(held, found, strict=True) if first is not None], free, path)
+        step = self._number([(n, step) for (n, _), (_, step) in zip(held, found, strict=True) if step is not None], free, path)
+        start = self._number([(numbers, min(entries)) for numbers, entries in held], free, path)
+        alone = any(gaps(entries) for _, entries in held)  # then every other number has no copy
+        count = self._number([(n, len(entries) * (int(step.value(n)) if alone else 1)) for n, entries in rows], free, path)
+        law = CopiesLaw((), start, count, self._index(depth), turn, step)
+        kinds: tuple[list[tuple[Numbers, Node]], list[tuple[Numbers, Node]]] = ([], [])
+        odd: list[Numbers] = []
+        for numbers, entries in held:
+            for kind in (0, 1):
+                nodes = [(place, node) for place, node in entries.items() if (law.before(place, numbers) == place) == (kind == 0)]
+                kinds[kind].extend((law.placed(numbers, place), node) for place, node in nodes[:_TIED] if node.tied or place == nodes[0][0])
+                odd.extend(numbers for _ in nodes[:1] if len({node.whole for _, node in nodes}) > 1)
+        if odd:
+            raise misfit(f"no law explains the kinds of the copies of {path}, as at {_shown(odd[0])}.", free, odd)
+        inside = [self.level(_thinned(kind), (*free, law.index), path, _INDICES.index(law.index) + 1) for kind in kinds]
+        return [replace(law, blocks=tuple(inside))]
+
+    def _in_stages(self, rows: Rows, free: tuple[str, ...], path: str, depth: int) -> list[CopiesLaw]:
+        """Return copies in stages, each of which begins where a law says."""
+        refused: NoLawError | None = None
+        held = [(numbers, entries) for numbers, entries in rows if entries]
+        for series in stages([entries for _, entries in held]):
+            known = [(numbers, one) for (numbers, _), one in zip(held, series, strict=True) if one]
+            try:
+                return self._staged(rows, known, free, path, depth)
+            except NoLawError as error:
+                refused = refused or error
+        raise refused or misfit(f"no law explains which copies of {path} exist.", free)
+
+    def _staged(
+        self, rows: Rows, known: Sequence[tuple[Numbers, list[Piece]]], free: tuple[str, ...], path: str, depth: int
+    ) -> list[CopiesLaw]:
+        stages = []
+        for place, (*_, period) in enumerate(known[0][1]):
+            start, end = (self._number([(numbers, one[place][side]) for numbers, one in known], free, path) for side in (0, 1))
+            stages.append((start, end, period))
+        held = [(numbers, entries) for numbers, entries in rows if entries]
+        pieces = [[(int(start.value(n)), int(end.value(n)), period) for start, end, period in stages] for n, _ in held]
+        odd = [numbers for (numbers, entries), places in zip(held, pieces, strict=True) if not repeats(entries, places)]
+        if odd:
+            steady = all(bound.degree({}) == 0 for start, end, _ in stages for bound in (start, end)) or 2 * len(odd) > len(held)
+            message = f"no law explains where the {len(stages)} stages of {path} begin, as at {_shown(odd[0])}."
+            raise misfit(message, free, () if steady else odd)
+        found: list[CopiesLaw] = []
+        for stage, (start, end, period) in enumerate(stages):
+            blocks: list[LevelLaw] = []
+            for turn in range(period):
+                places = [(*case, one[stage][0] + turn, one[stage][1]) for case, one in zip(held, pieces, strict=True)]
+                inside = [(numbers, entries[place]) for numbers, entries, place, last in places if place < last and place in entries]
+                blocks.append(self.level(inside, free, path, depth) if inside else LevelLaw())
+            found.append(CopiesLaw(tuple(blocks), start, end.plus(start, -1), self._index(depth)))
+        return found
+
+    def _number(self, cases: Sequence[tuple[Numbers, int]], free: tuple[str, ...], path: str, *, rare: bool = False) -> Law:
+        """Return the law of a number; if it has two values, the points with the ``rare`` one may be an exception."""
         try:
             return self.fitter.fit(self.points([numbers for numbers, _ in cases], free), [number for _, number in cases])
         except NoLawError as error:
             message = f"the number of copies of {path}: {error}"
-            raise misfit(message, error.movers) from None
+            values = Counter(number for _, number in cases).most_common()
+            odd = [numbers for numbers, number in cases if number == values[1][0]] if rare and len(values) == 2 else []
+            raise misfit(message, error.movers, odd) from None
 
 
-def _of_another_kind(rows: Sequence[tuple[Numbers, Mapping[int, Node]]]) -> list[Numbers]:
+def _of_another_kind(rows: Rows) -> list[Numbers]:
     """Return the points of the rarer kinds, if all copies of each point are of one kind."""
     kinds = [{node.label for node in entries.values()} for _, entries in rows]
     if any(len(labels) != 1 for labels in kinds):
         return []
     usual = Counter(map(frozenset, kinds)).most_common(1)[0][0]
     return [numbers for (numbers, _), labels in zip(rows, kinds, strict=True) if labels != usual]
-
-
-@dataclass(frozen=True)
-class Pattern:
-    """Steps that differ in one number: {} in the step; an empty ``name`` means that tensor names end with the number."""
-
-    name: str
-    members: Mapping[str, tuple[str, int]]
-    """Each step with its inner name (empty except for tensors of an unnamed pattern) and its number."""
-
-    def entries(self, node: Node) -> dict[int, Node]:
-        """Return the node of each number."""
-        found: dict[int, Node] = {}
-        for step, inner in node.below.items():
-            if step not in self.members:
-                continue
-            name, number = self.members[step]
-            if self.name:
-                found[number] = inner
-            else:
-                found.setdefault(number, Node()).below[name] = inner
-        return dict(sorted(found.items()))
-
-
-def _groups(cases: Sequence[tuple[Numbers, Node]]) -> list[tuple[Pattern | None, list[str]]]:
-    """Group the steps below into literal ones and numbered copies, in the order of the largest tree."""
-    order: dict[str, None] = {}
-    for _, node in sorted(cases, key=lambda case: -len(case[1].below)):
-        order.update(dict.fromkeys(node.below))
-    by_pattern: dict[str, list[str]] = {}
-    for step in order:
-        by_pattern.setdefault(blank(step) if numbers_in(step) else step, []).append(step)
-    varying: dict[str, Pattern] = {}
-    for general, steps in by_pattern.items():
-        if "{}" in general and len({frozenset(step for step in steps if step in node.below) for _, node in cases}) > 1:
-            for pattern in _numbered(steps, cases):
-                varying |= dict.fromkeys(pattern.members, pattern)
-    tensors = {step: pattern for step, pattern in varying.items() if all(_is_leaf(node.below.get(step)) for _, node in cases)}
-    if tensors:
-        varying |= _joined(tensors)
-    groups: list[tuple[Pattern | None, list[str]]] = []
-    done: set[int] = set()
-    for step in order:
-        known = varying.get(step)
-        if known is None:
-            groups.append((None, [step]))
-        elif id(known) not in done:
-            done.add(id(known))
-            groups.append((known, list(known.members)))
-    return groups
-
-
-def _is_leaf(node: Node | None) -> bool:
-    return node is None or not node.below
-
-
-def _numbered(steps: Sequence[str], cases: Sequence[tuple[Numbers, Node]]) -> Iterator[Pattern]:
-    """Yield the patterns of steps that differ only in their numbers, with {} for the varying number."""
-    width = len(numbers_in(steps[0]))
-    place = width - 1
-    if width > 1:
-        sets = [[{numbers_in(step)[k] for step in steps if step in node.below} for _, node in cases] for k in range(width)]
-        moving = [k for k in range(width) if any(one != sets[k][0] for one in sets[k])]
-        place = moving[-1] if moving else place
-    groups: dict[str, dict[str, tuple[str, int]]] = {}
-    for step in steps:
-        numbers = list(numbers_in(step))
-        number = numbers[place]
-        shown: list[int | str] = [*numbers[:place], "{}", *numbers[place + 1 :]]
-        groups.setdefault(filled(blank(step), shown), {})[step] = ("", number)
-    for name, members in groups.items():
-        if len({frozenset(step for step in members if step in node.below) for _, node in cases}) > 1:
-            yield Pattern(name, members)
-
-
-def _joined(tensors: Mapping[str, Pattern]) -> dict[str, Pattern]:
-    """Join tensors with numbers at the ends of their names, such as torch's ``weight_ih_l0``, into copies of several tensors each."""
-    if len({id(pattern) for pattern in tensors.values()}) < 2:
-        return {}
-    joined = Pattern("", {step: (pattern.name, pattern.members[step][1]) for step, pattern in tensors.items()})
-    return dict.fromkeys(tensors, joined)
-
-
-def _indexed(numbers: Numbers, index: str, place: int, bounds: tuple[int, int], period: int) -> Numbers:
-    after = (bounds[1] - 1 - place) // period
-    if period == 1:
-        return {**numbers, index: place, FROM_END + index: after}
-    return {**numbers, index: (place - bounds[0]) // period, FROM_END + index: after, IN_NAME + index: place}
 
 
 def _thinned(cases: list[tuple[Numbers, Node]]) -> list[tuple[Numbers, Node]]:
@@ -354,8 +273,8 @@ def _alias(cases: Sequence[tuple[Numbers, Seen]], path: str) -> tuple[str, tuple
         same = [
             name
             for name in cases[0][0]
-            if (name.startswith(IN_NAME) or (name in _INDICES and IN_NAME + name not in cases[0][0]))
-            and all(case[name] == one[position] for (case, _), one in zip(cases, found, strict=True))
+            if (name.startswith((IN_NAME, BEFORE)) or (name in _INDICES and IN_NAME + name not in cases[0][0]))
+            and all(case.get(name) == one[position] for (case, _), one in zip(cases, found, strict=True))
         ]
         if not same:
             raise misfit(f"{path} is tied to {cases[0][1].alias_of} and, elsewhere, to another copy, which no index explains.")
@@ -364,4 +283,4 @@ def _alias(cases: Sequence[tuple[Numbers, Seen]], path: str) -> tuple[str, tuple
 
 
 def _shown(numbers: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in numbers.items() if not name.startswith((FROM_END, IN_NAME)))
+    return ", ".join(f"{name}={value}" for name, value in numbers.items() if not name.startswith((FROM_END, IN_NAME, BEFORE)))

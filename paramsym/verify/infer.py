@@ -153,6 +153,8 @@ class _Numbered:
         """
         beside: dict[tuple[str, int, tuple[Numbers, ...]], list[list[Template]]] = {}
         for runs, position in self._runs():
+            if any(run.numbers[position].label for run in runs):
+                continue
             around, step = runs[0].numbers, runs[0].numbers[position].step
             own = runs[0].form if step == 1 else runs[0].line.name  # alternating copies have separate numbers
             beside.setdefault((own, position, around[:position] + around[position + 1 :]), []).append(runs)

@@ -71,9 +71,13 @@ def equal_sizes(w: int = 16, v: int = 8) -> Shapes:
     return {"w": (w, v if w != v else 1)}
 
 
+def far_turns_stop(w: int = 16, n: int = 6, every: int = 2) -> Shapes:
+    return {f"l.{i}.{'a' if (i % every == 0 if every < 40 else i == 0) else 'b'}": (w,) for i in range(n)}
+
+
 WRONG_IF_FOUND = (
     rare_step, last_step, rounded_when_large, one_layer_differs, deep_ones_are_wide, far_layers_are_wide, at_one_ratio, one_residue,
-    three_equal_sizes, in_a_table, large_product, float_ratio, half_to_even,
+    three_equal_sizes, in_a_table, large_product, float_ratio, half_to_even, far_turns_stop,
 )  # fmt: skip
 
 

@@ -138,12 +138,13 @@ def test_words_are_strata_where_they_are_given() -> None:
 
 
 def test_a_size_that_chooses_is_held() -> None:
-    """A period is no law here: the refusal says how to hold it, and holding it gives the form for that value."""
+    """Three kinds in turn have no law here: the refusal says how to hold the period, and holding it gives the form for that value."""
 
     def build(width: int = 8, layers: int = 6, every: int = 3) -> Shapes:
-        return {f"l.{i}.{'wide' if i % every == 0 else 'narrow'}": (width, 2) for i in range(layers)}
+        kinds = {0: "wide", 1: "narrow"}
+        return {f"l.{i}.{kinds.get(i % every, 'other')}": (width, 2) for i in range(layers)}
 
-    with pytest.raises(NoLawError):
+    with pytest.raises(NoLawError, match=r"If layers or every is a choice and not a size, hold it"):
         ps.derive(build)
     form = ps.derive(build, held={"every": 3})
     assert form.at(width=5, layers=7).shapes() == build(5, 7, 3)

@@ -168,3 +168,47 @@ def test_shared_layers_are_counted_once() -> None:
         firsts = dict(zip(map(id, module.parameters()), dict(module.named_parameters()), strict=True))
         every = module.named_parameters(remove_duplicate=False)
         assert sized.tied == {name: firsts[id(tensor)] for name, tensor in every if firsts[id(tensor)] != name}
+
+
+class Groups(nn.Module):
+    """Layers in groups of equal weights, as in ALBERT: one block for each group, used several times in a row."""
+
+    def __init__(self, width: int = 16, inner: int = 24, layers: int = 6, groups: int = 2) -> None:
+        """Build it; the groups must divide the layers."""
+        super().__init__()
+        assert layers % groups == 0
+        blocks = [nn.Sequential(nn.Linear(width, inner), nn.ReLU(), nn.Linear(inner, width)) for _ in range(groups)]
+        self.layers = nn.ModuleList(blocks[number * groups // layers] for number in range(layers))
+
+
+class Twice(nn.Module):
+    """Each block twice in a row, as in MobileLLM."""
+
+    def __init__(self, width: int = 16, blocks: int = 3) -> None:
+        """Build it."""
+        super().__init__()
+        self.layers = nn.ModuleList(block for _ in range(blocks) for block in [nn.Linear(width, 3)] * 2)
+
+
+@pytest.mark.parametrize(
+    ("build", "params", "sizes"),
+    [
+        (
+            Groups,
+            "2*groups*inner*width + groups*inner + groups*width",
+            ({"layers": 12, "groups": 3}, {"layers": 5, "groups": 5}, {"layers": 7, "groups": 1}),
+        ),
+        (Twice, "3*blocks*width + 3*blocks", ({"blocks": 1}, {"blocks": 40})),
+    ],
+)
+def test_groups_of_layers_share_their_tensors(build: Any, params: str, sizes: tuple[dict[str, int], ...]) -> None:
+    """Every name, and which of them are one tensor."""
+    form = ps.derive(build, tests=40, seconds=120)
+    assert str(form.params) == params
+    for given in sizes:
+        module, sized = build(width=7, **given), form.at(width=7, **given, **({"inner": 24} if build is Groups else {}))
+        firsts = {id(tensor): name for name, tensor in module.named_parameters()}
+        every = module.named_parameters(remove_duplicate=False)
+        assert sized.tied == {name: firsts[id(tensor)] for name, tensor in every if firsts[id(tensor)] != name}
+        assert sized.shapes() == shapes(module)
+        assert sized.count == sum(parameter.numel() for parameter in module.parameters())
