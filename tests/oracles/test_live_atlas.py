@@ -308,6 +308,24 @@ def test_every_class_of_the_automatic_classes_is_read_or_refused_with_a_reason()
     assert len(set(mapped_classes())) > 1500
 
 
+MENTIONS = """
+import json
+from atlas_builder.__main__ import _DATA, _plain
+from atlas_builder.mentions import add
+record = _plain(_DATA / "lfm2.json.gz")
+found = {**record, "aliases": {}, "extra": {}, "mentioned": {}}
+add(found)
+print(json.dumps(found, sort_keys=True) == json.dumps(record, sort_keys=True), found["aliases"])
+"""
+
+
+def test_keys_of_older_releases_are_found_again() -> None:
+    """The documented command gives what the record has."""
+    same, _, aliases = printed_by(MENTIONS).partition(" ")
+    assert same == "True"
+    assert "'block_ff_dim': 'intermediate_size'" in aliases
+
+
 OLDER = json.loads((Path(__file__).parent / "older_configs.json").read_text(encoding="utf-8"))
 NOT_READ = ("bamba", "dbrx", "exaone4", "falconh1", "hunyuanmoe", "led", "musicgensmall", "nemotronh", "pixtral", "swinv2", "zamba2")
 """The files with a value for which no law was found."""
