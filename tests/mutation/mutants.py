@@ -20,13 +20,8 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 from mutmut.mutation.mutators import mutation_operators
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = {
-    "ledger": "paramsym/core/ledger.py",
-    "layer": "paramsym/core/layer.py",
-    "compose": "paramsym/core/compose.py",
-    "layers": "paramsym/layers/*.py",
-    "analysis": "paramsym/analysis/**/*.py",
-}
+ROOMS = ("core", "algebra", "program", "layers", "measure", "analysis", "verify", "derive", "atlas")
+"""The folders whose code decides a number."""
 
 
 @dataclass(frozen=True)
@@ -129,12 +124,12 @@ def _hash(text: str) -> str:
 
 def population() -> dict[str, list[Mutant]]:
     """Return all mutants, by file."""
-    files = {path: room for room, pattern in ROOMS.items() for path in sorted(ROOT.glob(pattern))}
+    files = {path: room for room in ROOMS for path in sorted((ROOT / "paramsym" / room).rglob("*.py"))}
     return {path.relative_to(ROOT).as_posix(): list(mutants_of(path, room)) for path, room in files.items()}
 
 
 def sample(mutants: dict[str, list[Mutant]], size: int, seed: int) -> list[Mutant]:
-    """Draw from every file in proportion to its mutants, but at least four of each file and forty of each room; sort by lot."""
+    """Draw from every file in proportion to its mutants, but at least two of each file and about forty of each room; sort by lot."""
 
     def lot(mutant: Mutant) -> str:
         return _hash(f"{seed} {mutant.key}")
@@ -143,6 +138,6 @@ def sample(mutants: dict[str, list[Mutant]], size: int, seed: int) -> list[Mutan
     files = Counter(found[0].room for found in mutants.values() if found)
     drawn: list[Mutant] = []
     for found in filter(None, mutants.values()):
-        share = max(4, 40 // files[found[0].room], round(size * len(found) / total))
+        share = max(2, 40 // files[found[0].room], round(size * len(found) / total))
         drawn += islice((mutant for mutant in sorted(found, key=lot) if mutant.differs), share)
     return sorted(drawn, key=lot)
