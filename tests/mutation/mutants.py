@@ -26,12 +26,15 @@ ROOMS = ("core", "algebra", "program", "layers", "measure", "analysis", "verify"
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change to one file, with the spans of lines around it, innermost first; ``of`` is the class whose definition it changes."""
+    """One change to one file, with the spans of lines around it, innermost first.
+
+    ``of`` is None inside a function; otherwise it is the class whose definition is changed, or empty.
+    """
 
     room: str
     path: str
     spans: tuple[tuple[int, int], ...]
-    of: str
+    of: str | None
     key: str
     module: cst.Module
     node: cst.CSTNode
@@ -79,8 +82,9 @@ class _Collector(cst.CSTVisitor):
     def __init__(self) -> None:
         super().__init__()
         self.spans: list[tuple[int, int]] = []
-        self.scopes: list[cst.ClassDef | cst.FunctionDef] = []
-        self.found: list[tuple[cst.CSTNode, cst.CSTNode, tuple[tuple[int, int], ...], str]] = []
+        self.bodies: set[cst.CSTNode] = set()
+        self.scopes: list[cst.CSTNode] = []
+        self.found: list[tuple[cst.CSTNode, cst.CSTNode, tuple[tuple[int, int], ...], str | None]] = []
 
     def on_visit(self, node: cst.CSTNode) -> bool:
         if _unseen(node):
@@ -88,9 +92,11 @@ class _Collector(cst.CSTVisitor):
         position = self.get_metadata(PositionProvider, node, None)
         self.spans.append((position.start.line, position.end.line) if position else self.spans[-1])
         inside = tuple(dict.fromkeys(reversed(self.spans)))
-        if isinstance(node, cst.ClassDef | cst.FunctionDef):
+        if isinstance(node, cst.FunctionDef):  # its decorators and defaults run outside it
+            self.bodies.add(node.body)
+        if isinstance(node, cst.ClassDef) or node in self.bodies:
             self.scopes.append(node)
-        of = self.scopes[-1].name.value if self.scopes and isinstance(self.scopes[-1], cst.ClassDef) else ""
+        of = "" if not self.scopes else self.scopes[-1].name.value if isinstance(self.scopes[-1], cst.ClassDef) else None
         for kind, operator in mutation_operators:
             if isinstance(node, kind):
                 self.found += ((node, changed, inside, of) for changed in operator(node))
