@@ -222,3 +222,9 @@ def test_constants_inside_floors_are_canonical() -> None:
     assert Polynomial.of(one).as_expr() == Polynomial.of(other).as_expr()
     for value in range(1, 12):
         assert Polynomial.of(one).as_expr().subs(n, value) == (value - 1) // 2
+
+
+def test_a_maximum_keeps_its_sign() -> None:
+    """G - H is -1: the larger of 1/(-1)**3 and 2/(-1)**3 is -1."""
+    value = Polynomial.of(Max(A / (G - H) ** 3, L / (G - H) ** 3)).as_expr()
+    assert value.subs({A: 1, L: 2, G: 1, H: 2}) == -1

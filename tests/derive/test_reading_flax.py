@@ -72,7 +72,7 @@ def test_a_linen_module_needs_its_tree() -> None:
         @linen.compact
         def __call__(self, x: Any) -> Any:
             x = linen.LayerNorm()(linen.Embed(7, 8)(x))
-            return linen.Dense(4)(linen.MultiHeadDotProductAttention(2)(x, x))
+            return linen.Dense(4)(linen.MultiHeadDotProductAttention(2, out_features=6)(x, x))
 
     net = Net()
     with pytest.raises(ArgumentError, match="contains no parameters"):
@@ -81,7 +81,7 @@ def test_a_linen_module_needs_its_tree() -> None:
     layer = ps.from_module(net, tree)
     assert isinstance(layer.part("MultiHeadDotProductAttention_0"), ps.MultiHeadAttention)
     assert isinstance(layer.part("Dense_0"), ps.Dense)
-    assert layer.count == 7 * 8 + 16 + 4 * 72 + 36
+    assert layer.count == 7 * 8 + 16 + 3 * 72 + (8 * 6 + 6) + (6 * 4 + 4)
 
 
 def test_derive_a_linen_model() -> None:

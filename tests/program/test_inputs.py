@@ -53,6 +53,8 @@ def test_errors_carry_the_path() -> None:
         ps.output_shape(ps.Sequential({"x": ps.Tied(inner, ())}), (1, 2))
     with pytest.raises(ShapeError, match=r"^Sequential: e, an Embedding"):
         ps.output_shape(ps.Sequential({"e": ps.EmbeddingBag(3, 4)}), (1, 2, 3))
+    with pytest.raises(ShapeError, match=r"^Sequential: x\.\{0\.\.3\}, a Dense, which was given \(1, 2\)"):
+        ps.output_shape(ps.Sequential({"x": ps.Repeat(Dense(3, 3), 4, used=2)}), (1, 2))
 
 
 ENDLESS: dict[str, Callable[[], object]] = {

@@ -121,3 +121,9 @@ def test_what_does_not_fit() -> None:
         with pytest.raises(ShapeError):
             ps.trace(layer(wrong), (2, 6, 4))
     assert ps.output_shape(layer(lambda x: pad(x, ((1, W),))), (B, S)) == (B, S + W + 1)
+
+
+def test_a_softmax_of_large_numbers() -> None:
+    """exp(1000) is no float; two equal numbers still have one half each."""
+    xp = imported("numpy")
+    assert ps.run(layer(softmax), {}, xp.array([1000.0, 1000.0, 0.0])).tolist() == [0.5, 0.5, 0]
