@@ -309,3 +309,9 @@ def test_a_count_without_a_closed_form_is_refused() -> None:
 
     with pytest.raises(NoLawError, match="every size follows a law"):
         ps.derive(build, tests=40)
+
+
+def test_a_width_with_a_quotient_and_a_least_value() -> None:
+    """The narrow layer of a squeeze and excitation has a sixteenth of the channels, and at least 8."""
+    form = ps.derive(lambda width=64: {"weight": (max(8, width // 16), width)}, tests=20)
+    assert [form.at(width=width).count for width in (1, 127, 144, 160)] == [8, 8 * 127, 9 * 144, 10 * 160]
