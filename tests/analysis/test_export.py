@@ -123,6 +123,11 @@ def test_a_real_spreadsheet_computes_it(tmp_path: Path) -> None:
         assert [row[2] for row in csv.reader(file) if len(row) > 2 and row[2]] == expected
 
 
+def test_a_spreadsheet_formula_without_sizes() -> None:
+    """3 * 4 + 4 parameters, and nothing to be checked."""
+    assert export(ps.Dense(3, 4), "spreadsheet").code == "=16"
+
+
 def test_names_that_a_spreadsheet_reads_as_cells() -> None:
     """H1 is a cell and R a row there: without being told where the size stands, another number would be taken."""
     for name in ("H1", "R", "c"):

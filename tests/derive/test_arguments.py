@@ -88,6 +88,7 @@ def test_letters_that_contradict_the_layer() -> None:
         with pytest.raises(ArgumentError):
             ps.generalise(layer, {12: name})
     assert ps.generalise(layer, {12: "H", 24: "mine"}) == ps.Dense(H, ps.dims("mine"))  # names instead of symbols
+    assert ps.generalise(ps.Dense(12, 24, bias=False), {12: "H"}) == ps.Dense(H, 24, bias=False)
     with pytest.raises(ArgumentError, match="letters are a mapping"):
         ps.generalise(layer, 12)  # type: ignore[arg-type]
 

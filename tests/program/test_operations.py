@@ -16,6 +16,7 @@ from paramsym.errors import ShapeError
 from paramsym.program import (
     Own,
     Value,
+    apply,
     best,
     copies,
     cumulate,
@@ -68,6 +69,7 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "cumulate": (lambda x: cumulate(x, 1), lambda _, x: x.cumsum(1)),
     "softmax": (lambda x: softmax(x, 1), lambda xp, x: xp.exp(x) / xp.exp(x).sum(1, keepdims=True)),
     "root mean square": (lambda x: normalise(x, "rms", -1, eps=0.5), lambda xp, x: x / xp.sqrt((x**2).mean(-1, keepdims=True) + 0.5)),
+    "squared relu": (lambda x: apply("relu_squared", x), lambda xp, x: xp.where(x > 0, x * x, 0)),
     "arithmetic": (lambda x: (1 - x) / 2 + x * x - 3 * -x, lambda _, x: (1 - x) / 2 + x * x + 3 * x),
     "best": (lambda x: best(x, 2), lambda xp, x: (-xp.sort(-x, -1)[..., :2], xp.argsort(-x, -1)[..., :2])),
 }
