@@ -321,3 +321,10 @@ def test_a_derivation_keeps_what_a_number_of_copies_may_make_zero() -> None:
     assert layer.at(n=0, H=6, A=2).count == 3
     many = ps.Repeat(Dense(floor(H / (ps.index("i") + 1)) + 1, 1, bias=False), 40, index=ps.index("i"))
     assert "floor(H/40)" in str(ps.explain(many, H))
+
+
+def test_markdown_says_why_before_each_formula() -> None:
+    """Numbered sentences, each with a formula below it."""
+    first, formula = explain(ps.MultiHeadAttention(H, A), A).to_markdown().split("\n\n")[1:3]
+    assert first.startswith("1. 1 tensor (in\\_proj\\_weight")
+    assert formula.startswith("   $$")

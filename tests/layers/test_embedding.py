@@ -90,3 +90,9 @@ def test_what_cannot_be() -> None:
         ps.Embedding(3, 4, padding_idx=0.5)  # type: ignore[arg-type]
     with pytest.raises(SizeError, match="num_embeddings is 0"):
         ps.Embedding(0, 4)
+
+
+def test_a_bag_is_one_row() -> None:
+    """2 bags of 4 indices each become 2 rows of the table's width."""
+    for mode in ("sum", "mean", "max"):
+        assert ps.output_shape(ps.EmbeddingBag(7, 3, mode=mode), (2, 4)) == (2, 3)

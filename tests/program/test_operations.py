@@ -122,6 +122,8 @@ def test_what_does_not_fit() -> None:
     ):
         with pytest.raises(ShapeError):
             ps.trace(layer(wrong), (2, 6, 4))
+    with pytest.raises(ShapeError, match=r"\(2, 3\) and \(2, 4\) cannot be joined along axis 0"):
+        ps.trace(layer(lambda x, y: join(x, y, axis=0)), (2, 3), (2, 4))
     assert ps.output_shape(layer(lambda x: pad(x, ((1, W),))), (B, S)) == (B, S + W + 1)
 
 
