@@ -316,3 +316,10 @@ def test_a_width_with_a_quotient_and_a_least_value() -> None:
     """The narrow layer of a squeeze and excitation has a sixteenth of the channels, and at least 8."""
     form = ps.derive(lambda width=64: {"weight": (max(8, width // 16), width)}, tests=20)
     assert [form.at(width=width).count for width in (1, 127, 144, 160)] == [8, 8 * 127, 9 * 144, 10 * 160]
+
+
+def test_a_limit_between_two_sizes() -> None:
+    """Where the first size is not the smaller one, the build stores other tensors."""
+    form = ps.derive(lambda small=4, large=9: {"w": (small, large)} if small < large else {"v": (large, large, small)}, tests=20)
+    assert "small + 1 <= large" in str(form.certificate)
+    assert form.at(small=4, large=5).count == 20
