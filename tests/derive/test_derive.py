@@ -323,3 +323,11 @@ def test_a_limit_between_two_sizes() -> None:
     form = ps.derive(lambda small=4, large=9: {"w": (small, large)} if small < large else {"v": (large, large, small)}, tests=20)
     assert "small + 1 <= large" in str(form.certificate)
     assert form.at(small=4, large=5).count == 20
+
+
+def test_sizes_in_lists_of_lists() -> None:
+    """Each number of a default is a size, named by its place; a size that follows from another one is none of its own."""
+    nested = ps.derive(lambda widths=((4, 6), (5,)): {"a": widths[0], "b": widths[1]}, tests=10)
+    assert str(nested.params) == "widths_0_0*widths_0_1 + widths_1_0"
+    following = ps.derive(lambda width=8, hidden=32: {"a": (width, hidden)}, hidden="4*width", tests=10)
+    assert [name for name, _ in following.sizes_taken] == ["width"]
