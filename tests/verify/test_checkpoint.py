@@ -246,7 +246,7 @@ def test_links_must_stay_in_their_folder(tmp_path: Path) -> None:
     inner = tmp_path / "inner"
     inner.mkdir()
     write(tmp_path / "secret.safetensors", {"weight": WEIGHT, "bias": BIAS})
-    refused(link(inner / "out.safetensors", tmp_path / "secret.safetensors"), "leaves its folder")
+    refused(link(inner / "out.safetensors", tmp_path / "secret.safetensors"), r"out\.safetensors.*leaves its folder")
     refused(link(inner / "nothing.safetensors", "nowhere"), "a link to nothing")
     refused(link(inner / "loop.safetensors", "loop.safetensors"), "cannot be read")
     refused(link(inner / "zero.safetensors", "/dev/zero"), "not a plain file|no such file")
