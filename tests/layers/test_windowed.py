@@ -13,6 +13,8 @@ from paramsym.errors import ShapeError
 def test_words_and_symbols() -> None:
     """Padding by a word needs no numbers; mirroring is checked once they are there."""
     assert ps.output_shape(ps.Conv1d(C, F, K, padding="same", padding_mode="reflect"), (B, C, W)) == (B, F, W)
+    spread = ps.ConvTranspose1d(C, F, K, stride=2, padding="same", output_padding=None, dialect="keras")
+    assert ps.output_shape(spread, (B, W, C)) == (B, 2 * W, F)
     assert ps.output_shape(ps.Conv1d(C, F, K, stride=2, padding="causal", dialect="keras"), (B, 2 * W, C)) == (B, W, F)
     with pytest.raises(ShapeError, match="reflect padding must be smaller than the input, which has 2"):
         ps.output_shape(ps.Conv1d(1, 1, 5, padding="same", padding_mode="reflect"), (1, 1, 2))
