@@ -28,6 +28,7 @@ def test_it_prints_variables_lattice_degrees_instances_and_versions() -> None:
         f"paramsym {ps.__version__}, sympy",
     ):
         assert words in text
+    assert f"paramsym {ps.__version__}, sympy" in text
     assert proof.instances == 9
     assert proof.compared == "tensors"
     assert "A in 1, 2, 3" in text
