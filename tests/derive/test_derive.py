@@ -332,9 +332,3 @@ def test_sizes_in_lists_of_lists() -> None:
     assert str(nested.params) == "widths_0_0*widths_0_1 + widths_1_0"
     following = ps.derive(lambda width=8, hidden=32: {"a": (width, hidden)}, hidden="4*width", tests=10)
     assert [name for name, _ in following.sizes_taken] == ["width"]
-
-
-def test_numbers_of_a_table_in_the_code() -> None:
-    """The constants of a build may stand in a dictionary outside of it."""
-    least = {"small": 37}
-    assert str(ps.derive(lambda width=64: {"w": (max(least["small"], width), 3)}, tests=10).params) == "3*Max(37, width)"
