@@ -205,3 +205,9 @@ def test_an_extent_that_is_no_size() -> None:
     """The argument is named with the place of the extent."""
     with pytest.raises(SizeError, match=r"^input_shape\[0\] is 0\.5"):
         checked_shape((0.5, 3))
+
+
+def test_a_size_that_no_map_has_is_no_stage() -> None:
+    """Only convolutions and poolings make maps: what a layer without weights makes of one is no map if its size is another one."""
+    table = ps.summary(Sequential(Conv2d(1, 2, 3), ps.Upsample(2)), (1, 1, 8, 8), stages=True)
+    assert [row[0] for row in table.rows] == ["6 x 6"]
