@@ -34,6 +34,9 @@ from paramsym.program import (
     softmax,
     take,
 )
+from paramsym.program.arithmetic import Combine
+from paramsym.program.graph import Work
+from paramsym.program.types import ArrayType
 
 
 def layer(forward: Callable[..., Any]) -> Layer:
@@ -131,3 +134,9 @@ def test_a_softmax_of_large_numbers() -> None:
     """exp(1000) is no float; two equal numbers still have one half each."""
     xp = imported("numpy")
     assert ps.run(layer(softmax), {}, xp.array([1000.0, 1000.0, 0.0])).tolist() == [0.5, 0.5, 0]
+
+
+def test_the_work_of_a_sum_has_its_name() -> None:
+    """Conventions choose by name and count entries: here 2 * 3 additions."""
+    matrix = ArrayType((2, 3))
+    assert Combine("add").work((matrix, matrix), (matrix,)) == (Work("add", (2, 3)),)
