@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from sympy import Expr, Integer, Symbol
+from sympy import Expr, Symbol
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
@@ -182,18 +182,14 @@ class Ledger(Tabular):
     @cached_property
     def stored(self) -> Expr:
         """Everything stored, expanded."""
-        return _whole(self.polynomial().as_expr())
+        return self.polynomial().as_expr()
 
     @cached_property
     def used(self) -> Expr:
         """Everything used per token, expanded."""
-        return _whole(self.polynomial("used").as_expr())
+        return self.polynomial("used").as_expr()
 
     @cached_property
     def trainable(self) -> Expr:
         """What is stored and trained, expanded."""
         return self.where(lambda line: line.trainable).stored
-
-
-def _whole(expression: Expr) -> Expr:
-    return Integer(expression) if isinstance(expression, int) else expression

@@ -110,11 +110,11 @@ def layer_at(layer: Layer, path: str) -> Layer:
     """
     if not isinstance(path, str):
         raise ArgumentError(f"{type(layer).__name__}.part() takes a dotted path, such as 'encoder.layer.3', not {quoted(path)}.")
-    return descend(layer, path.split(".") if path else [], path)
+    return descend(layer, path.split(".") if path else [])
 
 
-def descend(layer: Layer, steps: list[str], path: str) -> Layer:
-    """Return the layer at ``steps``, the rest of ``path``.
+def descend(layer: Layer, steps: list[str]) -> Layer:
+    """Return the layer at the steps of a path.
 
     Raises:
         UnknownNameError: an unknown step; the message lists the known ones.
@@ -125,7 +125,7 @@ def descend(layer: Layer, steps: list[str], path: str) -> Layer:
     for part in layer.own_parts:
         for inner, rest in _into(part, steps):
             try:
-                return descend(inner, rest, path)
+                return descend(inner, rest)
             except UnknownNameError as error:
                 if rest is not steps:  # another part may have a longer name: "model.layers" beside "model"
                     refused = refused or error

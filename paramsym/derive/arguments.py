@@ -19,7 +19,7 @@ _START = 8  # for a size without a default
 _LARGEST = 10**12  # more than any axis
 _MOST_TESTS = 10**9
 
-UNSAID: Any = type("Unsaid", (), {"__repr__": lambda _: "unsaid"})()
+UNSAID: Any = object()
 
 
 @dataclass(frozen=True)

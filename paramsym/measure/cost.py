@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -260,10 +261,10 @@ def _in_letters(root: Layer, sizes: Mapping[Symbol, Dim], inputs: tuple[tuple[Di
         found = {letter: extent for letter, extent in pairs if isinstance(letter, Symbol) and isinstance(extent, int)}
         if substitute(shapes, _placed({**sizes, **found})) == inputs:
             return shapes
-    letters: dict[Dim, list[Symbol]] = {}
+    letters: defaultdict[Dim, list[Symbol]] = defaultdict(list)
     for symbol, size in sizes.items():
-        letters.setdefault(size, []).append(symbol)
-    return tuple((*shape[:1], *(_only(letters.get(extent, []), extent) for extent in shape[1:])) for shape in inputs)
+        letters[size].append(symbol)
+    return tuple((*shape[:1], *(_only(letters[extent], extent) for extent in shape[1:])) for shape in inputs)
 
 
 def _placed(sizes: Mapping[Symbol, Any]) -> dict[Symbol, Expr]:

@@ -65,9 +65,7 @@ def flops(
     program = trace(layer, *inputs, past=past, **named)
     check_stated(program)
     shapes = tuple(one.sizes for one in program.input_types)
-    lines: list[Line] = []
-    if way != "backward":
-        lines += _counted(layer, forward(program), counting, shapes)
+    lines = [] if way == "backward" else _counted(layer, forward(program), counting, shapes)
     if way != "forward" and counting.backward == "derived":
         needs = tuple(input_gradients and one.kind == "float" for one in program.input_types)
         lines += _counted(layer, backward(program, needs), counting, shapes)

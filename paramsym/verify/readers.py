@@ -182,9 +182,7 @@ def _leaves(value: Any, name: str, depth: int) -> Iterator[tuple[str, Any]]:
     if depth > _DEEPEST:
         raise CheckpointError(f"the tree is more than {_DEEPEST} levels deep at {name[:80]!r}.")
     inner: Any = None
-    if hasattr(value, "shape"):
-        pass
-    elif isinstance(value, Mapping):
+    if isinstance(value, Mapping):
         inner = value.items()
     elif isinstance(value, list | tuple) and any(hasattr(item, "shape") or isinstance(item, Mapping) for item in value):
         inner = enumerate(value)

@@ -18,6 +18,7 @@ from paramsym.render.table import Letters
         ("megatron", ps.models.Gpt2(), r"12 l h^{2} + 13 l h + V h + s h + 2 h"),
         ("kaplan", ps.L * ps.Dense(H, H, bias=False), r"n_{\text{layer}} d_{\text{model}}^{2}"),
         ("vaswani", ps.FeedForward(H, F, bias=False), r"2 d_{\text{model}} d_{\text{ff}}"),
+        ("vaswani", ps.Embedding(V, H), r"V d_{\text{model}}"),
         ("vaswani", ps.Embedding(P, H), r"P d_{\text{model}}"),  # beside the paper's own V d_model
         ("megatron", ps.FeedForward(H, F, bias=False), "2 F h"),
         ("cs231n", ps.Conv2d(C, F, K), r"F^{2} D K + K"),

@@ -120,6 +120,13 @@ def test_sums_of_steps_are_written_out_where_the_number_is_known() -> None:
         term.sum_over(index, Polynomial.of(A), Polynomial.of(4))
 
 
+def test_remainders_are_added_up_by_periods() -> None:
+    """0 + 1 + 2 is repeated 333,333,333 times, and one 0 is left."""
+    index = Symbol("i", integer=True, positive=True)
+    total = Polynomial.of(Mod(index, 3)).sum_over(index, Polynomial.of(0), Polynomial.of(10**9))
+    assert total.constant == 3 * 333_333_333
+
+
 def test_quotients_stay_exact() -> None:
     """H/A times A is H, whether written plainly or as an exact quotient."""
     assert Polynomial.of(per(H, A)) == Polynomial.of(H / A)
@@ -222,3 +229,9 @@ def test_constants_inside_floors_are_canonical() -> None:
     assert Polynomial.of(one).as_expr() == Polynomial.of(other).as_expr()
     for value in range(1, 12):
         assert Polynomial.of(one).as_expr().subs(n, value) == (value - 1) // 2
+
+
+def test_a_maximum_keeps_its_sign() -> None:
+    """G - H is -1: the larger of 1/(-1)**3 and 2/(-1)**3 is -1."""
+    value = Polynomial.of(Max(A / (G - H) ** 3, L / (G - H) ** 3)).as_expr()
+    assert value.subs({A: 1, L: 2, G: 1, H: 2}) == -1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, strategies as st
 from sympy import Symbol
@@ -60,3 +62,9 @@ def test_any_string_gives_symbols_or_one_clear_error(names: str) -> None:
     except ParamsymError:
         return
     assert all(symbol.name.isidentifier() for symbol in (found if isinstance(found, tuple) else (found,)))
+
+
+def test_sources_are_cited_alike() -> None:
+    """Authors and year, and where it is in the paper; or what else a letter comes from."""
+    form = r"(([A-Z][a-z]+ et al\. \d{4})|Stanford CS231n)(, [a-z][\w .]+)*( \(there \w+\))?|reference configurations|usual"
+    assert [letter.source for letter in LETTERS if not re.fullmatch(form, letter.source)] == []

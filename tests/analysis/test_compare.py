@@ -8,6 +8,7 @@ from sympy import Integer, Rational, sqrt, symbols
 
 import paramsym as ps
 from paramsym import A, C, F, G, H, K, L, N, V, compare
+from paramsym.analysis.roles import by_role
 from paramsym.errors import ArgumentError, StructureError, UnknownNameError
 
 
@@ -228,3 +229,11 @@ def test_labels_of_the_users_own() -> None:
     for wrong in ("ab", ("a",), ("a", "a"), ("a", ""), (1, 2)):
         with pytest.raises(ArgumentError, match="wanted two different names"):
             compare(ps.Dense(H, F), ps.Dense(F, H), labels=wrong)  # type: ignore[arg-type]
+
+
+def test_an_attention_deep_inside_does_not_divide_a_model() -> None:
+    """A model is compared by its parts; only an attention itself, or what holds it directly, by projections."""
+    attention = ps.Block(query=ps.Dense(4, 4, bias=False), key=ps.Dense(4, 4, bias=False))
+    model = ps.Block(body=ps.Block(attention=attention), head=ps.Dense(4, 3, bias=False))
+    assert {role: amount.constant for role, amount in by_role(model.lines).items()} == {"attention": 32, "head": 12}
+    assert set(by_role(attention.lines)) == {"query", "key"}

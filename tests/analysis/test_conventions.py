@@ -103,3 +103,8 @@ def test_every_convention_says_what_it_counts_where_it_is_written_and_where_it_i
     listed = ps.conventions("all")
     assert all(one.counts and one.source and one.wrong for one in listed)
     assert {"causal", "torch-sdpa", "adamw", "gptq-g128", "zero-3", "h100"} <= set(listed.names)
+
+
+def test_the_terms_of_the_scaling_book() -> None:
+    """Its chapter on transformers counts 12BTDV for the vocabulary's matrix and the looked-up tokens."""
+    assert "12BTDV with the logits" in str(ps.conventions("work"))

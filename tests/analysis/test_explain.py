@@ -9,7 +9,7 @@ from sympy import Max, Symbol, floor
 
 import paramsym as ps
 from paramsym import A, Block, C, D, Dense, Embedding, F, G, H, L, LayerNorm, Repeat, S, V, cat, dims, explain, per
-from paramsym.analysis.derivation import Product
+from paramsym.analysis.derivation import Product, _product_lines
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.models import family_of, model_types
 from paramsym.render.widths import width as measured
@@ -321,3 +321,16 @@ def test_a_derivation_keeps_what_a_number_of_copies_may_make_zero() -> None:
     assert layer.at(n=0, H=6, A=2).count == 3
     many = ps.Repeat(Dense(floor(H / (ps.index("i") + 1)) + 1, 1, bias=False), 40, index=ps.index("i"))
     assert "floor(H/40)" in str(ps.explain(many, H))
+
+
+def test_markdown_says_why_before_each_formula() -> None:
+    """Numbered sentences, each with a formula below it."""
+    first, formula = explain(ps.MultiHeadAttention(H, A), A).to_markdown().split("\n\n")[1:3]
+    assert first.startswith("1. 1 tensor (in\\_proj\\_weight")
+    assert formula.startswith("   $$")
+
+
+def test_a_long_product_is_broken_before_a_dot() -> None:
+    """Each factor that no longer fits begins a line."""
+    assert _product_lines(r"a \cdot b", 0) == ["a", r"\quad \cdot b"]
+    assert _product_lines(r"a \cdot b", 100) == [r"a \cdot b"]

@@ -123,6 +123,20 @@ def test_a_real_spreadsheet_computes_it(tmp_path: Path) -> None:
         assert [row[2] for row in csv.reader(file) if len(row) > 2 and row[2]] == expected
 
 
+def test_no_layers_at_all() -> None:
+    """Without its layers a model has another program, for which the formula does not hold."""
+    scope: dict[str, Any] = {}
+    exec(str(export(ps.flops(ps.models.Gpt2(), (2, 8)))), scope)  # noqa: S102 - what we wrote
+    assert scope["cost"](A=2, H=8, L=1, P=8, V=8) > 0
+    with pytest.raises(ValueError, match="does not hold where L is 0"):
+        scope["cost"](A=2, H=8, L=0, P=8, V=8)
+
+
+def test_a_spreadsheet_formula_without_sizes() -> None:
+    """3 * 4 + 4 parameters, and nothing to be checked."""
+    assert export(ps.Dense(3, 4), "spreadsheet").code == "=16"
+
+
 def test_names_that_a_spreadsheet_reads_as_cells() -> None:
     """H1 is a cell and R a row there: without being told where the size stands, another number would be taken."""
     for name in ("H1", "R", "c"):

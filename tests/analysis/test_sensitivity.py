@@ -7,7 +7,7 @@ from sympy import Expr, Integer, Max, Mod, Rational, ceiling, floor
 
 import paramsym as ps
 from paramsym import A, C, F, H, K, L, V, W, per, sensitivity
-from paramsym.errors import ArgumentError, UnknownNameError
+from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 
 
 def test_one_more_layer() -> None:
@@ -137,3 +137,9 @@ def test_a_notebook_shows_the_formula() -> None:
 def test_a_part_is_a_sentence() -> None:
     """What a plain prompt shows of one part."""
     assert repr(sensitivity(ps.Dense(H, F), "H").parts[0]) == "weight: F*H, one more costs F"
+
+
+def test_a_size_that_is_no_whole_number() -> None:
+    """The value is named, with its type."""
+    with pytest.raises(SizeError, match=r"^1\.5 \(float\) is not a size; wanted a whole number\.$"):
+        sensitivity(H * L, "H", at={"H": 1.5})

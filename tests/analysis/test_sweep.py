@@ -78,7 +78,7 @@ def test_formats() -> None:
 def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
     """A bar on standard error, or a function of one's own."""
     sweep(H**2, {H: range(1, 50)}, progress=True)
-    assert "49/49" in capsys.readouterr().err
+    assert capsys.readouterr().err.endswith("] 49/49\n")
     seen: list[tuple[int, int]] = []
     sweep(H**2, {H: range(1, 70_000)}, progress=lambda done, total: seen.append((done, total)))
     assert seen == [(65_536, 69_999), (69_999, 69_999)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,13 @@ def test_a_question_about_a_shared_letter_is_answered() -> None:
     assert ps.explain(model, A).derivative == 6 * D * H  # gated queries: 2*A*D*H and A*D*H in each of two layers
     assert ps.explain(model, "num_attention_heads").symbol == A
     assert "num_hidden_layers is a number" in str(ps.explain(model, L))
+
+
+def test_consecutive_layers_of_one_kind_are_one_row() -> None:
+    """Three convolutions, two attentions and a convolution."""
+    kinds = ["conv", "conv", "conv", "full_attention", "full_attention", "conv"]
+    rows = ps.from_config({"model_type": "lfm2", "layer_types": kinds, "num_hidden_layers": 6}).table(depth=2).to_csv()
+    assert re.findall(r"^layers\S*?(?=,)", rows, re.MULTILINE) == ["layers.{0..2}", "layers.{3..4}", "layers.5"]
 
 
 def test_sizes_can_be_changed_and_other_structure_is_refused() -> None:

@@ -59,7 +59,7 @@ RECORD: dict[str, Any] = {
                 ["layers.#.n", "buffer", {"axes": [], "bounds": [1], "sets": [["all"]]}],
                 ["again", "tie", {"first": "w"}],
             ],
-            "unseen": [["bias", False, "heads", None]],
+            "unseen": [["bias", False, "heads", None], ["bias", True, "rate", 0.25]],
             "needs": [["heads", "hidden_size"]],
             "certificate": {"exact": 200},
         }
@@ -169,6 +169,7 @@ def test_a_missing_list_of_numbered_layers() -> None:
         ({"hidden_size": True}, "hidden_size is true"),
         ({"heads": 3}, "heads must divide hidden_size"),
         ({"bias": False, "heads": None}, "bias = false together with heads = null was not verified"),
+        ({"bias": True, "rate": 0.25}, "bias = true together with rate = 0.25 was not verified"),
         ({"kinds": ["c"]}, "kinds is"),
         ({"kinds": []}, "lists of 1 to 64 entries"),
         ({"rate": 2.0}, "numbers from 0 to 1"),

@@ -303,7 +303,8 @@ def test_damaged_records_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     record["defaults"][""] = [1000, 3, [224]]
     with pytest.raises(RecordError):
         checked(json.dumps(record).encode())
-    for damaged in ({}, {"modules": [], "aliases": {}, "refused": {}}, {"modules": {"x": 3}, "aliases": {}, "refused": {}}):
+    sound: dict[str, Any] = {"modules": {}, "aliases": {}, "refused": {}}
+    for damaged in ({}, {**sound, "modules": []}, {**sound, "refused": []}, {**sound, "modules": {"x": 3}}):
         timm_index.cache_clear()
         monkeypatch.setattr("paramsym.atlas.files.unpacked", lambda _, damaged=damaged: packed_text(damaged))
         with pytest.raises(RecordError):

@@ -293,3 +293,9 @@ def test_one_copy_split_off_from_one_leaves_none(edit: Callable[[ps.Layer], ps.L
         assert sized.shapes() == {name: shape for name, shape in stored.items() if name not in changed.tied}
         rows = [row[0] for row in overview(sized).rows]
         assert rows == list(plain.shapes())
+
+
+def test_a_frozen_tree_still_takes_one_path_for_each_token() -> None:
+    """Belcak and Wattenhofer 2023: a token uses one leaf of the tree, frozen or not."""
+    tree = ps.FastFeedForward(4, 4, 2)
+    assert tree.per_token is tree.freeze().per_token is True

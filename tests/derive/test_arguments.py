@@ -88,6 +88,7 @@ def test_letters_that_contradict_the_layer() -> None:
         with pytest.raises(ArgumentError):
             ps.generalise(layer, {12: name})
     assert ps.generalise(layer, {12: "H", 24: "mine"}) == ps.Dense(H, ps.dims("mine"))  # names instead of symbols
+    assert ps.generalise(ps.Dense(12, 24, bias=False), {12: "H"}) == ps.Dense(H, 24, bias=False)
     with pytest.raises(ArgumentError, match="letters are a mapping"):
         ps.generalise(layer, 12)  # type: ignore[arg-type]
 
@@ -103,3 +104,11 @@ def test_a_range_without_sizes_is_refused(sizes: range) -> None:
 def test_a_range_is_never_written_out(sizes: range) -> None:
     """A range may go down, and may have very many numbers."""
     assert ps.derive(lambda n: {"w": (n, 3)}, n=sizes).params == 3 * ps.dims("n")
+
+
+def test_a_number_with_two_meanings() -> None:
+    """Each meaning has a letter of its own."""
+    layer = ps.Conv1d(3, 3, 3, bias=False)
+    general = ps.generalise(layer, {("kernel", 3): "K", ("width", 3): "C"})
+    assert str(general.params) == "C**2*K"
+    assert general.at(K=3, C=3) == layer.at({})

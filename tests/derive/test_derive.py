@@ -89,6 +89,8 @@ def test_a_certificate_says_what_was_proved_and_what_was_tested() -> None:
     """A polynomial is proved under a degree bound; a floor is tested only; both say on what."""
     proved = ps.derive(factories.mixer).certificate
     assert (proved.degree, proved.stepping) == (2, ())
+    assert list(proved.versions) == ["paramsym", "sympy", "python"]
+    assert [row[0] for row in proved.table().rows][-2:] == ["built", "versions"]
     assert proved.fresh >= 200  # more where a law was found anew on the way
     assert proved.lattice == 21  # binomial(5 + 2, 2): the principal lattice of order 2 in five coordinates
     assert "all tensors, for every size in the domain" in str(proved)
@@ -310,3 +312,24 @@ def test_a_count_without_a_closed_form_is_refused() -> None:
 
     with pytest.raises(NoLawError, match="every size follows a law"):
         ps.derive(build, tests=40)
+
+
+def test_a_width_with_a_quotient_and_a_least_value() -> None:
+    """The narrow layer of a squeeze and excitation has a sixteenth of the channels, and at least 8."""
+    form = ps.derive(lambda width=64: {"weight": (max(8, width // 16), width)}, tests=20)
+    assert [form.at(width=width).count for width in (1, 127, 144, 160)] == [8, 8 * 127, 9 * 144, 10 * 160]
+
+
+def test_a_limit_between_two_sizes() -> None:
+    """Where the first size is not the smaller one, the build stores other tensors."""
+    form = ps.derive(lambda small=4, large=9: {"w": (small, large)} if small < large else {"v": (large, large, small)}, tests=20)
+    assert "small + 1 <= large" in str(form.certificate)
+    assert form.at(small=4, large=5).count == 20
+
+
+def test_sizes_in_lists_of_lists() -> None:
+    """Each number of a default is a size, named by its place; a size that follows from another one is none of its own."""
+    nested = ps.derive(lambda widths=((4, 6), (5,)): {"a": widths[0], "b": widths[1]}, tests=10)
+    assert str(nested.params) == "widths_0_0*widths_0_1 + widths_1_0"
+    following = ps.derive(lambda width=8, hidden=32: {"a": (width, hidden)}, hidden="4*width", tests=10)
+    assert [name for name, _ in following.sizes_taken] == ["width"]

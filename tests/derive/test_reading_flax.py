@@ -18,7 +18,6 @@ jax = imported("jax")
 linen = imported("flax.linen")
 nnx = imported("flax.nnx")
 SIZES = {"H": 8, "A": 2, "D": 4, "F": 6, "C": 4, "G": 2, "K": 3, "V": 10, "W": 5, "R": 2, "i": 5, "p": 3, "q": 2}
-GENERIC = {"Level", "Block"}
 
 
 @pytest.mark.parametrize("row", [row for row in nnx_rows() if not row.inside], ids=lambda row: f"{row.name}-{row.arguments}"[:80])
@@ -43,14 +42,16 @@ def test_an_nnx_module_of_ones_own() -> None:
             self.norm = nnx.LayerNorm(4, rngs=rngs)
             self.bn = nnx.BatchNorm(4, rngs=rngs)
             self.attention = nnx.MultiHeadAttention(2, 4, decode=False, rngs=rngs)
+            self.spread = nnx.ConvTranspose(4, 3, (2,), rngs=rngs)
             self.gate = nnx.Param(jax.numpy.zeros((2, 3)))
 
     layer = ps.from_module(Block(nnx.Rngs(0)))
     assert isinstance(layer.part("up"), ps.Dense)
     assert isinstance(layer.part("attention"), ps.MultiHeadAttention)
+    assert isinstance(layer.part("spread"), ps.ConvTranspose1d)
     assert layer.shapes()["gate"] == (2, 3)
     assert layer.shapes(buffers=True)["bn.mean"] == (4,)
-    assert layer.count == 12 + 4 + 8 + 8 + 6 + 4 * (16 + 4)
+    assert layer.count == 12 + 4 + 8 + 8 + 6 + 4 * (16 + 4) + (2 * 4 * 3 + 3)
 
 
 @pytest.mark.parametrize("row", [row for row in linen_rows() if not row.inside], ids=lambda row: f"{row.name}-{row.arguments}"[:80])
@@ -72,7 +73,7 @@ def test_a_linen_module_needs_its_tree() -> None:
         @linen.compact
         def __call__(self, x: Any) -> Any:
             x = linen.LayerNorm()(linen.Embed(7, 8)(x))
-            return linen.Dense(4)(linen.MultiHeadDotProductAttention(2)(x, x))
+            return linen.Dense(4)(linen.MultiHeadDotProductAttention(2, out_features=6)(x, x))
 
     net = Net()
     with pytest.raises(ArgumentError, match="contains no parameters"):
@@ -81,7 +82,7 @@ def test_a_linen_module_needs_its_tree() -> None:
     layer = ps.from_module(net, tree)
     assert isinstance(layer.part("MultiHeadDotProductAttention_0"), ps.MultiHeadAttention)
     assert isinstance(layer.part("Dense_0"), ps.Dense)
-    assert layer.count == 7 * 8 + 16 + 4 * 72 + 36
+    assert layer.count == 7 * 8 + 16 + 3 * 72 + (8 * 6 + 6) + (6 * 4 + 4)
 
 
 def test_derive_a_linen_model() -> None:

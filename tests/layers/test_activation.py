@@ -99,3 +99,10 @@ def test_what_cannot_be(name: str, options: dict[str, Any], error: type[Exceptio
     """Options are checked by type and value."""
     with pytest.raises(error, match=words):
         getattr(ps, name)(**options)
+
+
+def test_the_sparse_sigmoid() -> None:
+    """Keras: 0 up to -1, (x + 1)/2 between, 1 from 1 on."""
+    xp = imported("numpy")
+    x = xp.array([-2.0, -1.0, 0.0, 0.5, 3.0])
+    assert ps.run(ps.Activation("sparse_sigmoid"), {}, x).tolist() == [0, 0, 0.5, 0.75, 1]

@@ -127,3 +127,13 @@ def test_one_number_for_every_example() -> None:
     assert layer.output_shape((7, 64)) == (7,)
     with pytest.raises(ShapeError):
         layer.output_shape((7, 63))
+
+
+def test_examples_do_not_see_each_other() -> None:
+    """Two examples at once give what each gives alone: one of the head, one of a cluster."""
+    xp = imported("numpy")
+    layer, draw = ps.AdaptiveLogSoftmaxWithLoss(4, 6, [2]), xp.random.default_rng(0)
+    tensors = {name: draw.standard_normal(shape) for name, shape in layer.shapes().items()}
+    x, target = draw.standard_normal((2, 4)), xp.array([1, 5])
+    alone = [ps.run(layer, tensors, x[i : i + 1], target[i : i + 1])[0] for i in (0, 1)]
+    assert ps.run(layer, tensors, x, target).tolist() == pytest.approx(alone)

@@ -278,3 +278,19 @@ def test_flax_has_one_width_of_heads() -> None:
     assert ps.MultiHeadAttention(8, 2, value_head_dim=3, dialect="keras").shapes()["value.kernel"] == (8, 2, 3)
     with pytest.raises(ArgumentError, match="dialect='flax' has no value_head_dim"):
         ps.MultiHeadAttention(8, 2, value_head_dim=3, dialect="flax")
+
+
+def test_attention_along_two_axes() -> None:
+    """It is attention along one axis with the positions of both."""
+    xp = imported("numpy")
+    draw = xp.random.default_rng(0)
+    two, one = (ps.MultiHeadAttention(4, 2, dialect="keras", attention_axes=axes) for axes in ((1, 2), None))
+    tensors, x = {name: draw.standard_normal(shape) for name, shape in one.shapes().items()}, draw.standard_normal((2, 3, 5, 4))
+    expected = ps.run(one, tensors, x.reshape(2, 15, 4)).reshape(2, 3, 5, 4)
+    assert xp.allclose(ps.run(two, tensors, x), expected, rtol=1e-12)
+
+
+def test_norms_of_flax_have_the_width_of_a_head() -> None:
+    """``flax.linen.MultiHeadDotProductAttention(normalize_qk=True)``: 8 features in 2 heads of 4."""
+    shapes = ps.MultiHeadAttention(8, 2, dialect="flax", qk_norm="layer").shapes()
+    assert shapes["query_ln.scale"] == shapes["key_ln.scale"] == (4,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import count
 from typing import Any
 
@@ -149,3 +150,13 @@ def test_functions_are_keras_and_store_nothing(build: Any) -> None:
     """Other activations and the way back are refused outside of Keras, and so is an activation with weights."""
     with pytest.raises(ArgumentError, match=r"activation|go_backwards"):
         build()
+
+
+def test_the_state_of_an_lstm() -> None:
+    """Without weights all gates are 1/2: of the state 2, 1 is kept, and half of its tanh is put out."""
+    xp = imported("numpy")
+    cell = ps.LSTMCell(1, 1)
+    tensors = {name: xp.zeros(shape) for name, shape in cell.shapes().items()}
+    hidden, state = ps.run(cell, tensors, xp.array([[3.0]]), xp.array([[5.0]]), xp.array([[2.0]]))
+    assert state.tolist() == [[1]]
+    assert hidden.tolist() == [[pytest.approx(math.tanh(1) / 2)]]

@@ -65,3 +65,8 @@ def test_every_weight_is_used_at_every_place() -> None:
     """Connections: with a kernel of one, an LSTM's at each of 6*7 places and 3 steps."""
     layer = ps.ConvLSTM2d(5, 4, 1)
     assert ps.connections(layer, (1, 3, 6, 7, 5)) == 3 * 6 * 7 * ps.LSTM(5, 4, dialect="keras").params
+
+
+def test_names_of_flax() -> None:
+    """``linen.RNN(linen.ConvLSTMCell)`` stores the convolution of the input as ``ih``, and that of the state as ``hh``."""
+    assert list(ps.ConvLSTM1d(2, 3, 3, dialect="flax").shapes()) == ["cell.ih.kernel", "cell.ih.bias", "cell.hh.kernel", "cell.hh.bias"]

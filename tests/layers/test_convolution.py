@@ -173,3 +173,9 @@ def test_flax_pads_what_it_spreads() -> None:
     for padding, kernel, stride, length, dilation, wanted in ((1, 3, 2, 5, 1, 9), (2, 3, 1, 5, 2, 5), (0, 2, 3, 4, 1, 9)):
         layer = ps.ConvTranspose1d(3, 6, kernel, stride=stride, padding=padding, dilation=dilation, dialect="flax")
         assert layer.output_shape((1, length, 3)) == (1, wanted, 6)
+
+
+def test_flax_stores_kernels_in_two_orders() -> None:
+    """``flax.linen.ConvTranspose``: (size, in, out), or with ``transpose_kernel`` (size, out, in)."""
+    assert ps.ConvTranspose1d(3, 5, 2, dialect="flax").shapes()["kernel"] == (2, 3, 5)
+    assert ps.ConvTranspose1d(3, 5, 2, dialect="flax", transpose_kernel=True).shapes()["kernel"] == (2, 5, 3)

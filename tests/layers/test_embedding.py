@@ -90,3 +90,14 @@ def test_what_cannot_be() -> None:
         ps.Embedding(3, 4, padding_idx=0.5)  # type: ignore[arg-type]
     with pytest.raises(SizeError, match="num_embeddings is 0"):
         ps.Embedding(0, 4)
+
+
+def test_a_bag_is_one_row() -> None:
+    """2 bags of 4 indices each become 2 rows of the table's width."""
+    for mode in ("sum", "mean", "max"):
+        assert ps.output_shape(ps.EmbeddingBag(7, 3, mode=mode), (2, 4)) == (2, 3)
+
+
+def test_rows_that_are_shortened_are_a_region() -> None:
+    """The listing of the program names the layer that computes a row's length."""
+    assert "region embedding(" in str(ps.trace(ps.Embedding(5, 3, max_norm=1.0), (2,)))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -60,6 +63,14 @@ def test_two_unknown_widths_are_two_letters() -> None:
     with pytest.raises(SizeError, match="the letter of another open width"):
         net.at(in_features_2=ps.dims("in_features"))
     assert net.at(in_features=width, in_features_2=width).at(n=100).count == 100 * 12 + 12
+
+    @dataclass(frozen=True)
+    class Two(ps.Layer):
+        def parts(self) -> Iterator[ps.Part]:
+            yield ps.Part("a", ps.LazyDense(8))
+            yield ps.Part("b", ps.LazyDense(4))
+
+    assert Two().params == net.params
 
 
 def test_vgg_16() -> None:

@@ -13,7 +13,8 @@ from sympy import ceiling
 
 import paramsym as ps
 from paramsym import A, G, H, K, L, N, R, V
-from paramsym.errors import ArgumentError, DivisibilityError, SizeError
+from paramsym.errors import ArgumentError, DivisibilityError, ShapeError, SizeError
+from paramsym.layers.mamba import GatedGroupNorm
 
 few = settings(max_examples=20, deadline=None)
 small = st.integers(1, 6)
@@ -98,3 +99,9 @@ def test_wrong_input(build: Any, error: type[Exception], words: str) -> None:
     """One clear error when the layer is built, or when sizes are put in."""
     with pytest.raises(error, match=words):
         build()
+
+
+def test_the_width_of_a_gated_norm_is_checked() -> None:
+    """One entry could be repeated to the width of the weight, which is another layer."""
+    with pytest.raises(ShapeError, match="the last axis has 1 entries; wanted 4"):
+        ps.output_shape(GatedGroupNorm(4, 1), (1, 2, 1))

@@ -114,6 +114,8 @@ def test_what_cannot_be() -> None:
         ps.UnitNormalization("last")  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="axis has 2 entries and shape 1"):
         ps.Normalization((3,), axis=(1, 2))
+    with pytest.raises(ShapeError, match=r"axis is 3; \(1, 3\) has axes -2 to 1"):
+        ps.output_shape(ps.Normalization((3,), axis=(3,)), (1, 3))
 
 
 def test_channels_are_checked_where_torch_checks_them() -> None:
@@ -129,3 +131,10 @@ def test_channels_are_checked_where_torch_checks_them() -> None:
     assert uses(ps.SyncBatchNorm(4), (7, 4, 5)) == {"weight": 5, "bias": 5}
     for layer, places in ((ps.GroupNorm(2, 4), 5), (ps.InstanceNorm1d(4, affine=True), 5), (ps.BatchNorm1d(4), 5)):
         assert set(uses(layer, (7, 4, 5)).values()) == {places}
+
+
+def test_a_feature_without_variance() -> None:
+    """Keras divides by at least 1e-7 (``backend.epsilon()``), so that an entry equal to the mean gives 0."""
+    xp = imported("numpy")
+    statistics = {"mean": xp.array([3.0]), "variance": xp.array([0.0]), "count": xp.array(0)}
+    assert ps.run(ps.Normalization((1,)), statistics, xp.array([[3.0], [4.0]])).tolist() == [[0], [1e7]]

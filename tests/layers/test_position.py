@@ -121,3 +121,9 @@ def test_rows_beside_the_positions() -> None:
         layer = ps.SinusoidalPositions(10, 4, stored=stored, offset=2)
         assert layer.shapes(buffers=True) == {"weight": (12, 4)}
         assert [(line.role, line.trainable, line.buffer) for line in layer.lines] == [("table", False, stored == "buffer")]
+
+
+def test_rotary_positions_keep_the_axes() -> None:
+    """Rotation changes numbers, not shapes: with heads or without."""
+    for shape in ((1, 2, 4), (1, 2, 3, 4)):
+        assert ps.output_shape(ps.RotaryPositions(4), shape) == shape

@@ -93,3 +93,16 @@ def test_shared_blocks_keep_each_time() -> None:
     """A block that is stored once and used three times keeps its input three times, except the input itself."""
     shared = ps.Shared(ps.Dense(4, 4), 3)
     assert ps.activations(shared, (2, 4), input_gradients=True).total == 4 * 2 * (2 * 4)
+
+
+def test_a_cost_in_powers_of_a_letter() -> None:
+    """2 B H (H + 3) FLOPs, ordered by H."""
+    cost = ps.flops(ps.Sequential(ps.Dense(H, H, bias=False), ps.Dense(H, 3, bias=False)), (B, H))
+    assert cost.to_latex("collected", by="H") == "2 H^{2} B + 6 H B"
+    assert cost.to_latex("factored", by="H") == r"H \left(2 H B + 6 B\right)"
+
+
+def test_the_gradients_of_a_norm_are_one_kernel() -> None:
+    """The fvcore convention: 5 for each entry of a norm with a scale, forward and again backward."""
+    for way in ("forward", "backward"):
+        assert ps.flops(ps.LayerNorm(H), (B, S, H), way=way, convention="fvcore").total == 5 * B * S * H

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import count
 from random import Random
 from typing import Any
@@ -156,3 +157,16 @@ def test_statistics_of_places(name: str, arguments: tuple[Any, ...], behind: boo
     else:
         assert ps.receptive_field(ours) == (width,) * axes * behind
         assert width == (3 if behind else 1)
+
+
+def test_an_unknown_layer_after_a_flattened_map() -> None:
+    """Whatever it computes, it comes behind the map: the field of the map's entries is that of the convolution."""
+
+    @dataclass(frozen=True)
+    class Unknown(ps.Layer):
+        def output_shape(self, input_shape: Any) -> Any:
+            return (input_shape[0], 5)
+
+    convolution = Conv2d(1, 2, 3)
+    behind = Sequential(convolution, ps.Flatten(), Unknown())
+    assert ps.receptive_field(behind) == ps.receptive_field(convolution)

@@ -11,6 +11,7 @@ from sympy import Rational
 import paramsym as ps
 from paramsym import A, B, F, G, H, L, S, T
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
+from paramsym.measure.machines import MACHINES
 
 N = ps.dims("n")
 BLOCK = ps.Repeat(ps.TransformerEncoderLayer(H, A, F, batch_first=True), L)
@@ -142,6 +143,8 @@ def test_what_data_sharing_sends() -> None:
     for sharing, times in (("data", 2), ("zero-1", 2), ("zero-2", 2), ("zero-3", 3), ("fsdp", 3)):
         sent = ps.communication(LLAMA, sharing=sharing, devices=N).total
         assert (sent - 2 * times * weights * (1 - 1 / N)).expand() == 0
+    for stage in ("zero-1", "zero-2"):  # their reduction is a scattering, and the updated weights are gathered
+        assert "gradients scattered, weights gathered" in str(ps.communication(LLAMA, sharing=stage, devices=N))
     frozen = ps.Sequential(ps.Dense(4, 4), ps.Dense(4, 4)).freeze("0")
     assert ps.communication(frozen, (1, 4), devices=2, dtype="float32").total == 4 * 2 * 20 // 2
     assert ps.communication(frozen, (1, 4), sharing="fsdp", devices=2, dtype="float32").total == 4 * (3 + 2) * 20 // 2
@@ -176,3 +179,13 @@ def test_devices_are_a_size() -> None:
         sent.at(m=2)
     assert "sharings" in str(ps.conventions("sharings"))
     assert "h100" in ps.conventions("machines").names
+
+
+def test_machines_of_the_data_sheets() -> None:
+    """NVIDIA's data sheets: A100 80 GB SXM 312 TFLOPS and 2,039 GB/s, H100 SXM 989 and 3.35 TB/s, H200 SXM 989, 4.8 TB/s and 141 GB."""
+    found = {name: MACHINES[name] for name in ("a100", "h100", "h200")}
+    assert {name: (one.flops // 10**12, one.bandwidth // 10**6, one.memory // 10**9) for name, one in found.items()} == {
+        "a100": (312, 2_039_000, 80),
+        "h100": (989, 3_350_000, 80),
+        "h200": (989, 4_800_000, 141),
+    }

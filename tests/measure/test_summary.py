@@ -10,7 +10,8 @@ import pytest
 
 import paramsym as ps
 from paramsym import B, Conv2d, Dense, Embedding, Flatten, H, L, MaxPool2d, ReLU, S, Sequential, V
-from paramsym.errors import ShapeError
+from paramsym.errors import ShapeError, SizeError
+from paramsym.measure.walk import checked_shape
 
 NET = Sequential({"conv": Conv2d(1, 6, 5), "pool": MaxPool2d(2), "head": Sequential(Flatten(), Dense(864, 10))})
 
@@ -198,3 +199,15 @@ def test_stages_of_pooled_attention() -> None:
     sizes = ["8 x 56 x 56", "8 x 7 x 7", "8 x 56 x 56", "8 x 28 x 28", "8 x 14 x 14", "8 x 7 x 7", "1 x 1 x 1"]
     assert [row[0] for row in table.rows] == sizes
     assert table.rows[-2][2][1:] == (393, 768)
+
+
+def test_an_extent_that_is_no_size() -> None:
+    """The argument is named with the place of the extent."""
+    with pytest.raises(SizeError, match=r"^input_shape\[0\] is 0\.5"):
+        checked_shape((0.5, 3))
+
+
+def test_a_size_that_no_map_has_is_no_stage() -> None:
+    """Only convolutions and poolings make maps: what a layer without weights makes of one is no map if its size is another one."""
+    table = ps.summary(Sequential(Conv2d(1, 2, 3), ps.Upsample(2)), (1, 1, 8, 8), stages=True)
+    assert [row[0] for row in table.rows] == ["6 x 6"]

@@ -20,23 +20,21 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 from mutmut.mutation.mutators import mutation_operators
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = {
-    "ledger": "paramsym/core/ledger.py",
-    "layer": "paramsym/core/layer.py",
-    "compose": "paramsym/core/compose.py",
-    "layers": "paramsym/layers/*.py",
-    "analysis": "paramsym/analysis/**/*.py",
-}
+ROOMS = ("core", "algebra", "program", "layers", "measure", "analysis", "verify", "derive", "atlas")
+"""The folders whose code decides a number."""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change to one file, with the spans of lines around it, innermost first; ``of`` is the class whose definition it changes."""
+    """One change to one file, with the spans of lines around it, innermost first.
+
+    ``of`` is None inside a function; otherwise it is the class whose definition is changed, or empty.
+    """
 
     room: str
     path: str
     spans: tuple[tuple[int, int], ...]
-    of: str
+    of: str | None
     key: str
     module: cst.Module
     node: cst.CSTNode
@@ -84,8 +82,9 @@ class _Collector(cst.CSTVisitor):
     def __init__(self) -> None:
         super().__init__()
         self.spans: list[tuple[int, int]] = []
-        self.scopes: list[cst.ClassDef | cst.FunctionDef] = []
-        self.found: list[tuple[cst.CSTNode, cst.CSTNode, tuple[tuple[int, int], ...], str]] = []
+        self.bodies: set[cst.CSTNode] = set()
+        self.scopes: list[cst.CSTNode] = []
+        self.found: list[tuple[cst.CSTNode, cst.CSTNode, tuple[tuple[int, int], ...], str | None]] = []
 
     def on_visit(self, node: cst.CSTNode) -> bool:
         if _unseen(node):
@@ -93,9 +92,11 @@ class _Collector(cst.CSTVisitor):
         position = self.get_metadata(PositionProvider, node, None)
         self.spans.append((position.start.line, position.end.line) if position else self.spans[-1])
         inside = tuple(dict.fromkeys(reversed(self.spans)))
-        if isinstance(node, cst.ClassDef | cst.FunctionDef):
+        if isinstance(node, cst.FunctionDef):  # its decorators and defaults run outside it
+            self.bodies.add(node.body)
+        if isinstance(node, cst.ClassDef) or node in self.bodies:
             self.scopes.append(node)
-        of = self.scopes[-1].name.value if self.scopes and isinstance(self.scopes[-1], cst.ClassDef) else ""
+        of = "" if not self.scopes else self.scopes[-1].name.value if isinstance(self.scopes[-1], cst.ClassDef) else None
         for kind, operator in mutation_operators:
             if isinstance(node, kind):
                 self.found += ((node, changed, inside, of) for changed in operator(node))
@@ -129,12 +130,12 @@ def _hash(text: str) -> str:
 
 def population() -> dict[str, list[Mutant]]:
     """Return all mutants, by file."""
-    files = {path: room for room, pattern in ROOMS.items() for path in sorted(ROOT.glob(pattern))}
+    files = {path: room for room in ROOMS for path in sorted((ROOT / "paramsym" / room).rglob("*.py"))}
     return {path.relative_to(ROOT).as_posix(): list(mutants_of(path, room)) for path, room in files.items()}
 
 
 def sample(mutants: dict[str, list[Mutant]], size: int, seed: int) -> list[Mutant]:
-    """Draw from every file in proportion to its mutants, but at least four of each file and forty of each room; sort by lot."""
+    """Draw from every file in proportion to its mutants, but at least two of each file and about forty of each room; sort by lot."""
 
     def lot(mutant: Mutant) -> str:
         return _hash(f"{seed} {mutant.key}")
@@ -143,6 +144,6 @@ def sample(mutants: dict[str, list[Mutant]], size: int, seed: int) -> list[Mutan
     files = Counter(found[0].room for found in mutants.values() if found)
     drawn: list[Mutant] = []
     for found in filter(None, mutants.values()):
-        share = max(4, 40 // files[found[0].room], round(size * len(found) / total))
+        share = max(2, 40 // files[found[0].room], round(size * len(found) / total))
         drawn += islice((mutant for mutant in sorted(found, key=lot) if mutant.differs), share)
     return sorted(drawn, key=lot)

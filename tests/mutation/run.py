@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Collection, Iterable
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_file_location
@@ -46,6 +46,7 @@ NOT_HERE = (
 """Tests that read the source or start other interpreters: they cannot see a change made in this process."""
 MEMORY = 4 * 2**30
 """Bytes that a mutant may take."""
+CACHED = type(lru_cache(len))
 WORK = ROOT / ".mutation"
 hypothesis.settings.register_profile(
     "mutation",
@@ -78,6 +79,7 @@ class Watch:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterable[None]:
         """Count what runs during a test as the test's."""
+        forget()
         self.coverage.switch_context(item.nodeid)
         started = time.perf_counter()
         result = yield
@@ -89,6 +91,15 @@ class Watch:
         """Remember what fails without any mutant: it cannot notice one."""
         if report.failed:
             self.failed.add(report.nodeid)
+
+
+def forget() -> None:
+    """Empty the caches of paramsym, so that a test runs its lines although an earlier one has asked the same."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("paramsym"):
+            for cached in list(vars(module).values()):
+                if isinstance(cached, CACHED):
+                    cached.cache_clear()
 
 
 def watch() -> str:
@@ -114,22 +125,22 @@ class Covering:
         self.lines: dict[str, dict[int, list[str]]] = {}
 
     def tests(self, mutant: Mutant) -> list[str]:
-        """Return the tests of the innermost span that any test runs: the nearest first, then the short ones.
+        """Return the tests of the innermost span that any test runs, the nearest first, then the short ones; then the file's own tests.
 
-        The definition of a class runs when it is imported, not in a test: all tests of the file, after those with its name in brackets.
+        What is outside functions runs on import, not in a test: all tests of the file, first those that are named after the class.
         """
         if mutant.path not in self.lines:
             self.lines[mutant.path] = self.data.contexts_by_lineno(str(ROOT / mutant.path))
         lines = self.lines[mutant.path]
         named = {test for test in self.seconds if mutant.of and re.search(rf"\[(.*-)?{mutant.of}(-.*)?\]$", test)}
-        own = f"tests/{mutant.path.removeprefix('paramsym/')}".replace(Path(mutant.path).name, f"test_{Path(mutant.path).name}")
-        found: set[str] = set()
+        found = set(named)
         for first, last in mutant.spans:
             found |= {test for line in range(first, last + 1) for test in lines.get(line, ()) if test in self.seconds}
-            if found and not mutant.of:
+            if found and mutant.of is None:
                 break
-        near = named | {test for test in found if test.startswith((own, mutant.path))}
-        return sorted(found | named, key=lambda test: (test not in near, self.seconds[test]))
+        own = f"tests/{mutant.path.removeprefix('paramsym/')}".replace(Path(mutant.path).name, f"test_{Path(mutant.path).name}")
+        near = named | {test for test in self.seconds if test.startswith((own, mutant.path))}
+        return sorted(found | near, key=lambda test: (test not in found, test not in near, self.seconds[test]))
 
 
 # --- one mutant --------------------------------------------------------------------------------------------------------------------------

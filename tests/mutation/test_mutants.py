@@ -53,6 +53,11 @@ def test_the_spans_go_outwards(found: list[mutants.Mutant]) -> None:
     assert all(outer[0] <= inner[0] <= inner[1] <= outer[1] for inner, outer in zip(deepest.spans, deepest.spans[1:], strict=False))
 
 
+def test_what_runs_on_import_is_told_apart(found: list[mutants.Mutant]) -> None:
+    """A constant and a default run once, with the module, whichever test imports it; the body of a function runs in tests."""
+    assert {(mutant.spans[0][0], mutant.of) for mutant in found} == {(3, ""), (6, ""), (8, None)}
+
+
 def test_lots_are_drawn_once_and_for_all(found: list[mutants.Mutant], tmp_path: Path) -> None:
     """A change elsewhere in the file moves the lines, not the lots; another seed draws others."""
     (tmp_path / "two.py").write_text(TWO.replace("FACTOR: int", "OTHER = (1, 2)\nFACTOR: int"), encoding="utf-8")

@@ -12,6 +12,7 @@ import paramsym as ps
 from paramsym import B, H
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.program import Lent, Own, Value, compare, where
+from paramsym.program.constants import _slopes
 
 
 @dataclass(frozen=True)
@@ -76,3 +77,17 @@ def test_the_number_of_inputs_is_checked() -> None:
     """More inputs than a forward pass takes, or fewer than it needs, are an error of shapes."""
     with pytest.raises(ShapeError, match=r"wanted 1 to 3 inputs \(query, key, value\); found 4"):
         ps.output_shape(ps.MultiHeadAttention(4, 2), ((2, 3, 4),) * 4)
+
+
+def test_slopes_of_twelve_heads() -> None:
+    """Press et al. 2022, section 3: 1/2 to 1/256 for 8 heads, and every other slope of 16 heads for the rest."""
+    xp = imported("numpy")
+    expected = [2.0**-power for power in (1, 2, 3, 4, 5, 6, 7, 8, 0.5, 1.5, 2.5, 3.5)]
+    assert _slopes(xp, (12,)).tolist() == pytest.approx(expected)
+
+
+def test_what_a_choice_is_called() -> None:
+    """The listing says what stands in for the second array."""
+    listing = str(ps.trace(Chosen(3), (2, 3)))
+    assert "= where(" in listing
+    assert "= where, else -1.0(" in listing

@@ -33,6 +33,13 @@ def test_copies_that_change_the_shape_are_steps_of_their_own() -> None:
     assert [step.stored for step in shared] == [1, 0]
 
 
+def test_copies_take_what_the_part_takes() -> None:
+    """A Dense takes one input; copies that are chosen for each position also take weights and numbers."""
+    with pytest.raises(ShapeError, match="wanted one shape, for one input; found 2"):
+        ps.output_shape(ps.Repeat(Dense(3, 3), 4), ((1, 3), (1, 3)))
+    assert ps.output_shape(ps.Repeat(Dense(3, 3), 4, used=2), ((1, 3), (1, 2), (1, 2))) == (1, 3)
+
+
 def test_copies_by_number() -> None:
     """Blocks that depend on their number, alternate, or come in runs follow one another in order."""
     growing = ps.Repeat(Dense(i + 1, i + 2), 3, index=i)
@@ -53,6 +60,8 @@ def test_errors_carry_the_path() -> None:
         ps.output_shape(ps.Sequential({"x": ps.Tied(inner, ())}), (1, 2))
     with pytest.raises(ShapeError, match=r"^Sequential: e, an Embedding"):
         ps.output_shape(ps.Sequential({"e": ps.EmbeddingBag(3, 4)}), (1, 2, 3))
+    with pytest.raises(ShapeError, match=r"^Sequential: x\.\{0\.\.3\}, a Dense, which was given \(1, 2\)"):
+        ps.output_shape(ps.Sequential({"x": ps.Repeat(Dense(3, 3), 4, used=2)}), (1, 2))
 
 
 ENDLESS: dict[str, Callable[[], object]] = {

@@ -16,6 +16,7 @@ from paramsym.errors import ShapeError
 from paramsym.program import (
     Own,
     Value,
+    apply,
     best,
     copies,
     cumulate,
@@ -33,6 +34,9 @@ from paramsym.program import (
     softmax,
     take,
 )
+from paramsym.program.arithmetic import Combine
+from paramsym.program.graph import Work
+from paramsym.program.types import ArrayType
 
 
 def layer(forward: Callable[..., Any]) -> Layer:
@@ -68,6 +72,7 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "cumulate": (lambda x: cumulate(x, 1), lambda _, x: x.cumsum(1)),
     "softmax": (lambda x: softmax(x, 1), lambda xp, x: xp.exp(x) / xp.exp(x).sum(1, keepdims=True)),
     "root mean square": (lambda x: normalise(x, "rms", -1, eps=0.5), lambda xp, x: x / xp.sqrt((x**2).mean(-1, keepdims=True) + 0.5)),
+    "squared relu": (lambda x: apply("relu_squared", x), lambda xp, x: xp.where(x > 0, x * x, 0)),
     "arithmetic": (lambda x: (1 - x) / 2 + x * x - 3 * -x, lambda _, x: (1 - x) / 2 + x * x + 3 * x),
     "best": (lambda x: best(x, 2), lambda xp, x: (-xp.sort(-x, -1)[..., :2], xp.argsort(-x, -1)[..., :2])),
 }
@@ -120,4 +125,18 @@ def test_what_does_not_fit() -> None:
     ):
         with pytest.raises(ShapeError):
             ps.trace(layer(wrong), (2, 6, 4))
+    with pytest.raises(ShapeError, match=r"\(2, 3\) and \(2, 4\) cannot be joined along axis 0"):
+        ps.trace(layer(lambda x, y: join(x, y, axis=0)), (2, 3), (2, 4))
     assert ps.output_shape(layer(lambda x: pad(x, ((1, W),))), (B, S)) == (B, S + W + 1)
+
+
+def test_a_softmax_of_large_numbers() -> None:
+    """exp(1000) is no float; two equal numbers still have one half each."""
+    xp = imported("numpy")
+    assert ps.run(layer(softmax), {}, xp.array([1000.0, 1000.0, 0.0])).tolist() == [0.5, 0.5, 0]
+
+
+def test_the_work_of_a_sum_has_its_name() -> None:
+    """Conventions choose by name and count entries: here 2 * 3 additions."""
+    matrix = ArrayType((2, 3))
+    assert Combine("add").work((matrix, matrix), (matrix,)) == (Work("add", (2, 3)),)

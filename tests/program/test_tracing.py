@@ -14,7 +14,7 @@ import paramsym as ps
 from paramsym import B, Dense, F, H, L, S
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, NotYetError, ShapeError, StructureError
-from paramsym.program import Own, Value, apply, compare, contract, normalise, reduce
+from paramsym.program import Own, Value, apply, compare, contract, normalise, reduce, region
 
 
 def stated(forward: Any, **parts: Layer) -> Layer:
@@ -147,7 +147,8 @@ class TestWhatAForwardPassMayNotDo:
         [
             (lambda own, x: x @ own.weight, r"x @ y is not an operation of forward passes; write contract\("),
             (lambda _, x: x[0], r"write take\(x, axis, start, count\)"),
-            (lambda _, x: len(x), "write x.sizes"),
+            (lambda _, x: len(x), r"^len\(x\) is not an operation of forward passes; write x\.sizes"),
+            (lambda _, x: region("part", lambda _: 3, x), r"^the function returned 3 \(int\); wanted an array"),
             (lambda own, x: own.weight(x), r"write own\.name\(x\)"),
             (lambda _, x: x if x > 0 else -x, r'write compare\(x, "greater", 0\)'),
             (lambda _, x: x if x == 0 else -x, r'write compare\(x, "equal", 0\)'),

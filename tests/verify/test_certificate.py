@@ -18,8 +18,17 @@ def test_it_prints_variables_lattice_degrees_instances_and_versions() -> None:
     proof = certify(ps.MultiHeadAttention(H, A), lambda A, H: ps.MultiHeadAttention(H, A))
     assert isinstance(proof, Certificate)
     text = str(proof)
-    for words in ("MultiHeadAttention(H, A)", "4*H**2 + 4*H", "A, H", "H = A*h; A, h free", "2 in A, 2 in h", "every valid size", "sympy"):
+    for words in (
+        "MultiHeadAttention(H, A)",
+        "4*H**2 + 4*H",
+        "A, H",
+        "H = A*h; A, h free",
+        "2 in A, 2 in h",
+        "every valid size",
+        f"paramsym {ps.__version__}, sympy",
+    ):
         assert words in text
+    assert f"paramsym {ps.__version__}, sympy" in text
     assert proof.instances == 9
     assert proof.compared == "tensors"
     assert "A in 1, 2, 3" in text

@@ -61,11 +61,15 @@ def test_a_file_is_matched_by_its_header(tmp_path: Path) -> None:
 
 
 def test_any_single_file_in_a_folder_is_found(tmp_path: Path) -> None:
-    """An adapter, or whatever the only file is called."""
+    """The only file, whatever it is called, or the one with a usual name."""
     write(tmp_path / "tiny.safetensors", {"weight": WEIGHT, "bias": BIAS})
     assert ps.match(DENSE, tmp_path).ok
     write(tmp_path / "other.safetensors", {"weight": WEIGHT, "bias": BIAS})
     refused(tmp_path, "give the path of one file")
+    for usual in ("model.safetensors", "adapter_model.safetensors"):
+        write(tmp_path / usual, {"weight": WEIGHT, "bias": BIAS})
+        assert ps.match(DENSE, tmp_path).ok
+        (tmp_path / usual).unlink()
 
 
 def test_a_folder_without_files_says_so(tmp_path: Path) -> None:
@@ -242,7 +246,7 @@ def test_links_must_stay_in_their_folder(tmp_path: Path) -> None:
     inner = tmp_path / "inner"
     inner.mkdir()
     write(tmp_path / "secret.safetensors", {"weight": WEIGHT, "bias": BIAS})
-    refused(link(inner / "out.safetensors", tmp_path / "secret.safetensors"), "leaves its folder")
+    refused(link(inner / "out.safetensors", tmp_path / "secret.safetensors"), r"out\.safetensors.*leaves its folder")
     refused(link(inner / "nothing.safetensors", "nowhere"), "a link to nothing")
     refused(link(inner / "loop.safetensors", "loop.safetensors"), "cannot be read")
     refused(link(inner / "zero.safetensors", "/dev/zero"), "not a plain file|no such file")

@@ -402,3 +402,25 @@ def test_copies_of_another_stack_are_no_copies_of_this_one() -> None:
     model = ps.models.Beit(architecture="BeitForSemanticSegmentation", **kept)
     sizes = {symbol: {"n_c": 0, "A": 1, "K": 2}.get(symbol.name, 4) for symbol in model.symbols}
     assert ps.match(model, model.at(sizes).shapes()).ok
+
+
+def test_the_output_matrix_of_gpt_neox() -> None:
+    """GPT-NeoX is saved with its ``lm_head`` as ``embed_out``, as in the files of Pythia."""
+    model = ps.models.GptNeoX(architecture="GPTNeoXForCausalLM").at(V=7, H=8, L=1, A=2, F=3)
+    saved = {name.replace("lm_head.", "embed_out."): shape for name, shape in model.shapes().items()}
+    assert "embed_out.weight" in saved
+    assert ps.match(model, saved, rename="auto").ok
+
+
+def test_tensors_that_join_two() -> None:
+    """DINOv2's files hold gate and values of SwiGLU in one tensor, which the model has apart."""
+    sizes = {"hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 1, "image_size": 8, "patch_size": 4}
+    model = ps.from_config({"model_type": "dinov2", "use_swiglu_ffn": True, **sizes})
+    saved = {}
+    for name, shape in model.shapes().items():
+        if "gate_proj" in name:
+            saved[name.replace("gate_proj", "weights_in")] = (2 * shape[0], *shape[1:])
+        elif "up_proj" not in name:
+            saved[name.replace("down_proj", "weights_out")] = shape
+    assert len(saved) == len(model.shapes()) - 2
+    assert ps.match(model, saved, rename="auto").ok

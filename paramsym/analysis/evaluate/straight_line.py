@@ -49,7 +49,6 @@ class Broken(Exception):  # noqa: N818 - it never leaves the engine: what is rai
 
     def __init__(self, kind: Kind, left: int, right: int) -> None:
         """Keep the numbers; the message is made only if it is needed."""
-        super().__init__(kind, left, right)
         self.kind, self.left, self.right = kind, left, right
         self.asked: Condition | None = None
 

@@ -41,7 +41,7 @@ def test_symbols_and_names_are_the_same() -> None:
         ({"H": "768"}, SizeError, "whole number"),
         ({"H": None}, SizeError, "whole number"),
         ([1, 2], ArgumentError, "mapping"),
-        ("base", ArgumentError, r"put in with \.at"),
+        ("base", ArgumentError, r"not 'base'; a published size is put in with \.at"),
     ],
 )
 def test_wrong_sizes(given_sizes: Any, error: type[Exception], words: str) -> None:

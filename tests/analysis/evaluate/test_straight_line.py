@@ -15,6 +15,7 @@ from sympy import Integer, Max, Min, Mod, Symbol, ceiling, floor
 import paramsym as ps
 from paramsym import A, C, D, Dim, F, G, H, K, L, Layer, Tensor, W, evaluate, per
 from paramsym.algebra.size import at_most, divides
+from paramsym.analysis.evaluate.straight_line import bound
 from paramsym.errors import DivisibilityError, ParamsymError, SizeError
 
 WIDE = st.integers(1, 2**70)
@@ -180,3 +181,9 @@ def test_a_sum_of_thousands_of_quotients() -> None:
     assert [evaluate(layer, h=width) for width in (1, 7, 1999)] == [
         sum(2 * (width // (copy + 1) + 1) + 2 for copy in range(2000)) for width in (1, 7, 1999)
     ]
+
+
+def test_remainders_of_a_divisor_of_any_sign_have_no_bounds() -> None:
+    """1 % -2 is -1 in Python, which is no number from 0 to 2; divided by 1, 2 or 3, the remainder is 0, 1 or 2."""
+    assert bound("mod", (1, 5), (-2, 3)) is None
+    assert bound("mod", (1, 5), (1, 3)) == (0, 2)

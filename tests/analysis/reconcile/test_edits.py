@@ -100,3 +100,17 @@ def test_the_usual_mistake_costs_least() -> None:
         assert cost[f"{group} left out"] < cost[f"{group} counted twice"] < cost[f"{group} counted for one head only"] < 1.5
     assert cost["the matrices counted for one head only"] < cost["the matrices counted without the factor H"] < 1.5
     assert cost["the biases left out"] < cost["q left out"] < cost["the bias of q left out"] < cost["only q counted"]
+
+
+def test_tables_are_called_by_their_names() -> None:
+    """Two of three equal tables are neither matrices nor biases nor norms."""
+    layer = ps.Block(a=ps.Embedding(V, H), b=ps.Embedding(V, H), c=ps.Embedding(V, H)).at(V=7, H=4)
+    assert "a and b left out" in {edit.words for edit in edits(layer)}
+
+
+def test_names_of_several_layers_have_at_most_three_steps() -> None:
+    """Only four steps would tell the matrices of two blocks from that of the third one."""
+    third = ps.Block(b=ps.Block(c=ps.Dense(2, 2)))
+    names = {edit.words.split()[1] for edit in edits(ps.Block(x=ps.Block(a=third), y=ps.Block(a=third), z=third)) if "every" in edit.words}
+    assert "a" in names
+    assert max(name.count(".") for name in names) < 3

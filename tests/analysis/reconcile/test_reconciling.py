@@ -640,3 +640,15 @@ def test_shapes_under_another_prefix() -> None:
         found = ps.reconcile(model, {prefix + name: shape for name, shape in model.shapes().items()})
         assert "the same tensors" in str(found)
         assert ps.match(model, {prefix + name: shape for name, shape in model.shapes().items()}, rename="auto")
+
+
+def test_one_position_too_many() -> None:
+    """513 positions in place of 512, of width 8."""
+    model = ps.Block(positions=ps.Embedding(P, H), head=ps.Dense(H, 3)).at(P=512, H=8)
+    assert "P = 513 in place of 512, off by one" in str(ps.reconcile(model, 513 * 8 + 8 * 3 + 3))
+
+
+def test_a_rounded_claim_shows_the_value_of_each_term() -> None:
+    """BERT's encoder alone has 85,054,464 of 109,482,240 parameters, which is 85M rounded; the claim itself is 24,482,240 less."""
+    bert = ps.models.Bert().at("bert-base-uncased")
+    assert f"{85_054_464 - 109_482_240} = -H*(H + P + T + V + 3): only encoder counted" in str(ps.reconcile(bert, "85M"))
