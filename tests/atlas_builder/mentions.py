@@ -23,6 +23,7 @@ import transformers
 from atlas_builder.__main__ import _DATA, _plain
 from atlas_builder.reference import Reference, RefusedError, _owners_by_class, class_named, config_class_of
 from atlas_builder.starts import STARTS
+from transformers.configuration_utils import PreTrainedConfig
 
 from paramsym.atlas.files import recorded_types
 from paramsym.atlas.reading import known_to_all
@@ -40,9 +41,13 @@ _VALUES: tuple[Value, ...] = (
 )
 _NOTHING = "zz_no_such_key"
 _FEWEST = 4
+_BUILT: tuple[Value, ...] = (None, True, False, 0, 3, 0.5)
+_MODELS = ("modeling_utils.py", "modeling_layers.py", "modeling_rope_utils.py", "backbone_utils.py")
 _BASE, _LARGEST_BASE = "rope_theta", 1e15
 _ROTATION = (_BASE, "rope_parameters", "rope_scaling")
 """Keys of the frequencies of a rotation, on which no tensor in a file depends."""
+_SAVED = (*_ROTATION, "ignore_keys_at_rope_validation")
+"""Attributes of all configurations that a file may have."""
 _PYTHON = {"self", "cls", "kwargs", "args"}
 
 
@@ -98,6 +103,17 @@ _SHARED = ("configuration_utils.py", "modeling_rope_utils.py", "backbone_utils.p
 
 
 @cache
+def guarded_in(file: Path) -> frozenset[str]:
+    """Return the keys that a file asks of a configuration that may not have them: with ``getattr`` or ``hasattr``."""
+    return frozenset(
+        str(node.args[1].value)
+        for node in ast.walk(_tree(file))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"getattr", "hasattr"} and len(node.args) > 1
+        if _is_config(node.args[0]) and isinstance(node.args[1], ast.Constant)
+    )
+
+
+@cache
 def _common() -> frozenset[str]:
     """Return what the files read that all configurations share."""
     return frozenset().union(*(read_in(_HOME / name) for name in _SHARED if (_HOME / name).exists()))
@@ -123,7 +139,8 @@ class Mentions:
         """
         self.record, model_type = record, record["type"]
         self.config_class = config_class_of(model_type)
-        self.first = Reference(self.config_class, class_named(next(iter(record["classes"])), model_type))
+        self.references = [Reference(self.config_class, class_named(name, model_type)) for name in record["classes"]]
+        self.first = self.references[0]
         self.first.start = STARTS.get(model_type, {})
         config = self.config_class(**self.first.arguments(self.first.start))
         self.owners = {prefix: owner for owner, prefix in _owners_by_class(config) if prefix.rstrip(".") in {"", *record["inside"]}}
@@ -142,9 +159,9 @@ class Mentions:
             declaring = _files([owner, self.config_class])
             named = frozenset[str]().union(_common(), *map(named_in, declaring)) - _declared(owner)
             keys = [one for one in sorted(named) if prefix + one not in self.known and one not in _PYTHON and not known_to_all(one)]
-            keys = [one for one in keys if not callable(getattr(owner, one, None))]
+            refused = [one for one in keys if hasattr(PreTrainedConfig, one) and one not in _SAVED]  # how all configurations work
+            keys = [one for one in keys if one not in refused]
             quiet = self._split(prefix, keys)
-            refused: list[str] = []
             for word in keys:
                 if word in quiet:
                     continue
@@ -157,6 +174,41 @@ class Mentions:
                 else:
                     refused.append(word)
             self.mentioned[prefix.rstrip(".")] = refused
+        self._find_guarded()
+
+    def _find_guarded(self) -> None:
+        """Try the keys that model classes read if a configuration has them, in models."""
+        for one in self.references:
+            one.first()
+        homes = _files([*(one.model_class for one in self.references), *self.owners.values()])
+        files = [file for home in dict.fromkeys(file.parent for file in homes) for file in sorted(home.glob("modeling_*.py"))]
+        words = frozenset[str]().union(*map(guarded_in, [*files, *map(_HOME.joinpath, _MODELS)]))
+        for prefix, owner in self.owners.items():
+            keys = [
+                prefix + word for word in sorted(words - _declared(owner)) if prefix + word not in self.known and not known_to_all(word)
+            ]
+            keys = [key for key in keys if key not in self.extra and key.rpartition(".")[2] not in self.mentioned[prefix.rstrip(".")]]
+            if keys and not all(self._alike(keys, value) for value in _BUILT):
+                for key in keys:
+                    alike = [value for value in _BUILT if self._alike([key], value)]
+                    if alike and len(alike) < len(_BUILT):
+                        self.extra[key] = {"words": alike}
+                    elif not alike:
+                        self.mentioned[prefix.rstrip(".")].append(key.rpartition(".")[2])
+
+    def _alike(self, keys: Sequence[str], value: Value) -> bool:
+        """Whether every class is built with a value for these keys, and has the same tensors as without them."""
+        for base in self.bases:  # some references do not build an inner configuration that is given in part
+            plain = self._tensors(base)
+            if plain is not None:
+                return plain == self._tensors({**base, **dict.fromkeys(keys, value)})
+        return False
+
+    def _tensors(self, point: Mapping[str, Value]) -> list[Any] | None:
+        """Return the tensors of every class; None if one is not built."""
+        with suppress(RefusedError):
+            return [one.build(point).tensors for one in self.references]
+        return None
 
     def widen(self) -> None:
         """Accept what certainly changes no tensor: frequencies of rotations, types of inner configurations, some of their missing keys."""

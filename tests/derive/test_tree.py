@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from paramsym.derive.groups import _numbered
 from paramsym.derive.names import Node
 from paramsym.derive.observe import Seen
-from paramsym.derive.tree import _numbered, _thinned
+from paramsym.derive.tree import _thinned
 
 
 def test_many_points_are_thinned_evenly() -> None:
