@@ -115,7 +115,8 @@ def _is_unknown(key: str, value: Value, record: Mapping[str, Any], inside: froze
     if key in record.get("extra", {}):
         check_verified(key, record["extra"][key], value)
         return False
-    if last in USUAL or last in record.get("mentioned", {}).get(above, (last,)):
+    of_another = any(key in one["keys"] or key in one["free"] for one in record.get("classes", {}).values())
+    if of_another or last in USUAL or last in record.get("mentioned", {}).get(above, (last,)):
         raise OutsideError(f"the key {key[:60]!a} is not known{hint(key, known)}; its effect was not verified.")
     return True
 

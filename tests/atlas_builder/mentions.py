@@ -173,8 +173,12 @@ class Mentions:
                     self.extra[prefix + word] = {"words": usual}
                 else:
                     refused.append(word)
-            self.mentioned[prefix.rstrip(".")] = refused
+            self.mentioned[prefix.rstrip(".")] = refused + self._undecided(prefix, owner)
         self._find_guarded()
+
+    def _undecided(self, prefix: str, owner: type) -> list[str]:
+        """Return the declared keys that no class of the record has."""
+        return [word for word in sorted(_declared(owner)) if prefix + word not in self.known and not known_to_all(word)]
 
     def _find_guarded(self) -> None:
         """Try the keys that model classes read if a configuration has them, in models."""
@@ -184,16 +188,15 @@ class Mentions:
         files = [file for home in dict.fromkeys(file.parent for file in homes) for file in sorted(home.glob("modeling_*.py"))]
         words = frozenset[str]().union(*map(guarded_in, [*files, *map(_HOME.joinpath, _MODELS)]))
         for prefix, owner in self.owners.items():
-            keys = [
-                prefix + word for word in sorted(words - _declared(owner)) if prefix + word not in self.known and not known_to_all(word)
-            ]
-            keys = [key for key in keys if key not in self.extra and key.rpartition(".")[2] not in self.mentioned[prefix.rstrip(".")]]
+            new = words - _declared(owner) - {*self.mentioned[prefix.rstrip(".")]}
+            keys = [prefix + word for word in sorted(new) if prefix + word not in self.known and not known_to_all(word)]
             if keys and not all(self._alike(keys, value) for value in _BUILT):
                 for key in keys:
                     alike = [value for value in _BUILT if self._alike([key], value)]
                     if alike and len(alike) < len(_BUILT):
                         self.extra[key] = {"words": alike}
                     elif not alike:
+                        self.extra.pop(key, None)
                         self.mentioned[prefix.rstrip(".")].append(key.rpartition(".")[2])
 
     def _alike(self, keys: Sequence[str], value: Value) -> bool:
