@@ -94,7 +94,7 @@ class Sampler:
             for _ in range(rng.choice((1, 2, 4))):
                 prefix = rng.choice(("", *(f"{one}." for one in record["inside"])))
                 key = rng.choice(spelled) if spelled and rng.random() < 0.3 else prefix + rng.choice(_keys_of_all())
-                if key not in self.values and key.rpartition(".")[2] not in COMMON_KEYS:
+                if key not in {*self.values, *record["inside"]} and key.rpartition(".")[2] not in COMMON_KEYS:
                     found[key] = rng.choice(_OTHER_VALUES)
         return found
 
