@@ -212,13 +212,14 @@ and cancels in every sum.
 
 def _meaning(subject: Counted, symbol: Symbol) -> str:
     """Return the meaning of a shared letter, or the argument that holds another one."""
-    letter, argument = BY_NAME.get(symbol.name), holder(subject).argument_of(symbol)
+    letter, held = BY_NAME.get(symbol.name), holder(subject).argument_of(symbol)
+    argument = "" if held == symbol.name else held
     known = "" if letter is None or letter.symbol != symbol else letter.meaning
-    if known and argument not in {"", symbol.name}:
+    if known and argument:
         words = _telling(re.findall("[a-z]+", known))
         if ", or " in known or not any(one in other or other in one for one in words for other in _telling(argument.split("_"))):
             return argument
-    return known or ("" if argument == symbol.name else argument)
+    return known or argument
 
 
 def _telling(words: list[str]) -> list[str]:
