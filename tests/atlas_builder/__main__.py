@@ -29,7 +29,7 @@ from transformers.models.auto import modeling_auto
 import paramsym
 from paramsym.atlas.record import FORMAT, packed, parsed
 
-_DATA = Path(paramsym.__file__).parent / "atlas" / "data"
+DATA = Path(paramsym.__file__).parent / "atlas" / "data"
 
 
 def classes_of(model_type: str) -> list[str]:
@@ -69,7 +69,7 @@ def rebuild(model_type: str, name: str, seconds: int, into: Path, *, held: bool 
     with suppress(Exception):  # what fails is refused below
         class_named(name, model_type)  # imported here, once for all classes of a type
     file = into / f"{model_type}.json.gz"
-    record = _plain(file) if file.exists() else blank(model_type)
+    record = record_in(file) if file.exists() else blank(model_type)
     entries = parsed(file.read_bytes())["classes"] if file.exists() else {}
     order = list(dict.fromkeys([*classes_of(model_type), *entries]))
     held = held or stays_held(name, entries, order)
@@ -106,7 +106,7 @@ def rebuild(model_type: str, name: str, seconds: int, into: Path, *, held: bool 
     return f"{json.dumps(answer['entry']['certificate'])}" if "entry" in answer else f"refused: {answer['refused']}"
 
 
-def _plain(file: Path) -> dict[str, Any]:
+def record_in(file: Path) -> dict[str, Any]:
     import gzip
 
     found: dict[str, Any] = json.loads(gzip.decompress(file.read_bytes()))
@@ -128,14 +128,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m atlas_builder", description=__doc__)
     parser.add_argument("types", nargs="+", metavar="TYPE[:CLASS]")
     parser.add_argument("--seconds", type=int, default=40, help="processor time for each class")
-    parser.add_argument("--into", type=Path, default=_DATA, help="the directory of the records")
+    parser.add_argument("--into", type=Path, default=DATA, help="the directory of the records")
     parser.add_argument("--held", action="store_true", help="record the default alone, for classes of which no laws are found")
     parser.add_argument("--new", action="store_true", help="leave out classes that the records have or refuse")
     chosen = parser.parse_args(arguments)
     chosen.into.mkdir(parents=True, exist_ok=True)
     for model_type, name in wanted(chosen.types):
         file = chosen.into / f"{model_type}.json.gz"
-        if chosen.new and file.exists() and name in {**(record := _plain(file))["classes"], **record["refused"]}:
+        if chosen.new and file.exists() and name in {**(record := record_in(file))["classes"], **record["refused"]}:
             continue
         begun = time.monotonic()
         outcome = rebuild(model_type, name, chosen.seconds, chosen.into, held=chosen.held)

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import transformers
-from atlas_builder.__main__ import _DATA, _plain
-from atlas_builder.reference import Reference, RefusedError, _owners_by_class, class_named, config_class_of
+from atlas_builder.__main__ import DATA, record_in
+from atlas_builder.reference import Reference, RefusedError, class_named, config_class_of, owners_by_class
 from atlas_builder.starts import STARTS
 from transformers.configuration_utils import PreTrainedConfig
 
@@ -42,6 +42,7 @@ _VALUES: tuple[Value, ...] = (
 _NOTHING = "zz_no_such_key"
 _FEWEST = 4
 _BUILT: tuple[Value, ...] = (None, True, False, 0, 3, 0.5)
+_SHARED = ("configuration_utils.py", "modeling_rope_utils.py", "backbone_utils.py", "utils/backbone_utils.py")
 _MODELS = ("modeling_utils.py", "modeling_layers.py", "modeling_rope_utils.py", "backbone_utils.py")
 _BASE, _LARGEST_BASE = "rope_theta", 1e15
 _ROTATION = (_BASE, "rope_parameters", "rope_scaling")
@@ -99,9 +100,6 @@ def _is_config(node: ast.expr) -> bool:
     return bool(re.search(r"config|cfg|args", name))
 
 
-_SHARED = ("configuration_utils.py", "modeling_rope_utils.py", "backbone_utils.py", "utils/backbone_utils.py")
-
-
 @cache
 def guarded_in(file: Path) -> frozenset[str]:
     """Return the keys that a file asks of a configuration that may not have them: with ``getattr`` or ``hasattr``."""
@@ -143,7 +141,7 @@ class Mentions:
         self.first = self.references[0]
         self.first.start = STARTS.get(model_type, {})
         config = self.config_class(**self.first.arguments(self.first.start))
-        self.owners = {prefix: owner for owner, prefix in _owners_by_class(config) if prefix.rstrip(".") in {"", *record["inside"]}}
+        self.owners = {prefix: owner for owner, prefix in owners_by_class(config) if prefix.rstrip(".") in {"", *record["inside"]}}
         self.known = {key for one in record["classes"].values() for key in (*one["keys"], *one["free"])} | set(record["aliases"])
         self.soft = {key for key in self.known if all(_without_effect(one, key) for one in record["classes"].values())}
         alone = {**self.first.start, **self.first.inner()}
@@ -357,11 +355,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Look for the keys of the records that the command line names."""
     parser = argparse.ArgumentParser(prog="python -m atlas_builder.mentions", description=__doc__)
     parser.add_argument("types", nargs="+", metavar="TYPE")
-    parser.add_argument("--into", type=Path, default=_DATA, help="the directory of the records")
+    parser.add_argument("--into", type=Path, default=DATA, help="the directory of the records")
     chosen = parser.parse_args(arguments)
     for model_type in recorded_types() if chosen.types == ["all"] else chosen.types:
         file = chosen.into / f"{model_type}.json.gz"
-        record = _plain(file)
+        record = record_in(file)
         if not record["classes"]:
             continue
         if os.fork() == 0:  # memory and changed settings of the reference end with the type

@@ -175,7 +175,7 @@ class Reference:
         Every configuration has them, and no field declares them. A backbone that is given in part may have another default.
         """
         config = self.config_class(**self.arguments(self.start))
-        for owner, prefix in _owners_by_class(config):
+        for owner, prefix in owners_by_class(config):
             keys = [key for key in PROPERTIES if hasattr(owner, key)]
             beside = {f"{prefix}model_type": owner.model_type} if prefix else {}
             saved = [self._saved(one, prefix) for one in (self.start, {**self.start, **beside}) if keys]
@@ -190,7 +190,7 @@ class Reference:
         """
         config = self.config_class(**self.arguments(self.start))
         given: dict[str, Value] = {}
-        for owner, prefix in _owners_by_class(config):
+        for owner, prefix in owners_by_class(config):
             saved = self._saved(self.start, prefix) if prefix else {}
             key = next((key for key, value in saved.items() if isinstance(value, int)), None)
             if key is None:
@@ -215,14 +215,14 @@ class Reference:
     def whole(self, seen: Seen) -> dict[str, Value]:
         """Return the values of a model as its saved configuration has them, those behind the properties of backbones included."""
         found = {**seen.values, **{key: value for key, value in seen.point.items() if key not in seen.values}}
-        for _, prefix in _owners_by_class(self.config_class(**self.arguments(seen.point))):
+        for _, prefix in owners_by_class(self.config_class(**self.arguments(seen.point))):
             saved = self._saved(seen.point, prefix) if prefix else {}
             found |= {prefix + key: frozen_value(saved[key]) for key in PROPERTIES if key in saved}
         return found
 
     def settings_of_layers(self, points: Sequence[Mapping[str, Value]]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the keys of settings for single layers, with their domain, if all configurations save those of the layers of one kind."""
-        for _, prefix in _owners_by_class(self.config_class(**self.arguments(self.start))):
+        for _, prefix in owners_by_class(self.config_class(**self.arguments(self.start))):
             saved = self._saved(self.start, prefix)
             settings = list((saved.get(LAYERS) or {}).values())
             for key, kinds in saved.items() if settings and all(one == settings[0] for one in settings) else ():
@@ -319,7 +319,7 @@ class Reference:
         values = _values(config)
         owners = dict(_owners(config))
         by_class: dict[type, set[str]] = {}
-        for owner, prefix in _owners_by_class(config):
+        for owner, prefix in owners_by_class(config):
             by_class.setdefault(owner, set()).add(prefix)
         torch.arange = self.arange
         try:
@@ -353,11 +353,11 @@ def _owners(config: PreTrainedConfig, prefix: str = "") -> Iterator[tuple[int, s
             yield from _owners(value, f"{prefix}{key}.")
 
 
-def _owners_by_class(config: PreTrainedConfig, prefix: str = "") -> Iterator[tuple[type, str]]:
+def owners_by_class(config: PreTrainedConfig, prefix: str = "") -> Iterator[tuple[type, str]]:
     yield type(config), prefix
     for key, value in vars(config).items():
         if isinstance(value, PreTrainedConfig):
-            yield from _owners_by_class(value, f"{prefix}{key}.")
+            yield from owners_by_class(value, f"{prefix}{key}.")
 
 
 def flat(config: Any, prefix: str = "") -> Iterator[tuple[str, Value]]:

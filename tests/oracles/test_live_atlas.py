@@ -310,9 +310,9 @@ def test_every_class_of_the_automatic_classes_is_read_or_refused_with_a_reason()
 
 MENTIONS = """
 import json
-from atlas_builder.__main__ import _DATA, _plain
+from atlas_builder.__main__ import DATA, record_in
 from atlas_builder.mentions import add
-record = _plain(_DATA / "lfm2.json.gz")
+record = record_in(DATA / "lfm2.json.gz")
 found = {**record, "aliases": {}, "extra": {}, "mentioned": {}}
 add(found)
 print(json.dumps(found, sort_keys=True) == json.dumps(record, sort_keys=True), found["aliases"])
