@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any
 
 from sympy import Symbol
 
-from paramsym.algebra.size import Count, at_most, divides
+from paramsym.algebra.size import Count, Dim, at_most, divides
 from paramsym.algebra.symbols import dims
 from paramsym.atlas.diffusers import diffusers_keys, diffusers_type, is_of_diffusers
 from paramsym.atlas.domain import check_verified, largest
 from paramsym.atlas.expression import answer, tests_of
 from paramsym.atlas.files import DIFFUSERS, TIMM, diffusers_index, record_of
 from paramsym.atlas.letters import letter_names
-from paramsym.atlas.predicting import Row, rows_of
+from paramsym.atlas.predicting import Row, rows_of, sizes_of
 from paramsym.atlas.reading import check_together, hint, values_of
 from paramsym.atlas.structure import Builder, choices, letters_of
 from paramsym.atlas.timm import WRAPPERS, timm_keys, timm_record, timm_type, wrapped
@@ -84,6 +84,15 @@ class Recorded(Layer):
             listed = ", ".join(f"{name}={value}" for name, value in numbers.items())
             raise StructureError(f"with {listed} {self.architecture} stores other tensors; read a configuration with these values.")
 
+    @cached_property
+    def origin(self) -> tuple[Layer, dict[Symbol, Dim]]:
+        """The model in letters, made when first asked for, and their sizes; a model with letters is its own."""
+        if not self.numbers or not all(isinstance(number, int) for number in self.numbers):
+            return self, {}
+        shared = _shared(self._entry)
+        letters = tuple(dims(shared.get(name, name)) for name in self.names)
+        return replace(self, numbers=letters), dict(zip(letters, self.numbers, strict=True))
+
     def argument_of(self, symbol: Symbol) -> str:
         """Return the key of a letter; of a shared letter also if its key is a number in this model."""
         letters = {**dict(zip(self.names, self.numbers, strict=True)), **{one: dims(name) for one, name in _shared(self._entry).items()}}
@@ -95,12 +104,18 @@ class Recorded(Layer):
 
     def parts(self) -> Iterator[Part]:
         """The model, without a prefix."""
-        letters = dict(zip(self.names, self.numbers, strict=True))
-        yield Part("", Builder(self._rows, dict(self.values), letters).layer())
+        given = dict(zip(self.names, self.numbers, strict=True))
+        numbers = {name: one for name, one in given.items() if isinstance(one, int)}
+        letters = {name: one for name, one in given.items() if name not in numbers}
+        yield Part("", Builder(self._rows, _changed(dict(self.values), numbers), letters, self._made).layer())
 
     @property
     def _rows(self) -> tuple[Row, ...]:
         return _rows_of(self.model_type, self.architecture)
+
+    @property
+    def _made(self) -> dict[tuple[Any, ...], Any]:
+        return _made_of(self.model_type, self.architecture)
 
 
 def _name(key: str) -> str:
@@ -152,7 +167,7 @@ def _entry(name: str, value: Value, changed: Mapping[str, int]) -> Value:
 def _skeleton(rows: tuple[Row, ...], values: Mapping[str, Value]) -> Any:
     """Return the existing rows and the cases of their sizes, without the numbers of consecutive copies."""
     found = []
-    for choice in choices(rows, values):
+    for choice in choices(rows, values, sizes_of(values)):
         row = choice.row
         sets = [one if law != ["all"] else () for one, law in zip(choice.sets, row.sets, strict=True)]
         cases = [[answer(values, test) for test in tests_of(what)] for what in (*row.axes, *row.bounds)]
@@ -167,10 +182,10 @@ def _rows_of(model_type: str, architecture: str) -> tuple[Row, ...]:
 
 
 @lru_cache(maxsize=64)
-def _in_letters(model_type: str, name: str, values: tuple[tuple[str, Value], ...], letters: tuple[str, ...], exactly: str) -> Recorded:
-    del exactly  # distinguishes 1 and True, which are one key for the cache
-    shared = _shared(record_of(model_type)["classes"][name])
-    return Recorded(model_type, name, values, letters, tuple(dims(shared.get(letter, letter)) for letter in letters))
+def _made_of(model_type: str, architecture: str) -> dict[tuple[Any, ...], Any]:
+    """Return the parts that the models of a class have in common; the first model fills them in."""
+    del model_type, architecture
+    return {}
 
 
 def recorded(config: Mapping[str, Any], architecture: str | None) -> tuple[Layer, dict[str, str]]:
@@ -181,16 +196,11 @@ def recorded(config: Mapping[str, Any], architecture: str | None) -> tuple[Layer
     Raises:
         ConfigError: a class without a record, or a key or value for which the form was not verified.
     """
-    model: Layer
-    if config.get("model_type") in WRAPPERS:
-        inside, sizes, unknown = _lettered(wrapped(config, architecture), None)
-        model = Block(timm_model=inside)
-    else:
-        model, sizes, unknown = _lettered(config, architecture)
-    try:
-        return model.at(sizes) if sizes else model, unknown
-    except ParamsymError as error:
-        raise ConfigError(str(error)) from None
+    if config.get("model_type") not in WRAPPERS:
+        return _read(config, architecture)
+    inside, unknown = _read(wrapped(config, architecture), None)
+    letters, sizes = inside.origin
+    return Block(timm_model=letters).at(sizes), unknown
 
 
 def type_of(config: Mapping[str, Any], architecture: str | None = None) -> str:
@@ -202,8 +212,8 @@ def type_of(config: Mapping[str, Any], architecture: str | None = None) -> str:
     return found
 
 
-def _lettered(config: Mapping[str, Any], architecture: str | None) -> tuple[Recorded, dict[Count, int], dict[str, str]]:
-    """Return a model in letters, the number of each letter, and the keys that the reference does not read."""
+def _read(config: Mapping[str, Any], architecture: str | None) -> tuple[Recorded, dict[str, str]]:
+    """Return the model of a configuration, and the keys that the reference does not read."""
     model_type = type_of(config, architecture)
     if model_type.startswith(DIFFUSERS):
         architecture = model_type.split("/")[1]
@@ -212,11 +222,9 @@ def _lettered(config: Mapping[str, Any], architecture: str | None) -> tuple[Reco
     try:
         of_class = record["classes"][name]
         values, unknown = values_of(_as_keys(config, model_type, record), record, of_class)
-        rows = _rows_of(model_type, name)
-        letters = letters_of(rows, values)
-        known = tuple(sorted(values.items()))
-        model = _in_letters(model_type, name, known, tuple(letters), repr(known))
-        return model, dict(zip(model.numbers, letters.values(), strict=True)), {key: hint(key, of_class["keys"]) for key in unknown}
+        numbers = letters_of(_rows_of(model_type, name), values)
+        model = Recorded(model_type, name, tuple(sorted(values.items())), tuple(numbers), tuple(numbers.values()))
+        return model, {key: hint(key, of_class["keys"]) for key in unknown}
     except ParamsymError as error:
         library = next((prefix.rstrip("/") for prefix in (TIMM, DIFFUSERS) if model_type.startswith(prefix)), None)
         raise ConfigError(f"{name} of {library or f'the model type {model_type}'}: {error}") from None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from functools import cached_property
+from typing import Any, TypeVar
 
 from sympy import Expr, Rational, ceiling, floor
 
@@ -18,20 +19,26 @@ from paramsym.core.tied import Tied
 from paramsym.derive.levels import Held, Level
 
 Atom = Any
+_MOST_PARTS = 1 << 13
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, slots=True)
 class Choice:
-    """The choice of a configuration for one row: whether it exists, and the indices of each number."""
+    """The choice of a configuration for an existing row: the indices of each number."""
 
     row: Row
     sets: tuple[tuple[int, ...], ...]
 
+    def numbers(self, depth: int) -> Sequence[int]:
+        """Return the numbers of the copies that have the row, at a step of its template."""
+        step = self.row.template[depth]
+        return self.sets[self.row.places.index(depth)] if step == NUMBER else (int(step),)
 
-def choices(rows: Iterable[Row], values: Values) -> list[Choice]:
-    """Return the existing rows with their indices."""
-    found, size = [], sizes_of(values)
+
+def choices(rows: Iterable[Row], values: Values, size: Callable[[Any], int]) -> list[Choice]:
+    """Return the existing rows with their indices; ``size`` evaluates an expression."""
+    found = []
     for row in rows:
         if row.present(values):
             sets = tuple(tuple(one) for one in row.numbers(values, size))
@@ -51,14 +58,22 @@ def letters_of(rows: Sequence[Row], values: Values) -> dict[str, int]:
     found: dict[str, int] = {}
     fixed: set[str] = set()
     mixed = frozenset[tuple[str, ...]]().union(*(row.mixed for row in rows))
-    shared = {id(what): what for row in rows for what in (*row.axes, *row.bounds)}  # many rows share one expression
-    for what in shared.values():
+    for what in _each_once(what for row in rows for what in (*row.axes, *row.bounds)):
         _collect(what, values, found, fixed)
-    for row in rows:
-        for place, bound, one in zip(row.places, row.bounds, row.sets, strict=True):
-            if one != ["all"] or row.template[:place] in mixed or place == len(row.template) - 1:
-                _fix(bound, values, fixed)
+    deciding = (
+        bound
+        for row in rows
+        for place, bound, one in zip(row.places, row.bounds, row.sets, strict=True)
+        if one != ["all"] or row.template[:place] in mixed or place == len(row.template) - 1
+    )
+    for bound in _each_once(deciding):
+        _fix(bound, values, fixed)
     return {name: value for name, value in found.items() if name not in fixed}
+
+
+def _each_once(stated: Iterable[Any]) -> Iterable[Any]:
+    """Return the different expressions; many rows share one."""
+    return {id(what): what for what in stated}.values()
 
 
 def _collect(what: Any, values: Values, found: dict[str, int], fixed: set[str]) -> None:
@@ -222,142 +237,96 @@ def _combined(kind: str, a: Any, b: Any) -> Any:
 # The tree ----------------------------------------------------------------------------------------------------------------------
 
 
-class _Item(NamedTuple):
-    """One row during the walk through its template: the steps from the current one on, and the position of the next number."""
-
-    choice: Choice
-    steps: tuple[str, ...]
-    place: int = 0
-
-    @property
-    def numbers(self) -> Sequence[int]:
-        """The numbers of the copies that have the row."""
-        return self.choice.sets[self.place] if self.steps[0] == NUMBER else (int(self.steps[0]),)
-
-    def down(self) -> _Item:
-        return _Item(self.choice, self.steps[1:], self.place + (self.steps[0] == NUMBER))
-
-
 class Builder:
     """Builds the layer of a class at one configuration."""
 
-    def __init__(self, rows: Sequence[Row], values: Values, letters: Mapping[str, Count]) -> None:
-        """Choose the existing rows."""
-        self.sizes = Sizes(values, letters)
-        self.found = choices(rows, values)
-        self.shapes: dict[str, tuple[Count, ...]] = {}
+    def __init__(self, rows: Sequence[Row], values: Values, letters: Mapping[str, Count], made: dict[tuple[Any, ...], Any]) -> None:
+        """Choose the existing rows; the sizes of the ``letters`` are written in them. ``made`` holds the parts of earlier models."""
+        number = sizes_of(values)
+        self.size = Sizes(values, letters).size if letters else number
+        self.found = choices(rows, values, number)
         self.ties: dict[str, str] = {}
-        self.made: dict[tuple[Any, ...], Any] = {}
+        self.made = made
+        if len(made) > _MOST_PARTS:
+            made.clear()  # a key has the ids of parts, which its own layer keeps alive
 
     def layer(self) -> Layer:
         """Return the model."""
-        for choice in self.found:
-            if choice.row.kind != "tie":
-                self.shapes.setdefault(".".join(choice.row.template), tuple(self.sizes.size(axis) for axis in choice.row.axes))
-        model = self._level([_Item(choice, choice.row.template) for choice in self.found], "")
+        model = self._level(self.found, 0, "")
         return Tied(model, self.ties) if self.ties else model
 
-    def _level(self, items: Sequence[_Item], path: str) -> Level:
-        groups: dict[str, list[_Item]] = {}
-        for item in items:
-            groups.setdefault(item.steps[0], []).append(item)
-        copies = groups.get(NUMBER, [])
-        if any(len(item.steps) == 1 for item in copies):
-            groups = self._written_out(groups)
-        elif copies and any(step.isdigit() for step in groups):
-            groups = self._joined(groups) or self._written_out(groups)
-        leaves: list[tuple[str, Layer]] = []
-        inner: list[tuple[str, Layer]] = []
-        for step, group in groups.items():
+    @cached_property
+    def shapes(self) -> dict[str, tuple[Count, ...]]:
+        """The shape of each row that is not a tie, by template."""
+        found: dict[str, tuple[Count, ...]] = {}
+        for choice in self.found:
+            if choice.row.kind != "tie":
+                found.setdefault(".".join(choice.row.template), self._shape(choice.row))
+        return found
+
+    def _shape(self, row: Row) -> tuple[Count, ...]:
+        return tuple([self.size(axis) for axis in row.axes])
+
+    def _level(self, found: Sequence[Choice], depth: int, path: str) -> Level:
+        """Return the layer of rows whose templates have the same steps before ``depth``."""
+        leaves: dict[str, list[Choice]] = {}
+        inner: dict[str, list[Choice]] = {}
+        for choice in found:
+            template = choice.row.template
+            (leaves if len(template) == depth + 1 else inner).setdefault(template[depth], []).append(choice)
+        if NUMBER in leaves:
+            leaves, inner = _written_out(leaves, depth), _written_out(inner, depth)
+        elif NUMBER in inner and any(step.isdigit() for step in inner):
+            inner = _joined(inner) or _written_out(inner, depth)
+        below: list[tuple[str, Layer]] = [("", self._held(choice.row, step, path)) for step, group in leaves.items() for choice in group]
+        for step, group in inner.items():
             if step == NUMBER:
-                inner.extend(("", one) for one in self._copies(group, path))
-                continue
-            under = [item.down() for item in group if len(item.steps) > 1]
-            if len(under) < len(group):
-                leaves.extend(("", self._held(item, step, path)) for item in group if len(item.steps) == 1)
-            if under:
-                inner.append((step, self._level(under, f"{path}{step}.")))
-        below = (*leaves, *inner)
-        return self._once(tuple((step, id(layer)) for step, layer in below), lambda: Level(below))
+                below.extend(("", one) for one in self._copies(group, depth, path))
+            else:
+                below.append((step, self._level(group, depth + 1, f"{path}{step}.")))
+        return self._once(tuple([(step, id(layer)) for step, layer in below]), lambda: Level(tuple(below)))
 
     def _once(self, key: tuple[Any, ...], make: Callable[[], T]) -> T:
-        """Return the one layer of a key: many parts are alike, and each new layer is checked."""
+        """Return the one layer of a key: many parts are alike, in one model and in models of one class, and each new layer is checked."""
         if key not in self.made:
             self.made[key] = make()
         return self.made[key]
 
-    @staticmethod
-    def _written_out(groups: Mapping[str, list[_Item]]) -> dict[str, list[_Item]]:
-        """Return groups with the numbers of copies as plain names, in numeric order."""
-        found: dict[str, list[_Item]] = {}
-        for step, group in groups.items():
-            if step != NUMBER:
-                found.setdefault(step, []).extend(group)
-                continue
-            for item in group:
-                for index in item.choice.sets[item.place]:
-                    found.setdefault(str(index), []).append(item)
-        numbers = iter(sorted((step for step in found if step.isdigit()), key=int))
-        order = [next(numbers) if step.isdigit() else step for step in found]
-        return {step: found[step] for step in order}
-
-    @staticmethod
-    def _joined(groups: Mapping[str, list[_Item]]) -> dict[str, list[_Item]] | None:
-        """Return groups with the rows of single copies among those of all copies; None if other steps are between them."""
-        numbered = [n for n, step in enumerate(groups) if step == NUMBER or step.isdigit()]
-        if numbered[-1] - numbered[0] >= len(numbered):
-            return None
-        found: dict[str, list[_Item]] = {}
-        for step, group in groups.items():
-            found.setdefault(NUMBER if step.isdigit() else step, []).extend(group)
-        return found
-
-    def _copies(self, group: Sequence[_Item], path: str) -> Iterator[Layer]:
-        below = [item.down() for item in group]
-        if all(item.steps[0] == NUMBER and item.choice.row.sets[item.place] == ["all"] for item in group):
-            bound = group[0].choice.row.bounds[group[0].place]
-            yield Repeat(self._level(below, f"{path}{{}}."), self.sizes.size(bound), name="{}")
+    def _copies(self, group: Sequence[Choice], depth: int, path: str) -> Iterator[Layer]:
+        first = group[0].row
+        if all(choice.row.template[depth] == NUMBER and choice.row.sets[choice.row.places.index(depth)] == ["all"] for choice in group):
+            bound = first.bounds[first.places.index(depth)]
+            yield Repeat(self._level(group, depth + 1, f"{path}{{}}."), self.size(bound), name="{}")
             return
-        kinds: dict[int, list[_Item]] = {}
-        for item, under in zip(group, below, strict=True):
-            for index in item.numbers:
-                kinds.setdefault(index, []).append(under)
+        kinds: dict[int, list[Choice]] = {}
+        for choice in group:
+            for index in choice.numbers(depth):
+                kinds.setdefault(index, []).append(choice)
         runs: list[list[int]] = []
         for index in sorted(kinds):
             if runs and index == runs[-1][-1] + 1 and kinds[index] == kinds[runs[-1][0]]:
                 runs[-1].append(index)
             else:
                 runs.append([index])
-        built: list[tuple[list[_Item], Layer]] = []  # runs that alternate have equal copies, which are built once
+        built: list[tuple[list[Choice], Layer]] = []  # runs that alternate have equal copies, which are built once
         for run in runs:
             inside = kinds[run[0]]
-            if any(item.choice.row.kind == "tie" for item in inside):  # the first name of a tie can have the number of the copy
-                yield Level(tuple((str(index), self._level(inside, f"{path}{index}.")) for index in run))
+            if any(choice.row.kind == "tie" for choice in inside):  # the first name of a tie can have the number of the copy
+                yield Level(tuple((str(index), self._level(inside, depth + 1, f"{path}{index}.")) for index in run))
                 continue
-            layer = next((layer for items, layer in built if items == inside), None)
+            layer = next((layer for one, layer in built if one == inside), None)
             if layer is None:
-                layer = self._level(inside, f"{path}{{}}.")
+                layer = self._level(inside, depth + 1, f"{path}{{}}.")
                 built.append((inside, layer))
             yield Repeat(layer, len(run), start=run[0], name="{}")
 
-    def _held(self, item: _Item, step: str, path: str) -> Held:
-        row = item.choice.row
+    def _held(self, row: Row, step: str, path: str) -> Held:
         if row.kind != "tie":
-            shape = tuple(self.sizes.size(axis) for axis in row.axes)
             kind = "parameter" if row.kind == "frozen" else row.kind
-            return self._once((step, shape, row.kind), lambda: Held(step, shape, kind, frozen=row.kind == "frozen"))
-        first = self._first(row.first, path)
-        self.ties[path + step] = first
+            shape = self._shape(row)
+            return self._once((step, row.kind, shape), lambda: Held(step, shape, kind, frozen=row.kind == "frozen"))
+        self.ties[path + step] = _first(row.first, path)
         return Held(step, self._shape_of(row.first))
-
-    @staticmethod
-    def _first(template: str, path: str) -> str:
-        """Return the first name of a tie, with the numbers of the path for its own."""
-        numbers = [one for one in path.split(".") if one == "{}" or one.isdigit()]
-        steps = template.split(".")
-        wanted = steps.count(NUMBER)
-        found = iter(numbers[len(numbers) - wanted :])
-        return ".".join(next(found) if one == NUMBER else one for one in steps)
 
     def _shape_of(self, template: str) -> tuple[Count, ...]:
         if template in self.shapes:
@@ -371,3 +340,35 @@ class Builder:
             ):
                 return shape
         raise OutsideError(f"the tensor {template}, to which another is tied, does not exist.")
+
+
+def _written_out(groups: Mapping[str, list[Choice]], depth: int) -> dict[str, list[Choice]]:
+    """Return groups with the numbers of copies as plain names, in numeric order."""
+    found: dict[str, list[Choice]] = {}
+    for step, group in groups.items():
+        for choice in group:
+            for name in map(str, choice.numbers(depth)) if step == NUMBER else [step]:
+                found.setdefault(name, []).append(choice)
+    numbers = iter(sorted((step for step in found if step.isdigit()), key=int))
+    order = [next(numbers) if step.isdigit() else step for step in found]
+    return {step: found[step] for step in order}
+
+
+def _joined(groups: Mapping[str, list[Choice]]) -> dict[str, list[Choice]] | None:
+    """Return groups with the rows of single copies among those of all copies; None if other steps are between them."""
+    numbered = [n for n, step in enumerate(groups) if step == NUMBER or step.isdigit()]
+    if numbered[-1] - numbered[0] >= len(numbered):
+        return None
+    found: dict[str, list[Choice]] = {}
+    for step, group in groups.items():
+        found.setdefault(NUMBER if step.isdigit() else step, []).extend(group)
+    return found
+
+
+def _first(template: str, path: str) -> str:
+    """Return the first name of a tie, with the numbers of the path for its own."""
+    numbers = [one for one in path.split(".") if one == "{}" or one.isdigit()]
+    steps = template.split(".")
+    wanted = steps.count(NUMBER)
+    found = iter(numbers[len(numbers) - wanted :])
+    return ".".join(next(found) if one == NUMBER else one for one in steps)

@@ -37,7 +37,6 @@ from paramsym.core.tensor import Tensor, check_name
 from paramsym.core.ties import check_tied_shapes, frozen_under_any, resolve_ties
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError
 from paramsym.naming import described
-from paramsym.program.own import in_turn
 
 if TYPE_CHECKING:
     from paramsym.algebra.polynomial import Polynomial
@@ -168,6 +167,8 @@ class Layer:
             NotYetError: a layer without a forward pass.
         """
         if self.in_order:
+            from paramsym.program.own import in_turn  # a count needs no operations
+
             return in_turn(own, *along)
         raise unstated(self)
 

@@ -32,6 +32,8 @@ class Split(Around):
 def split(layer: Layer, paths: Iterable[str], ties: Mapping[str, str] | None = None) -> Layer:
     """Return the same layer with the numbered copies that the paths name split off; also the copies that ``ties`` pair with them."""
     known = dict.fromkeys(paths)
+    if not known:
+        return layer
     pairs = [pair for pair in {**layer.ties(), **(ties or {})}.items() if "{" in pair[0]]
     waiting = [*known] if pairs else []
     while waiting:

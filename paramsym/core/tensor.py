@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sympy import Symbol
@@ -51,26 +52,31 @@ class Tensor:
         """The size of each axis: ints, or canonical expressions."""
         return tuple(extent(stated) for stated in self.shape)
 
-    def lines(self, above: tuple[str, ...] = ()) -> Iterator[Line]:
-        """Yield the ledger lines: one, or one per labelled segment; ``above`` are the names of the levels above the tensor."""
-        for label, factors in _products([factor for stated in self.shape for factor in factors_of(stated)]):
-            stacks = [factor for factor in factors if isinstance(factor, stack)]
-            plain = tuple([factor for factor in factors if not isinstance(factor, stack)]) if stacks else factors
-            yield _LINE.but(
-                path=(*above, self.name),
-                factors=plain,
-                stored=tuple([factor.stored for factor in stacks]),
-                used=tuple([factor.used for factor in stacks]),
-                label=label,
-                role=self.role,
-                trainable=self.trainable and not self.buffer,
-                buffer=self.buffer,
-                persistent=self.persistent,
-                shape=self.shape,
-            )
+    def lines(self, above: tuple[str, ...] = ()) -> Iterable[Line]:
+        """Return the ledger lines: one, or one per labelled segment; ``above`` are the names of the levels above the tensor."""
+        return [line.under(above) for line in self._lines] if above else self._lines
 
+    @cached_property
+    def _lines(self) -> tuple[Line, ...]:
+        """The lines without levels above; one tensor can be part of many equal layers."""
+        return tuple(
+            self._line(label, factors) for label, factors in _products([one for stated in self.shape for one in factors_of(stated)])
+        )
 
-_LINE = Line((), ())
+    def _line(self, label: str, factors: tuple[Any, ...]) -> Line:
+        stacks = [factor for factor in factors if isinstance(factor, stack)]
+        return Line(
+            path=(self.name,),
+            factors=tuple([factor for factor in factors if not isinstance(factor, stack)]) if stacks else factors,
+            stored=tuple([factor.stored for factor in stacks]),
+            used=tuple([factor.used for factor in stacks]),
+            label=label,
+            role=self.role,
+            trainable=self.trainable and not self.buffer,
+            buffer=self.buffer,
+            persistent=self.persistent,
+            shape=self.shape,
+        )
 
 
 def check_name(name: object, what: str) -> None:

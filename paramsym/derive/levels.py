@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sympy import ceiling, floor
@@ -36,7 +37,7 @@ class Held(Layer):
 
 @dataclass(frozen=True)
 class Level(Layer):
-    """Named layers; with an empty name a layer has no prefix.
+    """Named layers; with an empty name a layer has no prefix. Tensors before all other layers are its own.
 
     >>> from paramsym import Dense
     >>> list(Level((("up", Dense(2, 3)), ("", Held("gate", (1,))))).shapes())
@@ -45,9 +46,19 @@ class Level(Layer):
 
     items: tuple[tuple[str, Layer], ...] = ()
 
+    @cached_property
+    def _own(self) -> int:
+        """The number of its own tensors."""
+        return next((number for number, (name, layer) in enumerate(self.items) if name or not isinstance(layer, Held)), len(self.items))
+
+    def tensors(self) -> Iterator[Tensor]:
+        """Its own tensors."""
+        for _, held in self.items[: self._own]:
+            yield from held.own_tensors
+
     def parts(self) -> Iterator[Part]:
-        """One part per layer."""
-        for name, layer in self.items:
+        """One part for each further layer."""
+        for name, layer in self.items[self._own :]:
             yield Part(name, layer)
 
 

@@ -572,7 +572,7 @@ class Entry:
     def _in_order(self, seen: Seen) -> bool | None:
         """Whether the layer lists parameters in the reference's order; None if the rows refuse."""
         try:
-            layer = Builder(self.ledger.rows, seen.values, {}).layer()
+            layer = Builder(self.ledger.rows, seen.values, {}, {}).layer()
         except OutsideError:
             return None
         return list(layer.shapes()) == [name for name, (kind, _) in seen.tensors.items() if kind in {"parameter", "frozen"}]
