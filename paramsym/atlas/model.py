@@ -188,6 +188,15 @@ def _made_of(model_type: str, architecture: str) -> dict[tuple[Any, ...], Any]:
     return {}
 
 
+@lru_cache(maxsize=64)
+def model_of(
+    model_type: str, name: str, values: tuple[tuple[str, Value], ...], names: tuple[str, ...], numbers: tuple[int, ...], exactly: str
+) -> Recorded:
+    """Return the one model of equal values; ``exactly`` distinguishes 1 and True, which are one key for the cache."""
+    del exactly
+    return Recorded(model_type, name, values, names, numbers)
+
+
 def recorded(config: Mapping[str, Any], architecture: str | None) -> tuple[Layer, dict[str, str]]:
     """Return the model for a configuration whose model type has a record, or for one of timm or diffusers.
 
@@ -223,7 +232,8 @@ def _read(config: Mapping[str, Any], architecture: str | None) -> tuple[Recorded
         of_class = record["classes"][name]
         values, unknown = values_of(_as_keys(config, model_type, record), record, of_class)
         numbers = letters_of(_rows_of(model_type, name), values)
-        model = Recorded(model_type, name, tuple(sorted(values.items())), tuple(numbers), tuple(numbers.values()))
+        known = tuple(sorted(values.items()))
+        model = model_of(model_type, name, known, tuple(numbers), tuple(numbers.values()), repr(known))
         return model, {key: hint(key, of_class["keys"]) for key in unknown}
     except ParamsymError as error:
         library = next((prefix.rstrip("/") for prefix in (TIMM, DIFFUSERS) if model_type.startswith(prefix)), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -269,11 +270,12 @@ class Builder:
 
     def _level(self, found: Sequence[Choice], depth: int, path: str) -> Level:
         """Return the layer of rows whose templates have the same steps before ``depth``."""
-        leaves: dict[str, list[Choice]] = {}
-        inner: dict[str, list[Choice]] = {}
+        leaves: dict[str, list[Choice]] = defaultdict(list)
+        inner: dict[str, list[Choice]] = defaultdict(list)
+        end = depth + 1
         for choice in found:
             template = choice.row.template
-            (leaves if len(template) == depth + 1 else inner).setdefault(template[depth], []).append(choice)
+            (leaves if len(template) == end else inner)[template[depth]].append(choice)
         if NUMBER in leaves:
             leaves, inner = _written_out(leaves, depth), _written_out(inner, depth)
         elif NUMBER in inner and any(step.isdigit() for step in inner):
