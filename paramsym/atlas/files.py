@@ -85,7 +85,10 @@ def record_of(model_type: str) -> Mapping[str, Any]:
     if path.startswith((TIMM, DIFFUSERS)):
         named = f'"type":"{model_type}"'.encode()
         text = next((line for line in text.split(b"\n") if named in line[:200]), b"")
-    return checked(text)
+    record = checked(text)
+    # diffusers gives a class the arguments of its constructor, all of which are known, and leaves other keys out; but quantised weights
+    # have other shapes.
+    return {**record, "mentioned": {"": ["quantization_config"]}} if path.startswith(DIFFUSERS) else record
 
 
 def _file_of(model_type: str) -> str | None:

@@ -78,12 +78,13 @@ def test_a_live_configuration_says_what_it_has_by_default() -> None:
 
 
 def test_a_former_class_is_read_as_the_new_one() -> None:
-    """A configuration of ``Transformer2DModel`` has keys that today's class does not take; under the new name they are unknown."""
+    """A configuration of ``Transformer2DModel`` has keys that today's class does not take, which diffusers leaves out."""
     old = NAMED["DiT-XL-2-256, transformer"]
     assert old["_class_name"] == "Transformer2DModel"
     assert diffusers_type(old) == "diffusers/DiTTransformer2DModel"
-    with pytest.raises(ConfigError, match=r"the key .cross_attention_dim. is not known"):
-        ps.from_config({**old, "_class_name": "DiTTransformer2DModel"})
+    with pytest.warns(ps.ParamsymWarning, match="cross_attention_dim"):
+        renamed = ps.from_config({**old, "_class_name": "DiTTransformer2DModel"})
+    assert renamed.shapes() == ps.from_config(old).shapes()
     with pytest.raises(ConfigError, match="Transformer2DModel is not in the atlas: diffusers does not build it at its defaults"):
         ps.from_config({**old, "norm_type": "layer_norm"})
 
@@ -115,7 +116,6 @@ def test_a_file_a_directory_and_the_shell(tmp_path: Path, capsys: pytest.Capture
         ({**VAE, "block_out_channels": [64, 64, 64, 64.0]}, "block_out_channels_3 is 64.0"),
         ({**VAE, "block_out_channels_0": 64}, "'block_out_channels_0' is not one of diffusers'; write block_out_channels"),
         ({**VAE, "down_block_types": ["AttnDownEncoderBlock2D"] * 4}, "down_block_types_0 is 'AttnDownEncoderBlock2D'"),
-        ({**VAE, "latent_channel": 4}, "did you mean latent_channels"),
         ({**VAE, "quantization_config": {}}, "'quantization_config' is not known"),
         ({**UNET, "conv_in_kernel": 5}, "conv_in_kernel is 5"),
         ({**UNET, "layers_per_block": 0}, "layers_per_block is 0"),
@@ -128,6 +128,15 @@ def test_a_refusal_names_the_key(config: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigError) as caught:
         ps.from_config(config)
     assert said in str(caught.value)
+
+
+def test_a_key_of_no_argument_is_left_out() -> None:
+    """Diffusers drops it with a warning, which says what it may be a misspelling of; with ``strict`` it is an error."""
+    with pytest.warns(ps.ParamsymWarning, match=r"latent_channel \(did you mean latent_channels\?\), scaling"):
+        model = ps.from_config({**VAE, "latent_channel": 16, "scaling": 0.1})
+    assert model.count == 83_653_863
+    with pytest.raises(ConfigError, match="latent_channel"):
+        ps.from_config({**VAE, "latent_channel": 16}, strict=True)
 
 
 @pytest.mark.parametrize("model_type", ["diffusers/AutoencoderKL", "diffusers/AutoencoderKL/9", "diffusers/names", "diffusers/", "../x"])

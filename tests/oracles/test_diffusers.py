@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import random
 import warnings
@@ -15,7 +16,7 @@ from frameworks import imported, on_meta
 from oracles.diffusers_configs import drawn
 
 import paramsym as ps
-from paramsym.atlas.files import diffusers_index
+from paramsym.atlas.files import diffusers_index, record_of
 from paramsym.atlas.predicting import predicted, rows_of
 from paramsym.atlas.record import parsed
 from paramsym.errors import ConfigError
@@ -104,3 +105,11 @@ def test_a_network_is_derived_again(tmp_path: Path) -> None:
     found = predicted(list(rows_of(derived["rows"], derived["expressions"])), values)
     assert found == predicted(shipped._rows, values)
     assert len(found) > 40
+
+
+@pytest.mark.parametrize(("name", "label"), each(8, RECORDS))
+def test_every_argument_is_known(name: str, label: str) -> None:
+    """A key that is left out is no argument of the constructor."""
+    arguments = inspect.signature(getattr(diffusers(), name).__init__).parameters
+    of_class, entry = diffusers_index()["classes"][name], record_of(f"diffusers/{name}{f'/{label}' if label else ''}")["classes"][name]
+    assert arguments.keys() - {"self"} <= {*of_class["defaults"], *of_class["lengths"][label], *entry["keys"], *entry["free"]}
