@@ -250,7 +250,7 @@ def test_json(run) -> None:  # noqa: ANN001
         (["count", "/dev/null"], "there is no file or directory '/dev/null'"),
         (["count", "bert"], "bert leaves F, H, L, P, T, V open"),
         (["count", "bert-base-uncased", "-s", "H"], "'H' is not an assignment; write NAME=VALUE"),
-        (["count", "bert-base-uncased", "-s", "Q=1"], "--set: Bert has no size 'Q'; it has A, F, H, L, P, T, V"),
+        (["count", "bert-base-uncased", "-s", "Q=1"], "--set: BertModel has no size 'Q'; it has A, F, H, L, P, T, V"),
         (["count", "bert-base-uncased", "-s", "hiden_size=1"], "the keys of its configuration. Did you mean hidden_size?"),
         (["count", "bert-base-uncased", "-s", "H=770"], "hidden_size 770 is not divisible by num_attention_heads 12"),
         (["count", "bert-base-uncased", "-s", "H=0"], "hidden_size is 0; wanted a positive whole number"),

@@ -15,7 +15,7 @@ from paramsym.algebra import grammar
 from paramsym.algebra.size import Dim
 from paramsym.atlas.timm import timm_type
 from paramsym.config import LARGEST_FILE, from_config, is_recorded, parse_config, reader_of
-from paramsym.core.layer import Layer
+from paramsym.core.layer import Layer, class_name
 from paramsym.errors import ArgumentError, ConfigError, UnknownNameError
 from paramsym.loading import Found, constructed
 from paramsym.models.family import Family
@@ -149,7 +149,7 @@ def _put_in(model: Layer, given: Mapping[str, str]) -> Layer:
             keys = [field.name for field in fields(root)]  # type: ignore[arg-type]
             near = nearest(name, keys, cutoff=0.8, most=1)
             hint = f" Did you mean {near[0]}?" if near else ""
-            message = f"--set: {type(root).__name__} has no size {name[:60]!a}; {has}, and the keys of its configuration.{hint}"
+            message = f"--set: {class_name(root)} has no size {name[:60]!a}; {has}, and the keys of its configuration.{hint}"
             raise UnknownNameError(message)
     old: dict[str, Dim] = {name: before.get(symbol, symbol) for name, symbol in symbols.items()}
     needs = {name: (grammar.mentioned(text) & given.keys()) - {name} for name, text in given.items()}
