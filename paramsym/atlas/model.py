@@ -99,8 +99,12 @@ class Recorded(Layer):
         return next((name for name, letter in letters.items() if letter == symbol), "")
 
     def _why_not(self, name: str) -> str:
-        held = dict(zip(self.names, self.numbers, strict=True)).get(name)
-        return f"Its {name} is {held}: write at({held}=...)." if isinstance(held, Symbol) else super()._why_not(name)
+        letters: Any = self.origin[0]
+        held = dict(zip(letters.names, letters.numbers, strict=True)).get(name)
+        if isinstance(held, Symbol):
+            return f"Its {name} is {held}: write at({held}=...)."
+        key = next((key for key, letter in letter_names(self._entry["keys"]).items() if name in {letter, _name(key)}), "")
+        return f"Its {key} is not a letter: read a configuration with another value." if key else super()._why_not(name)
 
     def parts(self) -> Iterator[Part]:
         """The model, without a prefix."""

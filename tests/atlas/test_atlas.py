@@ -369,3 +369,25 @@ def test_kinds_of_layers_follow_from_a_list_of_numbers() -> None:
     kinds = {layer: {name.split(".")[2] for name in model.shapes() if name.startswith(f"layers.{layer}.")} for layer in range(16)}
     assert [layer for layer, inside in kinds.items() if "self_attn" in inside] == numbers
     assert [layer for layer, inside in kinds.items() if "conv" in inside] == [layer for layer in range(16) if layer not in numbers]
+
+
+@pytest.mark.parametrize(
+    ("model_type", "name", "said"),
+    [
+        ("openai-gpt", "n_embd", "n_embd is H: write at(H=...)"),
+        ("openai-gpt", "A", "n_head is not a letter"),
+        ("sam", "L_v", "vision_config.num_hidden_layers is not a letter"),
+    ],
+)
+def test_a_name_that_is_no_letter_is_explained(model_type: str, name: str, said: str) -> None:
+    """A key names its letter; a letter whose key is a number in this model names the key."""
+    with pytest.raises(UnknownNameError, match=re.escape(said)):
+        ps.from_config({"model_type": model_type}).at({name: 5})
+
+
+def test_a_misspelt_type_is_compared_with_those_of_the_atlas() -> None:
+    """Also the type of an inner configuration."""
+    with pytest.raises(ConfigError, match="did you mean qwen3_next"):
+        ps.from_config({"model_type": "qwen3_nxt"})
+    with pytest.raises(ConfigError, match="text_config has the known model_type qwen3_next"):
+        ps.from_config({"model_type": "mine", "text_config": {"model_type": "qwen3_next"}})
