@@ -64,8 +64,10 @@ def said(domain: Mapping[str, Any]) -> str:
 
     >>> said({"whole": [1, 8], "words": [None]}), said({"words": [0.0]})
     ('null, whole numbers from 1 (tested to 8)', '0.0')
+    >>> said({"words": [(64, 192)]})
+    '[64, 192]'
     """
-    words = [{"None": "null", "True": "true", "False": "false"}.get(repr(one), repr(one)) for one in domain.get("words", ())]
+    words = [{"None": "null", "True": "true", "False": "false"}.get(repr(one), repr(thawed(one))) for one in domain.get("words", ())]
     if "whole" in domain:
         low, high = domain["whole"]
         numbers = f"multiples of {domain['of']}" if "of" in domain else "whole numbers"

@@ -253,6 +253,13 @@ def test_a_level_without_blocks_is_refused() -> None:
         ps.from_config({"model_type": "janus_vqgan", "num_res_blocks": 0})
 
 
+def test_other_parts_of_a_fixed_sum_are_refused() -> None:
+    """Reformer's hidden size is the sum of the two widths of positions: with 192 and 64 the reference stores other shapes."""
+    assert ps.from_config({"model_type": "reformer", "axial_pos_embds_dim": [64, 192]}).count > 0
+    with pytest.raises(ConfigError, match=r"axial_pos_embds_dim is \[192, 64\]"):
+        ps.from_config({"model_type": "reformer", "axial_pos_embds_dim": [192, 64]})
+
+
 def test_classes_are_chosen_and_refused_by_name() -> None:
     """The first of ``architectures``, else the base; a class without an entry is named."""
     config = {"model_type": "openai-gpt", "architectures": ["OpenAIGPTLMHeadModel"]}
