@@ -323,6 +323,19 @@ def test_a_damaged_index_of_classes_is_refused(monkeypatch: pytest.MonkeyPatch) 
     timm_classes_index.cache_clear()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "positions"),
+    [({}, 577), ({"dynamic_img_size": True}, 197), ({"dynamic_img_size": False}, 577), ({"dynamic_img_size": True, "img_size": 384}, 577)],
+)
+def test_networks_for_any_size_do_not_take_the_sides_of_their_weights(arguments: dict[str, object], positions: int) -> None:
+    """As timm reads config.json: with ``dynamic_img_size``, the sides are those of the class, 224, unless an argument states them."""
+    cfg = {"num_classes": 1000, "input_size": [3, 384, 384], "fixed_input_size": True}
+    config = {"architecture": "vit_base_patch16_384", "pretrained_cfg": cfg, "model_args": arguments}
+    assert ps.from_config(config).shapes()["pos_embed"] == (1, positions, 768)
+    wrapped = {"model_type": "timm_wrapper", "architecture": "vit_base_patch16_384", "model_args": arguments, "num_classes": 1000}
+    assert ps.from_config(wrapped).shapes()["timm_model.pos_embed"] == (1, 577, 768)  # transformers calls timm's function by its name
+
+
 def packed_text(what: Any) -> bytes:
     """Return the text of a file as it is unpacked."""
     import gzip
