@@ -336,6 +336,30 @@ def test_networks_for_any_size_do_not_take_the_sides_of_their_weights(arguments:
     assert ps.from_config(wrapped).shapes()["timm_model.pos_embed"] == (1, 577, 768)  # transformers calls timm's function by its name
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        (VIT, {"act_layer": "quick_gelu", "attn_drop_rate": 0.1, "dynamic_img_size": True}),
+        ("resnet50", {"output_stride": 16, "zero_init_last": False, "drop_block_rate": 0.05}),
+        ("efficientnet_b0", {"act_layer": "relu", "drop_path_rate": 0.2}),
+        ("regnety_032", {"zero_init_last": False, "act_layer": "gelu"}),
+        ("ghostnet_100", {"drop_rate": 0.2}),
+    ],
+)
+def test_arguments_that_change_no_tensor(name: str, arguments: dict[str, object]) -> None:
+    """Rates, strides, activations without weights and the like: timm's state dicts are those without them."""
+    model = ps.from_config({"architecture": name, "model_args": arguments})
+    assert model.model_type == f"timm/{name}"  # type: ignore[attr-defined]
+    assert model.shapes(buffers=True) == ps.load(f"timm/{name}").shapes(buffers=True)
+
+
+@pytest.mark.parametrize("arguments", [{"act_layer": "prelu"}, {"output_stride": 4}, {"drop_path_rate": 1.0}, {"zero_init_last": 1}])
+def test_values_of_such_arguments_that_were_not_tried(arguments: dict[str, object]) -> None:
+    """An activation with weights changes tensors; other strides, rates and numbers in place of flags were not tried."""
+    with pytest.raises(ConfigError, match=next(iter(arguments))):
+        ps.from_config({"architecture": "resnet50", "model_args": arguments})
+
+
 def packed_text(what: Any) -> bytes:
     """Return the text of a file as it is unpacked."""
     import gzip

@@ -50,7 +50,7 @@ def assert_stores(model: Any, module: Any) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_random_arguments(name: str) -> None:
-    """The name alone, then two draws of the classes, the channels, the sides and the pooling; only sides are refused."""
+    """The name alone, then two draws of all arguments, those that change no tensor included; only sides are refused."""
     framework, draw = timm(), random.Random(name)
     assert_stores(ps.load(f"timm/{name}"), on_meta(lambda: framework.create_model(name)))
     (entry,) = record_of(f"timm/{name}")["classes"].values()
@@ -63,6 +63,9 @@ def test_random_arguments(name: str) -> None:
             arguments["img_size"] = step * draw.randrange(1, 500 // step)
         pooling = draw.choice(entry["keys"]["global_pool"]["words"])
         arguments |= {} if pooling is None else {"global_pool": pooling}
+        for key, domain in entry["keys"].items():
+            if domain.get("unused") and draw.random() < 0.4:
+                arguments[key] = draw.choice(domain["words"]) if "words" in domain else draw.uniform(*domain["number"])
         model = answered(lambda arguments=arguments: ps.from_config({"architecture": name, "model_args": arguments}))
         if isinstance(model, ConfigError):
             assert "img_" in str(model), arguments
