@@ -172,7 +172,7 @@ STARTS: Mapping[str, Start] = {
     ),
     "Levit": Start(_LEVIT_START, told=_LEVIT),
     "LevitDistilled": Start(_LEVIT_START, told=_LEVIT),
-    "PoolingVisionTransformer": Start({"depth": [2, 2, 2]}, told=_PIT),
+    "PoolingVisionTransformer": Start({"depth": [2, 2, 2]}, first="pit_ti_distilled_224", told=_PIT),
     "StarNet": Start(_FOUR),
     "RepVit": Start(
         {"depth": [2, 3, 4, 2], "mlp_ratio": 2}, told=Told(sizes=(*map(_squeezed, _at("embed_dim", 4)), *_times("embed_dim", "mlp_ratio")))
