@@ -106,7 +106,8 @@ def timm_keys(config: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str,
     """Return the values of a record's keys that a configuration of timm gives, with timm's precedence.
 
     An argument in ``model_args`` goes first; then ``num_classes`` of the configuration; then ``pretrained_cfg``, or without one timm's own.
-    The sides in ``input_size`` count if ``fixed_input_size`` is true. ``global_pool`` outside ``model_args`` is a remark.
+    The sides in ``input_size`` count if ``fixed_input_size`` is true and no argument lets the size vary. ``global_pool`` outside
+    ``model_args`` is a remark.
 
     Raises:
         OutsideError: a key that timm's configurations do not have, or a value of another kind.
@@ -137,6 +138,8 @@ def timm_arguments(config: Mapping[str, Any], record: Mapping[str, Any]) -> tupl
     if stated is not None:
         classes = stated.get("num_classes", _PLAIN_CLASSES)
         channels, sides = _sized(stated)
+        if _is_of_any_size(arguments or {}):
+            sides = None
     elif "input_size" in config or "fixed_input_size" in config:
         channels, sides = _sized(config)
     given = {"num_classes": config.get("num_classes", classes), "in_chans": channels}
@@ -145,6 +148,11 @@ def timm_arguments(config: Mapping[str, Any], record: Mapping[str, Any]) -> tupl
         if key in given:
             raise OutsideError(f"the key {key!r} is not one of timm's; write img_size, one side or a list of height and width.")
     return given, sides
+
+
+def _is_of_any_size(arguments: Mapping[str, Any]) -> bool:
+    """Whether timm's reader of config.json leaves out the sides in ``input_size``, because the network takes images of any size."""
+    return bool(arguments.get("dynamic_img_size") or arguments.get("use_naflex")) or arguments.get("strict_img_size") is False
 
 
 def wrapped(config: Mapping[str, Any], architecture: str | None) -> dict[str, Any]:
@@ -173,6 +181,10 @@ def wrapped(config: Mapping[str, Any], architecture: str | None) -> dict[str, An
     if not isinstance(network, str):
         raise OutsideError(f"architecture is {shown(network)}; wanted a name of timm.")
     plain = timm_config(network, prefixed=False) or {"architecture": network}
+    cfg = plain.get("pretrained_cfg", {})
+    if cfg.get("fixed_input_size"):  # the sides are those of timm's registry, whatever the arguments are
+        arguments = {"img_size": cfg["input_size"][1:]} | {key: value for key, value in arguments.items() if value is not None}
+        plain |= {"pretrained_cfg": {**cfg, "fixed_input_size": False}}
     return plain | {"num_classes": _classes(config) if name == _HEADED else 0, "model_args": arguments}
 
 

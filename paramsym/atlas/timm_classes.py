@@ -20,14 +20,12 @@ from functools import cache
 from typing import Any
 
 from paramsym.atlas.expression import OutsideError
-from paramsym.atlas.files import TIMM, index_of
+from paramsym.atlas.files import TIMM, index_of, record_of
 from paramsym.atlas.record import RecordError
 from paramsym.atlas.timm import SIDES, timm_arguments
 from paramsym.models.keys import shown
 
 SIZE = "img_size"
-_OF_NAMES = frozenset({"num_classes", "in_chans", SIZE, "global_pool", "drop_rate", "drop_path_rate"})
-"""The arguments that the record of an architecture has; any other is read by its class."""
 
 
 @cache
@@ -59,7 +57,8 @@ def class_type(config: Mapping[str, Any], name_type: str) -> str | None:
     index = timm_classes_index()
     if not isinstance(arguments, Mapping) or name not in index["names"]:
         return None
-    if all(key in _OF_NAMES for key, value in arguments.items() if value is not None):
+    (of_name,) = record_of(name_type)["classes"].values()
+    if all(key == SIZE or key in of_name["keys"] for key, value in arguments.items() if value is not None):
         return None
     named, style, passed, _ = index["names"][name]
     of_class = index["classes"][named]

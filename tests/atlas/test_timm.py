@@ -56,7 +56,7 @@ def test_most_recorded_arguments_are_read() -> None:
     """Refused are stages without blocks, a stem that renames tensors, a stride, channels of ResNet, and one rate."""
     models = [answered(lambda row=row: ps.from_config({"architecture": row["model"], "model_args": row["kwargs"]})) for row in CHANGED]
     refused = [row["model"] for row, model in zip(CHANGED, models, strict=True) if isinstance(model, ConfigError)]
-    assert len(CHANGED) == 91
+    assert len(CHANGED) == 111
     assert len(refused) == 11
     assert not {row["model"] for row in CHANGED[:3]} & set(refused)
 
@@ -321,6 +321,43 @@ def test_a_damaged_index_of_classes_is_refused(monkeypatch: pytest.MonkeyPatch) 
         with pytest.raises(RecordError):
             timm_classes_index()
     timm_classes_index.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "positions"),
+    [({}, 577), ({"dynamic_img_size": True}, 197), ({"dynamic_img_size": False}, 577), ({"dynamic_img_size": True, "img_size": 384}, 577)],
+)
+def test_networks_for_any_size_do_not_take_the_sides_of_their_weights(arguments: dict[str, object], positions: int) -> None:
+    """As timm reads config.json: with ``dynamic_img_size``, the sides are those of the class, 224, unless an argument states them."""
+    cfg = {"num_classes": 1000, "input_size": [3, 384, 384], "fixed_input_size": True}
+    config = {"architecture": "vit_base_patch16_384", "pretrained_cfg": cfg, "model_args": arguments}
+    assert ps.from_config(config).shapes()["pos_embed"] == (1, positions, 768)
+    wrapped = {"model_type": "timm_wrapper", "architecture": "vit_base_patch16_384", "model_args": arguments, "num_classes": 1000}
+    assert ps.from_config(wrapped).shapes()["timm_model.pos_embed"] == (1, 577, 768)  # transformers calls timm's function by its name
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        (VIT, {"act_layer": "quick_gelu", "attn_drop_rate": 0.1, "dynamic_img_size": True}),
+        ("resnet50", {"output_stride": 16, "zero_init_last": False, "drop_block_rate": 0.05}),
+        ("efficientnet_b0", {"act_layer": "relu", "drop_path_rate": 0.2}),
+        ("regnety_032", {"zero_init_last": False, "act_layer": "gelu"}),
+        ("ghostnet_100", {"drop_rate": 0.2}),
+    ],
+)
+def test_arguments_that_change_no_tensor(name: str, arguments: dict[str, object]) -> None:
+    """Rates, strides, activations without weights and the like: timm's state dicts are those without them."""
+    model = ps.from_config({"architecture": name, "model_args": arguments})
+    assert model.model_type == f"timm/{name}"  # type: ignore[attr-defined]
+    assert model.shapes(buffers=True) == ps.load(f"timm/{name}").shapes(buffers=True)
+
+
+@pytest.mark.parametrize("arguments", [{"act_layer": "prelu"}, {"output_stride": 4}, {"drop_path_rate": 1.0}, {"zero_init_last": 1}])
+def test_values_of_such_arguments_that_were_not_tried(arguments: dict[str, object]) -> None:
+    """An activation with weights changes tensors; other strides, rates and numbers in place of flags were not tried."""
+    with pytest.raises(ConfigError, match=next(iter(arguments))):
+        ps.from_config({"architecture": "resnet50", "model_args": arguments})
 
 
 def packed_text(what: Any) -> bytes:

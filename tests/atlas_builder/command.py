@@ -12,7 +12,12 @@ import torch
 
 
 def parsed_by(
-    name: str, about: str | None, metavar: str, arguments: Sequence[str] | None, seconds: float | None = None
+    name: str,
+    about: str | None,
+    metavar: str,
+    arguments: Sequence[str] | None,
+    seconds: float | None = None,
+    flags: Mapping[str, str] | None = None,
 ) -> argparse.Namespace:
     """Return the arguments of the command ``NAME_records``, and prepare its process for many builds."""
     import paramsym
@@ -23,6 +28,8 @@ def parsed_by(
         parser.add_argument("--seconds", type=float, default=seconds, help="the processor time for each")
     into = Path(paramsym.__file__).parent / "atlas" / "data" / name
     parser.add_argument("--into", type=Path, default=into, help="the directory of the records")
+    for flag, meaning in (flags or {}).items():
+        parser.add_argument(f"--{flag}", action="store_true", help=meaning)
     chosen = parser.parse_args(arguments)
     chosen.into.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)

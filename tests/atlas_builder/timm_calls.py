@@ -1,13 +1,19 @@
-"""What timm's functions pass to the constructors of its classes: by this, an architecture is a class with arguments."""
+"""What timm's functions pass to the constructors of its classes: by this, an architecture is a class with arguments.
+
+Some constructors take a dataclass ``cfg``, and further arguments in the place of its fields. Here its fields are arguments as well; those
+of a dataclass inside, such as ``conv_cfg``, have the beginning of its name in front: ``conv_kernel_size``.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from dataclasses import fields
+from typing import Any, get_type_hints
 
 from atlas_builder.timm_building import RefusedError, quickly, timm
 from timm.models import _builder
@@ -57,7 +63,8 @@ def passed(name: str, **arguments: Any) -> tuple[type, dict[str, Any]]:
             timm.create_model(name, **arguments)
     except _PassedError as found:
         network, given = found.args
-        return network, {key: _listed(value) for key, value in given.items() if key not in _OF_TORCH}
+        opened = {**_opened(given["cfg"]), **given} if has_cfg(network) else given
+        return network, {key: _listed(value) for key, value in opened.items() if key not in {*_OF_TORCH, "cfg"}}
     except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
         raise RefusedError(f"{type(error).__name__}: {str(error)[:160]}") from None
     raise RefusedError(f"{name} is not built by timm's builder")
@@ -90,7 +97,80 @@ def parameters(network: type) -> dict[str, inspect.Parameter]:
         found |= {each.name: each for each in stated if each.name not in found and each.kind is not each.VAR_KEYWORD}
         if not any(each.kind is each.VAR_KEYWORD for each in stated):
             break
+    if has_cfg(network):
+        found = {**_fields_of(_cfg_of(network)), **found}
+        del found["cfg"]
     return {key: one for key, one in found.items() if one.kind is not one.VAR_POSITIONAL and key not in _OF_TORCH}
+
+
+def has_cfg(network: type) -> bool:
+    """Whether a constructor takes a dataclass, and the fields of it that change."""
+    if not inspect.isclass(network):
+        return False
+    stated = inspect.signature(network.__init__).parameters  # type: ignore[misc]
+    takes_fields = any(one.kind is one.VAR_KEYWORD for one in stated.values())
+    return "cfg" in stated and takes_fields and dataclasses.is_dataclass(_cfg_of(network))
+
+
+def closed(network: type, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments with the dataclass that a constructor takes in the place of its fields."""
+    if not has_cfg(network):
+        return dict(arguments)
+    of_cfg = _fields_of(_cfg_of(network)).keys() & arguments.keys()
+    return {
+        "cfg": _built_of(_cfg_of(network), {key: arguments[key] for key in of_cfg}),
+        **{key: value for key, value in arguments.items() if key not in of_cfg},
+    }
+
+
+@functools.cache
+def _cfg_of(network: type) -> Any:
+    return get_type_hints(network.__init__).get("cfg")  # type: ignore[misc]
+
+
+def _inside(of_cfg: type) -> dict[str, type]:
+    """Return the dataclasses inside one, under what is in front of their fields."""
+    hints = get_type_hints(of_cfg)
+    names = [one.name for one in fields(of_cfg) if one.name.endswith("_cfg") and dataclasses.is_dataclass(hints[one.name])]  # type: ignore[arg-type]
+    return {name.removesuffix("cfg"): hints[name] for name in names}
+
+
+@functools.cache
+def _fields_of(of_cfg: type) -> dict[str, inspect.Parameter]:
+    """Return the fields of a dataclass, and of those inside, as arguments."""
+    hints, inside = get_type_hints(of_cfg), _inside(of_cfg)
+    found: dict[str, inspect.Parameter] = {}
+    for one in fields(of_cfg):  # type: ignore[arg-type]
+        prefix = one.name.removesuffix("cfg")
+        if prefix in inside:
+            found |= {f"{prefix}{key}": each.replace(name=f"{prefix}{key}") for key, each in _fields_of(inside[prefix]).items()}
+            continue
+        default = one.default if one.default_factory is dataclasses.MISSING else one.default_factory()
+        empty = inspect.Parameter.empty
+        plain = empty if default is dataclasses.MISSING else default
+        found[one.name] = inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=plain, annotation=hints[one.name])
+    return found
+
+
+def _opened(cfg: Any) -> dict[str, Any]:
+    """Return the values of the fields of a dataclass, and of those inside."""
+    found: dict[str, Any] = {}
+    for one in fields(cfg):
+        value, prefix = getattr(cfg, one.name), one.name.removesuffix("cfg")
+        if prefix in _inside(type(cfg)):
+            found |= {f"{prefix}{key}": inner for key, inner in _opened(value).items()}
+        else:
+            found[one.name] = value
+    return found
+
+
+def _built_of(of_cfg: Any, arguments: Mapping[str, Any]) -> Any:
+    """Return a dataclass with these fields."""
+    inner = {
+        f"{prefix}cfg": _built_of(one, {key.removeprefix(prefix): arguments[key] for key in arguments if key.startswith(prefix)})
+        for prefix, one in _inside(of_cfg).items()
+    }
+    return of_cfg(**{key: value for key, value in arguments.items() if not key.startswith(tuple(_inside(of_cfg)))}, **inner)
 
 
 def defaults_of(network: type) -> dict[str, Any]:

@@ -52,8 +52,8 @@ def _positions(registers: str) -> Any:
 
 
 _VIT = Told(sizes=(_GRID, ["//", "embed_dim", "num_heads"], _WIDE))
-_VIT_START = {"global_pool": "avg", "depth": 4}
 _RATIO = {"depth": 4, "mlp_ratio": 4}  # a whole ratio is never drawn as 0, for which the block takes its width
+_VIT_START = {"global_pool": "avg", **_RATIO}
 
 
 def _window(stage: int, side: int) -> Any:
@@ -143,7 +143,9 @@ _COAT = tuple(["//", width, "num_heads"] for width in _at("embed_dims", 4))
 _PIXELS = ["*", *(2 * [["^/", "patch_size", "first_stride"]])]
 
 STARTS: Mapping[str, Start] = {
-    "VisionTransformer": Start(_VIT_START, first="test_vit", told=_VIT.plus(Told(laws=(_positions("reg_tokens"),)))),
+    "VisionTransformer": Start(
+        _VIT_START, first="test_vit", told=_VIT.plus(Told(sizes=(["//", _WIDE, 2],), laws=(_positions("reg_tokens"),)))
+    ),
     "Eva": Start(_RATIO, _EVA_HELD, told=_VIT.plus(Told(sizes=(_ALIGNED, _POOLED), laws=(_positions("num_reg_tokens"), _GATED)))),
     "Beit": Start({"depth": 4}, told=_VIT),
     "Cait": Start({**_RATIO, "mlp_ratio_token_only": 4}, told=_VIT.plus(Told(sizes=(["int*", "embed_dim", "mlp_ratio_token_only"],)))),
@@ -170,7 +172,7 @@ STARTS: Mapping[str, Start] = {
     ),
     "Levit": Start(_LEVIT_START, told=_LEVIT),
     "LevitDistilled": Start(_LEVIT_START, told=_LEVIT),
-    "PoolingVisionTransformer": Start({"depth": [2, 2, 2]}, told=_PIT),
+    "PoolingVisionTransformer": Start({"depth": [2, 2, 2]}, first="pit_ti_distilled_224", told=_PIT),
     "StarNet": Start(_FOUR),
     "RepVit": Start(
         {"depth": [2, 3, 4, 2], "mlp_ratio": 2}, told=Told(sizes=(*map(_squeezed, _at("embed_dim", 4)), *_times("embed_dim", "mlp_ratio")))

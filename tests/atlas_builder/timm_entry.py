@@ -15,9 +15,10 @@ from typing import Any
 
 from atlas_builder.fitting import NoFitError
 from atlas_builder.timm_building import SIDES, RefusedError, defaults, made, tags
-from atlas_builder.timm_exploring import CHANNELS, CLASSES, LARGEST, Explored, Sides, Values, explored, sides_of
+from atlas_builder.timm_exploring import CHANNELS, CLASSES, LARGEST, Explored, Sides, Values, default_sides, explored, sides_of
 from atlas_builder.timm_laws import Laws
 from atlas_builder.timm_rows import rows
+from atlas_builder.timm_unused import drawn, fewer, unused
 
 from paramsym.atlas.domain import verified
 from paramsym.atlas.expression import OutsideError
@@ -26,7 +27,7 @@ from paramsym.atlas.predicting import predicted, rows_of
 _USUAL_STEP = 32
 _USUAL = (224, 256, 240, 384, 299, 288, 192, 448, 512)
 _SECONDS = 60.0
-_FRESH, _FRESH_OF_SIDES = 3, 4
+_FRESH = 6
 
 
 class NotAdmittedError(Exception):
@@ -120,20 +121,68 @@ def _tested(one: Explored, words: Sequence[Any]) -> dict[str, Any]:
     """
     made_of = _entry(one, words)
     _compare(one, made_of)
-    fresh = _FRESH_OF_SIDES if one.sides else _FRESH
-    for number in range(fresh):
+    _refresh(one, made_of, words)
+    made_of["certificate"] |= {"exact": len(one.points), "fresh": _FRESH}
+    return made_of
+
+
+def renewed(name: str, found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entry of a record with the arguments that change no tensor found again; its laws stay.
+
+    Raises:
+        NotAdmittedError: timm builds other tensors, or refuses what the record has.
+    """
+    keys = {key: domain for key, domain in found["keys"].items() if not domain.get("unused")}
+    sides = None
+    domain = keys.get("img_size") or keys.get(SIDES[0])
+    if domain and domain["whole"][0] < domain["whole"][1]:
+        sides = Sides(domain.get("of", 1), domain["whole"][0], square="img_size" in keys)
+    one = Explored(name, sides)
+    one.add(num_classes=10, in_chans=3, **default_sides(one))
+    entry_of = {**found, "keys": keys | unused(one)}
+    try:
+        _compare(one, entry_of)
+        _refresh(one, entry_of, keys["global_pool"]["words"])
+    except (NoFitError, RefusedError) as error:
+        raise NotAdmittedError(str(error)) from None
+    return entry_of
+
+
+def _refresh(one: Explored, made_of: dict[str, Any], words: Sequence[Any]) -> None:
+    """Compare an entry with fresh points; leave out arguments that change a tensor together with others.
+
+    Raises:
+        NoFitError: a point that disagrees without these arguments, too.
+        RefusedError: timm refuses a point without these arguments, too.
+    """
+    points = len(one.points)
+    reasons: list[RefusedError | NoFitError] = []
+    for keys in fewer(made_of["keys"]):
+        try:
+            _freshly(one, words, keys)
+            _compare(one, made_of, points)
+        except (RefusedError, NoFitError) as error:
+            reasons.append(error)
+            del one.points[points:], one.builds[points:]
+            continue
+        made_of["keys"] = keys
+        return
+    raise reasons[-1]
+
+
+def _freshly(one: Explored, words: Sequence[Any], keys: Mapping[str, Any]) -> None:
+    """Add fresh points; arguments that change no tensor are among the values."""
+    for number in range(_FRESH):
         values = {
             "num_classes": one.draw.choice((0, 3, 365, 11221, one.draw.randrange(1, 2**17))),
             "in_chans": one.draw.choice((1, 3, 6, one.draw.randrange(1, 2**11))),
             "global_pool": one.draw.choice(words),
             **one.sized(square=number % 2 == 0, small=number % 3 == 2),
+            **drawn(one, keys, share=0.6),
         }
         if number == 0 and one.sides:
             values |= dict.fromkeys(one.sides.keys, one.sides.step * (2 * LARGEST // one.sides.step - 1))
         one.add(**values)
-    _compare(one, made_of, len(one.points) - fresh)
-    made_of["certificate"] |= {"exact": len(one.points), "fresh": fresh}
-    return made_of
 
 
 def _compare(one: Explored, made_of: Mapping[str, Any], first: int = 0) -> None:
@@ -232,10 +281,7 @@ def _keys(one: Explored, words: Sequence[Any]) -> dict[str, Any]:
             domain["null"] = ["is", plain]
         keys |= {key: dict(domain) for key in one.sides.keys}
     keys |= {key: {"whole": [side, side]} for key, side in one.fixed.items()}
-    with suppress(RefusedError):
-        if one.build(**one.points[0], drop_rate=0.1, drop_path_rate=0.1) == one.builds[0]:
-            keys |= {key: {"number": [0.0, 0.5], "unused": True} for key in ("drop_rate", "drop_path_rate")}
-    return keys
+    return keys | unused(one)
 
 
 def _plain_size(one: Explored) -> int | None:

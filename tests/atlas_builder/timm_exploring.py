@@ -118,7 +118,7 @@ def explored(name: str, sides: Sides | None) -> tuple[Explored, list[Any]]:
         RefusedError: timm refuses one of the points.
     """
     one = Explored(name, sides)
-    one.add(num_classes=10, in_chans=3, **_default_sides(one))
+    one.add(num_classes=10, in_chans=3, **default_sides(one))
     for number in range(_LAWS_OF_SIDES if sides else _LAWS):
         classes = CLASSES if number == 1 else 1 if number == 0 else one.draw.randrange(2000 * number, 2000 * number + 2000)
         channels = CHANNELS if number == 1 else 1 if number == 0 else one.draw.randrange(9 * number, 9 * number + 9)
@@ -160,7 +160,8 @@ def _resolve(one: Explored) -> None:
     raise NoFitError(message)
 
 
-def _default_sides(one: Explored) -> Values:
+def default_sides(one: Explored) -> Values:
+    """Return the sides of the registry, or those usual, under the keys of a record."""
     if one.sides is None:
         return {}
     return dict(zip(one.sides.keys, one.start, strict=False))

@@ -17,7 +17,7 @@ from atlas_builder.hints import kinds_of
 from atlas_builder.reference import RefusedError, Seen
 from atlas_builder.storing import stored
 from atlas_builder.timm_building import quickly
-from atlas_builder.timm_calls import defaults_of, named, parameters
+from atlas_builder.timm_calls import closed, defaults_of, named, parameters
 from atlas_builder.told import Told
 
 from paramsym.atlas.diffusers import entries
@@ -28,7 +28,7 @@ from paramsym.atlas.values import Value, frozen_value
 _LAYERS = re.compile(
     r"(^|_)(layer|layers|block|fn|cls|act|device|dtype)(_cl|_token|_only)*$"
     r"|^(block_args|stem_type|avg_down|preact|basic|extra_norm_period|extra_norm_stage|norm_layers|token_mixers)$"
-    r"|^(weight_init|fix_init|ref_feat_shape|stem_backbone|out_features)$"
+    r"|^(weight_init|fix_init|ref_feat_shape|stem_backbone|out_features|attn_kwargs)$"
 )
 _SCALARS = (bool, int, float, str, type(None))
 _DEPTH = re.compile(r"^(depths?|layers|num_blocks|num_layers)(_|$)")
@@ -65,7 +65,7 @@ def built(network: type, arguments: Mapping[str, Any]) -> dict[str, tuple[str, A
     """
     try:
         with quickly():
-            return stored(network(**arguments))
+            return stored(network(**closed(network, arguments)))
     except (KeyboardInterrupt, TimeoutError):
         raise
     except BaseException as error:  # noqa: BLE001 - somebody else's code may raise anything

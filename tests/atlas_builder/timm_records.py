@@ -1,7 +1,8 @@
 """Rebuild the atlas of timm: ``PYTHONPATH=tests python -m atlas_builder.timm_records vision_transformer resnet:resnet50 --into DIRECTORY``.
 
 A module of timm stands for all its architectures, ``MODULE:NAME,NAME`` for some, ``all`` for every module. Each is derived from what timm
-builds, and replaces what the module's file says of it. timm and torchvision (its plain Python part is enough) must be importable.
+builds, and replaces what the module's file says of it; with ``--arguments``, only the arguments that change no tensor are found again. timm
+and torchvision (its plain Python part is enough) must be importable.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 from atlas_builder.command import parsed_by, text_of, wanted
 from atlas_builder.timm_building import REFERENCE, modules, renamed
-from atlas_builder.timm_entry import NotAdmittedError, entry
+from atlas_builder.timm_entry import NotAdmittedError, entry, renewed
 
 from paramsym.atlas.files import TIMM
 from paramsym.atlas.record import FORMAT, packed, packed_lines
@@ -52,13 +53,19 @@ def write(into: Path, module: str, found: dict[str, Any], refused: dict[str, str
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Rebuild what the command line names."""
-    chosen = parsed_by("timm", __doc__, "MODULE[:NAMES]", arguments)
+    flags = {"arguments": "keep the laws, and find again which arguments change no tensor"}
+    chosen = parsed_by("timm", __doc__, "MODULE[:NAMES]", arguments, flags=flags)
     for module, names in wanted(modules(), chosen.names):
         found, refused = {}, {}
+        kept = {one["type"].removeprefix(TIMM): one for one in map(json.loads, text_of(chosen.into / f"{module}.json.gz").splitlines())}
         for name in names:
             begun = time.process_time()
             try:
-                found[name] = record(name, entry(name))
+                if chosen.arguments and name in kept:
+                    ((of_class, known),) = kept[name]["classes"].items()
+                    found[name] = {**kept[name], "classes": {of_class: renewed(name, known)}}
+                else:
+                    found[name] = record(name, entry(name))
                 outcome = json.dumps(next(iter(found[name]["classes"].values()))["certificate"])
             except NotAdmittedError as error:
                 refused[name] = str(error)[:300]

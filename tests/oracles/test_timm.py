@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import sys
@@ -49,7 +50,7 @@ def assert_stores(model: Any, module: Any) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_random_arguments(name: str) -> None:
-    """The name alone, then two draws of the classes, the channels, the sides and the pooling; only sides are refused."""
+    """The name alone, then two draws of all arguments, those that change no tensor included; only sides are refused."""
     framework, draw = timm(), random.Random(name)
     assert_stores(ps.load(f"timm/{name}"), on_meta(lambda: framework.create_model(name)))
     (entry,) = record_of(f"timm/{name}")["classes"].values()
@@ -62,6 +63,9 @@ def test_random_arguments(name: str) -> None:
             arguments["img_size"] = step * draw.randrange(1, 500 // step)
         pooling = draw.choice(entry["keys"]["global_pool"]["words"])
         arguments |= {} if pooling is None else {"global_pool": pooling}
+        for key, domain in entry["keys"].items():
+            if domain.get("unused") and draw.random() < 0.4:
+                arguments[key] = draw.choice(domain["words"]) if "words" in domain else draw.uniform(*domain["number"])
         model = answered(lambda arguments=arguments: ps.from_config({"architecture": name, "model_args": arguments}))
         if isinstance(model, ConfigError):
             assert "img_" in str(model), arguments
@@ -74,6 +78,39 @@ def test_tags_and_former_names() -> None:
     framework = timm()
     for name in each(90, [*framework.list_pretrained(), *timm_index()["aliases"]]):
         assert_stores(ps.load(f"timm/{name}"), on_meta(lambda name=name: framework.create_model(name)))
+
+
+def published(framework: Any, name: str, draw: random.Random) -> dict[str, Any]:
+    """Return a configuration as timm writes it beside weights, with changed arguments; some change what the file's other fields mean."""
+    stated = framework.get_pretrained_cfg(draw.choice(framework.list_pretrained(f"{name}.*") or [name]))
+    fields = {} if stated is None else stated.to_dict(remove_source=True)
+    cfg = {key: value for key, value in json.loads(json.dumps(fields)).items() if key != "architecture"}
+    given = {
+        "num_classes": draw.choice((0, 7, 1000)),
+        "in_chans": draw.choice((1, 4)),
+        "global_pool": draw.choice(("", "avg", "max")),
+        "img_size": draw.choice((128, 224, [192, 256])),
+        "drop_rate": draw.choice((0.0, 0.3)),
+        "drop_path_rate": 0.1,
+        "dynamic_img_size": draw.random() < 0.7,
+        "strict_img_size": draw.random() < 0.3,
+    }
+    arguments = {key: value for key, value in given.items() if draw.random() < 0.2}
+    top = {"num_classes": draw.choice((0, 10, 1000)), "num_features": 768, "global_pool": "avg"}
+    return {"architecture": name, **top, "pretrained_cfg": cfg, "model_args": arguments}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_published_configurations(name: str, tmp_path: Path) -> None:
+    """What timm builds from the file itself, or a refusal."""
+    framework, draw = timm(), random.Random(f"file {name} {os.environ.get('ATLAS_SEED', '')}")
+    for _ in range(3):
+        config = published(framework, name, draw)
+        model = answered(lambda config=config: ps.from_config(config))
+        if isinstance(model, ConfigError):
+            continue
+        (tmp_path / "config.json").write_text(json.dumps(config))
+        assert_stores(model, on_meta(lambda: framework.create_model(f"local-dir:{tmp_path}")))
 
 
 def class_of(framework: Any, name: str) -> type:
