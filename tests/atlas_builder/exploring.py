@@ -432,7 +432,7 @@ class Explorer:
         kinds = kinds_of(self.hints.get(found.key))
         others: list[Value] = []
         if bool in kinds:
-            others.append(True)
+            others += [True, False]
         if int in kinds or not kinds - {type(None)}:
             others += [16, 4, 2, 1, 48, 96, 3]
         if float in kinds and int not in kinds:
@@ -582,7 +582,9 @@ class Explorer:
 
     def _equals(self) -> None:
         """Make pairs of widths equal; keep those where other tensors are stored."""
-        widths = [one for one in self.fields.values() if one.active and one.kind == "width" and is_whole(one.base) and one.base > _LEAST_EQUAL]
+        widths = [
+            one for one in self.fields.values() if one.active and one.kind == "width" and is_whole(one.base) and one.base > _LEAST_EQUAL
+        ]
         for one, other in combinations(widths, 2):
             if self.spent(0.62) or one.base == other.base or one.key.rpartition(".")[0] != other.key.rpartition(".")[0]:
                 continue
