@@ -282,7 +282,7 @@ class Mentions:
 
     @staticmethod
     def _follow(keys: Mapping[str, Any], key: str, other: str) -> None:
-        if all(len(keys.get(one, {}).get("words", ())) == 1 and keys[one].keys() <= {"words", "absent"} for one in (key, other)):
+        if all(len(keys.get(one, {}).get("words", ())) == 1 and keys[one].keys() <= {"words", "absent", "unused"} for one in (key, other)):
             keys[key]["missing"] = ["cases", [["is", other]], [[[keys[other]["words"][0]], keys[key]["words"][0]]]]
 
     def _ignores(self, key: str) -> bool:
