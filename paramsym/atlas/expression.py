@@ -215,8 +215,8 @@ def answer(values: Values, test: Any) -> Any:
     if kind == "positive":
         value = values.get(operands[0])
         return None if value is None else value > 0
-    if kind == "equal":
-        return values.get(operands[0]) == values.get(operands[1])
+    if kind == "equal":  # to another key, or to a number that a fixed list has
+        return values.get(operands[0]) == (values.get(operands[1]) if isinstance(operands[1], str) else operands[1])
     if kind == "beyond":  # more than a bound, for a number or the length of a list
         value = values.get(operands[0])
         value = len(value) if isinstance(value, tuple) else value

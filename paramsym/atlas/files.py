@@ -12,6 +12,10 @@ from paramsym.atlas.record import RecordError, checked, need, plain, strings, un
 TIMM, DIFFUSERS = "timm/", "diffusers/"
 """Prefixes of the types of these records, before the name of the architecture or of the class."""
 
+INNER = "inner"
+"""The directory of other records of a type: for inner configurations of other types than the default has, as in
+``llava_next+text_config=mistral``, and for single published configurations, as in ``dpt+large``."""
+
 
 @cache
 def recorded_types() -> tuple[str, ...]:
@@ -22,6 +26,27 @@ def recorded_types() -> tuple[str, ...]:
     """
     found = (entry.name for entry in files("paramsym.atlas").joinpath("data").iterdir())
     return tuple(sorted(name.removesuffix(".json.gz") for name in found if name.endswith(".json.gz")))
+
+
+@cache
+def inner_types() -> tuple[str, ...]:
+    """Return the names of the records for other inner configurations than the default has, and for published configurations, sorted.
+
+    >>> "llava_next+text_config=mistral" in inner_types()
+    True
+    """
+    found = (entry.name for entry in files("paramsym.atlas").joinpath("data", INNER).iterdir())
+    return tuple(sorted(name.removesuffix(".json.gz") for name in found if name.endswith(".json.gz")))
+
+
+def inner_of(model_type: str) -> dict[str, str]:
+    """Return the type of each inner configuration that the name of a record gives.
+
+    >>> inner_of("llava+text_config=mistral+vision_config=pixtral"), inner_of("llava")
+    ({'text_config': 'mistral', 'vision_config': 'pixtral'}, {})
+    """
+    pairs = (one.partition("=") for one in model_type.split("+")[1:] if "=" in one)
+    return {key: inner for key, _, inner in pairs}
 
 
 def read_types() -> tuple[str, ...]:
@@ -101,4 +126,6 @@ def _file_of(model_type: str) -> str | None:
         name, _, label = model_type.removeprefix(DIFFUSERS).partition("/")
         known = diffusers_index()["classes"].get(name, {"lengths": ()})
         return DIFFUSERS + name if label in known["lengths"] else None
+    if model_type in inner_types():
+        return f"{INNER}/{model_type}"
     return model_type if model_type in recorded_types() else None

@@ -14,7 +14,7 @@ from paramsym.algebra.symbols import dims
 from paramsym.atlas.diffusers import diffusers_keys, diffusers_type, is_of_diffusers
 from paramsym.atlas.domain import check_verified, largest
 from paramsym.atlas.expression import answer, tests_of
-from paramsym.atlas.files import DIFFUSERS, TIMM, diffusers_index, record_of
+from paramsym.atlas.files import DIFFUSERS, TIMM, diffusers_index, inner_of, inner_types, record_of
 from paramsym.atlas.letters import letter_names
 from paramsym.atlas.predicting import Row, rows_of, sizes_of
 from paramsym.atlas.reading import check_together, hint, values_of
@@ -221,8 +221,20 @@ def type_of(config: Mapping[str, Any], architecture: str | None = None) -> str:
     if is_of_diffusers(config):
         return diffusers_type(config, architecture)
     name = timm_type(config)
-    found: str = config["model_type"] if name is None else class_type(config, name) or name
-    return found
+    return next(iter(_with_inner(config))) if name is None else class_type(config, name) or name
+
+
+def _with_inner(config: Mapping[str, Any]) -> list[str]:
+    """Return the records that may read a configuration: for the types inside it, of the type itself, of its published configurations.
+
+    >>> _with_inner({"model_type": "llava_next", "text_config": {"model_type": "mistral"}})
+    ['llava_next+text_config=mistral', 'llava_next']
+    """
+    found = config["model_type"]
+    given = {key: value.get("model_type") for key, value in config.items() if isinstance(value, Mapping)}
+    others = [one for one in inner_types() if one.partition("+")[0] == found and inner_of(one).items() <= given.items()]
+    inside = sorted((one for one in others if inner_of(one)), key=lambda one: -len(inner_of(one)))
+    return [*inside, found, *(one for one in others if not inner_of(one))]
 
 
 def _read(config: Mapping[str, Any], architecture: str | None) -> tuple[Recorded, dict[str, str]]:
@@ -230,6 +242,22 @@ def _read(config: Mapping[str, Any], architecture: str | None) -> tuple[Recorded
     model_type = type_of(config, architecture)
     if model_type.startswith(DIFFUSERS):
         architecture = model_type.split("/")[1]
+    others = _with_inner(config) if timm_type(config) is None and not is_of_diffusers(config) else [model_type]
+    refusals = []
+    for one in others:
+        try:
+            return _lettered_by(one, config, architecture)
+        except ConfigError as error:
+            refusals.append(error)
+    raise refusals[0]
+
+
+def _lettered_by(model_type: str, config: Mapping[str, Any], architecture: str | None) -> tuple[Recorded, dict[Count, int], dict[str, str]]:
+    """Return what ``_lettered`` returns, by one record.
+
+    Raises:
+        ConfigError: the record does not read the configuration.
+    """
     record = timm_record(model_type) if model_type == timm_type(config) else record_of(model_type)
     name = _class(record, config, architecture)
     try:
@@ -241,7 +269,8 @@ def _read(config: Mapping[str, Any], architecture: str | None) -> tuple[Recorded
         return model, {key: hint(key, of_class["keys"]) for key in unknown}
     except ParamsymError as error:
         library = next((prefix.rstrip("/") for prefix in (TIMM, DIFFUSERS) if model_type.startswith(prefix)), None)
-        raise ConfigError(f"{name} of {library or f'the model type {model_type}'}: {error}") from None
+        whose = library or f"the model type {model_type.partition('+')[0]}"
+        raise ConfigError(f"{name} of {whose}: {error}") from None
 
 
 def _as_keys(config: Mapping[str, Any], model_type: str, record: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -265,4 +294,6 @@ def _class(record: Mapping[str, Any], config: Mapping[str, Any], architecture: s
     if isinstance(name, str) and name in record["refused"]:
         raise ConfigError(f"{name} is not in the atlas: {record['refused'][name]}.")
     known = ", ".join(record["classes"]) or "none"
-    raise ConfigError(f"architecture {ascii(name)[:60]} is not among those of {record['type']} in the atlas, which are {known}.")
+    raise ConfigError(
+        f"architecture {ascii(name)[:60]} is not among those of {record['type'].partition('+')[0]} in the atlas, which are {known}."
+    )

@@ -105,7 +105,8 @@ def _is_unknown(key: str, value: Value, record: Mapping[str, Any], inside: froze
     Raises:
         OutsideError: a key that the reference may read, or a value that may change a tensor.
     """
-    above, _, last = key.rpartition(".")
+    above = max((one for one in inside if key.startswith(f"{one}.")), key=len, default="")
+    last = key.removeprefix(f"{above}.")  # a key may have a dot itself
     if key in inside:
         if value != ("{}",):
             raise OutsideError(f"{key} is {shown(value)}; wanted an object of keys.")

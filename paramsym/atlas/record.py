@@ -329,4 +329,5 @@ def _freeze_domain(domain: Any) -> None:
         elif which in domain and domain[which][0] == "each":
             domain[which] = [*domain[which][:3], recorded_value(domain[which][3])]
         elif which in domain and domain[which][0] == "cases":
-            domain[which][2] = [[seen, recorded_value(result)] for seen, result in domain[which][2]]
+            cases = domain[which][2]
+            domain[which][2] = [[[recorded_value(one) for one in seen], recorded_value(result)] for seen, result in cases]

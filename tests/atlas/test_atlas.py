@@ -398,3 +398,34 @@ def test_a_misspelt_type_is_compared_with_those_of_the_atlas() -> None:
         ps.from_config({"model_type": "qwen3_nxt"})
     with pytest.raises(ConfigError, match="text_config has the known model_type qwen3_next"):
         ps.from_config({"model_type": "mine", "text_config": {"model_type": "qwen3_next"}})
+
+
+def test_inner_configurations_of_other_types_have_their_own_record() -> None:
+    """LLaVA-NeXT with Mistral has its 32 layers of width 4096 after the same tower of images, and keeps the classes of its type."""
+    text = {"model_type": "mistral", "vocab_size": 32064, "num_hidden_layers": 2}
+    model = ps.from_config({"model_type": "llava_next", "architectures": ["LlavaNextForConditionalGeneration"], "text_config": text})
+    assert model.shapes()["model.language_model.layers.1.self_attn.k_proj.weight"] == (1024, 4096)
+    with pytest.raises(ConfigError, match=r"^LlavaNextModel of the model type llava_next: text_config\.hidden_size is 'wide'"):
+        ps.from_config({"model_type": "llava_next", "text_config": {**text, "hidden_size": "wide"}}, architecture="LlavaNextModel")
+
+
+def test_a_published_configuration_needs_its_keys() -> None:
+    """Those of DPT-large are read together; without one of them, the default has another value."""
+    config = {"hidden_size": 1024, "intermediate_size": 4096, "num_attention_heads": 16, "num_hidden_layers": 24}
+    config |= {"backbone_out_indices": [5, 11, 17, 23], "neck_hidden_sizes": [256, 512, 1024, 1024]}
+    named = {"model_type": "dpt", "architectures": ["DPTForDepthEstimation"], **config}
+    assert ps.from_config(named).shapes()["dpt.encoder.layer.23.output.dense.weight"] == (1024, 4096)
+    for key in config:
+        with pytest.raises(ConfigError, match="not verified"):
+            ps.from_config({one: value for one, value in named.items() if one != key})
+
+
+def test_a_key_may_have_a_dot() -> None:
+    """Files converted for the browser have such a key, inside inner configurations too."""
+    config = {
+        "model_type": "llava_next",
+        "transformers.js_config": {},
+        "text_config": {"model_type": "llama", "transformers.js_config": {}},
+    }
+    with pytest.warns(ParamsymWarning, match="transformers"):
+        assert ps.from_config(config).count == ps.from_config({"model_type": "llava_next"}).count

@@ -23,10 +23,11 @@ import transformers
 from atlas_builder.narrowing import fixed_in, stays_held
 from atlas_builder.reasons import plain
 from atlas_builder.recording import NotAdmittedError, entry_of
-from atlas_builder.reference import class_named, config_class_of
+from atlas_builder.reference import class_named, config_class_of, is_published
 from transformers.models.auto import modeling_auto
 
 import paramsym
+from paramsym.atlas.files import INNER
 from paramsym.atlas.record import FORMAT, packed, parsed
 
 DATA = Path(paramsym.__file__).parent / "atlas" / "data"
@@ -37,7 +38,7 @@ def classes_of(model_type: str) -> list[str]:
     found: dict[str, None] = {}
     for name in sorted(vars(modeling_auto), key=lambda name: name != "MODEL_MAPPING_NAMES"):
         if name.startswith("MODEL") and name.endswith("_MAPPING_NAMES"):
-            classes = vars(modeling_auto)[name].get(model_type, ())
+            classes = vars(modeling_auto)[name].get(model_type.partition("+")[0], ())
             found |= dict.fromkeys([classes] if isinstance(classes, str) else classes)
     return list(found)
 
@@ -68,11 +69,11 @@ def rebuild(model_type: str, name: str, seconds: int, into: Path, *, held: bool 
     """Derive one class in a separate process and put it into its record; return what came of it."""
     with suppress(Exception):  # what fails is refused below
         class_named(name, model_type)  # imported here, once for all classes of a type
-    file = into / f"{model_type}.json.gz"
+    file = file_in(into, model_type)
     record = record_in(file) if file.exists() else blank(model_type)
     entries = parsed(file.read_bytes())["classes"] if file.exists() else {}
     order = list(dict.fromkeys([*classes_of(model_type), *entries]))
-    held = held or stays_held(name, entries, order)
+    held = held or is_published(model_type) or stays_held(name, entries, order)
     others = {one: entries[one] for one in order if one in entries and one != name}
     fixed = fixed_in(entries.get(name))
     for outcomes in (record["classes"], record["refused"]):
@@ -106,6 +107,11 @@ def rebuild(model_type: str, name: str, seconds: int, into: Path, *, held: bool 
     return f"{json.dumps(answer['entry']['certificate'])}" if "entry" in answer else f"refused: {answer['refused']}"
 
 
+def file_in(directory: Path, model_type: str) -> Path:
+    """Return the file of the record of a type."""
+    return directory / (INNER if "+" in model_type else "") / f"{model_type}.json.gz"
+
+
 def record_in(file: Path) -> dict[str, Any]:
     import gzip
 
@@ -115,7 +121,7 @@ def record_in(file: Path) -> dict[str, Any]:
 
 def _derived(model_type: str, name: str, seconds: int, others: Mapping[str, Any], fixed: Sequence[str], *, held: bool) -> dict[str, Any]:
     try:
-        entry, inside = entry_of(model_type, class_named(name, model_type), seconds, others, fixed, held=held)
+        entry, inside = entry_of(model_type, name, seconds, others, fixed, held=held)
     except NotAdmittedError as error:
         return {"refused": str(error)}
     except Exception as error:  # noqa: BLE001 - the next class is tried all the same
@@ -134,7 +140,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     chosen.into.mkdir(parents=True, exist_ok=True)
     for model_type, name in wanted(chosen.types):
-        file = chosen.into / f"{model_type}.json.gz"
+        file = file_in(chosen.into, model_type)
         if chosen.new and file.exists() and name in {**(record := record_in(file))["classes"], **record["refused"]}:
             continue
         begun = time.monotonic()

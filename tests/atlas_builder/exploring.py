@@ -8,7 +8,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import Any
@@ -46,6 +46,7 @@ _LARGEST_WIDTH = 8192
 _MOST_KEPT = 80
 _NOTHING = Told()
 _ENOUGH_BUILT = 3
+_LEAST_EQUAL = 8
 _OFTEN_NONE = 0.15  # often no number means another key, for which few samples would be left
 _TOKEN = re.compile(r"token_id|token_index|_token_?idx|(^|_)idx$|token_ids$|_ids$|^seed$|num_labels$")
 COMMON_KEYS = (
@@ -431,7 +432,7 @@ class Explorer:
         kinds = kinds_of(self.hints.get(found.key))
         others: list[Value] = []
         if bool in kinds:
-            others.append(True)
+            others += [True, False]
         if int in kinds or not kinds - {type(None)}:
             others += [16, 4, 2, 1, 48, 96, 3]
         if float in kinds and int not in kinds:
@@ -581,21 +582,39 @@ class Explorer:
 
     def _equals(self) -> None:
         """Make pairs of widths equal; keep those where other tensors are stored."""
-        widths = [one for one in self.fields.values() if one.active and one.kind == "width" and is_whole(one.base) and one.base > 8]
+        widths = [
+            one for one in self.fields.values() if one.active and one.kind == "width" and is_whole(one.base) and one.base > _LEAST_EQUAL
+        ]
         for one, other in combinations(widths, 2):
             if self.spent(0.62) or one.base == other.base or one.key.rpartition(".")[0] != other.key.rpartition(".")[0]:
                 continue
             seen = self.tried({**self.base, one.key: other.base}) or self.tried({**self.base, other.key: one.base})
-            if seen is not None and set(seen.tensors) != set(self.origin.tensors):
-                self.add(seen)
-                for _ in range(6):
-                    point = self.drawn(0.4)
-                    if point is None:
-                        continue
-                    shared = point.values.get(other.key)
-                    again = self.tried({**point.point, one.key: shared})
-                    if again is not None:
-                        self.add(again)
+            self._add_equal(seen, one.key, lambda point, other=other: point.values.get(other.key))
+        held = [one.base for one in self.fields.values() if not one.active and isinstance(one.base, tuple)]
+        for one, number in product(widths, sorted({entry for base in held for entry in base if is_whole(entry) and entry > _LEAST_EQUAL})):
+            if not self.spent(0.62) and one.base != number:  # a layer between two widths is often left out if they are equal
+                seen = self.tried({**self.base, one.key: number}) or self.tried(self._divided(one, number))
+                if self._add_equal(seen, one.key, lambda _, number=number: number):
+                    self.told = self.told.plus(Told(tests=(("equal", one.key, number),)))
+
+    def _divided(self, one: Field, size: int) -> Point:
+        """Return a point with a size, and numbers that divide the base's size lowered until they divide this one."""
+        numbers = {other.key: other.base for other in self.fields.values() if is_whole(other.base) and other.base > 1}
+        divisors = {key: number for key, number in numbers.items() if one.base % number == 0 and size % number and key != one.key}
+        return {**self.base, **{key: math.gcd(number, size) for key, number in divisors.items()}, one.key: size}
+
+    def _add_equal(self, seen: Seen | None, key: str, other: Callable[[Seen], Value]) -> bool:
+        """Keep a sample with two equal widths, and others like it, if other tensors are stored; return whether they are."""
+        if seen is None or set(seen.tensors) == set(self.origin.tensors):
+            return False
+        self.add(seen)
+        changed = {one: value for one, value in seen.point.items() if self.base.get(one) != value}
+        for _ in range(6):
+            point = self.drawn(0.4)
+            again = self.tried({**point.point, **changed, key: other(point)}) if point is not None else None
+            if again is not None:
+                self.add(again)
+        return True
 
     def _generic(self) -> None:
         """Move each key from a point where all are unusual."""

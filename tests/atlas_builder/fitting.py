@@ -51,7 +51,7 @@ class NoFitError(Exception):
 def compares(test: Sequence[Any]) -> bool:
     """Whether a test compares sizes that are not entries of one list. It may say whether a tensor is stored, never how large it is."""
     kind, *operands = test
-    return kind == "over" or (kind == "equal" and len({one.rstrip("0123456789") for one in operands}) > 1)
+    return kind == "over" or (kind == "equal" and len({str(one).rstrip("0123456789") for one in operands}) > 1)
 
 
 def is_whole(value: object) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 from transformers.activations import ACT2FN
 from transformers.configuration_utils import ALLOWED_LAYER_TYPES
 
-ACTIVATION = re.compile(r"act(ivation)?(_|$)|activation|nonlinear|hidden_act")
+ACTIVATION = re.compile(r"(^|_)act(_|$)|activation|nonlinear")
 _WORD = re.compile(r"""["']([A-Za-z][\w\-]{0,40})["']""")
 
 

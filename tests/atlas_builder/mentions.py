@@ -14,21 +14,23 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import transformers
-from atlas_builder.__main__ import DATA, record_in
-from atlas_builder.reference import Reference, RefusedError, class_named, config_class_of, owners_by_class
+from atlas_builder.__main__ import DATA, file_in, record_in
+from atlas_builder.hints import hints_of, kinds_of
+from atlas_builder.reference import RefusedError, config_class_of, owners_by_class, reference_of
 from atlas_builder.starts import STARTS
 from transformers.configuration_utils import PreTrainedConfig
 
 from paramsym.atlas.files import recorded_types
 from paramsym.atlas.reading import known_to_all
 from paramsym.atlas.record import packed, parsed
-from paramsym.atlas.values import Value, object_of
+from paramsym.atlas.values import Value, frozen_value, object_of
+from paramsym.models.family import USUAL
 
 _HOME = Path(transformers.__file__).parent
 _LINEAR = object_of({"rope_type": "linear", "factor": 2.0})
@@ -39,6 +41,7 @@ _VALUES: tuple[Value, ...] = (
     *(None, True, False, 0, 1, 24, 40, 4096, 0.0, 0.25, 0.5, 1.0, "default"),
     *((), (24, 40), ("{}",), _LINEAR, _LLAMA3),
 )
+_MOST_LAYERS = 512
 _NOTHING = "zz_no_such_key"
 _FEWEST = 4
 _BUILT: tuple[Value, ...] = (None, True, False, 0, 3, 0.5)
@@ -137,14 +140,14 @@ class Mentions:
         """
         self.record, model_type = record, record["type"]
         self.config_class = config_class_of(model_type)
-        self.references = [Reference(self.config_class, class_named(name, model_type)) for name in record["classes"]]
+        self.references = [reference_of(model_type, name) for name in record["classes"]]
         self.first = self.references[0]
-        self.first.start = STARTS.get(model_type, {})
+        self.first.start = {**STARTS.get(model_type, {}), **self.first.inner_types}
         config = self.config_class(**self.first.arguments(self.first.start))
         self.owners = {prefix: owner for owner, prefix in owners_by_class(config) if prefix.rstrip(".") in {"", *record["inside"]}}
         self.known = {key for one in record["classes"].values() for key in (*one["keys"], *one["free"])} | set(record["aliases"])
         self.soft = {key for key in self.known if all(_without_effect(one, key) for one in record["classes"].values())}
-        alone = {**self.first.start, **self.first.inner()}
+        self.alone = alone = {**self.first.start, **self.first.inner()}
         with_inner = {**alone, **{prefix + _NOTHING: 0 for prefix in self.owners}}
         self.bases = [with_inner, *([alone] if alone != self.first.start else ()), dict(self.first.start)]
         self.aliases: dict[str, str] = {}
@@ -171,7 +174,9 @@ class Mentions:
                     self.extra[prefix + word] = {"words": usual}
                 else:
                     refused.append(word)
-            self.mentioned[prefix.rstrip(".")] = refused + self._undecided(prefix, owner)
+            self.mentioned[prefix.rstrip(".")] = refused
+            self._accept_built(prefix, self._undecided(prefix, owner), fields_of(owner))
+            self._accept_usual(prefix)
         self._find_guarded()
 
     def _undecided(self, prefix: str, owner: type) -> list[str]:
@@ -189,13 +194,27 @@ class Mentions:
             new = words - _declared(owner) - {*self.mentioned[prefix.rstrip(".")]}
             keys = [prefix + word for word in sorted(new) if prefix + word not in self.known and not known_to_all(word)]
             if keys and not all(self._alike(keys, value) for value in _BUILT):
-                for key in keys:
-                    alike = [value for value in _BUILT if self._alike([key], value)]
-                    if alike and len(alike) < len(_BUILT):
-                        self.extra[key] = {"words": alike}
-                    elif not alike:
-                        self.extra.pop(key, None)
-                        self.mentioned[prefix.rstrip(".")].append(key.rpartition(".")[2])
+                self._accept_built(prefix, [key.rpartition(".")[2] for key in keys], {})
+
+    def _accept_usual(self, prefix: str) -> None:
+        """Accept flags that most models do not read with both of their values, if these change nothing."""
+        for key in [prefix + word for word, usual in USUAL.items() if usual == (False,)]:
+            if key not in self.known and self._alike([key], True):
+                self.extra[key] = {"words": [False, True]}
+
+    def _accept_built(self, prefix: str, words: Sequence[str], defaults: Mapping[str, Value]) -> None:
+        """Accept the values of keys with which every class is built as without them, and refuse the keys that have none.
+
+        A key that a configuration declares is refused at other values; one that it does not declare has no effect if all values have none.
+        """
+        for word in words:
+            key, tried = prefix + word, (*_BUILT, *([defaults[word]] if word in defaults else ()))
+            alike = [value for value in tried if self._alike([key], value)]
+            if alike and (word in defaults or len(alike) < len(_BUILT)):
+                self.extra[key] = {"words": [value for at, value in enumerate(alike) if repr(value) not in map(repr, alike[:at])]}
+            elif not alike:
+                self.extra.pop(key, None)
+                self.mentioned[prefix.rstrip(".")].append(word)
 
     def _alike(self, keys: Sequence[str], value: Value) -> bool:
         """Whether every class is built with a value for these keys, and has the same tensors as without them."""
@@ -227,6 +246,44 @@ class Mentions:
                     one["keys"][key] = {"any": True, "unused": True}
                 elif held and key in completed:
                     domain["missing"] = ["is", completed[key]]
+
+        for key, hint in hints_of(self.config_class).items():
+            if {int, list} <= kinds_of(hint) and self._listed(key):
+                for one in self.record["classes"].values():
+                    domain = one["keys"].get(key, {})
+                    if domain.get("unused") and "whole" in domain:
+                        domain |= {"entries": {"whole": domain["whole"]}, "length": [1, _MOST_LAYERS]}
+        for prefix in self.owners:
+            if self._follows(f"{prefix}out_indices", f"{prefix}out_features"):
+                for one in self.record["classes"].values():
+                    self._follow(one["keys"], f"{prefix}out_indices", f"{prefix}out_features")
+
+    def _listed(self, key: str) -> bool:
+        """Whether a number may be a list with an entry for each layer, and changes nothing then: a list of another length is refused."""
+        plain = self._resolved({}, self.first.start) or {}
+        number, depths = plain.get(key), [one for one, value in plain.items() if type(value) is int and one.endswith("layers")]
+        if type(number) is not int:
+            return False
+        for depth in (2, 3, 5):
+            start = {**self.first.start, **dict.fromkeys(depths, depth)}
+            whole = self._tensors(start)
+            if whole is None or any(self._tensors({**start, key: (one,) * depth}) != whole for one in (number, 2 * number)):
+                return False
+        return True
+
+    def _follows(self, key: str, other: str) -> bool:
+        """Whether the default's stages of a backbone may be given by their names alone: the numbers follow from them."""
+        stages = {one: self.first.saved(self.first.start, one) for one in (key, other)}
+        if not all(isinstance(value, tuple) and value for value in stages.values()):
+            return False
+        rest = {one: value for one, value in self.alone.items() if one not in stages}
+        whole = self._tensors({**rest, **stages})
+        return whole is not None and whole == self._tensors({**rest, other: stages[other]})
+
+    @staticmethod
+    def _follow(keys: Mapping[str, Any], key: str, other: str) -> None:
+        if all(len(keys.get(one, {}).get("words", ())) == 1 and keys[one].keys() <= {"words", "absent", "unused"} for one in (key, other)):
+            keys[key]["missing"] = ["cases", [["is", other]], [[[keys[other]["words"][0]], keys[key]["words"][0]]]]
 
     def _ignores(self, key: str) -> bool:
         """Whether the reference has one class for an inner configuration, whatever its type says."""
@@ -314,6 +371,11 @@ class Mentions:
         return found
 
 
+def fields_of(owner: type) -> dict[str, Value]:
+    """Return the declared keys of a configuration class, with their defaults; null for those that have none."""
+    return {one.name: None if one.default is MISSING else frozen_value(one.default) for one in fields(owner)}  # type: ignore[arg-type]
+
+
 def _declared(owner: type) -> set[str]:
     return {field.name for field in fields(owner)}  # type: ignore[arg-type]
 
@@ -358,7 +420,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--into", type=Path, default=DATA, help="the directory of the records")
     chosen = parser.parse_args(arguments)
     for model_type in recorded_types() if chosen.types == ["all"] else chosen.types:
-        file = chosen.into / f"{model_type}.json.gz"
+        file = file_in(chosen.into, model_type)
         record = record_in(file)
         if not record["classes"]:
             continue

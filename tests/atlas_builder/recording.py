@@ -15,13 +15,13 @@ from typing import Any
 from atlas_builder.exploring import _ABSENT, _DEPTH, _TOKEN, COMMON_KEYS, INNER, Explorer, Point, _others
 from atlas_builder.fitting import Fitter, NoFitError, is_whole, listed, told_apart
 from atlas_builder.narrowing import base_of, fixed_in, narrow
-from atlas_builder.reference import PROPERTIES, Reference, RefusedError, Seen, config_class_of, unresolved
+from atlas_builder.reference import PROPERTIES, Reference, RefusedError, Seen, published_keys, reference_of, unresolved
 from atlas_builder.rows import Ledger, Rows, template_of
 from atlas_builder.saving import accept_saved
 from atlas_builder.sets import set_law
 from atlas_builder.told import Told, told_by
 
-from paramsym.atlas.domain import default
+from paramsym.atlas.domain import default, verified
 from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.predicting import Row, predicted, rows_of
 from paramsym.atlas.reading import values_of
@@ -692,7 +692,7 @@ def _stated(row: Row, expressions: dict[str, int]) -> list[Any]:
 
 def entry_of(
     model_type: str,
-    model_class: Any,
+    name: str,
     seconds: float,
     others: Mapping[str, Any] | None = None,
     fixed: Sequence[str] = (),
@@ -708,7 +708,7 @@ def entry_of(
     Raises:
         NotAdmittedError: with the reason.
     """
-    reference = Reference(config_class_of(model_type), model_class)
+    reference = reference_of(model_type, name)
     others = {} if held or others is None else others
     base = base_of(others)
     told = told_by(others.values()).plus(Told(fixed=(*fixed, *fixed_in(others[base] if base else None))))
@@ -717,4 +717,8 @@ def entry_of(
     entry = found.derive()
     inside = found._record(entry)["inside"]
     accept_saved(entry, reference, inside)
+    for key in published_keys(model_type):
+        domain = entry["keys"].get(key, {"any": True})
+        if not verified(domain, reference.plain.get(key)):  # a missing key means the default, which is another value
+            entry["keys"][key] = {which: what for which, what in domain.items() if which not in {"unused", "missing", "absent"}}
     return entry, inside

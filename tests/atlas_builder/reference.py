@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import importlib.util
+import json
 import logging
 import sys
 import types
@@ -16,6 +17,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -27,6 +29,7 @@ from transformers.configuration_utils import PreTrainedConfig
 from transformers.utils.import_utils import BACKENDS_MAPPING
 
 from paramsym.atlas.domain import default
+from paramsym.atlas.files import inner_of
 from paramsym.atlas.values import Value, frozen_value
 
 transformers.logging.set_verbosity_error()
@@ -51,6 +54,7 @@ for _name in _INITIALISERS:  # on the meta device they cost time and do nothing
 
 
 _arange = torch.arange
+_NO_KEYS: Mapping[str, Value] = {}
 _FEW = 512
 _device_constructors()  # its cached list of constructors then holds torch's own functions, not the replacements below
 
@@ -123,7 +127,7 @@ def config_class_of(model_type: str) -> type[PreTrainedConfig]:
     """Return the configuration class of a model type."""
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-    found: type[PreTrainedConfig] = CONFIG_MAPPING[model_type]
+    found: type[PreTrainedConfig] = CONFIG_MAPPING[model_type.partition("+")[0]]
     return found
 
 
@@ -136,18 +140,41 @@ def class_named(name: str, model_type: str) -> Any:
     return found
 
 
+def reference_of(model_type: str, name: str) -> Reference:
+    """Return a class of a type, whose name may have the types of inner configurations: ``llava_next+text_config=mistral``.
+
+    That of a published configuration, as in ``dpt+large``, always has the keys of this one.
+    """
+    inner: dict[str, Value] = {f"{key}.model_type": one for key, one in inner_of(model_type).items()}
+    return Reference(config_class_of(model_type), class_named(name, model_type), {**inner, **published_keys(model_type)})
+
+
+def is_published(model_type: str) -> bool:
+    """Whether the name of a record is that of a published configuration."""
+    return "+" in model_type and not inner_of(model_type)
+
+
+def published_keys(model_type: str) -> dict[str, Value]:
+    """Return the keys of the published configuration that a record is for, those that are not the defaults; none for other records."""
+    if not is_published(model_type):
+        return {}
+    name, _, label = model_type.partition("+")
+    known = json.loads(Path(__file__).with_name("published.json").read_text(encoding="utf-8"))
+    return {key: frozen_value(value) for key, value in known[name][label].items()}
+
+
 class Reference:
     """One model class of the reference."""
 
-    def __init__(self, config_class: type[PreTrainedConfig], model_class: type) -> None:
-        """Read what the configuration declares."""
+    def __init__(self, config_class: type[PreTrainedConfig], model_class: type, inner: Mapping[str, Value] = _NO_KEYS) -> None:
+        """Read what the configuration declares; it always has the types ``inner`` of inner configurations."""
         self.config_class, self.model_class = config_class, model_class
         module = sys.modules[model_class.__module__]
         if hasattr(module, "get_sinusoid_encoding_table"):  # it takes a second, and is in no state dict
             module.get_sinusoid_encoding_table = torch.empty
         if hasattr(module, "kaiser_sinc_filter1d"):
             module.kaiser_sinc_filter1d = lambda cutoff, half_width, kernel_size: torch.empty(1, 1, kernel_size)  # noqa: ARG005
-        self.start: Mapping[str, Value] = {}
+        self.start = self.inner_types = inner
         self.named: dict[str, str] = {}
         self.declared = frozenset(field.name for field in fields(config_class))  # type: ignore[arg-type]
         self.built = 0
@@ -161,13 +188,18 @@ class Reference:
         Raises:
             RefusedError: the reference does not build it.
         """
-        starts: list[Mapping[str, Value]] = [{}]
-        starts += [STARTS[name] for name in [self.config_class.model_type] if name in STARTS]
+        starts = [self.inner_types]
+        starts += [{**STARTS[name], **self.inner_types} for name in [self.config_class.model_type] if name in STARTS]
         for self.start, self.arange in product(starts, (_arange_in_memory, _arange)):
             self.cache.clear()
             with contextlib.suppress(RefusedError):
                 return self.build(self.start)
         return self.build(starts[0])
+
+    @property
+    def plain(self) -> dict[str, Value]:
+        """What the defaults resolve to, without the keys that the reference always has here."""
+        return self.resolved(STARTS.get(self.config_class.model_type, {}))
 
     def properties(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the keys of backbones that are properties, with the domain of their default.
@@ -201,12 +233,15 @@ class Reference:
                 plain = owner().to_dict()
                 told = {prefix + one: frozen_value(value) for one, value in saved.items() if one == "model_type" or plain.get(one) != value}
                 with contextlib.suppress(RefusedError):
+                    plain_tensors = self.build(self.start).tensors
                     whole = self.resolved({**self.start, **given, **told})
                     for one in [one for one, value in told.items() if isinstance(value, tuple)]:  # a list that follows from the other keys
                         rest = {other: value for other, value in told.items() if other != one}
-                        if self.resolved({**self.start, **given, **rest}) == whole:
-                            told = rest
-                    if self.build({**self.start, **given, **told}).tensors == self.build(self.start).tensors:
+                        with contextlib.suppress(RefusedError):
+                            same = self.resolved({**self.start, **given, **rest}) == whole
+                            if same and self.build({**self.start, **given, **rest}).tensors == plain_tensors:
+                                told = rest
+                    if self.build({**self.start, **given, **told}).tensors == plain_tensors:
                         given |= told
                         self.named[prefix] = owner.model_type
         self.configs.clear()
@@ -252,10 +287,11 @@ class Reference:
     def indifferent(self, key: str) -> bool:
         """Whether other stages of a backbone as its output change no tensor; False if the reference builds fewer than two of them."""
         prefix = key.rpartition(".")[0] + "." if "." in key else ""
+        given = {**self.start, **({f"{prefix}model_type": self._saved(self.start, prefix)["model_type"]} if prefix else {})}
         tensors = []
         for stages in ((0,), (1,), (0, 2), (1, 3), (2,)):
             with contextlib.suppress(RefusedError):
-                tensors.append(self.build({**self.start, f"{prefix}out_indices": stages}).tensors)
+                tensors.append(self.build({**given, f"{prefix}out_indices": stages}).tensors)
         return len(tensors) > 1 and all(one == self.build(self.start).tensors for one in tensors)
 
     def arguments(self, point: Mapping[str, Value]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from functools import cache
 from typing import Any
 
 from atlas_builder.exploring import COMMON_KEYS
-from atlas_builder.reference import Reference, RefusedError, class_named, config_class_of
+from atlas_builder.reference import RefusedError, reference_of
 
 import paramsym as ps
 from paramsym.atlas.files import record_of, recorded_types
@@ -61,7 +61,7 @@ class Sampler:
         self.model_type, self.name = model_type, name
         self.rng, self.why = random.Random(f"{salt} {model_type} {name}"), ""
         self.entry = record_of(model_type)["classes"][name]
-        self.reference = Reference(config_class_of(model_type), class_named(name, model_type))
+        self.reference = reference_of(model_type, name)
         first = self.reference.first()
         self.inner = self.reference.inner()
         self.values = {**first.values, **{key: value for key, value in self.inner.items() if key not in first.values}}
@@ -163,7 +163,7 @@ class Sampler:
             return "not built"
         try:
             with warnings.catch_warnings(action="ignore"):
-                ours = ps.from_config({**config, "model_type": self.model_type}, architecture=self.name)
+                ours = ps.from_config({**config, "model_type": self.model_type.partition("+")[0]}, architecture=self.name)
         except ConfigError as error:
             self.why = str(error)
             return "refused"
@@ -222,7 +222,7 @@ def sampled(model_type: str, name: str, seconds: float, salt: str, draws: int = 
         found[what] += 1
         sampler.reference.cache.clear()
         if what == "wrong":
-            model = ps.from_config({**sampler.reference.arguments(point), "model_type": model_type}, architecture=name)
+            model = ps.from_config({**sampler.reference.arguments(point), "model_type": model_type.partition("+")[0]}, architecture=name)
             words = difference(predicted(model._rows, dict(model.values)), sampler.reference.build(point).tensors)
             yield f"WRONG {model_type}:{name} {json.dumps(sampler.reference.arguments(point), default=str)} {words}"
             if found["wrong"] >= 6:
