@@ -246,14 +246,14 @@ def _read(config: Mapping[str, Any], architecture: str | None) -> tuple[Recorded
     refusals = []
     for one in others:
         try:
-            return _lettered_by(one, config, architecture)
+            return _read_by(one, config, architecture)
         except ConfigError as error:
             refusals.append(error)
     raise refusals[0]
 
 
-def _lettered_by(model_type: str, config: Mapping[str, Any], architecture: str | None) -> tuple[Recorded, dict[Count, int], dict[str, str]]:
-    """Return what ``_lettered`` returns, by one record.
+def _read_by(model_type: str, config: Mapping[str, Any], architecture: str | None) -> tuple[Recorded, dict[str, str]]:
+    """Return what ``_read`` returns, by one record.
 
     Raises:
         ConfigError: the record does not read the configuration.
