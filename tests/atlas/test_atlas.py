@@ -165,10 +165,12 @@ def test_keys_of_older_releases_are_read(model_type: str, other: dict[str, Any],
         ("openai_privacy_filter", "OpenAIPrivacyFilterForTokenClassification", {"token_classification_bias": None}),  # no bias
         ("seamless_m4t_v2", "SeamlessM4Tv2ForTextToSpeech", {"t2u_decoder_layers": 7}),
         ("flex_olmo", "FlexOlmoModel", {"attribute_map": {"factor": 2.0}, "num_local_experts": 3}),
+        ("longt5", "LongT5ForConditionalGeneration", {"num_hidden_layers": 1}),  # under this name the decoder keeps its six layers
+        ("moonshine", "MoonshineModel", {"decoder_num_key_value_heads": 9}),
     ],
 )
 def test_other_keys_that_the_reference_reads_are_refused(model_type: str, name: str, change: dict[str, Any]) -> None:
-    """Their effect was not derived; a sample found the last three."""
+    """Their effect was not derived; samples found the last five."""
     with pytest.raises(ConfigError, match=next(iter(change))):
         ps.from_config({"model_type": model_type, **change}, name)
 
