@@ -17,7 +17,6 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, symbols_in, text
 from paramsym.core.at import symbol_of
 from paramsym.core.fields import check_flags
-from paramsym.core.layer import Layer, class_name
 from paramsym.core.ledger import Ledger
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 from paramsym.naming import described, quoted
@@ -29,6 +28,7 @@ from paramsym.render.table import Table, Tabular
 from paramsym.render.widths import LINE, limit_of, width as measured, width_of_words
 
 if TYPE_CHECKING:
+    from paramsym.core.layer import Layer
     from paramsym.core.ledger import Line
     from paramsym.render.table import Letters
 
@@ -197,8 +197,8 @@ def _symbol(layer: Layer, by: Symbol | str | None) -> Symbol:
         if len(layer.symbols) == 1:
             return next(iter(layer.symbols))
         names = ", ".join(sorted(symbol.name for symbol in layer.symbols)) or "none"
-        raise UnknownNameError(f"form 'collected' of {class_name(layer)} needs by= with one of {names}.")
-    return symbol_of(class_name(layer), by, layer.symbols)
+        raise UnknownNameError(f"form 'collected' of {type(layer).__name__} needs by= with one of {names}.")
+    return symbol_of(type(layer).__name__, by, layer.symbols)
 
 
 def _align(layer: Layer, found: tuple[PartTotal, ...], letters: Letters, limit: float) -> str:
@@ -237,7 +237,7 @@ def _steps(layer: Layer, letters: Letters, limit: float, unit: str) -> str:
     root, sizes = layer.origin
     formula = root.polynomial.as_expr()
     if not isinstance(layer.polynomial.as_expr(), Integer):
-        raise SizeError(f"{class_name(layer)} has symbols left; put all sizes in with .at(...) before asking for the steps.")
+        raise SizeError(f"{type(layer).__name__} has symbols left; put all sizes in with .at(...) before asking for the steps.")
     numbers = {symbol.name: size for symbol, size in sizes.items() if isinstance(size, int)}
     placed = {symbol: Integer(size) for symbol, size in sizes.items()}
     values = [cast("Expr", term.xreplace(placed)) for term in ordered(formula, letters)]

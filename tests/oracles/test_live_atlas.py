@@ -333,7 +333,7 @@ OLDER = {
 }
 NOT_READ = (
     *("bamba", "dbrx", "exaone4", "falconh1", "hunyuanmoe", "llama4scout", "musicgensmall", "nemotronh"),
-    *("swinv2", "zamba2"),
+    *("swinv2", "zamba2", "granite4h"),
 )
 """The files with a value for which no law was found."""
 
