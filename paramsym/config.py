@@ -155,7 +155,7 @@ def reader_of(config: Mapping[str, Any], architecture: str | None = None) -> Fam
     elif inner := _known_inside(config):
         advice = f"its {inner} has the known model_type {config[inner]['model_type']}: pass the value of {inner}."
     else:
-        near = nearest(found or "", [*known, *recorded_types()], cutoff=0.7)
+        near = nearest(found or "", _known_types(), cutoff=0.7)
         advice = f"did you mean {' or '.join(near)}? {WAYS_ON}" if near else WAYS_ON
     raise ConfigError(f"{what}; {advice}")
 
@@ -163,8 +163,13 @@ def reader_of(config: Mapping[str, Any], architecture: str | None = None) -> Fam
 def _known_inside(config: Mapping[str, Any]) -> str:
     """Return the key of a readable configuration inside this one, as in models of text and images; empty if there is none."""
     inner = ((key, value.get("model_type")) for key, value in config.items() if isinstance(value, Mapping))
-    known = {*model_types(), *recorded_types()}
+    known = _known_types()
     return next((key for key, model_type in inner if isinstance(model_type, str) and model_type in known), "")
+
+
+def _known_types() -> list[str]:
+    """Return the model types of the families and of the atlas."""
+    return [*model_types(), *recorded_types()]
 
 
 def _tower(config: Mapping[str, Any], reader: Family, architecture: str | None) -> tuple[Mapping[str, Any], Family]:

@@ -39,6 +39,15 @@ def inner_types() -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(".json.gz") for name in found if name.endswith(".json.gz")))
 
 
+def plain_type(model_type: str) -> str:
+    """Return the model type that a configuration has for a record.
+
+    >>> plain_type("llava_next+text_config=mistral"), plain_type("dpt+large"), plain_type("dpt")
+    ('llava_next', 'dpt', 'dpt')
+    """
+    return model_type.partition("+")[0]
+
+
 def inner_of(model_type: str) -> dict[str, str]:
     """Return the type of each inner configuration that the name of a record gives.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Self, cast
 
 from sympy import Symbol
 
@@ -14,7 +14,7 @@ from paramsym.algebra.symbols import dims
 from paramsym.atlas.diffusers import diffusers_keys, diffusers_type, is_of_diffusers
 from paramsym.atlas.domain import check_verified, largest
 from paramsym.atlas.expression import answer, tests_of
-from paramsym.atlas.files import DIFFUSERS, TIMM, diffusers_index, inner_of, inner_types, record_of
+from paramsym.atlas.files import DIFFUSERS, TIMM, diffusers_index, inner_of, inner_types, plain_type, record_of
 from paramsym.atlas.letters import letter_names
 from paramsym.atlas.predicting import Row, rows_of, sizes_of
 from paramsym.atlas.reading import check_together, hint, values_of
@@ -65,7 +65,7 @@ class Recorded(Layer):
         """Check that each size was verified, and that the sizes do not change which tensors exist."""
         if len(self.names) != len(self.numbers):
             raise StructureError(f"there are {len(self.numbers)} numbers for the names {', '.join(self.names)}.")
-        given, values, entry = dict(zip(self.names, self.numbers, strict=True)), dict[str, Any](self.values), self._entry
+        given, values, entry = self._by_name, dict[str, Any](self.values), self._entry
         held = {name: (key, one) for key, value in values.items() for name, one in _entries(_name(key), value)}
         changed = {name: number for name, number in given.items() if name in held and held[name][1] != number}
         for name, number in changed.items():
@@ -77,9 +77,8 @@ class Recorded(Layer):
         numbers = {name: number for name, number in changed.items() if isinstance(number, int)}
         if not numbers:
             return
-        now = _changed(values, numbers)
-        check_together(now, entry)
-        before, after = (_skeleton(self._rows, one) for one in (values, now))
+        check_together(self._settled, entry)
+        before, after = (_skeleton(self._rows, one) for one in (values, self._settled))
         if before != after:
             listed = ", ".join(f"{name}={value}" for name, value in numbers.items())
             raise StructureError(f"with {listed} {self.architecture} stores other tensors; read a configuration with these values.")
@@ -95,12 +94,12 @@ class Recorded(Layer):
 
     def argument_of(self, symbol: Symbol) -> str:
         """Return the key of a letter; of a shared letter also if its key is a number in this model."""
-        letters = {**dict(zip(self.names, self.numbers, strict=True)), **{one: dims(name) for one, name in _shared(self._entry).items()}}
+        letters = {**self._by_name, **{one: dims(name) for one, name in _shared(self._entry).items()}}
         return next((name for name, letter in letters.items() if letter == symbol), "")
 
     def _why_not(self, name: str) -> str:
-        letters: Any = self.origin[0]
-        held = dict(zip(letters.names, letters.numbers, strict=True)).get(name)
+        letters = cast("Self", self.origin[0])
+        held = letters._by_name.get(name)
         if isinstance(held, Symbol):
             return f"Its {name} is {held}: write at({held}=...)."
         key = next((key for key, letter in letter_names(self._entry["keys"]).items() if name in {letter, _name(key)}), "")
@@ -108,10 +107,18 @@ class Recorded(Layer):
 
     def parts(self) -> Iterator[Part]:
         """The model, without a prefix."""
-        given = dict(zip(self.names, self.numbers, strict=True))
-        numbers = {name: one for name, one in given.items() if isinstance(one, int)}
-        letters = {name: one for name, one in given.items() if name not in numbers}
-        yield Part("", Builder(self._rows, _changed(dict(self.values), numbers), letters, self._made).layer())
+        letters = {name: size for name, size in self._by_name.items() if not isinstance(size, int)}
+        yield Part("", Builder(self._rows, self._settled, letters, self._made).layer())
+
+    @property
+    def _by_name(self) -> dict[str, Count]:
+        return dict(zip(self.names, self.numbers, strict=True))
+
+    @cached_property
+    def _settled(self) -> dict[str, Value]:
+        """The values of the configuration, with the numbers of this model in place of its own."""
+        values: dict[str, Any] = dict(self.values)
+        return _changed(values, {name: size for name, size in self._by_name.items() if isinstance(size, int)})
 
     @property
     def _rows(self) -> tuple[Row, ...]:
@@ -218,10 +225,15 @@ def recorded(config: Mapping[str, Any], architecture: str | None) -> tuple[Layer
 
 def type_of(config: Mapping[str, Any], architecture: str | None = None) -> str:
     """Return the type of the record for a configuration of diffusers, timm or transformers."""
+    return _types_of(config, architecture)[0]
+
+
+def _types_of(config: Mapping[str, Any], architecture: str | None) -> list[str]:
+    """Return the types of the records that may read a configuration, in the order in which they are tried."""
     if is_of_diffusers(config):
-        return diffusers_type(config, architecture)
+        return [diffusers_type(config, architecture)]
     name = timm_type(config)
-    return next(iter(_with_inner(config))) if name is None else class_type(config, name) or name
+    return _with_inner(config) if name is None else [class_type(config, name) or name]
 
 
 def _with_inner(config: Mapping[str, Any]) -> list[str]:
@@ -232,21 +244,20 @@ def _with_inner(config: Mapping[str, Any]) -> list[str]:
     """
     found = config["model_type"]
     given = {key: value.get("model_type") for key, value in config.items() if isinstance(value, Mapping)}
-    others = [one for one in inner_types() if one.partition("+")[0] == found and inner_of(one).items() <= given.items()]
+    others = [one for one in inner_types() if plain_type(one) == found and inner_of(one).items() <= given.items()]
     inside = sorted((one for one in others if inner_of(one)), key=lambda one: -len(inner_of(one)))
     return [*inside, found, *(one for one in others if not inner_of(one))]
 
 
 def _read(config: Mapping[str, Any], architecture: str | None) -> tuple[Recorded, dict[str, str]]:
     """Return the model of a configuration, and the keys that the reference does not read."""
-    model_type = type_of(config, architecture)
-    if model_type.startswith(DIFFUSERS):
-        architecture = model_type.split("/")[1]
-    others = _with_inner(config) if timm_type(config) is None and not is_of_diffusers(config) else [model_type]
+    types = _types_of(config, architecture)
+    if types[0].startswith(DIFFUSERS):
+        architecture = types[0].split("/")[1]
     refusals = []
-    for one in others:
+    for model_type in types:
         try:
-            return _read_by(one, config, architecture)
+            return _read_by(model_type, config, architecture)
         except ConfigError as error:
             refusals.append(error)
     raise refusals[0]
@@ -269,7 +280,7 @@ def _read_by(model_type: str, config: Mapping[str, Any], architecture: str | Non
         return model, {key: hint(key, of_class["keys"]) for key in unknown}
     except ParamsymError as error:
         library = next((prefix.rstrip("/") for prefix in (TIMM, DIFFUSERS) if model_type.startswith(prefix)), None)
-        whose = library or f"the model type {model_type.partition('+')[0]}"
+        whose = library or f"the model type {plain_type(model_type)}"
         raise ConfigError(f"{name} of {whose}: {error}") from None
 
 
@@ -294,6 +305,5 @@ def _class(record: Mapping[str, Any], config: Mapping[str, Any], architecture: s
     if isinstance(name, str) and name in record["refused"]:
         raise ConfigError(f"{name} is not in the atlas: {record['refused'][name]}.")
     known = ", ".join(record["classes"]) or "none"
-    raise ConfigError(
-        f"architecture {ascii(name)[:60]} is not among those of {record['type'].partition('+')[0]} in the atlas, which are {known}."
-    )
+    whose = plain_type(record["type"])
+    raise ConfigError(f"architecture {ascii(name)[:60]} is not among those of {whose} in the atlas, which are {known}.")

@@ -34,7 +34,11 @@ class Choice:
     def numbers(self, depth: int) -> Sequence[int]:
         """Return the numbers of the copies that have the row, at a step of its template."""
         step = self.row.template[depth]
-        return self.sets[self.row.places.index(depth)] if step == NUMBER else (int(step),)
+        return self.sets[self.place(depth)] if step == NUMBER else (int(step),)
+
+    def place(self, depth: int) -> int:
+        """Return the position of a step among the numbers of the template."""
+        return self.row.places.index(depth)
 
 
 def choices(rows: Iterable[Row], values: Values, size: Callable[[Any], int]) -> list[Choice]:
@@ -285,7 +289,7 @@ class Builder:
             if step == NUMBER:
                 below.extend(("", one) for one in self._copies(group, depth, path))
             else:
-                below.append((step, self._level(group, depth + 1, f"{path}{step}.")))
+                below.append((step, self._level(group, end, f"{path}{step}.")))
         return self._once(tuple([(step, id(layer)) for step, layer in below]), lambda: Level(tuple(below)))
 
     def _once(self, key: tuple[Any, ...], make: Callable[[], T]) -> T:
@@ -295,9 +299,8 @@ class Builder:
         return self.made[key]
 
     def _copies(self, group: Sequence[Choice], depth: int, path: str) -> Iterator[Layer]:
-        first = group[0].row
-        if all(choice.row.template[depth] == NUMBER and choice.row.sets[choice.row.places.index(depth)] == ["all"] for choice in group):
-            bound = first.bounds[first.places.index(depth)]
+        if all(choice.row.template[depth] == NUMBER and choice.row.sets[choice.place(depth)] == ["all"] for choice in group):
+            bound = group[0].row.bounds[group[0].place(depth)]
             yield Repeat(self._level(group, depth + 1, f"{path}{{}}."), self.size(bound), name="{}")
             return
         kinds: dict[int, list[Choice]] = {}

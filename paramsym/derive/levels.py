@@ -48,11 +48,11 @@ class Level(Layer):
 
     @cached_property
     def _own(self) -> int:
-        """The number of its own tensors."""
+        """The number of tensors before all other layers."""
         return next((number for number, (name, layer) in enumerate(self.items) if name or not isinstance(layer, Held)), len(self.items))
 
     def tensors(self) -> Iterator[Tensor]:
-        """Its own tensors."""
+        """The tensors before all other layers."""
         for _, held in self.items[: self._own]:
             yield from held.own_tensors
 

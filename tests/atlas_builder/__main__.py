@@ -27,7 +27,7 @@ from atlas_builder.reference import class_named, config_class_of, is_published
 from transformers.models.auto import modeling_auto
 
 import paramsym
-from paramsym.atlas.files import INNER
+from paramsym.atlas.files import INNER, plain_type
 from paramsym.atlas.record import FORMAT, packed, parsed
 
 DATA = Path(paramsym.__file__).parent / "atlas" / "data"
@@ -38,7 +38,7 @@ def classes_of(model_type: str) -> list[str]:
     found: dict[str, None] = {}
     for name in sorted(vars(modeling_auto), key=lambda name: name != "MODEL_MAPPING_NAMES"):
         if name.startswith("MODEL") and name.endswith("_MAPPING_NAMES"):
-            classes = vars(modeling_auto)[name].get(model_type.partition("+")[0], ())
+            classes = vars(modeling_auto)[name].get(plain_type(model_type), ())
             found |= dict.fromkeys([classes] if isinstance(classes, str) else classes)
     return list(found)
 

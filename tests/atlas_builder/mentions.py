@@ -158,7 +158,7 @@ class Mentions:
         """Try the keys that the source names."""
         for prefix, owner in self.owners.items():
             declaring = _files([owner, self.config_class])
-            named = frozenset[str]().union(_common(), *map(named_in, declaring)) - _declared(owner)
+            named = frozenset[str]().union(_common(), *map(named_in, declaring)) - fields_of(owner).keys()
             keys = [one for one in sorted(named) if prefix + one not in self.known and one not in _PYTHON and not known_to_all(one)]
             refused = [one for one in keys if hasattr(PreTrainedConfig, one) and one not in _SAVED]  # how all configurations work
             keys = [one for one in keys if one not in refused]
@@ -181,7 +181,7 @@ class Mentions:
 
     def _undecided(self, prefix: str, owner: type) -> list[str]:
         """Return the declared keys that no class of the record has."""
-        return [word for word in sorted(_declared(owner)) if prefix + word not in self.known and not known_to_all(word)]
+        return [word for word in sorted(fields_of(owner)) if prefix + word not in self.known and not known_to_all(word)]
 
     def _find_guarded(self) -> None:
         """Try the keys that model classes read if a configuration has them, in models."""
@@ -191,7 +191,7 @@ class Mentions:
         files = [file for home in dict.fromkeys(file.parent for file in homes) for file in sorted(home.glob("modeling_*.py"))]
         words = frozenset[str]().union(*map(guarded_in, [*files, *map(_HOME.joinpath, _MODELS)]))
         for prefix, owner in self.owners.items():
-            new = words - _declared(owner) - {*self.mentioned[prefix.rstrip(".")]}
+            new = words - fields_of(owner).keys() - {*self.mentioned[prefix.rstrip(".")]}
             keys = [prefix + word for word in sorted(new) if prefix + word not in self.known and not known_to_all(word)]
             if keys and not all(self._alike(keys, value) for value in _BUILT):
                 self._accept_built(prefix, [key.rpartition(".")[2] for key in keys], {})
@@ -374,10 +374,6 @@ class Mentions:
 def fields_of(owner: type) -> dict[str, Value]:
     """Return the declared keys of a configuration class, with their defaults; null for those that have none."""
     return {one.name: None if one.default is MISSING else frozen_value(one.default) for one in fields(owner)}  # type: ignore[arg-type]
-
-
-def _declared(owner: type) -> set[str]:
-    return {field.name for field in fields(owner)}  # type: ignore[arg-type]
 
 
 def _without_effect(one: Mapping[str, Any], key: str) -> bool:

@@ -29,7 +29,7 @@ from transformers.configuration_utils import PreTrainedConfig
 from transformers.utils.import_utils import BACKENDS_MAPPING
 
 from paramsym.atlas.domain import default
-from paramsym.atlas.files import inner_of
+from paramsym.atlas.files import inner_of, plain_type
 from paramsym.atlas.values import Value, frozen_value
 
 transformers.logging.set_verbosity_error()
@@ -127,7 +127,7 @@ def config_class_of(model_type: str) -> type[PreTrainedConfig]:
     """Return the configuration class of a model type."""
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-    found: type[PreTrainedConfig] = CONFIG_MAPPING[model_type.partition("+")[0]]
+    found: type[PreTrainedConfig] = CONFIG_MAPPING[plain_type(model_type)]
     return found
 
 

@@ -24,7 +24,7 @@ from atlas_builder.exploring import COMMON_KEYS
 from atlas_builder.reference import RefusedError, reference_of
 
 import paramsym as ps
-from paramsym.atlas.files import record_of, recorded_types
+from paramsym.atlas.files import plain_type, record_of, recorded_types
 from paramsym.atlas.predicting import predicted
 from paramsym.atlas.values import Value
 from paramsym.errors import ConfigError
@@ -163,7 +163,7 @@ class Sampler:
             return "not built"
         try:
             with warnings.catch_warnings(action="ignore"):
-                ours = ps.from_config({**config, "model_type": self.model_type.partition("+")[0]}, architecture=self.name)
+                ours = ps.from_config({**config, "model_type": plain_type(self.model_type)}, architecture=self.name)
         except ConfigError as error:
             self.why = str(error)
             return "refused"
@@ -222,7 +222,7 @@ def sampled(model_type: str, name: str, seconds: float, salt: str, draws: int = 
         found[what] += 1
         sampler.reference.cache.clear()
         if what == "wrong":
-            model = ps.from_config({**sampler.reference.arguments(point), "model_type": model_type.partition("+")[0]}, architecture=name)
+            model = ps.from_config({**sampler.reference.arguments(point), "model_type": plain_type(model_type)}, architecture=name)
             words = difference(predicted(model._rows, dict(model.values)), sampler.reference.build(point).tensors)
             yield f"WRONG {model_type}:{name} {json.dumps(sampler.reference.arguments(point), default=str)} {words}"
             if found["wrong"] >= 6:

@@ -63,7 +63,7 @@ def passed(name: str, **arguments: Any) -> tuple[type, dict[str, Any]]:
             timm.create_model(name, **arguments)
     except _PassedError as found:
         network, given = found.args
-        opened = {**_opened(given["cfg"]), **given} if has_cfg(network) else given
+        opened = {**_opened(given["cfg"]), **given} if _has_cfg(network) else given
         return network, {key: _listed(value) for key, value in opened.items() if key not in {*_OF_TORCH, "cfg"}}
     except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
         raise RefusedError(f"{type(error).__name__}: {str(error)[:160]}") from None
@@ -97,30 +97,19 @@ def parameters(network: type) -> dict[str, inspect.Parameter]:
         found |= {each.name: each for each in stated if each.name not in found and each.kind is not each.VAR_KEYWORD}
         if not any(each.kind is each.VAR_KEYWORD for each in stated):
             break
-    if has_cfg(network):
+    if _has_cfg(network):
         found = {**_fields_of(_cfg_of(network)), **found}
         del found["cfg"]
     return {key: one for key, one in found.items() if one.kind is not one.VAR_POSITIONAL and key not in _OF_TORCH}
 
 
-def has_cfg(network: type) -> bool:
+def _has_cfg(network: type) -> bool:
     """Whether a constructor takes a dataclass, and the fields of it that change."""
     if not inspect.isclass(network):
         return False
     stated = inspect.signature(network.__init__).parameters  # type: ignore[misc]
     takes_fields = any(one.kind is one.VAR_KEYWORD for one in stated.values())
     return "cfg" in stated and takes_fields and dataclasses.is_dataclass(_cfg_of(network))
-
-
-def closed(network: type, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments with the dataclass that a constructor takes in the place of its fields."""
-    if not has_cfg(network):
-        return dict(arguments)
-    of_cfg = _fields_of(_cfg_of(network)).keys() & arguments.keys()
-    return {
-        "cfg": _built_of(_cfg_of(network), {key: arguments[key] for key in of_cfg}),
-        **{key: value for key, value in arguments.items() if key not in of_cfg},
-    }
 
 
 @functools.cache
@@ -162,15 +151,6 @@ def _opened(cfg: Any) -> dict[str, Any]:
         else:
             found[one.name] = value
     return found
-
-
-def _built_of(of_cfg: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return a dataclass with these fields."""
-    inner = {
-        f"{prefix}cfg": _built_of(one, {key.removeprefix(prefix): arguments[key] for key in arguments if key.startswith(prefix)})
-        for prefix, one in _inside(of_cfg).items()
-    }
-    return of_cfg(**{key: value for key, value in arguments.items() if not key.startswith(tuple(_inside(of_cfg)))}, **inner)
 
 
 def defaults_of(network: type) -> dict[str, Any]:

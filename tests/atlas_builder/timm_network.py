@@ -17,7 +17,7 @@ from atlas_builder.hints import kinds_of
 from atlas_builder.reference import RefusedError, Seen
 from atlas_builder.storing import stored
 from atlas_builder.timm_building import quickly
-from atlas_builder.timm_calls import closed, defaults_of, named, parameters
+from atlas_builder.timm_calls import defaults_of, named, parameters
 from atlas_builder.told import Told
 
 from paramsym.atlas.diffusers import entries
@@ -65,7 +65,7 @@ def built(network: type, arguments: Mapping[str, Any]) -> dict[str, tuple[str, A
     """
     try:
         with quickly():
-            return stored(network(**closed(network, arguments)))
+            return stored(network(**arguments))
     except (KeyboardInterrupt, TimeoutError):
         raise
     except BaseException as error:  # noqa: BLE001 - somebody else's code may raise anything
