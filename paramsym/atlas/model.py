@@ -16,11 +16,12 @@ from paramsym.atlas.domain import check_verified, largest
 from paramsym.atlas.expression import answer, tests_of
 from paramsym.atlas.files import DIFFUSERS, TIMM, diffusers_index, inner_of, inner_types, plain_type, record_of
 from paramsym.atlas.letters import letter_names
-from paramsym.atlas.predicting import Row, rows_of, sizes_of
+from paramsym.atlas.predicting import Existing, Rows, rows_of, sizes_of
 from paramsym.atlas.reading import check_together, hint, values_of
-from paramsym.atlas.structure import Builder, choices, letters_of
+from paramsym.atlas.sizes import Sizes, letters_of
 from paramsym.atlas.timm import WRAPPERS, timm_keys, timm_record, timm_type, wrapped
 from paramsym.atlas.timm_classes import class_keys, class_type
+from paramsym.atlas.tree import Grower, Tree
 from paramsym.atlas.values import Value
 from paramsym.core.compose import Block
 from paramsym.core.layer import Layer, Part
@@ -107,8 +108,10 @@ class Recorded(Layer):
 
     def parts(self) -> Iterator[Part]:
         """The model, without a prefix."""
+        number = sizes_of(self._settled)
+        tree = _tree_of(self.model_type, self.architecture, self._rows.existing(self._settled, number))
         letters = {name: size for name, size in self._by_name.items() if not isinstance(size, int)}
-        yield Part("", Builder(self._rows, self._settled, letters, self._made).layer())
+        yield Part("", tree.layer(Sizes(self._settled, letters).size if letters else number))
 
     @property
     def _by_name(self) -> dict[str, Count]:
@@ -121,12 +124,8 @@ class Recorded(Layer):
         return _changed(values, {name: size for name, size in self._by_name.items() if isinstance(size, int)})
 
     @property
-    def _rows(self) -> tuple[Row, ...]:
+    def _rows(self) -> Rows:
         return _rows_of(self.model_type, self.architecture)
-
-    @property
-    def _made(self) -> dict[tuple[Any, ...], Any]:
-        return _made_of(self.model_type, self.architecture)
 
 
 def _name(key: str) -> str:
@@ -175,10 +174,10 @@ def _entry(name: str, value: Value, changed: Mapping[str, int]) -> Value:
     return changed.get(name, value)
 
 
-def _skeleton(rows: tuple[Row, ...], values: Mapping[str, Value]) -> Any:
+def _skeleton(rows: Rows, values: Mapping[str, Value]) -> Any:
     """Return the existing rows and the cases of their sizes, without the numbers of consecutive copies."""
     found = []
-    for choice in choices(rows, values, sizes_of(values)):
+    for choice in rows.choices(rows.existing(values, sizes_of(values))):
         row = choice.row
         sets = [one if law != ["all"] else () for one, law in zip(choice.sets, row.sets, strict=True)]
         cases = [[answer(values, test) for test in tests_of(what)] for what in (*row.axes, *row.bounds)]
@@ -187,16 +186,14 @@ def _skeleton(rows: tuple[Row, ...], values: Mapping[str, Value]) -> Any:
 
 
 @lru_cache(maxsize=64)
-def _rows_of(model_type: str, architecture: str) -> tuple[Row, ...]:
+def _rows_of(model_type: str, architecture: str) -> Rows:
     entry = record_of(model_type)["classes"][architecture]
-    return tuple(rows_of(entry["rows"], entry["expressions"]))
+    return Rows(tuple(rows_of(entry["rows"], entry["expressions"])))
 
 
 @lru_cache(maxsize=64)
-def _made_of(model_type: str, architecture: str) -> dict[tuple[Any, ...], Any]:
-    """Return the parts that the models of a class have in common; the first model fills them in."""
-    del model_type, architecture
-    return {}
+def _tree_of(model_type: str, architecture: str, existing: Existing) -> Tree:
+    return Grower(_rows_of(model_type, architecture).choices(existing)).tree()
 
 
 @lru_cache(maxsize=64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -52,6 +52,84 @@ class Row:
         if any(size < 0 for size in found):
             raise OutsideError(f"{'.'.join(self.template)} would have the shape {found}.")
         return found
+
+
+@dataclass(eq=False, slots=True)
+class Choice:
+    """The choice of a configuration for an existing row: the indices of each number."""
+
+    row: Row
+    sets: tuple[tuple[int, ...], ...]
+
+    def numbers(self, depth: int) -> Sequence[int]:
+        """Return the numbers of the copies that have the row, at a step of its template."""
+        step = self.row.template[depth]
+        return self.sets[self.place(depth)] if step == NUMBER else (int(step),)
+
+    def place(self, depth: int) -> int:
+        """Return the position of a step among the numbers of the template."""
+        return self.row.places.index(depth)
+
+
+Existing = tuple[tuple[tuple[int, ...], ...] | None, ...]
+"""The indices of each number for each law of existence, or None if no such row exists."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of a class, with what all its configurations share."""
+
+    rows: tuple[Row, ...]
+
+    @cached_property
+    def expressions(self) -> tuple[Any, ...]:
+        """The different expressions of sizes and bounds."""
+        return _each_once(what for row in self.rows for what in (*row.axes, *row.bounds))
+
+    @cached_property
+    def deciding(self) -> tuple[Any, ...]:
+        """The different bounds that decide which copies exist, by another law than consecutive numbers."""
+        mixed = frozenset[tuple[str, ...]]().union(*(row.mixed for row in self.rows))
+        return _each_once(
+            bound
+            for row in self.rows
+            for place, bound, one in zip(row.places, row.bounds, row.sets, strict=True)
+            if one != ["all"] or row.template[:place] in mixed or place == len(row.template) - 1
+        )
+
+    @cached_property
+    def _laws(self) -> tuple[tuple[Row, ...], tuple[int, ...]]:
+        """A row for each law of existence, which many rows share, and the number of the law of each row."""
+        known: dict[tuple[Any, ...], int] = {}
+        first: list[Row] = []
+        numbers = []
+        for row in self.rows:
+            key = repr((row.presence, row.sets)), *map(id, row.bounds)
+            if key not in known:
+                known[key] = len(first)
+                first.append(row)
+            numbers.append(known[key])
+        return tuple(first), tuple(numbers)
+
+    def existing(self, values: Values, size: Callable[[Any], int]) -> Existing:
+        """Return which rows exist; ``size`` evaluates an expression."""
+        return tuple([_existing(row, values, size) for row in self._laws[0]])
+
+    def choices(self, existing: Existing) -> list[Choice]:
+        """Return the existing rows with their indices."""
+        return [Choice(row, sets) for row, law in zip(self.rows, self._laws[1], strict=True) if (sets := existing[law]) is not None]
+
+
+def _existing(row: Row, values: Values, size: Callable[[Any], int]) -> tuple[tuple[int, ...], ...] | None:
+    if not row.present(values):
+        return None
+    sets = tuple(map(tuple, row.numbers(values, size)))
+    return sets if all(sets) else None
+
+
+def _each_once(stated: Iterable[Any]) -> tuple[Any, ...]:
+    """Return the different expressions; many rows share one."""
+    return tuple({id(what): what for what in stated}.values())
 
 
 def sizes_of(values: Values) -> Callable[[Any], int]:

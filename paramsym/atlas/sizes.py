@@ -1,0 +1,191 @@
+"""The sizes of a model: which numbers of its configuration may be letters, and expressions written in letters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sympy import Expr, Rational, ceiling, floor
+
+from paramsym.algebra.size import Count, canonical
+from paramsym.atlas.expression import OutsideError, Values, chosen, evaluated, present
+from paramsym.atlas.predicting import Rows
+from paramsym.atlas.values import Value
+
+Atom = Any
+
+
+# Which numbers may be letters --------------------------------------------------------------------------------------------------
+
+
+def letters_of(rows: Rows, values: Values) -> dict[str, int]:
+    """Return the numbers that may be letters, by name: those in which sizes are polynomials or quotients.
+
+    A number that decides which copies exist, by another law than consecutive numbers, stays a number.
+    """
+    found: dict[str, int] = {}
+    fixed: set[str] = set()
+    for what in rows.expressions:
+        _collect(what, values, found, fixed)
+    for bound in rows.deciding:
+        _fix(bound, values, fixed)
+    return {name: value for name, value in found.items() if name not in fixed}
+
+
+def _collect(what: Any, values: Values, found: dict[str, int], fixed: set[str]) -> None:
+    """Collect the letters of an expression; those in operations without a closed form stay numbers."""
+    if isinstance(what, int):
+        return
+    if what[0] == "?":
+        _collect(chosen(values, what[1], what[2]), values, found, fixed)
+        return
+    for _, _, factors in what[1]:
+        for one, _ in factors:
+            _collect_atom(one, values, found, fixed)
+
+
+def _collect_atom(one: Atom, values: Values, found: dict[str, int], fixed: set[str]) -> None:
+    one = present(values, one)
+    name = letter_name(one, values)
+    if name is not None:
+        value = values_at(one, values)
+        if isinstance(value, int):
+            found[name] = value
+    elif isinstance(one, list) and one[0] != "len":
+        closed = {"//": 2, "^/": 2, "-": 2, "*": 2, "int*": int(_whole_rate(one[-1], values))}.get(one[0], 0)
+        for inner in one[1 : 1 + closed]:
+            _collect_atom(inner, values, found, fixed)
+        for inner in one[1 + closed :]:
+            _fix_atom(inner, values, fixed)
+
+
+def _fix(what: Any, values: Values, fixed: set[str]) -> None:
+    if isinstance(what, int):
+        return
+    if what[0] == "?":
+        _fix(chosen(values, what[1], what[2]), values, fixed)
+        return
+    for _, _, factors in what[1]:
+        for one, _ in factors:
+            _fix_atom(one, values, fixed)
+
+
+def _fix_atom(one: Atom, values: Values, fixed: set[str]) -> None:
+    name = letter_name(one, values)
+    if name is not None:
+        fixed.add(name)
+    elif isinstance(one, list):
+        for inner in one[1:]:
+            _fix_atom(inner, values, fixed)
+
+
+def letter_name(one: Atom, values: Values) -> str | None:
+    """Return the letter's name of a key or of an entry of a list; None for anything else, and for an entry that the list does not have.
+
+    >>> letter_name("text_config.hidden_size", {}), letter_name(["at", "depths", -1], {"depths": (2, 2)})
+    ('text_config_hidden_size', 'depths_1')
+    >>> letter_name(["at", "depths", 3], {"depths": (2, 2)}) is None
+    True
+    """
+    if isinstance(one, str):
+        return one.replace(".", "_")
+    if isinstance(one, list) and one[0] == "at":
+        held: Value = values.get(one[1])
+        places = []
+        for place in one[2:]:
+            if not isinstance(held, tuple) or not -len(held) <= place < len(held):
+                return None
+            places.append(place % len(held))
+            held = held[place]
+        return "_".join([one[1].replace(".", "_"), *map(str, places)])
+    return None
+
+
+def values_at(one: Atom, values: Values) -> Any:
+    """Return the value of a key or an entry."""
+    if isinstance(one, str):
+        return values.get(one)
+    held: Any = values.get(one[1])
+    for place in one[2:]:
+        held = held[place]
+    return held
+
+
+def _rate(one: Atom, values: Values) -> Any:
+    return one if isinstance(one, int | float) else values_at(one, values) if letter_name(one, values) else None
+
+
+def _whole_rate(one: Atom, values: Values) -> bool:
+    rate = _rate(one, values)
+    return isinstance(rate, int | float) and float(rate).is_integer()
+
+
+# Sizes in letters --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Writes expressions in letters if possible, otherwise in numbers."""
+
+    values: Values
+    letters: Mapping[str, Count]
+    written: dict[int, Count] = field(default_factory=dict[int, Count], compare=False)
+
+    def size(self, what: Any) -> Count:
+        """Return an expression as a size; rows share their expressions, and each is written once."""
+        if isinstance(what, int):
+            return what
+        found = self.written.get(id(what))
+        if found is None:
+            found = self.written[id(what)] = self._size(what)
+        return found
+
+    def _size(self, what: Any) -> Count:
+        if what[0] == "?":
+            return self.size(chosen(self.values, what[1], what[2]))
+        total: Any = 0
+        symbolic = False
+        for numerator, denominator, factors in what[1]:
+            term: Any = Rational(numerator, denominator) if denominator != 1 else numerator
+            for one, power in factors:
+                value = self.atom(one)
+                symbolic = symbolic or isinstance(value, Expr)
+                term = term * value**power
+            total = total + term
+        if symbolic:
+            return canonical(total)
+        if total != int(total):
+            raise OutsideError(f"a size would be {total}.")
+        return int(total)
+
+    def atom(self, one: Atom) -> Any:
+        """Return an atom: a letter, a number, or a quotient of these."""
+        one = present(self.values, one)
+        name = letter_name(one, self.values)
+        if name is not None:
+            found = self.letters.get(name, values_at(one, self.values))
+            if isinstance(found, bool) or not isinstance(found, int | Expr):
+                raise OutsideError(f"{name} is {found}, and a size depends on it.")
+            return found
+        if isinstance(one, int | float):
+            return one
+        kind = one[0]
+        if kind == "int*" and _whole_rate(one[2], self.values):
+            return self.atom(one[1]) * int(_rate(one[2], self.values))
+        if kind in {"//", "^/", "-", "*"}:
+            a, b = self.atom(one[1]), self.atom(one[2])
+            if isinstance(a, Expr) or isinstance(b, Expr):
+                return _combined(kind, a, b)
+            return evaluated({"a": a, "b": b}, ["+", [[1, 1, [[[kind, "a", "b"], 1]]]]])
+        return evaluated(self.values, ["+", [[1, 1, [[one, 1]]]]])
+
+
+def _combined(kind: str, a: Any, b: Any) -> Any:
+    """Combine two sizes, at least one of which has a letter."""
+    if kind == "-":
+        return a - b
+    if kind == "*":
+        return a * b
+    quotient = a * (Rational(1, b) if isinstance(b, int) else 1 / b)
+    return floor(quotient) if kind == "//" else ceiling(quotient)
