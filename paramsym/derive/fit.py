@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
-from math import lcm, prod
 
-from paramsym.derive.law import Atom, Generator, Law, Monomial
+from paramsym.derive.combination import NARROW, solved
+from paramsym.derive.law import Atom, Generator, Law
 from paramsym.derive.points import Numbers, Points
-from paramsym.derive.solve import coefficients
+from paramsym.derive.rounding import rounded
 from paramsym.derive.steps import candidates
-from paramsym.errors import NoLawError, ParamsymError
-
-_MOST_COLUMNS = 90
-_SPARE = 3
-_DISTINCT = 6  # values of a rounded quotient
-_NARROW = 64  # a number of copies or another small number is at most so large
-_DIVISORS = (2, 3, 4, 8)
-_TOTAL = 6  # the highest total degree of a monomial
+from paramsym.errors import NoLawError
 
 
 def misfit(message: str, movers: Sequence[str] = (), odd: Sequence[Numbers] = ()) -> NoLawError:
@@ -77,7 +69,7 @@ class Fitter:
             if law is not None:
                 return law
         if not stepping:  # a sum of many numbers of copies, some of which move no line
-            narrow = [name for name in points.free if max(numbers[name] for numbers in points.at) <= _NARROW]
+            narrow = [name for name in points.free if max(numbers[name] for numbers in points.at) <= NARROW]
             law = solved(points, values, dict.fromkeys((*smooth, *narrow), (0, 1)), most=1)
             if law is not None:
                 return law
@@ -90,7 +82,7 @@ class Fitter:
     def _stepped(self, points: Points, values: Sequence[int], movers: Sequence[str], smooth: dict[str, list[int]]) -> Law | None:
         """Return a law with steps, or None."""
         stepping = [name for name in movers if name not in smooth]
-        law = rounded(points, values, movers) if stepping else None
+        law = rounded(points, values, movers, self.constants) if stepping else None
         if law is not None:
             return law
         deadline = min(self.until, time.thread_time() + self.patience)
@@ -126,88 +118,15 @@ class Fitter:
         return solved(points, values, {**steps, **moving, **rest}, most=3)
 
 
-def solved(points: Points, values: Sequence[int], generators: dict[Generator, Sequence[int]], most: int = _TOTAL) -> Law | None:
-    """Return the law in the given powers of the generators, or None."""
-    chosen = list(generators)
-    exponents = _exponents(list(generators.values()), most)
-    if not exponents or len(exponents) > len(points) * 2:
-        return None
-    exponents.sort(key=lambda powers: (sum(powers), powers))
-    steps = [generator for generator in chosen if isinstance(generator, Atom)]
-    try:
-        spare = max(_SPARE, min(8, len(exponents) // 2))
-        found = coefficients(_equations(points, values, chosen, exponents), len(exponents), spare)
-    except ParamsymError:
-        return None
-    if found is None or not all(seen_enough(step, points) for step in steps):
-        return None
-    terms: list[tuple[Fraction, Monomial]] = [
-        (coefficient, tuple((generator, power) for generator, power in zip(chosen, powers, strict=True) if power))
-        for coefficient, powers in zip(found, exponents, strict=True)
-        if coefficient
-    ]
-    return Law(tuple(reversed(terms)))
-
-
-def _exponents(choices: Sequence[Sequence[int]], most: int) -> list[tuple[int, ...]]:
-    """Return the powers of all products up to a total degree, which is lowered if there are too many products."""
-    found: list[tuple[int, ...]] = [()]
-    for powers in choices:
-        found = [(*one, power) for one in found for power in powers if sum(one) + power <= most]
-        if len(found) > _MOST_COLUMNS:
-            return _exponents(choices, most - 1) if most > 1 else []
-    return found
-
-
-def rounded(points: Points, values: Sequence[int], movers: Sequence[str]) -> Law | None:
-    """Return a polynomial of several numbers divided by a small number and rounded down: half of the channels of a dense block.
-
-    Where all large numbers are multiples of the divisor nothing is rounded, so these points show the polynomial.
-    """
-    wide = [name for name in movers if max(numbers[name] for numbers in points.at) > _NARROW]
-    for below in _DIVISORS if len(movers) > 1 else ():
-        exact = [place for place, numbers in enumerate(points.at) if all(numbers[name] % below == 0 for name in wide)]
-        inside = Points(tuple(points.at[place] for place in exact), points.free)
-        law = solved(inside, [values[place] for place in exact], dict.fromkeys(movers, (0, 1)), most=2)
-        if law is None or any(below % coefficient.denominator for coefficient, _ in law.terms):
-            continue
-        whole = Law(tuple((coefficient * below, monomial) for coefficient, monomial in law.terms))
-        for shift in range(below):
-            atom = Atom("floor", whole.plus(shift), Law.constant(below))
-            if points.values_of(atom) == list(values):
-                return Law(((Fraction(1), ((atom, 1),)),))
-    return None
-
-
-def seen_enough(atom: Atom, points: Points) -> bool:
-    """Whether a step took enough values: a quotient with two values cannot be told from a threshold."""
-    values = points.values_of(atom)
-    if atom.kind in {"min", "max"}:
-        ones = [atom.one.value(numbers) == value for numbers, value in zip(points.at, values, strict=True)]
-        return min(sum(ones), len(ones) - sum(ones)) >= _SPARE
-    return len(set(values)) >= (_DISTINCT if atom.kind in {"floor", "ceiling"} else _SPARE)
-
-
-def _equations(
-    points: Points, values: Sequence[int], generators: Sequence[Generator], exponents: Sequence[tuple[int, ...]]
-) -> Iterator[tuple[list[int], int]]:
-    """Yield an equation per point, multiplied by its denominators, in an order in which the rank grows fast."""
-    kept = [[(place, power) for place, power in enumerate(powers) if power] for powers in exponents]
-    for position in points.mixed:
-        numbers = points.at[position]
-        base = [numbers[generator] if isinstance(generator, str) else generator.value(numbers) for generator in generators]
-        row = [prod(base[place] ** power for place, power in powers) for powers in kept]
-        scale = lcm(*(entry.denominator for entry in row if not isinstance(entry, int)))
-        yield ([int(entry * scale) for entry in row] if scale > 1 else row), values[position] * scale  # type: ignore[misc]
-
-
 def sample(points: Points, values: Sequence[int], names: Sequence[str], most: int = 4) -> str:
-    """Write some of the values with the numbers that change them."""
+    """Write some of the values with the numbers that change them: the first ones, and the last one, which may have refuted a law."""
+    names = names or points.free
     shown: dict[tuple[int, ...], int] = {}
     for numbers, value in zip(points.at, values, strict=True):
         if value not in shown.values():
             shown.setdefault(tuple(numbers[name] for name in names[:most]), value)
-    cases = list(shown.items())[: most + 1]
+    cases = list(shown.items())
+    cases = [*cases[:most], *cases[most:][-1:]]
     return "; ".join(
         f"{value} at {', '.join(f'{name}={number}' for name, number in zip(names, place, strict=False))}" for place, value in cases
     )

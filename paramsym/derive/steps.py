@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, pairwise, permutations
+from math import gcd, isqrt
 
 from paramsym.derive.law import Atom, Law
 from paramsym.derive.points import Points
@@ -60,9 +61,11 @@ def _over(points: Points, values: Sequence[int], above: Sequence[str], below: st
 
 
 def _at_constants(name: str, constants: Sequence[int]) -> Iterator[Atom]:
-    """Yield quotients and bounds of a number at the constants of the code."""
+    """Yield quotients by powers of two, and quotients and bounds of a number at the constants of the code."""
+    for power in range(1, 7):
+        yield from (_fixed("floor", name, 2**power), _fixed("ceiling", name, 2**power))
     small = [number for number in constants if number <= _LARGEST_DIVISOR][:12]
-    for number in small:
+    for number in (1, *small):
         yield from (Atom("max", _alone(_fixed("floor", name, below)), Law.constant(number)) for below in small)
     for number in constants:
         if number <= _LARGEST_BOUND:
@@ -71,9 +74,11 @@ def _at_constants(name: str, constants: Sequence[int]) -> Iterator[Atom]:
 
 
 def _bounds(names: Sequence[str]) -> Iterator[Atom]:
-    """Yield the smaller and the larger of two numbers, and of three."""
+    """Yield the smaller and the larger of two numbers, and of three, and what one number is larger than another one."""
     for one, other in combinations(sorted(names), 2):
         yield from (Atom("min", Law.of(one), Law.of(other)), Atom("max", Law.of(one), Law.of(other)))
+    for one, other in permutations(names, 2):
+        yield from (Atom("max", Law.of(one).plus(Law.of(other), -1), Law.constant(least)) for least in (0, 1))
     for one, other, third in combinations(sorted(names), 3):
         yield Atom("min", _alone(Atom("min", Law.of(one), Law.of(other))), Law.of(third))
         yield Atom("max", _alone(Atom("max", Law.of(one), Law.of(other))), Law.of(third))
@@ -144,16 +149,24 @@ def _powers(points: Points, values: Sequence[int], name: str) -> Iterator[Atom]:
 
 
 def _rounded(points: Points, values: Sequence[int], name: str) -> Iterator[Atom]:
-    """Yield ``floor((p*x + a)/q)`` if a line repeats itself, up to a constant, after q values."""
-    for places, seen in points.dense(name, values)[:2]:
-        if len(places) < 8:
-            continue
+    """Yield ``floor((p*x + a)/q)`` if a line, or the square root of its values, repeats itself, up to a constant, after q values."""
+    lines = [(places, seen) for places, seen in points.dense(name, values)[:2] if len(places) >= 8]
+    lines.extend((places, roots) for places, seen in list(lines) for roots in _roots(seen))
+    for places, seen in lines:
         for period in range(2, min(_LONGEST_PERIOD, len(places) * 2 // 3) + 1):
             rises = {after - before for before, after in zip(seen, seen[period:], strict=False)}
             if len(rises) != 1:
                 continue
             yield from _within(places, seen, period, rises.pop(), name)
             break
+
+
+def _roots(seen: Sequence[int]) -> Iterator[list[int]]:
+    """Yield the square roots of values without their common factor: the pixels of an image that shrank to a part of its length."""
+    common = gcd(*seen)
+    roots = [isqrt(value // common) for value in seen] if common and min(seen) >= 0 else []
+    if roots and all(root**2 * common == value for root, value in zip(roots, seen, strict=True)):
+        yield roots
 
 
 def _within(places: Sequence[int], seen: Sequence[int], period: int, rise: int, name: str) -> Iterator[Atom]:
