@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import combinations
 from random import Random
 from typing import Any, Literal
 
@@ -20,14 +21,15 @@ from paramsym.errors import ArgumentError
 
 LARGEST = 1 << 17
 _DIVISORS = (2, 3, 4, 6, 8, 16, 32)
+_REMAINDERS = (2, 3, 4, 6, 8, 9, 12)  # divisors of sizes with a remainder: depth = 6*n + 2
 _TRIES = 60
 
 
 @dataclass(frozen=True)
 class Demand:
-    """A condition on sizes: ``small`` divides ``large``, is at most as large, or differs from it."""
+    """A condition on sizes: ``small`` divides ``large``, is at most as large, is equal to it, or differs from it."""
 
-    kind: Literal["divides", "at most", "differ"]
+    kind: Literal["divides", "at most", "equal", "differ"]
     small: Law
     large: Law
 
@@ -36,14 +38,14 @@ class Demand:
         small, large = self.small.value(numbers), self.large.value(numbers)
         if self.kind == "divides":
             return small != 0 and (Fraction(large) / Fraction(small)).denominator == 1
-        return small <= large if self.kind == "at most" else small != large
+        return small <= large if self.kind == "at most" else (small == large) == (self.kind == "equal")
 
     def conditions(self, symbols: Mapping[str, Expr]) -> tuple[Condition, ...]:
         """Return the condition in symbols, as layers state theirs."""
         return (Condition(self.kind, canonical(self.small.expression(symbols)), canonical(self.large.expression(symbols))),)
 
     def __str__(self) -> str:
-        return f"{self.small} {({'divides': 'divides', 'at most': '<=', 'differ': '!='})[self.kind]} {self.large}"
+        return f"{self.small} {({'divides': 'divides', 'at most': '<=', 'equal': '=', 'differ': '!='})[self.kind]} {self.large}"
 
 
 @dataclass(frozen=True)
@@ -256,7 +258,8 @@ def _substituted(law: Law, name: str, value: Law) -> Law:
 def learnt(domain: Domain, taken: Sequence[Mapping[str, int]], refused: Sequence[Mapping[str, int]]) -> list[Demand]:
     """Return the fewest conditions that all accepted points meet and that explain the refusals.
 
-    Conditions are that one variable is a multiple of another, or at least as large; a condition that explains no refusal is not added.
+    Conditions are that one variable is a multiple of another, perhaps with a remainder, is equal to it, or at least as large; a condition
+    that explains no refusal is not added.
     """
     names = [variable.name for variable in domain.variables]
     family: list[Demand] = []
@@ -266,6 +269,9 @@ def learnt(domain: Domain, taken: Sequence[Mapping[str, int]], refused: Sequence
                 family.append(Demand("divides", Law.of(small), Law.of(large)))
                 family.append(Demand("divides", Law(((Fraction(2), ((small, 1),)),)), Law.of(large)))
         family.extend(Demand("divides", Law.constant(number), Law.of(large)) for number in _DIVISORS)
+        rests = ((number, taken[0][large] % number) for number in (_REMAINDERS if taken else ()))
+        family.extend(Demand("divides", Law.constant(number), Law.of(large).plus(-rest)) for number, rest in rests if rest)
+    family.extend(Demand("equal", Law.of(small), Law.of(large)) for small, large in combinations(names, 2))
     for large in names:
         family.extend(Demand("at most", Law.of(small), Law.of(large)) for small in names if small != large)
         family.extend(Demand("at most", Law.constant(number), Law.of(large)) for number in (2, 3, 4, 5, 8))
@@ -290,14 +296,19 @@ def with_demands(domain: Domain, demands: Sequence[Demand]) -> Domain:
         large = next(iter(demand.large.names()))
         below = set(demand.small.names())
         circular = any(large in set(found.formulas[name].law.names()) for name in below if name in found.formulas) or large in below
-        if demand.kind == "divides" and large not in found.formulas and not circular:
-            fresh = f"{large}_per_{'_'.join([*map(str, (c for c, _ in demand.small.terms if c != 1)), *sorted(below)])}"
-            small = demand.small
-            for name in below:
-                if name in found.formulas:
-                    small = _substituted(small, name, found.formulas[name].law)
-            law = Law(tuple((c, tuple(sorted((*m, (fresh, 1))))) for c, m in small.terms))
-            found = found.formula(large, law, fresh)
-        else:
+        if demand.kind not in {"divides", "equal"} or large in found.formulas or circular:
             found.demands.append(demand)
+            continue
+        small = demand.small
+        for name in below:
+            if name in found.formulas:
+                small = _substituted(small, name, found.formulas[name].law)
+        if demand.kind == "equal":
+            found = found.formula(large, small)
+            continue
+        rest = -sum((coefficient for coefficient, monomial in demand.large.terms if not monomial), Fraction(0))
+        less = f"_less_{rest}" if rest else ""
+        fresh = f"{large}{less}_per_{'_'.join([*map(str, (c for c, _ in demand.small.terms if c != 1)), *sorted(below)])}"
+        law = Law(tuple((c, tuple(sorted((*m, (fresh, 1))))) for c, m in small.terms))
+        found = found.formula(large, law.plus(int(rest)), fresh)
     return found

@@ -35,17 +35,22 @@ def suspects(domain: Domain, chance: Random, constants: Sequence[int]) -> list[d
     points = [point for point in found if point is not None]
     chance.shuffle(points)
     wide = [name for name in domain.coordinates if name not in domain.counters]
-    far = [{name: chance.randint(LARGEST - LARGEST // 16, LARGEST) for name in chosen} for chosen in (wide, *combinations(wide, 2))]
+    far = [{name: _huge(chance) for name in chosen} for chosen in (wide, *combinations(wide, 2))]
     corners = [_with(domain, chance, changes) for changes in far[:_MOST_CORNERS] if changes]
     return [*(point for point in corners if point is not None), *points]
 
 
+def _huge(chance: Random) -> int:
+    return chance.randint(LARGEST - LARGEST // 16, LARGEST)
+
+
 def deep(domain: Domain, chance: Random, constants: Sequence[int]) -> Iterator[dict[str, int]]:
-    """Yield points with many copies: ``_DEEP``, and the numbers next to each large constant of the code."""
+    """Yield points with many copies: ``_DEEP``, at first with large widths, and the numbers next to each large constant of the code."""
     far = [constant + shift for constant in constants if constant > domain.most_placed for shift in (-1, 0, 1, 2)]
     for name in domain.coordinates:
         for depth in sorted({*_DEEP, *far}) if name in domain.counters else ():
-            yield from _first(_deepened(domain, chance, {name: depth}) for _ in range(_BASES))
+            large = {wide: _huge(chance) for wide in domain.coordinates if wide not in domain.counters and depth == _DEEP[0]}
+            yield from _first(_deepened(domain, chance, {**large, name: depth}) for _ in range(_BASES))
 
 
 def turning(domain: Domain, chance: Random, constants: Sequence[int], pairs: Iterable[tuple[str, str]]) -> Iterator[dict[str, int]]:

@@ -35,6 +35,7 @@ _FEWEST_TESTS = 40
 _MOST_COPIES = 24
 _MOST_SUSPECTS = 400
 _MOST_TENSORS, _MOST_SLOW_TENSORS = 8192, 1024  # of a build with many copies
+_FARTHEST = 26  # the farthest step from a start value of which no multiple is accepted
 _OUTSIDE = 3  # points outside each pair of conditions
 _TRIAL = 3.0  # seconds of processor time for trying limits of the sizes
 _CHOICE = 6  # an argument that starts at most here may be a choice
@@ -141,16 +142,11 @@ class Search:
             ParamsymError: no law explains a tensor.
             OutOfTime: the time ended before that.
         """
-        if self.like is None:
-            self._begin()
+        self._begin()
+        self.say("points")
+        if self.like is None or not self._taken_from(self.like):
             self._learn_domain()
-            self.say("points")
             self._collect()
-        else:
-            self.say("points")
-            self.domain = _copy(self.like.domain)
-            for sample in list(self.like.samples.values()):
-                self.see(sample.numbers)
         self._explain()
         self._try_fresh()
 
@@ -166,6 +162,17 @@ class Search:
         for _ in range(3):
             self._same_again(first)
 
+    def _taken_from(self, like: Search) -> bool:
+        """Take the domain and the points of another stratum; return whether the build accepts most of these points here."""
+        said, self.domain = self.domain, _copy(like.domain)
+        self.samples.clear()  # the start values without the coordinates of the other domain
+        for sample in list(like.samples.values()):
+            self.see(sample.numbers)
+        if len(self.refused) * 2 <= len(like.samples):
+            return True
+        self.domain = said
+        return False
+
     def _same_again(self, sample: Sample) -> None:
         if self._built(sample.numbers) != sample.seen:
             where = ", ".join(f"{name}={value}" for name, value in sample.numbers.items())
@@ -176,8 +183,10 @@ class Search:
         said = self.domain
         start = said.numbers(said.start()) or {}
         for name in said.coordinates:
-            for value in (start[name] + 1, 2 * start[name], 3 * start[name], max(1, start[name] // 2), max(1, start[name] - 1)):
-                self.see(said.moved(start, **{name: value}))
+            near = (start[name] + 1, 2 * start[name], 3 * start[name], max(1, start[name] // 2), max(1, start[name] - 1))
+            accepted = [self.see(said.moved(start, **{name: value})) for value in near]
+            for step in range(2, _FARTHEST) if accepted.count(None) == len(near) else ():  # a size with a remainder: 6*n + 4
+                self.see(said.moved(start, **{name: start[name] + step}))
         self._find_counters()
         if not self.refused:
             return
