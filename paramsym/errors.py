@@ -123,7 +123,7 @@ class NoLawError(ParamsymError, ValueError):
     Traceback (most recent call last):
         ...
     paramsym.errors.NoLawError: axis 0 of w: no law explains 2 at width=8; 3 at width=9; 4 at width=16; 9 at width=97; \
-31 at width=1021. No formula is guessed.
+27 at width=744. No formula is guessed.
     """
 
     movers: tuple[str, ...] = ()

@@ -95,7 +95,9 @@ def _repeated(row: Mapping[int, object], place: int, period: int, high: int) -> 
 
 
 def repeats(entries: Entries, pieces: Sequence[Piece]) -> bool:
-    """Whether copies are in these pieces only, each of which repeats with its period."""
+    """Whether copies are in these pieces only, each of which begins with a copy and repeats with its period."""
+    if any(start > end or (start < end and start not in entries) for start, end, _ in pieces):
+        return False
     inside = [place for start, end, _ in pieces for place in range(start, end)]
     if inside != sorted(set(inside)) or not entries.keys() <= set(inside):
         return False

@@ -11,6 +11,7 @@ from paramsym.derive.law import Atom, Law
 from paramsym.derive.names import filled
 from paramsym.derive.observe import Kind, Seen
 from paramsym.derive.points import BEFORE, IN_NAME, Numbers
+from paramsym.errors import SizeError
 
 FROM_END = "~"
 """The prefix of an index that counts the copies after this one."""
@@ -71,9 +72,13 @@ class LevelLaw:
     members: tuple[tuple[str, LevelLaw | CopiesLaw], ...] = ()
 
     def written(self, numbers: Numbers, prefix: str = "") -> Iterator[Seen]:
-        """Yield the tensors that the laws give at a point."""
+        """Yield the tensors that the laws give at a point.
+
+        Raises:
+            SizeError: a law gives no whole number there, or a negative number of copies.
+        """
         if self.leaf is not None:
-            shape = tuple(int(axis.value(numbers)) for axis in self.leaf.axes)
+            shape = tuple(_whole(axis, numbers) for axis in self.leaf.axes)
             alias = "" if self.leaf.alias is None else filled(self.leaf.alias[0], [_placed(p, numbers) for p in self.leaf.alias[1]])
             yield Seen(prefix, shape, self.leaf.kind, self.leaf.trainable, alias)
         dot = "." if prefix else ""
@@ -81,7 +86,9 @@ class LevelLaw:
             if isinstance(member, LevelLaw):
                 yield from member.written(numbers, prefix + dot + name)
                 continue
-            start, count = int(member.start.value(numbers)), int(member.count.value(numbers))
+            start, count = _whole(member.start, numbers), _whole(member.count, numbers)
+            if count < 0:
+                raise SizeError(f"{member.count} is {count} at this point; no number of copies is negative.")
             for position in range(count):
                 number, period = start + position, 1 if member.turn else len(member.blocks)
                 inner = indexed(numbers, member.index, number, (start, start + count), period)
@@ -129,6 +136,13 @@ class LevelLaw:
                 yield inner, Law(((Fraction(1), ((Atom("floor", member.turn, member.step), 1),)),))  # no degree: only tested
             for block in member.blocks:
                 yield from block._laws(inner)
+
+
+def _whole(law: Law, numbers: Numbers) -> int:
+    value = law.value(numbers)
+    if value.denominator != 1:
+        raise SizeError(f"{law} is {value} at this point; a size is a whole number.")
+    return int(value)
 
 
 def _placed(place: Place, numbers: Numbers) -> int:

@@ -78,6 +78,8 @@ class Explainer:
         there = {id(numbers) for numbers in present}
         absent = [numbers for numbers, _ in cases if id(numbers) not in there]
         odd = absent if len(absent) <= len(present) else present
+        if 3 * len(odd) > len(cases):  # both kinds are usual; the first point has the start values
+            odd = absent if id(cases[0][0]) in there else present
         message = f"{name} is stored only at some sizes: not at {_shown(absent[0])}, but at {_shown(present[0])}."
         raise misfit(message, odd=odd)
 
@@ -144,9 +146,13 @@ class Explainer:
     def _divided(self, partition: Partition, rows: Rows, free: tuple[str, ...], path: str, depth: int) -> list[CopiesLaw]:
         index = self._index(depth)
         depth = max(depth, _INDICES.index(index)) + 1
-        single = partition.constant and not any(node.tied for _, entries in rows for node in entries.values())
+        tied = any(node.tied for _, entries in rows for node in entries.values())
         found: list[CopiesLaw] = []
-        for run in partition.runs([entries for _, entries in rows]):
+        runs = partition.runs([entries for _, entries in rows])
+        for number, run in enumerate(runs):
+            # The number of a copy at an end follows from the sizes: as an index of its own it would be in the way of every line.
+            alone = number < partition.head or number >= len(runs) - partition.tail
+            single = not tied and (partition.constant or alone)
             start = self._number(
                 [(numbers, bounds[0]) for (numbers, _), bounds in zip(rows, run.bounds, strict=True) if bounds], free, path
             )
@@ -171,7 +177,7 @@ class Explainer:
                         inside.extend(
                             (indexed(numbers, index, place, bounds, run.period), entries[place]) for place in places if place in entries
                         )
-                free_here = free if single else (*free, index)
+                free_here = free if single or alone else (*free, index)
                 blocks.append(self.level(_thinned(inside), free_here, path, depth) if inside else LevelLaw())
             found.append(CopiesLaw(tuple(blocks), start, count, index))
         return found

@@ -39,6 +39,19 @@ def far_layers_are_wide(w: int = 16, n: int = 4) -> Shapes:
     return {f"l.{i}.a": (w if i < 200 else 2 * w,) for i in range(n)}
 
 
+def deep_and_wide(w: int = 16, n: int = 4) -> Shapes:
+    return {f"l.{i}.a": (w if n <= 40 or w <= 3000 else 1,) for i in range(n)}
+
+
+def larger_sum(w: int = 16, v: int = 8) -> Shapes:
+    return {"w": (w, v, 3 if w + v > 130_000 else 2)}
+
+
+def nearly_divisible(w: int = 96) -> Shapes:
+    nearest = max(8, (w + 4) // 8 * 8)
+    return {"w": (nearest + 8 if nearest < 0.95 * w else nearest,)}
+
+
 def three_equal_sizes(w: int = 16, v: int = 20, u: int = 24) -> Shapes:
     return {"w": (w, v, u + (w == v == u))}
 
@@ -78,6 +91,7 @@ def far_turns_stop(w: int = 16, n: int = 6, every: int = 2) -> Shapes:
 WRONG_IF_FOUND = (
     rare_step, last_step, rounded_when_large, one_layer_differs, deep_ones_are_wide, far_layers_are_wide, at_one_ratio, one_residue,
     three_equal_sizes, in_a_table, large_product, float_ratio, half_to_even, far_turns_stop,
+    deep_and_wide, larger_sum, nearly_divisible,
 )  # fmt: skip
 
 
@@ -120,6 +134,14 @@ def test_a_refusal_says_which_start_values_are_special() -> None:
     with pytest.raises(NoLawError, match=r"inside != out: give start values"):
         ps.derive(skip, inside=16, out=16)
     assert ps.derive(skip, inside=16, out=20).certificate.demands == ("inside != out",)
+
+
+def test_a_refusal_shows_where_the_law_changes() -> None:
+    """The samples contain the size that refuted the law, also if each size alone changes nothing."""
+    with pytest.raises(NoLawError, match=r"16 at w=16; .*; \d+ at w=([5-9]\d\d|\d{4,})\."):
+        ps.derive(lambda w=16: {"w": (w if w < 500 else w + 3,)})
+    with pytest.raises(NoLawError, match=r"2 at w=16, v=8; 3 at w=\d+, v=\d+\."):
+        ps.derive(larger_sum)
 
 
 def test_a_bound_of_the_code_is_a_law() -> None:

@@ -8,7 +8,7 @@ from math import prod
 import pytest
 from amount import each
 from derive.drawn import drawn
-from derive.factories import Shapes, conv, linear
+from derive.factories import Shapes, conv, linear, norm
 
 import paramsym as ps
 from paramsym.errors import NoLawError
@@ -87,8 +87,38 @@ def adapters(layers: int = 6, every: int = 2, width: int = 16) -> Shapes:
     return {f"layer_{i}.w": (width, 3) for i in range(layers)} | {f"adapter_{i}.w": (width, 4) for i in range(0, layers, every)}
 
 
-BUILDS = (mobile, vgg, flat_unet, skip_in_the_middle, sparse, hybrid, gated, adapters)
-COUNTS = {"repeats_0", "repeats_1", "blocks", "depth", "layers", "every", "interval", "offset", "experts", "settings_0_2", "settings_1_2"}
+def patch_gan(channels: int = 3, width: int = 16, down: int = 3) -> Shapes:
+    """A first convolution, pairs of a convolution and a normalisation that double the channels, and a last one whose number follows."""
+    found, inside = conv("0", channels, width, 4), width
+    for i in range(down):
+        found |= conv(f"{3 * i + 2}", inside, 2 * inside, 4, bias=False) | norm(f"{3 * i + 3}", 2 * inside)
+        inside *= 2
+    return found | conv(f"{3 * down + 2}", inside, 1, 4)
+
+
+def radiance_field(depth: int = 8, width: int = 32, inputs: int = 63) -> Shapes:
+    """The inputs again after half of the layers; with fewer than three layers nowhere."""
+    found = linear("layers.0", inputs, width)
+    for i in range(depth - 1):
+        found |= linear(f"layers.{i + 1}", width + inputs if i == depth // 2 else width, width)
+    return found
+
+
+BUILDS = (patch_gan, radiance_field, mobile, vgg, flat_unet, skip_in_the_middle, sparse, hybrid, gated, adapters)
+COUNTS = {
+    "down",
+    "repeats_0",
+    "repeats_1",
+    "blocks",
+    "depth",
+    "layers",
+    "every",
+    "interval",
+    "offset",
+    "experts",
+    "settings_0_2",
+    "settings_1_2",
+}
 
 
 @pytest.mark.parametrize("build", each(2, BUILDS), ids=lambda build: build.__name__)
