@@ -21,7 +21,7 @@ from paramsym.atlas.reading import check_together, hint, values_of
 from paramsym.atlas.sizes import Sizes, letters_of
 from paramsym.atlas.timm import WRAPPERS, timm_keys, timm_record, timm_type, wrapped
 from paramsym.atlas.timm_classes import class_keys, class_type
-from paramsym.atlas.tree import Grower, Tree
+from paramsym.atlas.tree import Tree, grown
 from paramsym.atlas.values import Value
 from paramsym.core.compose import Block
 from paramsym.core.layer import Layer, Part
@@ -193,7 +193,7 @@ def _rows_of(model_type: str, architecture: str) -> Rows:
 
 @lru_cache(maxsize=64)
 def _tree_of(model_type: str, architecture: str, existing: Existing) -> Tree:
-    return Grower(_rows_of(model_type, architecture).choices(existing)).tree()
+    return grown(_rows_of(model_type, architecture), existing)
 
 
 @lru_cache(maxsize=64)

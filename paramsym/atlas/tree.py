@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from paramsym.algebra.size import Count
 from paramsym.atlas.expression import OutsideError
-from paramsym.atlas.predicting import NUMBER, Choice, Row
+from paramsym.atlas.predicting import NUMBER, Choice, Existing, Row, Rows
 from paramsym.core.compose import Repeat
 from paramsym.core.layer import Layer
 from paramsym.core.tied import Tied
@@ -73,6 +73,11 @@ class Tree:
         """Return the model; ``size`` writes an expression as a size."""
         model = _made(self.root, size, {})
         return Tied(model, self.ties) if self.ties else model
+
+
+def grown(rows: Rows, existing: Existing) -> Tree:
+    """Return the tree of the rows that exist."""
+    return Grower(rows.choices(existing)).tree()
 
 
 def _made(one: Leaf | Copies | Branch, size: Size, made: dict[int, Layer]) -> Layer:

@@ -21,11 +21,12 @@ from atlas_builder.saving import accept_saved
 from atlas_builder.sets import set_law
 from atlas_builder.told import Told, told_by
 
+from paramsym.atlas import predicting
 from paramsym.atlas.domain import default, verified
 from paramsym.atlas.expression import OutsideError
-from paramsym.atlas.predicting import Row, predicted, rows_of
+from paramsym.atlas.predicting import Row, predicted, rows_of, sizes_of
 from paramsym.atlas.reading import values_of
-from paramsym.atlas.structure import Builder
+from paramsym.atlas.tree import grown
 from paramsym.atlas.values import Value
 
 ADVERSARIAL = 200
@@ -572,7 +573,8 @@ class Entry:
     def _in_order(self, seen: Seen) -> bool | None:
         """Whether the layer lists parameters in the reference's order; None if the rows refuse."""
         try:
-            layer = Builder(self.ledger.rows, seen.values, {}, {}).layer()
+            laws, size = predicting.Rows(tuple(self.ledger.rows)), sizes_of(seen.values)
+            layer = grown(laws, laws.existing(seen.values, size)).layer(size)
         except OutsideError:
             return None
         return list(layer.shapes()) == [name for name, (kind, _) in seen.tensors.items() if kind in {"parameter", "frozen"}]
