@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -411,15 +412,33 @@ def test_inner_configurations_of_other_types_have_their_own_record() -> None:
         ps.from_config({"model_type": "llava_next", "text_config": {**text, "hidden_size": "wide"}}, architecture="LlavaNextModel")
 
 
-def test_a_published_configuration_needs_its_keys() -> None:
-    """Those of DPT-large are read together; without one of them, the default has another value."""
-    config = {"hidden_size": 1024, "intermediate_size": 4096, "num_attention_heads": 16, "num_hidden_layers": 24}
-    config |= {"backbone_out_indices": [5, 11, 17, 23], "neck_hidden_sizes": [256, 512, 1024, 1024]}
-    named = {"model_type": "dpt", "architectures": ["DPTForDepthEstimation"], **config}
-    assert ps.from_config(named).shapes()["dpt.encoder.layer.23.output.dense.weight"] == (1024, 4096)
-    for key in config:
-        with pytest.raises(ConfigError, match="not verified"):
-            ps.from_config({one: value for one, value in named.items() if one != key})
+PUBLISHED = json.loads((Path(__file__).parents[1] / "atlas_builder" / "published.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(("model_type", "label"), [(one, label) for one, labels in PUBLISHED.items() for label in labels])
+def test_a_published_configuration_needs_its_keys(model_type: str, label: str) -> None:
+    """The record of a published configuration reads its keys together; without one of them, the default has another value."""
+    keys = PUBLISHED[model_type][label]
+    record = f"{model_type}+{label}"
+    (name,) = record_of(record)["classes"]
+    assert ps.from_config(nested({"model_type": model_type, **keys}), architecture=name).model_type == record
+    for key in keys.keys() & record_of(record)["classes"][name]["keys"].keys():
+        less: Any = None
+        with suppress(ConfigError):
+            less = ps.from_config(nested({"model_type": model_type, **{one: value for one, value in keys.items() if one != key}}), name)
+        assert less is None or less.model_type == model_type
+
+
+def nested(keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Return keys with dots as objects."""
+    found: dict[str, Any] = {}
+    for key, value in keys.items():
+        *outer, last = key.split(".")
+        held = found
+        for one in outer:
+            held = held.setdefault(one, {})
+        held[last] = value
+    return found
 
 
 def test_a_key_may_have_a_dot() -> None:

@@ -22,7 +22,7 @@ from typing import Any
 import transformers
 from atlas_builder.__main__ import DATA, file_in, record_in
 from atlas_builder.hints import hints_of, kinds_of
-from atlas_builder.reference import RefusedError, config_class_of, owners_by_class, reference_of
+from atlas_builder.reference import RefusedError, config_class_of, owners_by_class, reference_of, require_published
 from atlas_builder.starts import STARTS
 from transformers.configuration_utils import PreTrainedConfig
 
@@ -257,6 +257,8 @@ class Mentions:
             if self._follows(f"{prefix}out_indices", f"{prefix}out_features"):
                 for one in self.record["classes"].values():
                     self._follow(one["keys"], f"{prefix}out_indices", f"{prefix}out_features")
+        for one, reference in zip(self.record["classes"].values(), self.references, strict=True):
+            require_published(one["keys"], reference, self.record["type"])
 
     def _listed(self, key: str) -> bool:
         """Whether a number may be a list with an entry for each layer, and changes nothing then: a list of another length is refused."""

@@ -15,14 +15,14 @@ from typing import Any
 from atlas_builder.exploring import _ABSENT, _DEPTH, _TOKEN, COMMON_KEYS, INNER, Explorer, Point, _others
 from atlas_builder.fitting import Fitter, NoFitError, is_whole, listed, told_apart
 from atlas_builder.narrowing import base_of, fixed_in, narrow
-from atlas_builder.reference import PROPERTIES, Reference, RefusedError, Seen, published_keys, reference_of, unresolved
+from atlas_builder.reference import PROPERTIES, Reference, RefusedError, Seen, reference_of, require_published, unresolved
 from atlas_builder.rows import Ledger, Rows, template_of
 from atlas_builder.saving import accept_saved
 from atlas_builder.sets import set_law
 from atlas_builder.told import Told, told_by
 
 from paramsym.atlas import predicting
-from paramsym.atlas.domain import default, verified
+from paramsym.atlas.domain import default
 from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.predicting import Row, predicted, rows_of, sizes_of
 from paramsym.atlas.reading import values_of
@@ -719,8 +719,5 @@ def entry_of(
     entry = found.derive()
     inside = found._record(entry)["inside"]
     accept_saved(entry, reference, inside)
-    for key in published_keys(model_type):
-        domain = entry["keys"].get(key, {"any": True})
-        if not verified(domain, reference.plain.get(key)):  # a missing key means the default, which is another value
-            entry["keys"][key] = {which: what for which, what in domain.items() if which not in {"unused", "missing", "absent"}}
+    require_published(entry["keys"], reference, model_type)
     return entry, inside

@@ -28,7 +28,7 @@ from torch.utils._device import _device_constructors
 from transformers.configuration_utils import PreTrainedConfig
 from transformers.utils.import_utils import BACKENDS_MAPPING
 
-from paramsym.atlas.domain import default
+from paramsym.atlas.domain import default, verified
 from paramsym.atlas.files import inner_of, plain_type
 from paramsym.atlas.values import Value, frozen_value
 
@@ -163,6 +163,21 @@ def published_keys(model_type: str) -> dict[str, Value]:
     return {key: frozen_value(value) for key, value in known[name][label].items()}
 
 
+def require_published(keys: dict[str, Any], reference: Reference, model_type: str) -> None:
+    """Let a key of a published configuration have no default: if it is missing, it has that of the reference, which is another value.
+
+    The default is the one beside the types of the inner configurations, which are always required: a model that has an inner
+    configuration by default may give it other values than the type has.
+    """
+    published = published_keys(model_type)
+    types = {key: value for key, value in published.items() if key.endswith("model_type")}
+    plain = reference.resolved({**STARTS.get(plain_type(model_type), {}), **types}) if published else {}
+    for key in published:
+        domain = keys.get(key, {"any": True})
+        if key in types or not verified(domain, plain.get(key)):
+            keys[key] = {which: what for which, what in domain.items() if which not in {"unused", "missing", "absent"}}
+
+
 class Reference:
     """One model class of the reference."""
 
@@ -195,11 +210,6 @@ class Reference:
             with contextlib.suppress(RefusedError):
                 return self.build(self.start)
         return self.build(starts[0])
-
-    @property
-    def plain(self) -> dict[str, Value]:
-        """What the defaults resolve to, without the keys that the reference always has here."""
-        return self.resolved(STARTS.get(self.config_class.model_type, {}))
 
     def properties(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the keys of backbones that are properties, with the domain of their default.

@@ -177,7 +177,7 @@ class Sampler:
         finally:
             signal.alarm(0)
         listed, stored = ours.shapes(), {n: shape for n, (kind, shape) in theirs.tensors.items() if kind in {"parameter", "frozen"}}
-        if predicted(ours._rows, dict(ours.values)) != theirs.tensors or listed != stored:
+        if predicted(ours._rows.rows, dict(ours.values)) != theirs.tensors or listed != stored:
             return "wrong"
         return "exact" if [*listed] == [*stored] else "wrong" if self.entry["certificate"]["ordered"] else "in another order"
 
@@ -223,7 +223,7 @@ def sampled(model_type: str, name: str, seconds: float, salt: str, draws: int = 
         sampler.reference.cache.clear()
         if what == "wrong":
             model = ps.from_config({**sampler.reference.arguments(point), "model_type": plain_type(model_type)}, architecture=name)
-            words = difference(predicted(model._rows, dict(model.values)), sampler.reference.build(point).tensors)
+            words = difference(predicted(model._rows.rows, dict(model.values)), sampler.reference.build(point).tensors)
             yield f"WRONG {model_type}:{name} {json.dumps(sampler.reference.arguments(point), default=str)} {words}"
             if found["wrong"] >= 6:
                 break

@@ -103,7 +103,7 @@ def test_a_network_is_derived_again(tmp_path: Path) -> None:
     shipped = ps.from_config({"_class_name": name, "num_attention_heads": 3, "attention_head_dim": 8, "num_layers": 2, "embedding_dim": 20})
     values = dict(shipped.values)
     found = predicted(list(rows_of(derived["rows"], derived["expressions"])), values)
-    assert found == predicted(shipped._rows, values)
+    assert found == predicted(shipped._rows.rows, values)
     assert len(found) > 40
 
 

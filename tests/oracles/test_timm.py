@@ -166,4 +166,4 @@ def test_a_class_is_derived_again(tmp_path: Path) -> None:
     shipped = ps.from_config({"architecture": name, "num_classes": 7, "model_args": arguments})
     assert_stores(shipped, on_meta(lambda: framework.create_model(name, **arguments)))
     values = dict(shipped.values)
-    assert predicted(list(rows_of(derived["rows"], derived["expressions"])), values) == predicted(shipped._rows, values)
+    assert predicted(list(rows_of(derived["rows"], derived["expressions"])), values) == predicted(shipped._rows.rows, values)
