@@ -119,7 +119,7 @@ class Recorded(Layer):
 
     @cached_property
     def _settled(self) -> dict[str, Value]:
-        """The values of the configuration, with the numbers of this model in place of its own."""
+        """The values of the configuration; the numbers of this model replace those of the configuration."""
         values: dict[str, Any] = dict(self.values)
         return _changed(values, {name: size for name, size in self._by_name.items() if isinstance(size, int)})
 

@@ -160,10 +160,8 @@ def predicted(rows: Sequence[Row], values: Values) -> dict[str, tuple[str, tuple
     found: dict[str, tuple[str, tuple[int, ...] | str]] = {}
     size = sizes_of(values)
     for row in rows:
-        if not row.present(values):
-            continue
-        sets = row.numbers(values, size)
-        if not all(sets):
+        sets = _existing(row, values, size)
+        if sets is None:
             continue
         copies = 1
         for one in sets:

@@ -92,9 +92,9 @@ class Law:
         return cls(((Fraction(number), ()),) if number else ())
 
     @classmethod
-    def of(cls, name: str) -> Law:
-        """Return the law ``name``: the value of one named number."""
-        return cls(((Fraction(1), ((name, 1),)),))
+    def of(cls, generator: Generator) -> Law:
+        """Return the law of one named number or one step alone."""
+        return cls(((Fraction(1), ((generator, 1),)),))
 
     def plus(self, other: Law | int, factor: int = 1) -> Law:
         """Add ``factor`` times another law or number."""

@@ -46,7 +46,7 @@ def _quotient(points: Points, values: Sequence[int], movers: Sequence[str]) -> L
         for shift in range(below):
             atom = Atom("floor", _scaled(law, below).plus(shift), Law.constant(below))
             if points.values_of(atom) == list(values) and seen_enough(atom, points):
-                return _alone(atom)
+                return Law.of(atom)
     return None
 
 
@@ -65,8 +65,8 @@ def _multiple(points: Points, values: Sequence[int], movers: Sequence[str], cons
         if law is None:
             continue
         nearest = Atom("floor", _scaled(law, 2).plus(divisor), _scaled(divisor, 2))
-        least = Atom("max", _alone(nearest), Law.constant(1))
-        number = _product(_alone(least), divisor)
+        least = Atom("max", Law.of(nearest), Law.constant(1))
+        number = _product(Law.of(least), divisor)
         for found in (number, *_enough(law, divisor, number)):
             grown = sum(after > before for after, before in zip(_values(points, found), _values(points, number), strict=True))
             if seen_enough(nearest, points) and _values(points, found) == list(values) and (found is number or grown >= _FEWEST):
@@ -77,10 +77,10 @@ def _multiple(points: Points, values: Sequence[int], movers: Sequence[str], cons
 def _enough(law: Law, divisor: Law, number: Law) -> Iterator[Law]:
     """Yield the rounded number with one more multiple where it is less than 9/10 of the number before."""
     denominator = lcm(*(coefficient.denominator for coefficient, _ in law.terms))
-    for before in (law, _alone(Atom("floor", _scaled(law, denominator), Law.constant(denominator)))):
+    for before in (law, Law.of(Atom("floor", _scaled(law, denominator), Law.constant(denominator)))):
         lost = _scaled(_scaled(before, 9).plus(number, -10), denominator)
-        more = Atom("min", _alone(Atom("max", lost, Law.constant(0))), Law.constant(1))
-        yield number.plus(_product(_alone(more), divisor))
+        more = Atom("min", Law.of(Atom("max", lost, Law.constant(0))), Law.constant(1))
+        yield number.plus(_product(Law.of(more), divisor))
         if denominator == 1:
             return
 
@@ -97,10 +97,6 @@ def _exact(points: Points, values: Sequence[int], names: Sequence[str], steps: S
 
 def _values(points: Points, law: Law) -> list[Fraction | int]:
     return [law.value(numbers) for numbers in points.at]
-
-
-def _alone(atom: Atom) -> Law:
-    return Law(((Fraction(1), ((atom, 1),)),))
 
 
 def _scaled(law: Law, factor: int) -> Law:

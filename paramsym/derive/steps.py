@@ -41,7 +41,7 @@ def candidates(points: Points, values: Sequence[int], moving: Sequence[str], con
 
 def _over(points: Points, values: Sequence[int], above: Sequence[str], below: str) -> Iterator[list[Atom]]:
     """Yield quotients by one number: with a bound of one, of a multiple, several at once, of differences and of products."""
-    yield from ([Atom("max", _alone(_quotient("floor", name, below)), Law.constant(1))] for name in above)
+    yield from ([Atom("max", Law.of(_quotient("floor", name, below)), Law.constant(1))] for name in above)
     for name in above:
         yield from ([atom] for atom in _scaled(points, values, name, below))
     if len(above) > 1:
@@ -66,7 +66,7 @@ def _at_constants(name: str, constants: Sequence[int]) -> Iterator[Atom]:
         yield from (_fixed("floor", name, 2**power), _fixed("ceiling", name, 2**power))
     small = [number for number in constants if number <= _LARGEST_DIVISOR][:12]
     for number in (1, *small):
-        yield from (Atom("max", _alone(_fixed("floor", name, below)), Law.constant(number)) for below in small)
+        yield from (Atom("max", Law.of(_fixed("floor", name, below)), Law.constant(number)) for below in small)
     for number in constants:
         if number <= _LARGEST_BOUND:
             yield from (_fixed("floor", name, number), _fixed("ceiling", name, number))
@@ -80,20 +80,16 @@ def _bounds(names: Sequence[str]) -> Iterator[Atom]:
     for one, other in permutations(names, 2):
         yield from (Atom("max", Law.of(one).plus(Law.of(other), -1), Law.constant(least)) for least in (0, 1))
     for one, other, third in combinations(sorted(names), 3):
-        yield Atom("min", _alone(Atom("min", Law.of(one), Law.of(other))), Law.of(third))
-        yield Atom("max", _alone(Atom("max", Law.of(one), Law.of(other))), Law.of(third))
+        yield Atom("min", Law.of(Atom("min", Law.of(one), Law.of(other))), Law.of(third))
+        yield Atom("max", Law.of(Atom("max", Law.of(one), Law.of(other))), Law.of(third))
 
 
 def _multiples(one: str, other: str) -> Iterator[Atom]:
     """Yield bounds of a multiple or a part of one number by another one: ``min(8*base, most)``."""
     for power in range(1, 7):
-        multiple, part = Law(((Fraction(2**power), ((one, 1),)),)), _alone(_fixed("floor", one, 2**power))
+        multiple, part = Law(((Fraction(2**power), ((one, 1),)),)), Law.of(_fixed("floor", one, 2**power))
         for kind in ("min", "max"):
             yield from (Atom(kind, inner, Law.of(other)) for inner in (multiple, part))
-
-
-def _alone(atom: Atom) -> Law:
-    return Law(((Fraction(1), ((atom, 1),)),))
 
 
 def _scaled(points: Points, values: Sequence[int], above: str, below: str) -> Iterator[Atom]:
@@ -106,7 +102,7 @@ def _scaled(points: Points, values: Sequence[int], above: str, below: str) -> It
         if factor <= 0 or factor == 1:
             continue
         multiple = Law(((factor, ((above, 1),)),))
-        whole = multiple if factor.denominator == 1 else _alone(Atom("floor", multiple, Law.constant(1)))
+        whole = multiple if factor.denominator == 1 else Law.of(Atom("floor", multiple, Law.constant(1)))
         yield Atom("ceiling", whole, Law.of(below))
         yield Atom("floor", whole, Law.of(below))
 

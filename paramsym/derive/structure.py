@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TypeAlias
 
 from paramsym.derive.law import Atom, Law
@@ -133,7 +132,7 @@ class LevelLaw:
             yield inner, member.count
             yield inner, member.start
             if member.turn is not None and member.step is not None:
-                yield inner, Law(((Fraction(1), ((Atom("floor", member.turn, member.step), 1),)),))  # no degree: only tested
+                yield inner, Law.of(Atom("floor", member.turn, member.step))  # no degree: only tested
             for block in member.blocks:
                 yield from block._laws(inner)
 

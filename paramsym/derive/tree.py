@@ -150,7 +150,8 @@ class Explainer:
         found: list[CopiesLaw] = []
         runs = partition.runs([entries for _, entries in rows])
         for number, run in enumerate(runs):
-            # The number of a copy at an end follows from the sizes: as an index of its own it would be in the way of every line.
+            # The number of a copy at an end follows from the sizes. If it were an index, it would change together with a size, and no two
+            # points would differ in one number only.
             alone = number < partition.head or number >= len(runs) - partition.tail
             single = not tied and (partition.constant or alone)
             start = self._number(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import recorded
 from amount import ALL
+from nesting import nested
 
 import paramsym as ps
 from paramsym import A, D, H, L, P, V
@@ -427,18 +428,6 @@ def test_a_published_configuration_needs_its_keys(model_type: str, label: str) -
         with suppress(ConfigError):
             less = ps.from_config(nested({"model_type": model_type, **{one: value for one, value in keys.items() if one != key}}), name)
         assert less is None or less.model_type == model_type
-
-
-def nested(keys: Mapping[str, Any]) -> dict[str, Any]:
-    """Return keys with dots as objects."""
-    found: dict[str, Any] = {}
-    for key, value in keys.items():
-        *outer, last = key.split(".")
-        held = found
-        for one in outer:
-            held = held.setdefault(one, {})
-        held[last] = value
-    return found
 
 
 def test_a_key_may_have_a_dot() -> None:

@@ -24,6 +24,7 @@ import torch
 import transformers
 from atlas_builder.starts import STARTS
 from atlas_builder.storing import stored
+from nesting import nested
 from torch.utils._device import _device_constructors
 from transformers.configuration_utils import PreTrainedConfig
 from transformers.utils.import_utils import BACKENDS_MAPPING
@@ -306,13 +307,7 @@ class Reference:
 
     def arguments(self, point: Mapping[str, Value]) -> dict[str, Any]:
         """Return nested keyword arguments for flat keys."""
-        made: dict[str, Any] = {}
-        for key, value in point.items():
-            *above, last = key.split(".")
-            inner = made
-            for step in above:
-                inner = inner.setdefault(step, {})
-            inner[last] = _thawed(value)
+        made = nested({key: _thawed(value) for key, value in point.items()})
         for prefix, model_type in self.named.items():
             inner = made
             for step in prefix.split(".")[:-1]:

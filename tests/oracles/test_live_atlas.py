@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from frameworks import imported
+from nesting import nested
 
 import paramsym as ps
 from paramsym.atlas.files import record_of, recorded_types
@@ -135,18 +136,6 @@ def drawn(keys: dict[str, Any], rng: random.Random) -> Iterator[tuple[str, Any]]
                 key,
                 rng.choice([rng.randint(low, min(high, 9)) if low <= 9 else low, 4 * rng.randint(max(low // 4, 1), max(low // 4, 1) + 12)]),
             )
-
-
-def nested(flat: dict[str, Any], start: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Put keys with dots into inner configurations, those of ``start`` included."""
-    made: dict[str, Any] = copy.deepcopy(start or {})
-    for key, value in flat.items():
-        *above, last = key.split(".")
-        inner = made
-        for step in above:
-            inner = inner.setdefault(step, {})
-        inner[last] = value
-    return made
 
 
 def outcome(model_type: str, name: str, config: dict[str, Any]) -> str:
