@@ -11,7 +11,7 @@ import operator
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, fields
 from functools import lru_cache
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
 from sympy import Expr
 
 from paramsym.algebra.size import Count, Dim, Width, axis, cat, count, size, stack
-from paramsym.errors import ArgumentError
+from paramsym.errors import ArgumentError, ParamsymError
 from paramsym.naming import MOST_BITS, described, quoted
 
 Check: TypeAlias = Callable[[Any, str], Any]
@@ -147,24 +147,34 @@ def _is_size_like(value: object, kind: object) -> bool:
 
 def _check_of_tuple(hints: tuple[Any, ...]) -> Check:
     if len(hints) == 2 and hints[1] is Ellipsis:
-        each = _check_of(hints[0])
+        each = _check_of(hints[0]) or _unchecked
 
         def check_all(value: Any, where: str) -> Any:
             items = _as_tuple(value, where)
-            return items if each is None else _same(value, tuple(each(item, f"{where}[{i}]") for i, item in enumerate(items)))
+            return _same(value, _checked(items, [each] * len(items), where))
 
         return check_all
-    checks = [_check_of(hint) for hint in hints]
+    checks = [_check_of(hint) or _unchecked for hint in hints]
 
     def check_each(value: Any, where: str) -> Any:
         items = _as_tuple(value, where)
         if len(items) != len(checks):
             raise ArgumentError(f"{where} has {len(items)} entries; wanted {len(checks)}.")
-        return _same(
-            value, tuple(item if c is None else c(item, f"{where}[{i}]") for i, (item, c) in enumerate(zip(items, checks, strict=True)))
-        )
+        return _same(value, _checked(items, checks, where))
 
     return check_each
+
+
+def _unchecked(value: Any, where: str) -> Any:
+    del where
+    return value
+
+
+def _checked(items: tuple[Any, ...], checks: Sequence[Check], where: str) -> tuple[Any, ...]:
+    try:
+        return tuple([check(item, where) for check, item in zip(checks, items, strict=True)])
+    except ParamsymError:  # once more, to say which entry: writing the place of each takes longer than the checks
+        return tuple([check(item, f"{where}[{i}]") for i, (check, item) in enumerate(zip(checks, items, strict=True))])
 
 
 def _same(before: object, after: tuple[Any, ...]) -> Any:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 from sympy import Expr, Integer, Symbol
 
 from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, Dim, Shape, count, substitute, symbols_in, text
 from paramsym.core.at import (
     changed_sizes,
@@ -39,7 +40,6 @@ from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError
 from paramsym.naming import described
 
 if TYPE_CHECKING:
-    from paramsym.algebra.polynomial import Polynomial
     from paramsym.render.table import Table
 
 __all__ = ["Entry", "Layer", "Part", "Tensor"]
@@ -85,6 +85,17 @@ class Part:
         if self.numbers is not None:
             return self.numbers.inside(name)
         return f"{self.name}.{name}" if self.name else name
+
+    @property
+    def polynomial(self) -> Polynomial:
+        """The parameters of all copies, used and unused."""
+        one, numbers = self.layer.polynomial, self.numbers
+        if numbers is None:
+            return one
+        count = Polynomial.of(numbers.count)
+        if numbers.index is None or numbers.index not in self.layer.symbols:
+            return one * count
+        return one.sum_over(numbers.index, Polynomial.of(numbers.start), count, numbers.step)
 
     def lines(self, above: tuple[str, ...] = ()) -> Iterable[Line]:
         """Return the ledger lines with the parent's names; ``above`` are the names of further outer levels."""
@@ -242,7 +253,13 @@ class Layer:
     @cached_property
     def lines(self) -> tuple[Line, ...]:
         """All lines, with buffers and aliases; ``ledger()`` contains only the lines that count."""
+        return self._lines_and_aliases[0]
+
+    @cached_property
+    def _lines_and_aliases(self) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
+        """All lines, and those that are aliases by the ties of this level."""
         lines = self._stated_lines(())
+        aliases: list[Line] = []
         ties = self.ties()
         if ties:
             names = [line.name for line in lines]
@@ -250,13 +267,14 @@ class Layer:
             firsts = resolve_ties([*known, *ties.items()], names)
             check_tied_shapes(firsts, dict(zip(names, lines, strict=True)))
             frozen = frozen_under_any(firsts, (line.name for line in lines if not line.trainable and not line.buffer))
+            aliases = [line for name, line in zip(names, lines, strict=True) if name in firsts and not line.alias_of]
             lines = [
                 replace(line, alias_of=firsts.get(name, ""), trainable=line.trainable and name not in frozen)
                 if name in firsts or name in frozen
                 else line
                 for name, line in zip(names, lines, strict=True)
             ]
-        return tuple(lines)
+        return tuple(lines), tuple(aliases)
 
     @cached_property
     def has_tied_or_frozen(self) -> bool:
@@ -286,7 +304,12 @@ class Layer:
     @cached_property
     def polynomial(self) -> Polynomial:
         """The count as a sparse polynomial: cheap to add, compare and differentiate."""
-        return self.ledger().polynomial()
+        # A line is made for each name, and a polynomial for each different layer: a model with many copies of a layer has more lines.
+        own = (line.polynomial() for tensor in self.own_tensors if not tensor.buffer for line in tensor.lines())
+        stored = Polynomial.total((*own, *(part.polynomial for part in self.own_parts)))
+        if not self.ties():
+            return stored
+        return stored - Polynomial.total(line.polynomial() for line in self._lines_and_aliases[1] if not line.buffer)
 
     @cached_property
     def params(self) -> Expr:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sympy import ceiling, floor
+from sympy import Symbol, ceiling, floor
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, at_most, canonical, text
@@ -45,6 +45,9 @@ class Level(Layer):
     """
 
     items: tuple[tuple[str, Layer], ...] = ()
+
+    def _symbols(self) -> Iterable[Symbol]:
+        return [symbol for _, layer in self.items for symbol in layer.symbols]
 
     @cached_property
     def _own(self) -> int:
