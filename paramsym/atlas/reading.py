@@ -44,6 +44,9 @@ def values_of(config: Mapping[str, Any], record: Mapping[str, Any], of_class: Ma
     given = dict(flattened(config, inside))
     for alias in record["aliases"].keys() & given.keys():
         _spell(given, alias, record["aliases"][alias], inside)
+    for key, (listed, words) in record.get("letters", {}).items():
+        if key in given:
+            _write_out(given, key, listed, words)
     labels = labels_of(config)
     given.pop("num_labels", None)
     if labels is not None:
@@ -70,6 +73,20 @@ def _spell(given: dict[str, Value], alias: str, key: str, inside: frozenset[str]
     if key in given and not _is(given[key], value):
         raise OutsideError(f"{alias} is {shown(thawed(value))} and {key} is {shown(thawed(given[key]))}; they are one key.")
     given[key] = value
+
+
+def _write_out(given: dict[str, Value], key: str, listed: str, words: Mapping[str, str]) -> None:
+    """Write a text as the list of words that its letters mean; a given list has priority.
+
+    Raises:
+        OutsideError: no text, or an unknown letter.
+    """
+    text = given.pop(key)
+    if not isinstance(text, str) or not words.keys() >= set(text):
+        known = ", ".join(f"{letter} ({word})" for letter, word in words.items())
+        raise OutsideError(f"{key} is {shown(thawed(text))}; wanted a text of the letters {known}.")
+    if given.get(listed) is None:
+        given[listed] = tuple(words[letter] for letter in text)
 
 
 def _check_whole(given: Mapping[str, Value], keys: Mapping[str, Any]) -> None:

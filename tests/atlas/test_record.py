@@ -28,6 +28,7 @@ RECORD: dict[str, Any] = {
     "reference": "none",
     "aliases": {"width": "hidden_size"},
     "inside": ["text_config"],
+    "letters": {"pattern": ["kinds", {"x": "a", "-": "b"}]},
     "classes": {
         "Toy": {
             "keys": {
@@ -101,6 +102,15 @@ def test_a_record_is_read() -> None:
     assert "b" not in read(bias=False, width=4)
     assert read(width=4)["w"] == ("parameter", (4, 4))
     assert [name for name in read(kinds=["b", "a"]) if name.endswith(".a")] == ["layers.1.a"]
+
+
+def test_a_text_spells_a_list_of_words() -> None:
+    """One letter for each word; a given list has priority, null is no list, and another letter is refused."""
+    assert read(pattern="x-xx") == read(kinds=["a", "b", "a", "a"]) == read(pattern="x-xx", kinds=None)
+    assert read(pattern="--", kinds=["a", "b"]) == read(kinds=["a", "b"])
+    for text in ("xM", 5, None):
+        with pytest.raises(OutsideError, match=r"pattern is .*; wanted a text of the letters x \(a\), - \(b\)\."):
+            read(pattern=text)
 
 
 def test_what_the_reference_replaces() -> None:
@@ -221,6 +231,7 @@ def test_labels_are_counted() -> None:
         changed("format", to=2),
         changed("type", to=3),
         changed("inside", to=[3]),
+        changed("letters", to={"pattern": ["kinds", {"x": 3}]}),
         changed("classes", "Toy", "rows", 0, 1, to="code"),
         changed("classes", "Toy", "rows", 0, 2, "axes", to=[7]),
         changed("classes", "Toy", "rows", 0, 2, "axes", to=["__import__('os')"]),
