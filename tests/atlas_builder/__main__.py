@@ -75,7 +75,7 @@ def rebuild(model_type: str, name: str, seconds: int, into: Path, *, held: bool 
     order = list(dict.fromkeys([*classes_of(model_type), *entries]))
     held = held or is_published(model_type) or stays_held(name, entries, order)
     others = {one: entries[one] for one in order if one in entries and one != name}
-    fixed = fixed_in(entries.get(name))
+    fixed = () if held else fixed_in(entries.get(name))  # in a record of the default, keys without effect are found again
     for outcomes in (record["classes"], record["refused"]):
         outcomes.pop(name, None)
     reading, writing = os.pipe()

@@ -42,6 +42,9 @@ _PLACE = re.compile(r"divis|multiple|_(start|end|index|offset|period|interval|fr
 _HEADS = re.compile(r"head|group")
 _LARGE = re.compile(r"hidden|embed|channels$|vocab|d_model|inter")
 _SMALL = 64
+_MOST_INDICES = 200
+_INDICES = re.compile(r"ind(ic|ex)es$|_ids$|_layers$|_idx$")
+_FAR = 7  # values of a number
 _LARGEST_WIDTH = 8192
 _MOST_KEPT = 80
 _NOTHING = Told()
@@ -81,16 +84,23 @@ class Field:
     turn: int = 0
     moves: bool = False  # other keys resolve to other values
     alphabet: tuple[str, ...] = ()
+    depths: tuple[str, ...] = ()  # the keys of the number of layers, for a list of their indices
+    any_length: bool = False  # of a list of words, which then gives the number of layers
 
     def draw(self, rng: random.Random, point: Mapping[str, Value], values: Mapping[str, Value], big: bool = False) -> Value:
         """Return a value; for lists one of changed entries or of other length."""
         if self.alphabet:
             length = next((point.get(k, values.get(k)) for k in self.pool if is_whole(point.get(k, values.get(k)))), len(self.base))
+            if self.any_length:
+                length = rng.randint(1, 2 * length)
             if rng.random() < 0.2:
                 return tuple([rng.choice(self.alphabet)] * length)
             return tuple(rng.choice(self.alphabet) for _ in range(length))
         if None in self.pool and self.base is not None and rng.random() < _OFTEN_NONE:
             return None
+        if self.kind == "indices" and rng.random() < 0.8:
+            depth = next(filter(is_whole, (point.get(key, values.get(key)) for key in self.depths)), 2)
+            return tuple(sorted(rng.sample(range(depth), rng.randint(0, depth)))) if 0 < depth < _MOST_INDICES else ()
         if self.kind == "numbers" and rng.random() < 0.7:
             return _mutated(rng.choice(self.pool), rng)
         if self.kind == "width" and big and rng.random() < 0.6:
@@ -208,13 +218,37 @@ class Explorer:
         """Fix every key that can change a tensor, except the numbers of tokens and of labels."""
         values = self.origin.values
         keys = {*self.relevant(self.origin), *self.relevant(self.default), *self.influencing, *self.unclear}
-        inert = [key for key in keys if isinstance(values.get(key), float) or key in self.told.inert or self._is_activation(key)]
         varied = {key for key in keys if key.rpartition(".")[2] in {"vocab_size", "num_labels"}}
+        others = sorted(keys - varied - {*self.told.fixed, *self.told.inert})
+        self.told = self.told.plus(Told(inert=tuple(self._without_effect(others))))
+        inert = [key for key in keys if isinstance(values.get(key), float) or key in self.told.inert or self._is_activation(key)]
         self.told = self.told.plus(Told(fixed=tuple(sorted(keys.difference(inert, varied)))))
         self._probe(sorted(keys), 0)
         for one in [one for one in self.fields.values() if (one.active or one.moves) and one.key not in varied]:
             self.fix(one.key)
         self.draw_samples(40, 0.9)
+
+    def _without_effect(self, keys: Sequence[str]) -> list[str]:
+        """Return the keys with numbers and flags of which no value changes a tensor or another key, far values and all keys at once included."""
+        far = {key: _far(self.origin.values.get(key)) for key in keys}
+        found = [key for key in keys if far[key] and self._ineffective({key: far[key][0]})]
+        for turn in range(_FAR):
+            found = self._ineffective_together({key: far[key][turn % len(far[key])] for key in found})
+        return found
+
+    def _ineffective_together(self, point: Point) -> list[str]:
+        """Return the keys of a point, without those that change something or cannot be built, each found by halving."""
+        if not point or self._ineffective(point):
+            return list(point)
+        if len(point) == 1:
+            return []
+        pairs = list(point.items())
+        halves = (dict(pairs[: len(pairs) // 2]), dict(pairs[len(pairs) // 2 :]))
+        return [key for half in halves for key in self._ineffective_together(half)]
+
+    def _ineffective(self, point: Point) -> bool:
+        seen = self.tried({**self.base, **point})
+        return seen is not None and seen.tensors == self.origin.tensors and seen.values == {**self.origin.values, **point}
 
     def _is_activation(self, key: str) -> bool:
         return isinstance(self.origin.values.get(key), str) and bool(ACTIVATION.search(key.rpartition(".")[2]))
@@ -361,6 +395,22 @@ class Explorer:
         kinds = kinds_of(self.hints.get(found.key))
         if found.kind != "rigid" and type(None) in kinds and value is not None:
             self._try(found, found.kind, [None], base)
+            if None not in found.pool:
+                self._try_beside(found, base)
+
+    def _try_beside(self, found: Field, base: int) -> None:
+        """Try null beside the kinds of layers, if these follow from the key: the reference then needs them in the configuration."""
+        at, above = self.samples[base], found.key.rpartition(".")[0]
+        lists = {key: value for key, value in at.values.items() if isinstance(value, tuple) and value and isinstance(value[0], str)}
+        kinds = {key: value for key, value in lists.items() if value[0] != "{}" and key.rpartition(".")[0] == above and key not in at.point}
+        beside = self.tried({**at.point, **kinds}) if kinds else None
+        seen = self.tried({**beside.point, found.key: None}) if beside is not None else None
+        if beside is not None and seen is not None:
+            found.pool.append(None)
+            found.moves = True
+            if seen.tensors != beside.tensors:
+                found.active = True
+                self.lines.append((self.add(beside), self.add(seen), found.key))
 
     def _legacy(self) -> None:
         """Try the older spellings of the settings of rotary positions."""
@@ -435,8 +485,8 @@ class Explorer:
             others += [True, False]
         if int in kinds or not kinds - {type(None)}:
             others += [16, 4, 2, 1, 48, 96, 3]
-        if float in kinds and int not in kinds:
-            others += [0.5, 1.0]
+        if float in kinds:
+            others += _rates(0.5)
         if str in kinds:
             last = found.key.rpartition(".")[2]
             others += (
@@ -444,6 +494,11 @@ class Explorer:
             )
         if list in kinds or tuple in kinds:
             others += [(), (0,), (1,)]
+            depths = self._depths_beside(found.key, base)
+            if depths and _INDICES.search(found.key):
+                found.depths = tuple(depths)
+                self._try(found, "indices", [*others, (0, 1), (0, 2)], base)
+                return
         self._try(found, "option", others, base)
         if not kinds - {type(None)} and not found.active and not _SIZE.search(found.key):  # nothing is said of its type
             self._try(found, "option", [True], base)
@@ -469,6 +524,8 @@ class Explorer:
         elif all(isinstance(one, tuple) for one in value):
             others = [tuple(tuple(_plus(v, more) for v in one) for one in value) for more in (1, 8)] + [value[:-1] or value]
             self._try(found, "numbers", others, base)
+        elif all(isinstance(one, float) for one in value):
+            self._try(found, "option", [(rate,) * len(value) for rate in (0.0, 1e-12, 0.37, 64.0)] + [tuple(2 * one for one in value)], base)
         elif all(isinstance(one, bool) for one in value):
             others = [tuple(not one for one in value)]
             others += [(*value[:place], not value[place], *value[place + 1 :]) for place in range(len(value))]
@@ -492,12 +549,7 @@ class Explorer:
     def _probe_words(self, found: Field, value: tuple[str, ...], base: int) -> None:
         at = self.samples[base]
         alphabet = tuple(layer_words(value, self.sources))
-        prefix = found.key.rpartition(".")[0]
-        depth = [
-            key
-            for key, other in at.values.items()
-            if is_whole(other) and other == len(value) and key.rpartition(".")[0] == prefix and _DEPTH.search(key)
-        ]
+        depth = [key for key in self._depths_beside(found.key, base) if at.values[key] == len(value)]
         found.pool = list(depth)
         works = []
         for word in alphabet:
@@ -510,8 +562,16 @@ class Explorer:
                         found.active = True
                         self.lines.append((base, self.add(one), found.key))
         found.kind, found.alphabet = ("words", tuple(dict.fromkeys(works))) if works else ("rigid", ())
+        if works and not depth:
+            other = [self.tried({**at.point, found.key: one}) for one in ((*value, value[0]), value[:-1] or value)]
+            found.any_length = all(one is not None and one.values.get(found.key) == one.point[found.key] for one in other)
         if not works:
             found.pool = [value]
+
+    def _depths_beside(self, key: str, base: int) -> list[str]:
+        """Return the numbers of layers in the same configuration as a key."""
+        above, values = key.rpartition(".")[0], self.samples[base].values
+        return [one for one, value in values.items() if is_whole(value) and one.rpartition(".")[0] == above and _DEPTH.search(one)]
 
     def _probe_number(self, found: Field, base: int) -> None:
         at, key, value = self.samples[base], found.key, found.base
@@ -751,6 +811,13 @@ def _plus(value: Value, more: int) -> Value:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     return value + more
+
+
+def _far(value: Value) -> list[Value]:
+    """Return other values of a flag or a number, near ones and far ones."""
+    if isinstance(value, bool):
+        return [not value]
+    return [value + 1, 1, 64 * value, max(0, value - 1), 3 * value + 2, 4096 * value, 2] if is_whole(value) and value >= 0 else []
 
 
 def _rates(value: float) -> list[Value]:

@@ -35,11 +35,13 @@ def kinds_of(hint: Any) -> frozenset[type]:
 
 
 def hints_of(config_class: type) -> dict[str, Any]:
-    """Return the hints of a configuration class; of those that cannot be read, none."""
+    """Return the hints of a configuration class and of those inside it, with dotted keys; of those that cannot be read, none."""
     try:
-        return typing.get_type_hints(config_class)
+        found = typing.get_type_hints(config_class)
     except Exception:  # noqa: BLE001 - somebody else's annotations
-        return {key: hint for base in config_class.__mro__ for key, hint in getattr(base, "__annotations__", {}).items()}
+        found = {key: hint for base in config_class.__mro__ for key, hint in getattr(base, "__annotations__", {}).items()}
+    inside = {name: one for name, one in getattr(config_class, "sub_configs", {}).items() if one is not config_class}
+    return {**found, **{f"{name}.{key}": hint for name, one in inside.items() for key, hint in hints_of(one).items()}}
 
 
 def literals(hint: Any) -> list[str]:

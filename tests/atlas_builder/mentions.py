@@ -10,7 +10,9 @@ from __future__ import annotations
 import argparse
 import ast
 import os
+import random
 import re
+import string
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -153,6 +155,7 @@ class Mentions:
         self.aliases: dict[str, str] = {}
         self.extra: dict[str, Any] = {}
         self.mentioned: dict[str, list[str]] = {}
+        self.letters: dict[str, list[Any]] = {}
 
     def find(self) -> None:
         """Try the keys that the source names."""
@@ -170,6 +173,8 @@ class Mentions:
                     self.extra[prefix + word] = built
                 elif alias := self._alias(prefix + word):
                     self.aliases[prefix + word] = alias
+                elif letters := self._letters(prefix + word):
+                    self.letters[prefix + word] = letters
                 elif usual := self._usual(prefix + word, declaring):
                     self.extra[prefix + word] = {"words": usual}
                 else:
@@ -248,7 +253,7 @@ class Mentions:
                     domain["missing"] = ["is", completed[key]]
 
         for key, hint in hints_of(self.config_class).items():
-            if {int, list} <= kinds_of(hint) and self._listed(key):
+            if "." not in key and {int, list} <= kinds_of(hint) and self._listed(key):
                 for one in self.record["classes"].values():
                     domain = one["keys"].get(key, {})
                     if domain.get("unused") and "whole" in domain:
@@ -360,6 +365,28 @@ class Mentions:
                 return None
         return found.pop() if len(found) == 1 else None
 
+    def _letters(self, key: str) -> list[Any] | None:
+        """Return the list of words that a key spells with one letter for each, and the word of each letter; a given list comes first."""
+        found: dict[str, tuple[str, str]] = {}
+        for letter in string.ascii_letters + string.punctuation:
+            for one, value in (self._changes({key: letter}, self.bases[0]) or {}).items():
+                if one in self.known and isinstance(value, tuple) and len(value) == 1 and isinstance(value[0], str):
+                    found[letter] = one, value[0]
+        lists = {one for one, _ in found.values()}
+        if len(lists) != 1 or len(found) < 2:  # noqa: PLR2004 - one letter spells nothing
+            return None
+        spelled, words = lists.pop(), {letter: word for letter, (_, word) in found.items()}
+        draws = random.Random(0)
+        for length in (1, 2, 5, 31):
+            text = "".join(draws.choices(list(words), k=length))
+            given = {spelled: (words[text[0]],) * 3}
+            value = (self._resolved({key: text}, self.bases[0]) or {}).get(spelled)
+            if value != tuple(words[letter] for letter in text) or self._changes({key: text, **given}, self.bases[0]) != self._changes(
+                given, self.bases[0]
+            ):
+                return None
+        return [spelled, words]
+
     def _usual(self, key: str, declaring: Sequence[Path]) -> list[Value]:
         """Return the values with which the key changes nothing: null, its default in the source, and strings.
 
@@ -407,6 +434,8 @@ def add(record: dict[str, Any]) -> str:
     found.find()
     record["aliases"] |= found.aliases
     record["extra"], record["mentioned"] = found.extra, found.mentioned
+    record.pop("letters", None)
+    record |= {"letters": found.letters} if found.letters else {}
     refused = sum(map(len, found.mentioned.values()))
     return f"{len(found.aliases)} spellings, {len(found.extra)} without effect, {refused} refused"
 
@@ -417,6 +446,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("types", nargs="+", metavar="TYPE")
     parser.add_argument("--into", type=Path, default=DATA, help="the directory of the records")
     chosen = parser.parse_args(arguments)
+    transformers.logging.set_verbosity_error()  # it warns of each value that a property does not take
     for model_type in recorded_types() if chosen.types == ["all"] else chosen.types:
         file = file_in(chosen.into, model_type)
         record = record_in(file)

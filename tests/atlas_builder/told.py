@@ -195,6 +195,7 @@ TOLD: Mapping[str, Told] = {
     "janus_vqgan": Told(fixed=(".channel_multiplier",), positive=(".num_res_blocks",)),
     "gemma4_unified_text": _GEMMA4,
     "flava_image_codebook": Told(fixed=(".num_blocks_per_group",)),  # numbers inside names
+    "falcon_h1": Told(sizes=(["or", ".mamba_d_ssm", ["*", ".mamba_expand", ".hidden_size"]],), derived=(".mamba_d_head",)),
     "fun_asr_nano_encoder": Told(sets=(_union(["where", ["last"], [True]], _LAST_TRANSCRIBING),)),
     "fun_asr_nano": Told(together=((".text_config.hidden_size", ".adaptor_config.hidden_size"),)),
     "jamba": Told(sets=(_every("attn"), _SPARSE)),
