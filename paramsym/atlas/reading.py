@@ -53,7 +53,7 @@ def values_of(config: Mapping[str, Any], record: Mapping[str, Any], of_class: Ma
         given["num_labels"] = labels
     known = [*keys, *of_class["free"]]
     others = given.keys() - known
-    unknown = [key for key in given if key in others and _is_unknown(key, given[key], record, inside, known)]
+    unknown = [key for key in given if key in others and is_unknown(key, given[key], record, inside, known)]
     if of_class["certificate"].get("held"):
         _check_whole(given, keys)
     values = _resolved(given, keys, inside)
@@ -116,7 +116,7 @@ def check_together(values: Mapping[str, Value], of_class: Mapping[str, Any]) -> 
             raise OutsideError(f"{one} = {_word(first)} together with {other} = {_word(second)} was not verified.")
 
 
-def _is_unknown(key: str, value: Value, record: Mapping[str, Any], inside: frozenset[str], known: list[str]) -> bool:
+def is_unknown(key: str, value: Value, record: Mapping[str, Any], inside: frozenset[str], known: list[str]) -> bool:
     """Whether nothing is known of a key, and the reference does not read it; False if it is known to change no tensor.
 
     Raises:

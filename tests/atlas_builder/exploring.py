@@ -229,7 +229,7 @@ class Explorer:
         self.draw_samples(40, 0.9)
 
     def _without_effect(self, keys: Sequence[str]) -> list[str]:
-        """Return the keys with numbers and flags of which no value changes a tensor or another key, far values and all keys at once included."""
+        """Return the keys of numbers and flags that change no tensor and no other key, also with far values and all at once."""
         far = {key: _far(self.origin.values.get(key)) for key in keys}
         found = [key for key in keys if far[key] and self._ineffective({key: far[key][0]})]
         for turn in range(_FAR):
@@ -525,7 +525,8 @@ class Explorer:
             others = [tuple(tuple(_plus(v, more) for v in one) for one in value) for more in (1, 8)] + [value[:-1] or value]
             self._try(found, "numbers", others, base)
         elif all(isinstance(one, float) for one in value):
-            self._try(found, "option", [(rate,) * len(value) for rate in (0.0, 1e-12, 0.37, 64.0)] + [tuple(2 * one for one in value)], base)
+            rates = [(rate,) * len(value) for rate in (0.0, 1e-12, 0.37, 64.0)]
+            self._try(found, "option", [*rates, tuple(2 * one for one in value)], base)
         elif all(isinstance(one, bool) for one in value):
             others = [tuple(not one for one in value)]
             others += [(*value[:place], not value[place], *value[place + 1 :]) for place in range(len(value))]
@@ -781,6 +782,14 @@ class Explorer:
         return [
             one.key for one in found if one.active or one.moves or one.key in self.influencing or one.kind in {"width", "divisor", "count"}
         ]
+
+    def probe_read(self, keys: Iterable[str], seen: Seen) -> None:
+        """Probe keys of which no read was seen, from a sample in which they have an effect."""
+        self.told = self.told.plus(Told(read=tuple(keys)))
+        base = self.add(seen)
+        for key in keys:
+            self.fields[key] = Field(key, self.origin.values.get(key))
+            self._probe_one(self.fields[key], base)
 
     def refresh(self) -> None:
         """Probe the keys that only later samples read."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import logging
 import os
 import random
 import re
@@ -117,6 +118,18 @@ def guarded_in(file: Path) -> frozenset[str]:
 
 
 @cache
+def excusing_in(file: Path) -> frozenset[str]:
+    """Return the keys of which a file asks whether a configuration does not have them; a key that it has can turn off a check of sizes."""
+    calls = (node.operand for node in ast.walk(_tree(file)) if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
+    return frozenset(
+        str(call.args[1].value)
+        for call in calls
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "hasattr"
+        if isinstance(call.args[1], ast.Constant) and _is_config(call.args[0]) and "generation" not in ast.unparse(call.args[0])
+    )
+
+
+@cache
 def _common() -> frozenset[str]:
     """Return what the files read that all configurations share."""
     return frozenset().union(*(read_in(_HOME / name) for name in _SHARED if (_HOME / name).exists()))
@@ -131,6 +144,11 @@ def _files(classes: Iterable[type]) -> list[Path]:
 # What comes of a key --------------------------------------------------------------------------------------------------------------
 
 
+def source_words(classes: Iterable[type]) -> frozenset[str]:
+    """Return the words that the files of configurations and models read as keys, or name as words."""
+    return frozenset().union(*(read_in(file) | guarded_in(file) for file in _files(classes)))
+
+
 class Mentions:
     """The keys of one record beyond those that its configurations declare."""
 
@@ -143,6 +161,8 @@ class Mentions:
         self.record, model_type = record, record["type"]
         self.config_class = config_class_of(model_type)
         self.references = [reference_of(model_type, name) for name in record["classes"]]
+        for one in self.references:
+            one.first()  # which also prepares the reference for building without numbers
         self.first = self.references[0]
         self.first.start = {**STARTS.get(model_type, {}), **self.first.inner_types}
         config = self.config_class(**self.first.arguments(self.first.start))
@@ -179,6 +199,9 @@ class Mentions:
                     self.extra[prefix + word] = {"words": usual}
                 else:
                     refused.append(word)
+            for key in self._effective(prefix + word for word in [*quiet, *keys] if prefix + word in self.extra or word in quiet):
+                self.extra.pop(key, None)
+                refused.append(key.removeprefix(prefix))
             self.mentioned[prefix.rstrip(".")] = refused
             self._accept_built(prefix, self._undecided(prefix, owner), fields_of(owner))
             self._accept_usual(prefix)
@@ -190,16 +213,23 @@ class Mentions:
 
     def _find_guarded(self) -> None:
         """Try the keys that model classes read if a configuration has them, in models."""
-        for one in self.references:
-            one.first()
         homes = _files([*(one.model_class for one in self.references), *self.owners.values()])
         files = [file for home in dict.fromkeys(file.parent for file in homes) for file in sorted(home.glob("modeling_*.py"))]
         words = frozenset[str]().union(*map(guarded_in, [*files, *map(_HOME.joinpath, _MODELS)]))
+        excusing = frozenset[str]().union(*map(excusing_in, files))
         for prefix, owner in self.owners.items():
+            self.refuse(prefix, excusing - fields_of(owner).keys())
             new = words - fields_of(owner).keys() - {*self.mentioned[prefix.rstrip(".")]}
             keys = [prefix + word for word in sorted(new) if prefix + word not in self.known and not known_to_all(word)]
             if keys and not all(self._alike(keys, value) for value in _BUILT):
                 self._accept_built(prefix, [key.rpartition(".")[2] for key in keys], {})
+
+    def refuse(self, prefix: str, words: Iterable[str]) -> None:
+        """Refuse keys, except those of the record and those that mean the same in all configurations."""
+        for word in sorted(words):
+            if prefix + word not in self.known and not known_to_all(word):
+                self.extra.pop(prefix + word, None)
+                self.mentioned[prefix.rstrip(".")].append(word)
 
     def _accept_usual(self, prefix: str) -> None:
         """Accept flags that most models do not read with both of their values, if these change nothing."""
@@ -220,6 +250,22 @@ class Mentions:
             elif not alike:
                 self.extra.pop(key, None)
                 self.mentioned[prefix.rstrip(".")].append(word)
+
+    def _effective(self, keys: Iterable[str]) -> list[str]:
+        """Return the keys that change a tensor, although the configuration without the model shows no effect; all are tried at once."""
+        keys, found = list(keys), dict[str, None]()
+        for value in (3, True, _LINEAR):
+            waiting = [keys]
+            while waiting:
+                group = waiting.pop()
+                plain, other = (self._tensors({**self.bases[-1], **dict.fromkeys(some, value)}) for some in ((), group))
+                if not group or plain is None or plain == other:
+                    continue
+                if len(group) > 1:
+                    waiting += [group[: len(group) // 2], group[len(group) // 2 :]]
+                elif other is not None:
+                    found[group[0]] = None
+        return list(found)
 
     def _alike(self, keys: Sequence[str], value: Value) -> bool:
         """Whether every class is built with a value for these keys, and has the same tensors as without them."""
@@ -373,7 +419,7 @@ class Mentions:
                 if one in self.known and isinstance(value, tuple) and len(value) == 1 and isinstance(value[0], str):
                     found[letter] = one, value[0]
         lists = {one for one, _ in found.values()}
-        if len(lists) != 1 or len(found) < 2:  # noqa: PLR2004 - one letter spells nothing
+        if len(lists) != 1 or len(found) < 2:  # one letter spells nothing
             return None
         spelled, words = lists.pop(), {letter: word for letter, (_, word) in found.items()}
         draws = random.Random(0)
@@ -446,7 +492,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("types", nargs="+", metavar="TYPE")
     parser.add_argument("--into", type=Path, default=DATA, help="the directory of the records")
     chosen = parser.parse_args(arguments)
-    transformers.logging.set_verbosity_error()  # it warns of each value that a property does not take
+    transformers.logging.set_verbosity(logging.CRITICAL)  # it reports each value that a property does not take
     for model_type in recorded_types() if chosen.types == ["all"] else chosen.types:
         file = file_in(chosen.into, model_type)
         record = record_in(file)

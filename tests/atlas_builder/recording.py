@@ -36,6 +36,7 @@ _TRIES = 2  # rounds of more samples, before a key is fixed
 _MOST_FIXED = 24
 _ENOUGH = 8  # wrong answers, to look for a better law
 _MOST_PAIRS = 3000
+_JOINTLY = 0.1  # the share of exact configurations that are tried again with other values for all keys without effect
 
 
 class NotAdmittedError(Exception):
@@ -209,8 +210,9 @@ class Entry:
             elif any(replaced):
                 found["derived"] = True
             waiting.extend(_keys_of_rule(rules.get("missing")) - done)
+        needs = self._needs(good)
         for key in keys.keys() - done:
-            keys[key]["unused"] = True
+            keys[key] |= self._unused(key, needs, good)
         for key, value in unresolved(self.reference.config_class, self.reference.arguments(self.reference.start)):
             if key.rpartition(".")[2] not in COMMON_KEYS:
                 keys.setdefault(key, {"words": [value], "unused": True})  # only the default
@@ -244,9 +246,15 @@ class Entry:
             "expressions": [json.loads(one) for one in expressions],
             "rows": rows,
             "unseen": [*self._unseen(good, done), *self._joint(keys)],
-            "needs": self._needs(good),
+            "needs": needs,
             "certificate": {},
         }
+
+    def _unused(self, key: str, needs: Sequence[Sequence[str]], good: Sequence[Seen]) -> dict[str, Any]:
+        """Return what a record has of a key without effect: its default, too, if another size must divide it or be divided by it."""
+        rule = self._rules(key, good).get("missing") if any(key in pair for pair in needs) else None
+        plain = rule is not None and rule[0] == "is" and self._holds(key, rule, {})
+        return {"unused": True, **({"missing": rule} if plain else {})}
 
     def _unprobed(self, good: Sequence[Seen]) -> set[str]:
         """Return keys that a few samples read and that were not probed for lack of time, and those of optional models inside."""
@@ -483,6 +491,8 @@ class Entry:
                 continue
             full = rng.random() < 0.4
             found = self._outcome(drawn, record, entry, rows, full=full)
+            if found == "exact" and rng.random() < _JOINTLY:
+                drawn, found = self._jointly(drawn, record, entry, rows, rng)
             outcome[found.partition(":")[0]] += 1
             reasons[found] += found.startswith("refused")
             if found == "exact":
@@ -496,6 +506,22 @@ class Entry:
             message = f"only {len(exact)} different ones of {ADVERSARIAL} configurations come out: {dict(outcome)}{often}"
             raise NotAdmittedError(message)
         return outcome, wrong
+
+    def _jointly(self, seen: Seen, record: Any, entry: Any, rows: Sequence[Row], rng: random.Random) -> tuple[Seen, str]:
+        """Change all keys without effect at once, and say how the configuration comes out; a key that has an effect is probed."""
+        values = seen.values
+        others = {key: _others(values[key], None) for key in entry["free"] if values.get(key) is not None}
+        point = {key: rng.choice(other) for key, other in others.items() if other}
+        found = self.explorer.tried({**seen.point, **point}) if point else None
+        if found is None or self._outcome(found, record, entry, rows, full=False) != "wrong":
+            return seen, "exact"
+        while len(point) > 1:
+            half = dict(rng.sample(sorted(point.items()), len(point) // 2))
+            one = self.explorer.tried({**seen.point, **half})
+            effective = one is not None and self._outcome(one, record, entry, rows, full=False) == "wrong"
+            point = half if effective else {key: value for key, value in point.items() if key not in half}
+        self.explorer.probe_read(point, seen)
+        return self.explorer.tried({**seen.point, **point}) or found, "wrong"
 
     def _outcome(self, seen: Seen, record: Mapping[str, Any], entry: Mapping[str, Any], rows: Sequence[Row], *, full: bool) -> str:
         flat = self.reference.whole(seen) if full else dict(seen.point)

@@ -2,7 +2,8 @@
 
 ``PYTHONPATH=.:tests python -m atlas_builder.sampling [--seconds 10] [--salt 1] [TYPE[:CLASS] ...]`` prints a line for each class, and each
 configuration whose tensors the record has wrong. Every key may be drawn, those of inner configurations and lists included: its own value
-changed, the value of another key, null, or several sizes multiplied together. Keys of other types are added now and then.
+changed, the value of another key, null, or several sizes multiplied together. Keys of other types are added now and then. In some
+configurations all keys at once that are read as without effect have other values: an effect of one of them shows.
 """
 
 from __future__ import annotations
@@ -11,21 +12,26 @@ import argparse
 import json
 import os
 import random
+import re
 import signal
 import sys
 import time
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import cache
+from contextlib import suppress
+from functools import cache, cached_property
 from typing import Any
 
 from atlas_builder.exploring import COMMON_KEYS
+from atlas_builder.mentions import source_words
 from atlas_builder.reference import RefusedError, reference_of
 
 import paramsym as ps
+from paramsym.atlas.domain import verified
 from paramsym.atlas.files import plain_type, record_of, recorded_types
 from paramsym.atlas.predicting import predicted
+from paramsym.atlas.reading import is_unknown
 from paramsym.atlas.values import Value
 from paramsym.errors import ConfigError
 
@@ -98,6 +104,44 @@ class Sampler:
                     found[key] = rng.choice(_OTHER_VALUES)
         return found
 
+    @cached_property
+    def without_effect(self) -> list[str]:
+        """The keys of the record on which no tensor depends, and words of the reference's source that are read as unknown keys."""
+        record, keys = record_of(self.model_type), self.entry["keys"]
+        known = [*keys, *self.entry["free"]]
+        plain = {key for key, domain in keys.items() if domain.get("unused") and not domain.get("derived")}
+        unused = [key for key in self.keys if key in {*self.entry["free"], *plain}]
+        others = [key for key in record.get("extra", ()) if key not in known]
+        names = source_words([self.reference.config_class, self.reference.model_class])
+        inside = frozenset(record["inside"])
+        for word in sorted(names - {*known, *others, *record["aliases"], *record.get("letters", ()), *inside}):
+            with suppress(ConfigError):
+                others += [word] if is_unknown(word, 1, record, inside, known) else []
+        return [*unused, *others]
+
+    def joint(self) -> dict[str, Value]:
+        """Return a configuration with other values for all keys at once that have no effect; fewer, if it is refused or not built."""
+        point = next((one for one in (self.point() for _ in range(20)) if self.read(one) is not None), {})
+        other = {key: value for key in self.without_effect if key not in point for value in self._other(key, point)}
+        for _ in range(40):
+            if self.read({**point, **other}) is None:
+                named = [key for key in other if re.search(rf"(: |^|key '){re.escape(key)}\\b", self.why)]
+                other = {key: value for key, value in other.items() if key not in named and (named or self.rng.random() < 0.7)}
+            elif self.outcome({**point, **other}) == "not built":
+                other = {key: value for key, value in other.items() if self.rng.random() < 0.7}
+            else:
+                break
+        return {**point, **other}
+
+    def _other(self, key: str, point: Mapping[str, Value]) -> Iterator[Value]:
+        """Yield another value of a key that the record takes, if one is found."""
+        domain, value = self.entry["keys"].get(key, record_of(self.model_type).get("extra", {}).get(key)), self.values.get(key)
+        for _ in range(8):
+            other = self._drawn(key, point) if key in self.values else self.rng.choice(_OTHER_VALUES)
+            if repr(other) != repr(value) and (domain is None or verified(domain, other)):
+                yield other
+                return
+
     def _drawn(self, key: str, point: Mapping[str, Value]) -> Value:
         rng, value = self.rng, point.get(key, self.values[key])
         domain = self.entry["keys"].get(key, {})
@@ -156,16 +200,23 @@ class Sampler:
         saved = self.reference.config_class(**self.reference.arguments(start)).to_json_string(use_diff=False)
         return self.outcome(start, json.loads(saved))
 
+    def read(self, point: dict[str, Value], config: dict[str, Any] | None = None) -> Any:
+        """Return the model of a configuration; None if it is refused."""
+        config = self.reference.arguments(point) if config is None else config
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                return ps.from_config({**config, "model_type": plain_type(self.model_type)}, architecture=self.name)
+        except ConfigError as error:
+            self.why = str(error)
+            return None
+
     def outcome(self, point: dict[str, Value], config: dict[str, Any] | None = None) -> str:
         """Say how one configuration comes out; without ``config``, it has the keys of the point alone."""
         config = self.reference.arguments(point) if config is None else config
         if config.get("num_labels") == 0:
             return "not built"
-        try:
-            with warnings.catch_warnings(action="ignore"):
-                ours = ps.from_config({**config, "model_type": plain_type(self.model_type)}, architecture=self.name)
-        except ConfigError as error:
-            self.why = str(error)
+        ours = self.read(point, config)
+        if ours is None:
             return "refused"
         signal.alarm(_LONGEST)
         try:
@@ -181,6 +232,20 @@ class Sampler:
             return "wrong"
         return "exact" if [*listed] == [*stored] else "wrong" if self.entry["certificate"]["ordered"] else "in another order"
 
+    def reduced(self, point: Mapping[str, Value]) -> dict[str, Value]:
+        """Return the fewest keys of a wrong configuration with which it is still wrong."""
+        start, keys = dict(self.reference.start), [key for key in point if key not in self.reference.start]
+        size = len(keys)
+        while size := size // 2:
+            at = 0
+            while at < len(keys):
+                rest = keys[:at] + keys[at + size :]
+                if self.outcome({**start, **{key: point[key] for key in rest}}) == "wrong":
+                    keys = rest
+                else:
+                    at += size
+        return {**start, **{key: point[key] for key in keys}}
+
 
 def _one_value(domain: Mapping[str, Any]) -> bool:
     return not domain.get("any") and not {"whole", "entries", "number"} & domain.keys() and len(domain.get("words", ())) < 2
@@ -194,7 +259,7 @@ def difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
     return "the order"
 
 
-def sampled(model_type: str, name: str, seconds: float, salt: str, draws: int = 4000) -> Iterator[str]:
+def sampled(model_type: str, name: str, seconds: float, salt: str, draws: int = 4000, joint: float = 0.1) -> Iterator[str]:
     """Yield the wrong configurations of a class, and a line with the numbers of outcomes."""
     found = Counter[str]()
     try:
@@ -207,7 +272,7 @@ def sampled(model_type: str, name: str, seconds: float, salt: str, draws: int = 
         yield f"DEFAULT {model_type}:{name} {default} {sampler.why}"
     began, seen = time.process_time(), set[str]()
     while time.process_time() - began < seconds and sum(found.values()) < draws and found["exact"] + found["in another order"] < 400:
-        point = sampler.point()
+        point = sampler.joint() if sampler.rng.random() < joint else sampler.point()
         key = repr(sorted(point.items()))
         if key in seen:
             found["again"] += 1
@@ -222,6 +287,7 @@ def sampled(model_type: str, name: str, seconds: float, salt: str, draws: int = 
         found[what] += 1
         sampler.reference.cache.clear()
         if what == "wrong":
+            point = sampler.reduced(point)
             model = ps.from_config({**sampler.reference.arguments(point), "model_type": plain_type(model_type)}, architecture=name)
             words = difference(predicted(model._rows.rows, dict(model.values)), sampler.reference.build(point).tensors)
             yield f"WRONG {model_type}:{name} {json.dumps(sampler.reference.arguments(point), default=str)} {words}"
@@ -241,6 +307,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--draws", type=int, default=4000, help="configurations of each class")
     parser.add_argument("--salt", default="1")
+    parser.add_argument("--joint", type=float, default=0.1, help="the share of configurations with all keys without effect changed")
     parser.add_argument("--part", type=int, nargs=2, default=(0, 1), metavar=("K", "N"), help="every N-th class from K on")
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGALRM, _late)
@@ -250,7 +317,7 @@ def main(arguments: list[str]) -> None:
     _keys_of_all()  # before a process of each class needs them
     for one, name in classes[part::parts]:
         if os.fork() == 0:  # memory and changed settings of the reference end with the class
-            for line in sampled(one, name, options.seconds, options.salt, options.draws):
+            for line in sampled(one, name, options.seconds, options.salt, options.draws, options.joint):
                 print(line, flush=True)
             sys.stdout.flush()
             os._exit(0)

@@ -213,6 +213,8 @@ TOLD: Mapping[str, Told] = {
         tests=tuple(("holds", ".pos_att_type", (word,)) for word in ("c2p", "p2c")),
         base=((".relative_attention", True), (".pos_att_type", "c2p|p2c")),
     ),
+    "dpt": Told(fixed=(".reassemble_factors",)),  # a factor that is no whole number, or 1, has another layer
+    "pvt": Told(fixed=(".sequence_reduction_ratios",)),  # a ratio of 1 has no layer
     "doge": Told(sizes=(["root", ".num_experts"],)),
     "ernie4_5_moe": Told(
         sets=(
