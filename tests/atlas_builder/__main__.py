@@ -76,6 +76,7 @@ def rebuild(model_type: str, name: str, seconds: int, into: Path, *, held: bool 
     held = held or is_published(model_type) or stays_held(name, entries, order)
     others = {one: entries[one] for one in order if one in entries and one != name}
     fixed = () if held else fixed_in(entries.get(name))  # in a record of the default, keys without effect are found again
+    places = dict.fromkeys([*record["classes"], name])  # the first class is read for a configuration that names none
     for outcomes in (record["classes"], record["refused"]):
         outcomes.pop(name, None)
     reading, writing = os.pipe()
@@ -97,7 +98,8 @@ def rebuild(model_type: str, name: str, seconds: int, into: Path, *, held: bool 
     os.waitpid(child, 0)
     answer = json.loads(text) if text else {"refused": f"not derived in {seconds} seconds"}
     if "entry" in answer:
-        record["classes"][name] = answer["entry"]
+        found = {**record["classes"], name: answer["entry"]}
+        record["classes"] = {one: found[one] for one in places}
         record["inside"] = sorted({*record["inside"], *answer["inside"]})
     else:
         record["refused"][name] = plain(model_type, name, answer["refused"])
