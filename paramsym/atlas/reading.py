@@ -44,7 +44,7 @@ def values_of(config: Mapping[str, Any], record: Mapping[str, Any], of_class: Ma
     given = dict(flattened(config, inside))
     for alias in record["aliases"].keys() & given.keys():
         _spell(given, alias, record["aliases"][alias], inside)
-    for key, (listed, words) in record.get("letters", {}).items():
+    for key, (listed, words) in record.get("spelled", {}).items():
         if key in given:
             _write_out(given, key, listed, words)
     labels = labels_of(config)
@@ -76,12 +76,15 @@ def _spell(given: dict[str, Value], alias: str, key: str, inside: frozenset[str]
 
 
 def _write_out(given: dict[str, Value], key: str, listed: str, words: Mapping[str, str]) -> None:
-    """Write a text as the list of words that its letters mean; a given list has priority.
+    """Write the former words of a list as those of now, or a text as the list of words that its letters mean; a given list has priority.
 
     Raises:
         OutsideError: no text, or an unknown letter.
     """
     text = given.pop(key)
+    if key == listed:
+        given[key] = tuple(words.get(one, one) if isinstance(one, str) else one for one in text) if isinstance(text, tuple) else text
+        return
     if not isinstance(text, str) or not words.keys() >= set(text):
         known = ", ".join(f"{letter} ({word})" for letter, word in words.items())
         raise OutsideError(f"{key} is {shown(thawed(text))}; wanted a text of the letters {known}.")

@@ -4,7 +4,7 @@ A record is an object of JSON, compressed by gzip, in one file for each model ty
 
     {"format": 1, "type": "bert", "reference": "transformers 5.23.0",
      "aliases": {other spelling: key}, "inside": [keys that hold configurations],
-     "letters": {key of a text: [key of a list, {letter: word}]},
+     "spelled": {key of a list: [key, {former word: word}], key of a text: [key of a list, {letter: word}]},
      "extra": {other key: domain}, "mentioned": {key of an inner configuration: [other keys that the reference may read]},
      "classes": {class: {"keys": {key: domain}, "free": [keys of any value], "expressions": [...],
                          "rows": [[template, kind, {"axes": [number of an expression, ...], "bounds": [...], "sets": [...],
@@ -148,7 +148,7 @@ def _check(record: Any) -> None:
     need(isinstance(record["type"], str) and isinstance(record["reference"], str), "names no type")
     strings(record["aliases"].values())
     strings(record["inside"])
-    for listed, words in record.get("letters", {}).values():
+    for listed, words in record.get("spelled", {}).values():
         strings([listed, *words, *words.values()])
     for domain in record.get("extra", {}).values():
         _check_domain(domain)

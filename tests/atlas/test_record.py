@@ -28,7 +28,7 @@ RECORD: dict[str, Any] = {
     "reference": "none",
     "aliases": {"width": "hidden_size"},
     "inside": ["text_config"],
-    "letters": {"pattern": ["kinds", {"x": "a", "-": "b"}]},
+    "spelled": {"pattern": ["kinds", {"x": "a", "-": "b"}], "kinds": ["kinds", {"old a": "a"}]},
     "classes": {
         "Toy": {
             "keys": {
@@ -107,6 +107,7 @@ def test_a_record_is_read() -> None:
 def test_a_text_spells_a_list_of_words() -> None:
     """One letter for each word; a given list has priority, null is no list, and another letter is refused."""
     assert read(pattern="x-xx") == read(kinds=["a", "b", "a", "a"]) == read(pattern="x-xx", kinds=None)
+    assert read(kinds=["old a", "b"]) == read(kinds=["a", "b"])
     assert read(pattern="--", kinds=["a", "b"]) == read(kinds=["a", "b"])
     for text in ("xM", 5, None):
         with pytest.raises(OutsideError, match=r"pattern is .*; wanted a text of the letters x \(a\), - \(b\)\."):
@@ -231,7 +232,7 @@ def test_labels_are_counted() -> None:
         changed("format", to=2),
         changed("type", to=3),
         changed("inside", to=[3]),
-        changed("letters", to={"pattern": ["kinds", {"x": 3}]}),
+        changed("spelled", to={"pattern": ["kinds", {"x": 3}]}),
         changed("classes", "Toy", "rows", 0, 1, to="code"),
         changed("classes", "Toy", "rows", 0, 2, "axes", to=[7]),
         changed("classes", "Toy", "rows", 0, 2, "axes", to=["__import__('os')"]),

@@ -213,6 +213,7 @@ class Explorer:
         self._equals()
         self._generic()
         self.draw_samples(40, 0.72)
+        self.refresh()
 
     def _hold(self) -> None:
         """Fix every key that can change a tensor, except the numbers of tokens and of labels."""
@@ -324,11 +325,11 @@ class Explorer:
         """Whether the configuration's own code reads a key."""
         return any(re.search(rf"""self\.{key}\b|["']{key}["']""", source) for source in self.sources)
 
-    def _probe(self, keys: Iterable[str], base: int) -> None:
+    def _probe(self, keys: Iterable[str], base: int, share: float = 0.5) -> None:
         keys = list(keys)
         self._probe_together(keys, base)
         for key in [*keys, *sorted(self.influencing)]:
-            if key in self.fields or self.spent(0.5):
+            if key in self.fields or self.spent(share):
                 continue
             found = Field(key, self.origin.values.get(key))
             self.fields[key] = found
@@ -475,6 +476,8 @@ class Explorer:
                 if lined < 4:
                     self.lines.append((base, self.add(seen), found.key))
                     lined += 1
+            elif not {*self.relevant(seen)} <= self.fields.keys() | {*self.relevant(at)}:  # keys that are only read with this value
+                self.add(seen)
         if len(found.pool) == 1 and not found.alphabet:  # the pool of a list of words names its length
             found.kind = "rigid"
 
@@ -796,7 +799,7 @@ class Explorer:
         for position, seen in enumerate(self.samples):
             fresh = [key for key in self.relevant(seen) if key not in self.fields]
             if fresh:
-                self._probe(fresh, position)
+                self._probe(fresh, position, 0.8)
 
 
 def _moves(key: str, values: Mapping[str, Value], before: Mapping[str, Value]) -> bool:

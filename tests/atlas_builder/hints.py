@@ -68,6 +68,8 @@ def words_near(key: str, sources: Sequence[str]) -> list[str]:
         for line in source.splitlines():
             if re.search(rf"\b{plain}\b", line) and re.search(r"==|!=|\bin\b|\[", line):
                 found |= dict.fromkeys(word for word in _WORD.findall(line) if word != key)
+    if key == "position_embedding_type":
+        found |= dict.fromkeys(("nope", "rope", "absolute", "relative_key"))  # published files have these
     return list(found)[:12]
 
 

@@ -27,8 +27,9 @@ from atlas_builder.__main__ import DATA, file_in, record_in
 from atlas_builder.hints import hints_of, kinds_of
 from atlas_builder.reference import RefusedError, config_class_of, owners_by_class, reference_of, require_published
 from atlas_builder.starts import STARTS
-from transformers.configuration_utils import PreTrainedConfig
+from transformers.configuration_utils import _LEGACY_LAYER_TYPE_REMAP, PreTrainedConfig
 
+from paramsym.atlas.domain import verified
 from paramsym.atlas.files import recorded_types
 from paramsym.atlas.reading import known_to_all
 from paramsym.atlas.record import packed, parsed
@@ -175,7 +176,7 @@ class Mentions:
         self.aliases: dict[str, str] = {}
         self.extra: dict[str, Any] = {}
         self.mentioned: dict[str, list[str]] = {}
-        self.letters: dict[str, list[Any]] = {}
+        self.spelled: dict[str, list[Any]] = {}
 
     def find(self) -> None:
         """Try the keys that the source names."""
@@ -194,12 +195,12 @@ class Mentions:
                 elif alias := self._alias(prefix + word):
                     self.aliases[prefix + word] = alias
                 elif letters := self._letters(prefix + word):
-                    self.letters[prefix + word] = letters
+                    self.spelled[prefix + word] = letters
                 elif usual := self._usual(prefix + word, declaring):
                     self.extra[prefix + word] = {"words": usual}
                 else:
                     refused.append(word)
-            for key in self._effective(prefix + word for word in [*quiet, *keys] if prefix + word in self.extra or word in quiet):
+            for key in self._effective(prefix + word for word in keys if word in quiet or prefix + word in self.extra):
                 self.extra.pop(key, None)
                 refused.append(key.removeprefix(prefix))
             self.mentioned[prefix.rstrip(".")] = refused
@@ -218,7 +219,8 @@ class Mentions:
         words = frozenset[str]().union(*map(guarded_in, [*files, *map(_HOME.joinpath, _MODELS)]))
         excusing = frozenset[str]().union(*map(excusing_in, files))
         for prefix, owner in self.owners.items():
-            self.refuse(prefix, excusing - fields_of(owner).keys())
+            if any(not any(pair[0].startswith(prefix) for pair in one["needs"]) for one in self.record["classes"].values()):
+                self.refuse(prefix, excusing - fields_of(owner).keys())
             new = words - fields_of(owner).keys() - {*self.mentioned[prefix.rstrip(".")]}
             keys = [prefix + word for word in sorted(new) if prefix + word not in self.known and not known_to_all(word)]
             if keys and not all(self._alike(keys, value) for value in _BUILT):
@@ -255,7 +257,7 @@ class Mentions:
         """Return the keys that change a tensor, although the configuration without the model shows no effect; all are tried at once."""
         keys, found = list(keys), dict[str, None]()
         for value in (3, True, _LINEAR):
-            waiting = [keys]
+            waiting = [[key for key in keys if key not in self.extra or verified(self.extra[key], value)]]
             while waiting:
                 group = waiting.pop()
                 plain, other = (self._tensors({**self.bases[-1], **dict.fromkeys(some, value)}) for some in ((), group))
@@ -411,6 +413,19 @@ class Mentions:
                 return None
         return found.pop() if len(found) == 1 else None
 
+    def find_former(self) -> None:
+        """Find the former words of lists, which the reference replaces."""
+        values = self._resolved({}, self.bases[-1]) or {}
+        for key in sorted({key for one in self.record["classes"].values() for key, domain in one["keys"].items() if "entries" in domain}):
+            value, words = values.get(key), dict[str, str]()
+            if isinstance(value, tuple) and value and all(isinstance(one, str) for one in value):
+                for former, word in _LEGACY_LAYER_TYPE_REMAP.items():
+                    given = (*value[:-1], former)
+                    if (self._resolved({key: given}, self.bases[-1]) or {}).get(key) == (*value[:-1], word):
+                        words[former] = word
+            if words:
+                self.spelled[key] = [key, words]
+
     def _letters(self, key: str) -> list[Any] | None:
         """Return the list of words that a key spells with one letter for each, and the word of each letter; a given list comes first."""
         found: dict[str, tuple[str, str]] = {}
@@ -480,8 +495,9 @@ def add(record: dict[str, Any]) -> str:
     found.find()
     record["aliases"] |= found.aliases
     record["extra"], record["mentioned"] = found.extra, found.mentioned
-    record.pop("letters", None)
-    record |= {"letters": found.letters} if found.letters else {}
+    found.find_former()
+    record.pop("spelled", None)
+    record |= {"spelled": found.spelled} if found.spelled else {}
     refused = sum(map(len, found.mentioned.values()))
     return f"{len(found.aliases)} spellings, {len(found.extra)} without effect, {refused} refused"
 

@@ -114,7 +114,7 @@ class Sampler:
         others = [key for key in record.get("extra", ()) if key not in known]
         names = source_words([self.reference.config_class, self.reference.model_class])
         inside = frozenset(record["inside"])
-        for word in sorted(names - {*known, *others, *record["aliases"], *record.get("letters", ()), *inside}):
+        for word in sorted(names - {*known, *others, *record["aliases"], *record.get("spelled", ()), *inside}):
             with suppress(ConfigError):
                 others += [word] if is_unknown(word, 1, record, inside, known) else []
         return [*unused, *others]
