@@ -169,10 +169,17 @@ def test_keys_of_older_releases_are_read(model_type: str, other: dict[str, Any],
         ("flex_olmo", "FlexOlmoModel", {"attribute_map": {"factor": 2.0}, "num_local_experts": 3}),
         ("longt5", "LongT5ForConditionalGeneration", {"num_hidden_layers": 1}),  # under this name the decoder keeps its six layers
         ("moonshine", "MoonshineModel", {"decoder_num_key_value_heads": 9}),
+        ("gemma4_unified_text", "Gemma4UnifiedForCausalLM", {"global_head_dim": 100}),  # from here on, samples of all keys at once found them
+        ("gemma4_unified", "Gemma4UnifiedModel", {"text_config": {"global_head_dim": 100}}),
+        ("step3p5", "Step3p7TextModel", {"gating": True}),
+        ("mimi_encoder", "MimiEncoderModel", {"frame_rate": 24}),
+        ("mimi_decoder", "MimiDecoderModel", {"frame_rate": 24}),
+        ("paddleocr_vl", "PaddleOCRVLForConditionalGeneration", {"text_config": {"tie_word_embeddings": False}}),  # stores the head
+        ("layoutlm", "LayoutLMModel", {"embedding_size": 100, "hidden_size": 192, "num_attention_heads": 5}),  # rounded down, not refused
     ],
 )
 def test_other_keys_that_the_reference_reads_are_refused(model_type: str, name: str, change: dict[str, Any]) -> None:
-    """Their effect was not derived; samples found the last five."""
+    """Their effect was not derived; samples found the last ones."""
     with pytest.raises(ConfigError, match=next(iter(change))):
         ps.from_config({"model_type": model_type, **change}, name)
 
@@ -203,6 +210,33 @@ def test_a_key_whose_effect_was_not_probed_has_its_default_only(model_type: str,
     """A class that reads a key can store other tensors for another value."""
     with pytest.raises(ConfigError, match=list(change)[-1]):
         ps.from_config({"model_type": model_type, **change}, name)
+
+
+def test_a_key_that_only_dense_layers_read_counts() -> None:
+    """The head class of Qwen3-Next took the default width for its dense layers, whatever the configuration said."""
+    config = {"model_type": "qwen3_next", "num_hidden_layers": 2, "decoder_sparse_step": 12, "intermediate_size": 7}
+    for name, prefix in (("Qwen3NextForCausalLM", "model."), ("Qwen3NextModel", "")):
+        assert ps.from_config(config, name).shapes()[f"{prefix}layers.1.mlp.gate_proj.weight"] == (7, 2048)
+
+
+def test_a_size_must_be_divided_by_the_default_too() -> None:
+    """MarkupLM has 12 heads if the configuration names no number."""
+    with pytest.raises(ConfigError, match="num_attention_heads is 12 and hidden_size is 767"):
+        ps.from_config({"model_type": "markuplm", "hidden_size": 767}, "MarkupLMForQuestionAnswering")
+
+
+def test_published_hybrid_models_are_read() -> None:
+    """Former words of layer kinds, letters for them, and lists of indices; figures from the files of older releases in the live test."""
+    kinds = ["linear_attention", "mlp", "full_attention", "moe"]
+    nemotron = ps.from_config({"model_type": "nemotron_h", "layers_block_type": kinds * 2}, "NemotronHModel")
+    assert nemotron == ps.from_config({"model_type": "nemotron_h", "hybrid_override_pattern": "M-*EM-*E"}, "NemotronHModel")
+    with pytest.raises(ConfigError, match=r"hybrid_override_pattern is 'MX'.* wanted a text of the letters"):
+        ps.from_config({"model_type": "nemotron_h", "hybrid_override_pattern": "MX"}, "NemotronHModel")
+    granite = {"model_type": "granitemoehybrid", "num_hidden_layers": 3}
+    former, words = ["mamba", "attention", "mamba"], ["linear_attention", "full_attention", "linear_attention"]
+    assert ps.from_config({**granite, "layer_types": former}) == ps.from_config({**granite, "layer_types": words})
+    bamba = ps.from_config({"model_type": "bamba", "attn_layer_indices": [9, 18, 27]}, "BambaModel").shapes()
+    assert sorted(int(name.split(".")[1]) for name in bamba if name.endswith("q_proj.weight")) == [9, 18, 27]
 
 
 def test_layers_of_settings_of_their_own_are_given_whole() -> None:
