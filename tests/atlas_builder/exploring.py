@@ -102,7 +102,8 @@ class Field:
             depth = next(filter(is_whole, (point.get(key, values.get(key)) for key in self.depths)), 2)
             return tuple(sorted(rng.sample(range(depth), rng.randint(0, depth)))) if 0 < depth < _MOST_INDICES else ()
         if self.kind == "numbers" and rng.random() < 0.7:
-            return _mutated(rng.choice(self.pool), rng)
+            value = _mutated(rng.choice(self.pool), rng)
+            return tuple(rng.sample(value, len(value))) if isinstance(value, tuple) and rng.random() < 0.2 else value
         if self.kind == "width" and big and rng.random() < 0.6:
             return rng.choice([one for one in self.pool if is_whole(one)]) + self.step * rng.randint(50, 6000)
         if self.later and rng.random() < 0.8:
@@ -116,7 +117,7 @@ def _mutated(value: Value, rng: random.Random) -> Value:
         return tuple(_mutated(one, rng) for one in value)
     if not is_whole(value) or rng.random() < 0.5:
         return value
-    choices = [value, value + 1, max(1, value - 1), value * 2, max(1, value // 2), value + 8, value * 3]
+    choices = [value, value + 1, max(1, value - 1), value * 2, max(1, value // 2), value + 8, value * 3, 1]
     return rng.choice(choices)
 
 

@@ -214,8 +214,9 @@ TOLD: Mapping[str, Told] = {
         base=((".relative_attention", True), (".pos_att_type", "c2p|p2c")),
     ),
     "dpt": Told(fixed=(".reassemble_factors",)),  # a factor that is no whole number, or 1, has another layer
-    "paddleocr_vl": Told(fixed=(".text_config.tie_word_embeddings",)),  # without ties in both configurations, the head is stored
-    "pvt": Told(fixed=(".sequence_reduction_ratios",)),  # a ratio of 1 has no layer
+    **dict.fromkeys(("kosmos-2", "paddleocr_vl"), Told(fixed=(".text_config.tie_word_embeddings",))),  # two flags untie the head
+    "glpn": Told(fixed=(".sr_ratios",)),  # a ratio of 1 has no layer
+    "pvt": Told(fixed=(".sequence_reduction_ratios",)),  # likewise
     "doge": Told(sizes=(["root", ".num_experts"],)),
     "ernie4_5_moe": Told(
         sets=(
