@@ -217,7 +217,14 @@ def test_a_shared_module_is_stored_once() -> None:
     assert layer.tied == {"b.0.weight": "a.weight", "b.0.bias": "a.bias"}
 
 
-@pytest.mark.parametrize("kind", ["bert", "gpt2", "t5", "vit", "mamba", "mixtral", "swin", "whisper"])
+KINDS = (
+    "albert audio-spectrogram-transformer bart beit bert bigbird_pegasus blip-2 bloom clip codegen convbert convnext data2vec-text deit"
+    " distilbert dpr electra ernie falcon gemma2 git gpt2 gpt_neo gpt_neox gptj hiera hubert llama llava longformer mamba mamba2 mixtral"
+    " mobilevit mpnet opt phi3 pvt_v2 qwen2_moe regnet resnet sam segformer siglip swin t5 vilt vit vits whisper xlnet"
+).split()
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_models_of_transformers(kind: str) -> None:
     """Whole models: names, order, shapes, ties, totals."""
     transformers = imported("transformers")

@@ -50,9 +50,11 @@ def assert_stores(model: Any, module: Any) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_random_arguments(name: str) -> None:
-    """The name alone, then two draws of all arguments, those that change no tensor included; only sides are refused."""
+    """The name alone, also read from the module, then two draws of all arguments, those that change no tensor included; only sides are refused."""
     framework, draw = timm(), random.Random(name)
-    assert_stores(ps.load(f"timm/{name}"), on_meta(lambda: framework.create_model(name)))
+    module = on_meta(lambda: framework.create_model(name))
+    assert_stores(ps.load(f"timm/{name}"), module)
+    assert_stores(ps.from_module(module), module)
     (entry,) = record_of(f"timm/{name}")["classes"].values()
     for _ in range(2):
         arguments: dict[str, Any] = {"num_classes": draw.choice((0, 1, 37, 4321)), "in_chans": draw.choice((1, 2, 9))}
