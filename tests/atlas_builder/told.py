@@ -215,7 +215,7 @@ TOLD: Mapping[str, Told] = {
     ),
     "dpt": Told(fixed=(".reassemble_factors",)),  # a factor that is no whole number, or 1, has another layer
     **dict.fromkeys(("kosmos-2", "paddleocr_vl"), Told(fixed=(".text_config.tie_word_embeddings",))),  # two flags untie the head
-    "glpn": Told(fixed=(".sr_ratios",)),  # a ratio of 1 has no layer
+    **dict.fromkeys(("glpn", "pvt_v2"), Told(fixed=(".sr_ratios",))),  # a ratio of 1 has no layer
     "pvt": Told(fixed=(".sequence_reduction_ratios",)),  # likewise
     "doge": Told(sizes=(["root", ".num_experts"],)),
     "ernie4_5_moe": Told(
