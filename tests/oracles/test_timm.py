@@ -50,7 +50,7 @@ def assert_stores(model: Any, module: Any) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_random_arguments(name: str) -> None:
-    """The name alone, also read from the module, then two draws of all arguments, those that change no tensor included; only sides are refused."""
+    """The name alone, its module, then two draws of all arguments, those that change no tensor included; only sides are refused."""
     framework, draw = timm(), random.Random(name)
     module = on_meta(lambda: framework.create_model(name))
     assert_stores(ps.load(f"timm/{name}"), module)
