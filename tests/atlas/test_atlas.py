@@ -172,6 +172,7 @@ def test_keys_of_older_releases_are_read(model_type: str, other: dict[str, Any],
         ("gemma4_unified_text", "Gemma4UnifiedForCausalLM", {"global_head_dim": 100}),  # all keys at once found it and those below
         ("gemma4_unified", "Gemma4UnifiedModel", {"text_config": {"global_head_dim": 100}}),
         ("step3p5", "Step3p7TextModel", {"gating": True}),
+        ("emu3_text_model", "Emu3TextModel", {"attention_bias": True}),
         ("mimi_encoder", "MimiEncoderModel", {"frame_rate": 24}),
         ("mimi_decoder", "MimiDecoderModel", {"frame_rate": 24}),
         ("paddleocr_vl", "PaddleOCRVLForConditionalGeneration", {"text_config": {"tie_word_embeddings": False}}),  # stores the head
