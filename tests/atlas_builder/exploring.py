@@ -14,6 +14,7 @@ from itertools import combinations, product
 from typing import Any
 
 from atlas_builder.fitting import is_whole
+from atlas_builder.halving import that_hold
 from atlas_builder.hints import (
     ACTIVATION,
     activations,
@@ -235,18 +236,9 @@ class Explorer:
         far = {key: _far(self.origin.values.get(key)) for key in keys}
         found = [key for key in keys if far[key] and self._ineffective({key: far[key][0]})]
         for turn in range(_FAR):
-            found = self._ineffective_together({key: far[key][turn % len(far[key])] for key in found})
+            point = {key: far[key][turn % len(far[key])] for key in found}
+            found = that_hold(found, lambda some, point=point: self._ineffective({key: point[key] for key in some}))
         return found
-
-    def _ineffective_together(self, point: Point) -> list[str]:
-        """Return the keys of a point, without those that change something or cannot be built, each found by halving."""
-        if not point or self._ineffective(point):
-            return list(point)
-        if len(point) == 1:
-            return []
-        pairs = list(point.items())
-        halves = (dict(pairs[: len(pairs) // 2]), dict(pairs[len(pairs) // 2 :]))
-        return [key for half in halves for key in self._ineffective_together(half)]
 
     def _ineffective(self, point: Point) -> bool:
         seen = self.tried({**self.base, **point})

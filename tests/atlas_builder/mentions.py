@@ -24,6 +24,7 @@ from typing import Any
 
 import transformers
 from atlas_builder.__main__ import DATA, file_in, record_in
+from atlas_builder.halving import that_hold
 from atlas_builder.hints import hints_of, kinds_of
 from atlas_builder.reference import RefusedError, config_class_of, owners_by_class, reference_of, require_published
 from atlas_builder.starts import STARTS
@@ -186,7 +187,7 @@ class Mentions:
             keys = [one for one in sorted(named) if prefix + one not in self.known and one not in _PYTHON and not known_to_all(one)]
             refused = [one for one in keys if hasattr(PreTrainedConfig, one) and one not in _SAVED]  # how all configurations work
             keys = [one for one in keys if one not in refused]
-            quiet = self._split(prefix, keys)
+            quiet = that_hold(keys, lambda some, prefix=prefix: self._harmless([prefix + word for word in some]))
             for word in keys:
                 if word in quiet:
                     continue
@@ -255,18 +256,12 @@ class Mentions:
 
     def _effective(self, keys: Iterable[str]) -> list[str]:
         """Return the keys that change a tensor, although the configuration without the model shows no effect; all are tried at once."""
-        keys, found = list(keys), dict[str, None]()
-        for value in (3, True, _LINEAR):
-            waiting = [[key for key in keys if key not in self.extra or verified(self.extra[key], value)]]
-            while waiting:
-                group = waiting.pop()
-                plain, other = (self._tensors({**self.bases[-1], **dict.fromkeys(some, value)}) for some in ((), group))
-                if not group or plain is None or plain == other:
-                    continue
-                if len(group) > 1:
-                    waiting += [group[: len(group) // 2], group[len(group) // 2 :]]
-                elif other is not None:
-                    found[group[0]] = None
+        keys, found, plain = list(keys), dict[str, None](), self._tensors(self.bases[-1])
+        for value in (3, True, _LINEAR) if plain is not None else ():
+            tried = [key for key in keys if key not in self.extra or verified(self.extra[key], value)]
+            alike = that_hold(tried, lambda some, value=value: self._tensors({**self.bases[-1], **dict.fromkeys(some, value)}) == plain)
+            others = [key for key in tried if key not in alike]
+            found |= dict.fromkeys(key for key in others if self._tensors({**self.bases[-1], key: value}) is not None)
         return list(found)
 
     def _alike(self, keys: Sequence[str], value: Value) -> bool:
@@ -344,15 +339,6 @@ class Mentions:
         """Whether the reference has one class for an inner configuration, whatever its type says."""
         found = self._changes({key: _NOTHING}, self.bases[0])
         return found is not None and found.keys() <= {key}
-
-    def _split(self, prefix: str, words: Sequence[str]) -> set[str]:
-        """Return the words that change nothing, by halves: most change nothing together."""
-        if not words or self._harmless([prefix + word for word in words]):
-            return set(words)
-        if len(words) == 1:
-            return set()
-        middle = len(words) // 2
-        return self._split(prefix, words[:middle]) | self._split(prefix, words[middle:])
 
     def _resolved(self, given: Mapping[str, Value], base: Mapping[str, Value]) -> dict[str, Value] | None:
         with suppress(RefusedError):
