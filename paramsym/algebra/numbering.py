@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 
 from sympy import Symbol
 
+from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, Dim, canonical, shown
 
 
@@ -51,6 +52,11 @@ class Numbers:
     def name(self, number: int) -> str:
         """Return the name of one copy."""
         return self.pattern.replace("{}", str(number))
+
+    def total(self, one: Polynomial) -> Polynomial:
+        """Return the sum of ``one`` over all copies; it may contain the index."""
+        count = Polynomial.of(self.count)
+        return one * count if self.index is None else one.sum_over(self.index, Polynomial.of(self.start), count, self.step)
 
     def inside(self, name: str, number: int | None = None) -> str:
         """Return the full name of ``name`` in one copy; without a number, the template for all copies."""

@@ -89,13 +89,8 @@ class Part:
     @property
     def polynomial(self) -> Polynomial:
         """The parameters of all copies, used and unused."""
-        one, numbers = self.layer.polynomial, self.numbers
-        if numbers is None:
-            return one
-        count = Polynomial.of(numbers.count)
-        if numbers.index is None or numbers.index not in self.layer.symbols:
-            return one * count
-        return one.sum_over(numbers.index, Polynomial.of(numbers.start), count, numbers.step)
+        one = self.layer.polynomial
+        return one if self.numbers is None else self.numbers.total(one)
 
     def lines(self, above: tuple[str, ...] = ()) -> Iterable[Line]:
         """Return the ledger lines with the parent's names; ``above`` are the names of further outer levels."""

@@ -79,8 +79,7 @@ class Line:
         """Return the whole contribution."""
         total = Polynomial.product((*self.factors, *(self.stored if kind == "stored" else self.used)))
         for span in self.spans:
-            if span.index is not None:
-                total = total.sum_over(span.index, Polynomial.of(span.start), Polynomial.of(span.count), span.step)
+            total = span.total(total)
         return total
 
     @property
