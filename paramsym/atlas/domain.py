@@ -22,6 +22,8 @@ def verified(domain: Mapping[str, Any], value: Value) -> bool:
     (True, False, True)
     >>> verified({"whole": [8, 8]}, 8), verified({"whole": [8, 8]}, 16), verified({"whole": [8, 64], "of": 8}, 12)
     (True, False, False)
+    >>> verified({"entries": {"words": ["a", "b"]}, "length": [1, 9], "last": {"words": ["b"]}}, ("b", "a"))
+    False
     """
     if domain.get("any"):
         return True
@@ -40,7 +42,8 @@ def verified(domain: Mapping[str, Any], value: Value) -> bool:
         return bool(domain.get("object")) or ("layers" in domain and _of_layers_verified(domain["layers"], value))
     if isinstance(value, tuple) and "entries" in domain:
         low, high = domain["length"]
-        return low <= len(value) <= high and all(verified(domain["entries"], one) for one in value)
+        ends = "last" not in domain or not value or verified(domain["last"], value[-1])
+        return low <= len(value) <= high and ends and all(verified(domain["entries"], one) for one in value)
     return False
 
 
@@ -76,7 +79,8 @@ def said(domain: Mapping[str, Any]) -> str:
         words.append(f"numbers from {domain['number'][0]:g} to {domain['number'][1]:g}")
     if "entries" in domain:
         low, high = domain["length"]
-        words.append(f"lists of {low} to {high} entries of: {said(domain['entries'])}")
+        last = f", the last of: {said(domain['last'])}" if "last" in domain else ""
+        words.append(f"lists of {low} to {high} entries of: {said(domain['entries'])}{last}")
     if "layers" in domain:
         words += [f"{name} of single layers: {said(one)}" for name, one in domain["layers"].items()]
     return ", ".join(words) or "its default"

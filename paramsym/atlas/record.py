@@ -14,10 +14,10 @@ A record is an object of JSON, compressed by gzip, in one file for each model ty
      "refused": {class: reason}}
 
 ``domain`` has ``words`` (values seen), ``whole`` and ``number`` (least and largest; ``of`` if only its multiples), ``entries`` and
-``length`` of lists, ``layers`` (the domain of each key that single layers may set), ``any``, ``object``, ``derived`` (the reference
-replaces a given value with its own for a missing key), and the meanings of a ``missing`` key and of ``null``. ``paramsym.atlas.expression``
-describes expressions, tests and sets. Nothing in a record is ever run as code. ``paramsym.atlas.timm``, ``timm_classes`` and ``diffusers``
-say what the records of these libraries also have.
+``length`` of lists, ``last`` (the domain of a list's last entry), ``layers`` (the domain of each key that single layers may set),
+``any``, ``object``, ``derived`` (the reference replaces a given value with its own for a missing key), and the meanings of a ``missing``
+key and of ``null``. ``paramsym.atlas.expression`` describes expressions, tests and sets. Nothing in a record is ever run as code.
+``paramsym.atlas.timm``, ``timm_classes`` and ``diffusers`` say what the records of these libraries also have.
 """
 
 from __future__ import annotations
@@ -190,16 +190,20 @@ def strings(values: Iterable[Any]) -> None:
     need(all(isinstance(value, str) for value in values), "has a key that is not a string")
 
 
+def _inside(domain: Any) -> list[Any]:
+    """Return the domains inside one."""
+    return [*(domain[which] for which in ("entries", "last") if which in domain), *domain.get("layers", {}).values()]
+
+
 def _check_domain(domain: Any) -> None:
     for which in ("whole", "number", "length"):
         if which in domain:
             low, high = domain[which]
             need(all(isinstance(one, int | float) for one in (low, high)), "has a range without numbers")
     need(_is_number(domain.get("of", 1), int) and domain.get("of", 1) > 0, "has multiples of no number")
-    for one in domain.get("layers", {}).values():
+    for one in _inside(domain):
         _check_domain(one)
     if "entries" in domain:
-        _check_domain(domain["entries"])
         need("length" in domain, "has a list without a length")
     for which in ("missing", "null"):
         if which in domain:
@@ -324,7 +328,7 @@ def _freeze_domain(domain: Any) -> None:
         domain["words"] = [recorded_value(one) for one in domain["words"]]
     if "absent" in domain:
         domain["absent"] = recorded_value(domain["absent"])
-    for one in [*([domain["entries"]] if "entries" in domain else ()), *domain.get("layers", {}).values()]:
+    for one in _inside(domain):
         _freeze_domain(one)
     for which in ("missing", "null"):
         if which in domain and domain[which][0] == "is":

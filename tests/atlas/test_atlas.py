@@ -177,6 +177,11 @@ def test_keys_of_older_releases_are_read(model_type: str, other: dict[str, Any],
         ("mimi_decoder", "MimiDecoderModel", {"frame_rate": 24}),
         ("paddleocr_vl", "PaddleOCRVLForConditionalGeneration", {"text_config": {"tie_word_embeddings": False}}),  # stores the head
         ("layoutlm", "LayoutLMModel", {"embedding_size": 100, "hidden_size": 192, "num_attention_heads": 5}),  # rounded down, not refused
+        ("nemotron_h_omni", "NemotronH_Omni_Reasoning_V3", {"llm_config": {"hidden_size": 64}}),  # other spellings of inner configurations
+        ("nemotron_h_omni", "NemotronH_Omni_Reasoning_V3", {"sound_config": {"hidden_size": 64}}),
+        ("unlimited_ocr", "UnlimitedOcrModel", {"language_config": {"hidden_size": 640}}),
+        ("glm5_next", "Glm5NextModel", {"linear_attn_config": {"head_dim": 64}}),
+        ("molmo2", "Molmo2Model", {"vit_config": {"hidden_size": 576}, "vision_config": {"num_position_embeddings": 1458}}),
     ],
 )
 def test_other_keys_that_the_reference_reads_are_refused(model_type: str, name: str, change: dict[str, Any]) -> None:

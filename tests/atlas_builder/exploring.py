@@ -85,6 +85,7 @@ class Field:
     turn: int = 0
     moves: bool = False  # other keys resolve to other values
     alphabet: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()  # the words that the configuration keeps at the end of a list
     depths: tuple[str, ...] = ()  # the keys of the number of layers, for a list of their indices
     any_length: bool = False  # of a list of words, which then gives the number of layers
 
@@ -94,9 +95,9 @@ class Field:
             length = next((point.get(k, values.get(k)) for k in self.pool if is_whole(point.get(k, values.get(k)))), len(self.base))
             if self.any_length:
                 length = rng.randint(1, 2 * length)
-            if rng.random() < 0.2:
-                return tuple([rng.choice(self.alphabet)] * length)
-            return tuple(rng.choice(self.alphabet) for _ in range(length))
+            one = rng.choice(self.alphabet) if rng.random() < 0.2 else None
+            drawn = [one or rng.choice(self.alphabet) for _ in range(length)]
+            return tuple([*drawn[:-1], drawn[-1] if drawn[-1] in self.last else rng.choice(self.last)] if drawn else ())
         if None in self.pool and self.base is not None and rng.random() < _OFTEN_NONE:
             return None
         if self.kind == "indices" and rng.random() < 0.8:
@@ -549,16 +550,18 @@ class Explorer:
         depth = [key for key in self._depths_beside(found.key, base) if at.values[key] == len(value)]
         found.pool = list(depth)
         works = []
+        last = [value[-1]]
         for word in alphabet:
-            others = [tuple(word if i == place else one for i, one in enumerate(value)) for place in (0, len(value) - 1)]
-            seen = [self.tried({**at.point, found.key: other}) for other in others]
-            for one in seen:
+            for place in (0, len(value) - 1):
+                one = self.tried({**at.point, found.key: tuple(word if i == place else one for i, one in enumerate(value))})
                 if one is not None and one.values.get(found.key) == one.point[found.key]:
                     works.append(word)
+                    last += [word] if place == len(value) - 1 else []
                     if one.tensors != at.tensors:
                         found.active = True
                         self.lines.append((base, self.add(one), found.key))
         found.kind, found.alphabet = ("words", tuple(dict.fromkeys(works))) if works else ("rigid", ())
+        found.last = tuple(dict.fromkeys(last))
         if works and not depth:
             other = [self.tried({**at.point, found.key: one}) for one in ((*value, value[0]), value[:-1] or value)]
             found.any_length = all(one is not None and one.values.get(found.key) == one.point[found.key] for one in other)

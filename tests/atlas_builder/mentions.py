@@ -42,9 +42,10 @@ _LINEAR = object_of({"rope_type": "linear", "factor": 2.0})
 _LLAMA3 = object_of(
     {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
 )
+_OBJECTS: tuple[Value, ...] = (("{}",), _LINEAR, _LLAMA3)
 _VALUES: tuple[Value, ...] = (
     *(None, True, False, 0, 1, 24, 40, 4096, 0.0, 0.25, 0.5, 1.0, "default"),
-    *((), (24, 40), ("{}",), _LINEAR, _LLAMA3),
+    *((), (24, 40), *_OBJECTS),
 )
 _MOST_LAYERS = 512
 _NOTHING = "zz_no_such_key"
@@ -55,6 +56,7 @@ _MODELS = ("modeling_utils.py", "modeling_layers.py", "modeling_rope_utils.py", 
 _BASE, _LARGEST_BASE = "rope_theta", 1e15
 _ROTATION = (_BASE, "rope_parameters", "rope_scaling")
 """Keys of the frequencies of a rotation, on which no tensor in a file depends."""
+_FOR_OBJECTS = (*_ROTATION, "quantization_config")
 _SAVED = (*_ROTATION, "ignore_keys_at_rope_validation")
 """Attributes of all configurations that a file may have."""
 _PYTHON = {"self", "cls", "kwargs", "args"}
@@ -369,6 +371,10 @@ class Mentions:
             if any(found):
                 return None
             taken += [value] if None not in found else []
+        if key.rpartition(".")[2] not in _FOR_OBJECTS:  # it may be another spelling of an inner configuration
+            if all(value in (None, *_OBJECTS) for value in taken):
+                return {"words": [None]} if None in taken else None
+            taken = [value for value in taken if value not in {_LINEAR, _LLAMA3}]
         domain: dict[str, Any] = {"words": [value for value in taken if isinstance(value, bool | str | tuple) or value is None]}
         domain |= {"object": True} if {_LINEAR, _LLAMA3} & {*taken} else {}
         for kind, name in ((int, "whole"), (float, "number")):

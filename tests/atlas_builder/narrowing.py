@@ -12,7 +12,7 @@ from typing import Any
 from paramsym.atlas.domain import verified
 from paramsym.atlas.values import Value
 
-_KINDS = ("any", "whole", "of", "number", "entries", "length", "object")
+_KINDS = ("any", "whole", "of", "number", "entries", "length", "last", "object")
 
 
 def base_of(others: Mapping[str, Mapping[str, Any]]) -> str | None:
@@ -93,6 +93,8 @@ def common(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
         low, high = max(one["length"][0], other["length"][0]), min(one["length"][1], other["length"][1])
         if low <= high:
             found["entries"], found["length"] = common(one["entries"], other["entries"]), [low, high]
+            lasts = [domain["last"] for domain in (one, other) if "last" in domain]
+            found |= {"last": common(lasts[0], lasts[-1])} if lasts else {}
     return {**found, "words": words} if words else found
 
 

@@ -286,6 +286,8 @@ class Entry:
             and all(is_whole(value) or value is None for value in domain.get("words", ()))
         ):
             domain["whole"] = [min(0, *domain.get("whole", [0])), 2**40]
+        if one is not None and "entries" in domain and not set(one.last) >= set(one.alphabet):
+            domain["last"] = {"words": list(one.last)}
         if one is not None and not one.active and "number" in domain and one.kind == "rate":
             domain["number"] = [domain["number"][0], max(domain["number"][1], 1e9 if key.endswith("theta") else 64.0)]
         if key.rpartition(".")[2] in {"rope_parameters", "rope_scaling"} and one is not None and not one.active and one.kind != "rigid":

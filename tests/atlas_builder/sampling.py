@@ -32,14 +32,15 @@ from paramsym.atlas.domain import verified
 from paramsym.atlas.files import plain_type, record_of, recorded_types
 from paramsym.atlas.predicting import predicted
 from paramsym.atlas.reading import is_unknown
-from paramsym.atlas.values import Value
+from paramsym.atlas.values import Value, object_of
 from paramsym.errors import ConfigError
 
 _LONGEST = 6  # seconds for one model of the reference
 _SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 24, 30, 32, 48, 60, 64, 96, 100, 128, 192, 256, 384)
 _CHANGED = (1, 1, 1, 2, 2, 3, 4, 6, 9)
 _DEEP = 6
-_OTHER_VALUES: tuple[Value, ...] = (None, True, False, 0, 1, 3, 24, 100, 0.5, 2.0, "default", (2, 3), ("{}", ("factor", 2.0)))
+_OBJECTS: tuple[Value, ...] = (object_of({"factor": 2.0}), object_of({"hidden_size": 48}))
+_OTHER_VALUES: tuple[Value, ...] = (None, True, False, 0, 1, 3, 24, 100, 0.5, 2.0, "default", (2, 3), *_OBJECTS)
 
 
 @cache

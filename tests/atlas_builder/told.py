@@ -179,6 +179,7 @@ _GEMMA4 = Told(
     derived=(".layer_types",),
     sets=(["both", ["where", ["last"], [False]], ["not", ["where", ["mod", 6, 1], [0]]]],),  # the last layer sees everything
 )
+_OWN_KEYS = ["range", _sum(0), _sum(["-", ".num_hidden_layers", ".num_kv_shared_layers"])]  # the others take those of an earlier layer
 
 TOLD: Mapping[str, Told] = {
     **dict.fromkeys(("efficientnet", "align_vision_model"), _efficientnet()),
@@ -194,6 +195,19 @@ TOLD: Mapping[str, Told] = {
     ),
     "janus_vqgan": Told(fixed=(".channel_multiplier",), positive=(".num_res_blocks",)),
     "gemma4_unified_text": _GEMMA4,
+    "gemma4_text": Told(
+        sets=(*_GEMMA4.sets, _OWN_KEYS),
+        parts=(_OWN_KEYS,),
+        laws=(_flag(".use_double_wide_mlp", ["+", [[2, 1, [[".intermediate_size", 1]]]]], _sum(".intermediate_size")),),
+        base=(
+            (".num_hidden_layers", 12),
+            (".enable_moe_block", True),
+            (".num_experts", 8),
+            (".top_k_experts", 2),
+            (".moe_intermediate_size", 64),
+        ),
+    ),
+    "embedding_gemma2_text": Told(sets=_GEMMA4.sets),
     "flava_image_codebook": Told(fixed=(".num_blocks_per_group",)),  # numbers inside names
     "falcon_h1": Told(sizes=(["or", ".mamba_d_ssm", ["*", ".mamba_expand", ".hidden_size"]],), derived=(".mamba_d_head",)),
     "fun_asr_nano_encoder": Told(sets=(_union(["where", ["last"], [True]], _LAST_TRANSCRIBING),)),
