@@ -108,12 +108,17 @@ def check_together(values: Mapping[str, Value], of_class: Mapping[str, Any]) -> 
     """Refuse values that were not verified together.
 
     Raises:
-        OutsideError: a size that does not divide another one, or two values that were never tried together.
+        OutsideError: a size that does not divide another one, a number that must be less than another one, or two values that were never
+            tried together.
     """
     for divisor, key in of_class["needs"]:
         one, other = values.get(divisor), values.get(key)
         if isinstance(one, int) and isinstance(other, int) and (one == 0 or other % one):
             raise OutsideError(f"{divisor} is {one} and {key} is {other}; {divisor} must divide {key}.")
+    for key, larger in of_class.get("below", ()):
+        one, other = values.get(key), values.get(larger)
+        if isinstance(one, int) and isinstance(other, int) and one >= other:
+            raise OutsideError(f"{key} is {one} and {larger} is {other}; {key} must be less than {larger}.")
     for one, first, other, second in of_class["unseen"]:
         if _is(values.get(one), first) and _is(values.get(other), second):
             raise OutsideError(f"{one} = {_word(first)} together with {other} = {_word(second)} was not verified.")

@@ -10,6 +10,7 @@ A record is an object of JSON, compressed by gzip, in one file for each model ty
                          "rows": [[template, kind, {"axes": [number of an expression, ...], "bounds": [...], "sets": [...],
                                                     "if": [tests, cases], "first": template}], ...],
                          "unseen": [[key, value, key, value], ...], "needs": [[divisor, key], ...],
+                         "below": [[key, larger key], ...],
                          "certificate": {...}}},
      "refused": {class: reason}}
 
@@ -170,7 +171,7 @@ def _check_class(one: Any) -> None:
         _check_row(template, kind, more, len(one["expressions"]))
     for quadruple in one["unseen"]:
         need(len(quadruple) == 4, "has a pair without four entries")
-    for pair in one["needs"]:
+    for pair in (*one["needs"], *one.get("below", ())):
         strings(pair)
     need(isinstance(one["certificate"], dict), "has no certificate")
 

@@ -62,6 +62,7 @@ RECORD: dict[str, Any] = {
             ],
             "unseen": [["bias", False, "heads", None], ["bias", True, "rate", 0.25]],
             "needs": [["heads", "hidden_size"]],
+            "below": [["text_config.depth", "hidden_size"]],
             "certificate": {"exact": 200},
         }
     },
@@ -179,6 +180,7 @@ def test_a_missing_list_of_numbered_layers() -> None:
         ({"hidden_size": 64 * 64 + 1}, "tested to 64"),
         ({"hidden_size": True}, "hidden_size is true"),
         ({"heads": 3}, "heads must divide hidden_size"),
+        ({"hidden_size": 2, "heads": 1}, "text_config.depth must be less than hidden_size"),
         ({"bias": False, "heads": None}, "bias = false together with heads = null was not verified"),
         ({"bias": True, "rate": 0.25}, "bias = true together with rate = 0.25 was not verified"),
         ({"kinds": ["c"]}, "kinds is"),
@@ -263,6 +265,8 @@ def test_labels_are_counted() -> None:
         changed("classes", "Toy", "keys", "rate", "words", to=[["{}", [["a"], 3]]]),
         changed("classes", "Toy", "unseen", to=[[1]]),
         changed("classes", "Toy", "needs", to=[[1, 2]]),
+        changed("classes", "Toy", "below", to=[[1, 2]]),
+        changed("classes", "Toy", "keys", "kinds", "last", to={"whole": ["a", "b"]}),
         changed("classes", "Toy", "certificate", to=3),
     ],
 )

@@ -154,7 +154,8 @@ class Explorer:
         if any(is_whole(point.get(key)) and point[key] < 1 for key in self.told.positive):
             return None
         try:
-            return self.reference.build({**self.reference.start, **point})
+            seen = self.reference.build({**self.reference.start, **point})
+            return seen if self._is_below(seen) else None
         except RefusedError as error:
             self.refusals[re.sub(r"\d+", "N", str(error))[:90]] += 1
             if len(self.refused) < 400:
@@ -766,8 +767,12 @@ class Explorer:
         self.draw_samples(24, math.inf)
 
     def keeps(self, seen: Seen) -> bool:
-        """Whether a sample has the fixed keys at their defaults."""
-        return all(same(seen.values.get(key), value) for key, value in self.fixed.items())
+        """Whether a sample has the fixed keys at their defaults, and none that must be less than another one is not."""
+        return self._is_below(seen) and all(same(seen.values.get(key), value) for key, value in self.fixed.items())
+
+    def _is_below(self, seen: Seen) -> bool:
+        pairs = [(seen.values.get(one), seen.values.get(other)) for one, other in self.told.below]
+        return all(one < other for one, other in pairs if is_whole(one) and is_whole(other))
 
     @property
     def sizes(self) -> list[int]:

@@ -247,6 +247,7 @@ class Entry:
             "rows": rows,
             "unseen": [*self._unseen(good, done), *self._joint(keys)],
             "needs": needs,
+            **({"below": [list(pair) for pair in explorer.told.below]} if explorer.told.below else {}),
             "certificate": {},
         }
 

@@ -32,6 +32,7 @@ class Told:
     together: tuple[tuple[str, str], ...] = ()  # keys with equal values, the first of which is drawn
     laws: tuple[Any, ...] = ()  # expressions
     joint: tuple[tuple[str, str], ...] = ()  # keys with their defaults only, the first of which means another thing without the second
+    below: tuple[tuple[str, str], ...] = ()  # keys the first of which must be less than the second
     read: tuple[str, ...] = ()  # keys that are copied under other names, so that no read of them is seen
 
     def plus(self, other: Told) -> Told:
@@ -198,6 +199,7 @@ TOLD: Mapping[str, Told] = {
     "gemma4_text": Told(
         sets=(*_GEMMA4.sets, _OWN_KEYS),
         parts=(_OWN_KEYS,),
+        below=((".num_kv_shared_layers", ".num_hidden_layers"),),
         laws=(_flag(".use_double_wide_mlp", ["+", [[2, 1, [[".intermediate_size", 1]]]]], _sum(".intermediate_size")),),
         base=(
             (".num_hidden_layers", 12),
