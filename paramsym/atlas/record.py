@@ -16,9 +16,10 @@ A record is an object of JSON, compressed by gzip, in one file for each model ty
 
 ``domain`` has ``words`` (values seen), ``whole`` and ``number`` (least and largest; ``of`` if only its multiples), ``entries`` and
 ``length`` of lists, ``last`` (the domain of a list's last entry), ``layers`` (the domain of each key that single layers may set),
-``any``, ``object``, ``derived`` (the reference replaces a given value with its own for a missing key), and the meanings of a ``missing``
-key and of ``null``. ``paramsym.atlas.expression`` describes expressions, tests and sets. Nothing in a record is ever run as code.
-``paramsym.atlas.timm``, ``timm_classes`` and ``diffusers`` say what the records of these libraries also have.
+``any``, ``object``, ``derived`` (the reference replaces a given value with its own for a missing key), ``without`` (keys that may not be
+given beside this one), and the meanings of a ``missing`` key and of ``null``. ``paramsym.atlas.expression`` describes expressions, tests
+and sets. Nothing in a record is ever run as code. ``paramsym.atlas.timm``, ``timm_classes`` and ``diffusers`` say what the records of
+these libraries also have.
 """
 
 from __future__ import annotations
@@ -204,6 +205,7 @@ def _check_domain(domain: Any) -> None:
     need(_is_number(domain.get("of", 1), int) and domain.get("of", 1) > 0, "has multiples of no number")
     for one in _inside(domain):
         _check_domain(one)
+    strings(domain.get("without", ()))
     if "entries" in domain:
         need("length" in domain, "has a list without a length")
     for which in ("missing", "null"):

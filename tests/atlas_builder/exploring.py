@@ -589,6 +589,8 @@ class Explorer:
         self._try(found, "width", [*probes, *lower], base)
         if not found.active and not _DEPTH.search(key.rpartition(".")[2]):  # a least width has no effect below another size
             self._try(found, "width", [value + step * -(-2 * max(self.sizes) // step)], base)
+        if key in self.told.zero:
+            self._try(found, "width", [0], base)
         found.step = step
         if not found.active:
             return
@@ -700,6 +702,11 @@ class Explorer:
             seen = self.drawn((0.3, 0.7, 0.97)[turn % 3], big=turn % 5 == 4)
             if seen is not None:
                 self.add(seen)
+
+    def tried_together(self, pairs: Iterable[Sequence[Any]]) -> None:
+        """Build models with two values that were never seen together, beside the base and beside the defaults."""
+        for (one, first, other, second), point in product(pairs, (self.base, self.default.point)):
+            self.tried({**point, one: first, other: second})
 
     def draw_like(self, templates: set[str], count: int) -> None:
         """Add samples that store some templates: from those that do, with other keys changed."""

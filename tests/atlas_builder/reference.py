@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 import transformers
-from atlas_builder.starts import STARTS
+from atlas_builder.starts import STARTS, TAKEN
 from atlas_builder.storing import stored
 from nesting import nested
 from torch.utils._device import _device_constructors
@@ -275,8 +275,11 @@ class Reference:
                 if isinstance(kinds, list) and all(isinstance(one, str) for one in kinds):
                     word = kinds[int(next(iter(saved[LAYERS])))]
                     rule = ["each", prefix + key, word, frozen_value(settings[0])]
-                    if all(self._saves(one, prefix, rule) for one in [self.start, *points]):
-                        yield prefix + LAYERS, {"missing": rule, "derived": True, "unused": True}
+                    taken = [one for one in _taken(self.config_class(**self.arguments(self.start))) if one.startswith(prefix)]
+                    plain = [one for one in points if not one.keys() & set(taken)]
+                    if all(self._saves(one, prefix, rule) for one in [self.start, *plain]):
+                        without = {"without": taken} if taken else {}
+                        yield prefix + LAYERS, {"missing": rule, "derived": True, "unused": True, **without}
                         break
 
     def _saves(self, point: Mapping[str, Value], prefix: str, rule: Any) -> bool:
@@ -347,7 +350,7 @@ class Reference:
         found = self.configs.get(key)
         if found is None:
             try:
-                found = _values(self.config_class(**self.arguments(point)))
+                found = _values(self.config_class(**self.arguments(point)), point)
             except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
                 found = str(error)[:160]
             self.configs[key] = found
@@ -357,7 +360,7 @@ class Reference:
 
     def _built(self, point: Mapping[str, Value]) -> Seen:
         config = self.config_class(**self.arguments(point))
-        values = _values(config)
+        values = _values(config, point)
         owners = dict(_owners(config))
         by_class: dict[type, set[str]] = {}
         for owner, prefix in owners_by_class(config):
@@ -368,7 +371,7 @@ class Reference:
                 model = self.model_class(config)
         finally:
             torch.arange = _arange
-        read = set()
+        read = set(_taken(config))
         for owner, keys in log.values():
             # Some models copy a configuration, or make one of a class under it, and read that: its reads count for every one of the class.
             # Others put it into another class: these reads count for the configuration that has most of the keys.
@@ -381,8 +384,14 @@ class Reference:
         return Seen(dict(point), values, frozenset(read), stored(model))
 
 
-def _values(config: PreTrainedConfig) -> dict[str, Value]:
-    values = dict(flat(config))
+def _taken(config: PreTrainedConfig) -> dict[str, Value]:
+    """Return the keys that a configuration does not keep, with the meaning of a missing one."""
+    owners = owners_by_class(config)
+    return {prefix + key: value for owner, prefix in owners for key, value in TAKEN.get(owner.model_type, {}).items()}
+
+
+def _values(config: PreTrainedConfig, point: Mapping[str, Value]) -> dict[str, Value]:
+    values = {**dict(flat(config)), **{key: point.get(key, value) for key, value in _taken(config).items()}}
     labels = getattr(config, "num_labels", None)
     return values if labels is None else {**values, "num_labels": labels}
 

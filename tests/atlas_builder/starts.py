@@ -98,3 +98,10 @@ STARTS: Mapping[str, Mapping[str, Value]] = {
     "wav2vec2-conformer": {"vocab_size": 32},
 }
 """By the type. They are given only where the defaults alone are not built."""
+
+_GLOBAL: Mapping[str, Value] = {"global_head_dim": 512, "num_global_key_value_heads": None}
+TAKEN: Mapping[str, Mapping[str, Value]] = {
+    **dict.fromkeys(("gemma4_text", "gemma4_unified_text", "diffusion_gemma_text"), _GLOBAL),
+    "embedding_gemma2_text": {**_GLOBAL, "num_global_key_value_heads": 1},
+}
+"""Keys that a type takes and does not keep, with the meaning of a missing one; the settings of single layers have what they say."""

@@ -29,6 +29,7 @@ class Told:
     inert: tuple[str, ...] = ()  # keys that no tensor depends on
     derived: tuple[str, ...] = ()  # keys that are only read if they are what the others give
     positive: tuple[str, ...] = ()  # keys whose 0 is left out, because other keys mean something else then
+    zero: tuple[str, ...] = ()  # sizes that may be 0
     together: tuple[tuple[str, str], ...] = ()  # keys with equal values, the first of which is drawn
     laws: tuple[Any, ...] = ()  # expressions
     joint: tuple[tuple[str, str], ...] = ()  # keys with their defaults only, the first of which means another thing without the second
@@ -181,6 +182,7 @@ _GEMMA4 = Told(
     sets=(["both", ["where", ["last"], [False]], ["not", ["where", ["mod", 6, 1], [0]]]],),  # the last layer sees everything
 )
 _OWN_KEYS = ["range", _sum(0), _sum(["-", ".num_hidden_layers", ".num_kv_shared_layers"])]  # the others take those of an earlier layer
+_OWN_KEYS_OF = [["both", ["where", ["entry", ".layer_types"], [f"{one}_attention"]], _OWN_KEYS] for one in ("full", "sliding")]
 
 TOLD: Mapping[str, Told] = {
     **dict.fromkeys(("efficientnet", "align_vision_model"), _efficientnet()),
@@ -197,10 +199,18 @@ TOLD: Mapping[str, Told] = {
     "janus_vqgan": Told(fixed=(".channel_multiplier",), positive=(".num_res_blocks",)),
     "gemma4_unified_text": _GEMMA4,
     "gemma4_text": Told(
-        sets=(*_GEMMA4.sets, _OWN_KEYS),
+        sets=(*_GEMMA4.sets, _OWN_KEYS, *_OWN_KEYS_OF),
         parts=(_OWN_KEYS,),
+        zero=(".hidden_size_per_layer_input",),
         below=((".num_kv_shared_layers", ".num_hidden_layers"),),
-        laws=(_flag(".use_double_wide_mlp", ["+", [[2, 1, [[".intermediate_size", 1]]]]], _sum(".intermediate_size")),),
+        laws=(
+            _flag(".use_double_wide_mlp", ["+", [[2, 1, [[".intermediate_size", 1]]]]], _sum(".intermediate_size")),
+            _flag(
+                ".attention_k_eq_v",
+                _sum(["*", ["or", ".num_global_key_value_heads", ".num_key_value_heads"], ".global_head_dim"]),
+                _sum(["*", ".num_key_value_heads", ".global_head_dim"]),
+            ),
+        ),
         base=(
             (".num_hidden_layers", 12),
             (".enable_moe_block", True),
@@ -357,7 +367,9 @@ TOLD: Mapping[str, Told] = {
     ),
     "gemma3n_text": Told(
         derived=(".intermediate_size", ".layer_types", ".activation_sparsity_pattern"),
-        fixed=(".num_kv_shared_layers", ".rope_parameters"),
+        fixed=(".rope_parameters",),
+        sets=(_OWN_KEYS,),
+        below=((".num_kv_shared_layers", ".num_hidden_layers"),),
         base=((".num_hidden_layers", 20),),
     ),
     "gemma3n_vision": Told(fixed=(".architecture", ".model_args")),
