@@ -169,8 +169,7 @@ def test_keys_of_older_releases_are_read(model_type: str, other: dict[str, Any],
         ("flex_olmo", "FlexOlmoModel", {"attribute_map": {"factor": 2.0}, "num_local_experts": 3}),
         ("longt5", "LongT5ForConditionalGeneration", {"num_hidden_layers": 1}),  # under this name the decoder keeps its six layers
         ("moonshine", "MoonshineModel", {"decoder_num_key_value_heads": 9}),
-        ("gemma4_unified_text", "Gemma4UnifiedForCausalLM", {"global_head_dim": 100}),  # all keys at once found it and those below
-        ("gemma4_unified", "Gemma4UnifiedModel", {"text_config": {"global_head_dim": 100}}),
+        ("gemma4_unified", "Gemma4UnifiedModel", {"text_config": {"global_head_dim": 100}}),  # all keys at once found it and those below
         ("step3p5", "Step3p7TextModel", {"gating": True}),
         ("emu3_text_model", "Emu3TextModel", {"attention_bias": True}),
         ("mimi_encoder", "MimiEncoderModel", {"frame_rate": 24}),

@@ -176,13 +176,22 @@ def _union(one: Any, other: Any) -> Any:
 _TRANSCRIBING = ["-", ".num_hidden_layers", ".num_timestamp_prediction_layers"]
 _LAST_TRANSCRIBING = ["range", _sum(["max", 0, ["-", _TRANSCRIBING, 1]]), _sum(["max", 0, _TRANSCRIBING])]
 
-_GEMMA4 = Told(
-    fixed=(".num_kv_shared_layers", ".attention_bias"),
-    derived=(".layer_types",),
-    sets=(["both", ["where", ["last"], [False]], ["not", ["where", ["mod", 6, 1], [0]]]],),  # the last layer sees everything
-)
+_LAST_SEES_ALL = ["both", ["where", ["last"], [False]], ["not", ["where", ["mod", 6, 1], [0]]]]
 _OWN_KEYS = ["range", _sum(0), _sum(["-", ".num_hidden_layers", ".num_kv_shared_layers"])]  # the others take those of an earlier layer
 _OWN_KEYS_OF = [["both", ["where", ["entry", ".layer_types"], [f"{one}_attention"]], _OWN_KEYS] for one in ("full", "sliding")]
+_GEMMA4 = Told(
+    sets=(_LAST_SEES_ALL, _OWN_KEYS, *_OWN_KEYS_OF),
+    parts=(_OWN_KEYS,),
+    below=((".num_kv_shared_layers", ".num_hidden_layers"),),
+    laws=(
+        _flag(".use_double_wide_mlp", ["+", [[2, 1, [[".intermediate_size", 1]]]]], _sum(".intermediate_size")),
+        _flag(
+            ".attention_k_eq_v",
+            _sum(["*", ["or", ".num_global_key_value_heads", ".num_key_value_heads"], ".global_head_dim"]),
+            _sum(["*", ".num_key_value_heads", ".global_head_dim"]),
+        ),
+    ),
+)
 
 TOLD: Mapping[str, Told] = {
     **dict.fromkeys(("efficientnet", "align_vision_model"), _efficientnet()),
@@ -197,29 +206,20 @@ TOLD: Mapping[str, Told] = {
         positive=(".num_res_blocks",),  # the first block of a level changes the width
     ),
     "janus_vqgan": Told(fixed=(".channel_multiplier",), positive=(".num_res_blocks",)),
-    "gemma4_unified_text": _GEMMA4,
-    "gemma4_text": Told(
-        sets=(*_GEMMA4.sets, _OWN_KEYS, *_OWN_KEYS_OF),
-        parts=(_OWN_KEYS,),
-        zero=(".hidden_size_per_layer_input",),
-        below=((".num_kv_shared_layers", ".num_hidden_layers"),),
-        laws=(
-            _flag(".use_double_wide_mlp", ["+", [[2, 1, [[".intermediate_size", 1]]]]], _sum(".intermediate_size")),
-            _flag(
-                ".attention_k_eq_v",
-                _sum(["*", ["or", ".num_global_key_value_heads", ".num_key_value_heads"], ".global_head_dim"]),
-                _sum(["*", ".num_key_value_heads", ".global_head_dim"]),
+    **dict.fromkeys(("gemma4_unified_text", "diffusion_gemma_text"), _GEMMA4.plus(Told(base=((".num_hidden_layers", 12),)))),
+    "gemma4_text": _GEMMA4.plus(
+        Told(
+            zero=(".hidden_size_per_layer_input",),
+            base=(
+                (".num_hidden_layers", 12),
+                (".enable_moe_block", True),
+                (".num_experts", 8),
+                (".top_k_experts", 2),
+                (".moe_intermediate_size", 64),
             ),
-        ),
-        base=(
-            (".num_hidden_layers", 12),
-            (".enable_moe_block", True),
-            (".num_experts", 8),
-            (".top_k_experts", 2),
-            (".moe_intermediate_size", 64),
-        ),
+        )
     ),
-    "embedding_gemma2_text": Told(sets=_GEMMA4.sets),
+    "embedding_gemma2_text": Told(sets=(_LAST_SEES_ALL,)),
     "flava_image_codebook": Told(fixed=(".num_blocks_per_group",)),  # numbers inside names
     "falcon_h1": Told(sizes=(["or", ".mamba_d_ssm", ["*", ".mamba_expand", ".hidden_size"]],), derived=(".mamba_d_head",)),
     "fun_asr_nano_encoder": Told(sets=(_union(["where", ["last"], [True]], _LAST_TRANSCRIBING),)),
@@ -366,7 +366,8 @@ TOLD: Mapping[str, Told] = {
         inert=(".positional_embedding_temperature", ".max_text_len"),
     ),
     "gemma3n_text": Told(
-        derived=(".intermediate_size", ".layer_types", ".activation_sparsity_pattern"),
+        derived=(".intermediate_size", ".layer_types"),
+        inert=(".activation_sparsity_pattern",),
         fixed=(".rope_parameters",),
         sets=(_OWN_KEYS,),
         below=((".num_kv_shared_layers", ".num_hidden_layers"),),
