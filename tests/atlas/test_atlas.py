@@ -169,8 +169,7 @@ def test_keys_of_older_releases_are_read(model_type: str, other: dict[str, Any],
         ("flex_olmo", "FlexOlmoModel", {"attribute_map": {"factor": 2.0}, "num_local_experts": 3}),
         ("longt5", "LongT5ForConditionalGeneration", {"num_hidden_layers": 1}),  # under this name the decoder keeps its six layers
         ("moonshine", "MoonshineModel", {"decoder_num_key_value_heads": 9}),
-        ("gemma4_unified", "Gemma4UnifiedModel", {"text_config": {"global_head_dim": 100}}),  # all keys at once found it and those below
-        ("step3p5", "Step3p7TextModel", {"gating": True}),
+        ("step3p5", "Step3p7TextModel", {"gating": True}),  # all keys at once found it and those below
         ("emu3_text_model", "Emu3TextModel", {"attention_bias": True}),
         ("mimi_encoder", "MimiEncoderModel", {"frame_rate": 24}),
         ("mimi_decoder", "MimiDecoderModel", {"frame_rate": 24}),
@@ -187,6 +186,36 @@ def test_other_keys_that_the_reference_reads_are_refused(model_type: str, name: 
     """Their effect was not derived; samples found the last ones."""
     with pytest.raises(ConfigError, match=next(iter(change))):
         ps.from_config({"model_type": model_type, **change}, name)
+
+
+@pytest.mark.parametrize(
+    ("model_type", "name", "given", "count"),
+    [
+        (
+            "llama4_text",
+            "Llama4TextModel",
+            {"num_hidden_layers": 2, "moe_layers": [1], "num_local_experts": 2, "intermediate_size_mlp": 32},
+            1_538_329_600,
+        ),
+        (
+            "minimax_m3_vl_text",
+            "MiniMaxM3VLTextModel",
+            {
+                "num_hidden_layers": 2,
+                "num_local_experts": 2,
+                "mlp_layer_types": ["dense", "sparse"],
+                "dense_intermediate_size": 64,
+                "layer_types": ["full_attention", "minimax_m3_sparse"],
+                "index_head_dim": 32,
+                "index_n_heads": 2,
+            },
+            1_614_785_088,
+        ),
+    ],
+)
+def test_sizes_of_layers_that_the_default_lacks_are_read(model_type: str, name: str, given: dict[str, Any], count: int) -> None:
+    """Counted in transformers 5.23: dense layers, and an indexer of sparse attention."""
+    assert ps.from_config({"model_type": model_type, **given}, name).count == count
 
 
 @pytest.mark.parametrize(
