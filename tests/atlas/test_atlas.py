@@ -171,6 +171,7 @@ def test_keys_of_older_releases_are_read(model_type: str, other: dict[str, Any],
         ("moonshine", "MoonshineModel", {"decoder_num_key_value_heads": 9}),
         ("step3p5", "Step3p7TextModel", {"gating": True}),  # all keys at once found it and those below
         ("emu3_text_model", "Emu3TextModel", {"attention_bias": True}),
+        ("mimi", "MimiModel", {"frame_rate": 24}),
         ("mimi_encoder", "MimiEncoderModel", {"frame_rate": 24}),
         ("mimi_decoder", "MimiDecoderModel", {"frame_rate": 24}),
         ("paddleocr_vl", "PaddleOCRVLForConditionalGeneration", {"text_config": {"tie_word_embeddings": False}}),  # stores the head

@@ -105,6 +105,7 @@ def rebuild(model_type: str, name: str, seconds: int, into: Path, *, held: bool 
         record["refused"][name] = plain(model_type, name, answer["refused"])
     content = packed(record)
     parsed(content)
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(content)
     return f"{json.dumps(answer['entry']['certificate'])}" if "entry" in answer else f"refused: {answer['refused']}"
 
