@@ -191,11 +191,13 @@ def _resolved(given: Mapping[str, Value], keys: Mapping[str, Any], inside: froze
 
 
 def _check_derived(given: Mapping[str, Value], keys: Mapping[str, Any], values: Mapping[str, Value]) -> None:
-    """Refuse a given value that the reference would replace with another one."""
+    """Refuse a given value that does not follow from the other keys; the reference replaces some of them."""
     for key in given.keys() & keys.keys():
         if keys[key].get("derived") and given[key] is not None and not _is(given[key], values[key]):
-            replaced = f"which the reference replaces with {shown(thawed(values[key]))}"
-            raise OutsideError(f"{key} is {shown(thawed(given[key]))}, {replaced}; write that, or omit {key}.")
+            value, other = (shown(thawed(one)) for one in (given[key], values[key]))
+            raise OutsideError(
+                f"{key} is {value}, for which the form was not verified; the other keys give {other}: write that, or omit {key}."
+            )
 
 
 def _rule(key: str, domain: Mapping[str, Any], given: Mapping[str, Value], inside: frozenset[str]) -> Any:

@@ -119,7 +119,7 @@ def test_what_the_reference_replaces() -> None:
     """A value that the reference would replace is refused; the replacing value, null and a missing key are accepted."""
     for config in ({"doubled": 24}, {"doubled": None}, {}):
         assert read(hidden_size=12, **config) == read(hidden_size=12)
-    with pytest.raises(OutsideError, match=r"doubled is 23.* replaces with 24"):
+    with pytest.raises(OutsideError, match=r"doubled is 23.* other keys give 24"):
         read(hidden_size=12, doubled=23)
 
 
@@ -128,7 +128,7 @@ def test_settings_of_single_layers() -> None:
     assert read(settings={"1": {"width": 2}, "3": {"width": 2}}) == read()
     kinds = ["a", "b", *"aaaaaaaaa"]
     assert read(kinds=kinds, settings={"01": {"width": 2}}) == read(kinds=kinds)
-    with pytest.raises(OutsideError, match=r"settings is \{'1': \{'width': 3\}\}.* replaces with \{'1': \{'width': 2\}, '3'"):
+    with pytest.raises(OutsideError, match=r"settings is \{'1': \{'width': 3\}\}.* other keys give \{'1': \{'width': 2\}, '3'"):
         read(settings={"1": {"width": 3}})
 
 
