@@ -79,7 +79,7 @@ def said(domain: Mapping[str, Any]) -> str:
         words.append(f"numbers from {domain['number'][0]:g} to {domain['number'][1]:g}")
     if "entries" in domain:
         low, high = domain["length"]
-        last = f", the last of: {said(domain['last'])}" if "last" in domain else ""
+        last = f"; the last entry is one of: {said(domain['last'])}" if "last" in domain else ""
         words.append(f"lists of {low} to {high} entries of: {said(domain['entries'])}{last}")
     if "layers" in domain:
         words += [f"{name} of single layers: {said(one)}" for name, one in domain["layers"].items()]

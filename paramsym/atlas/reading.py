@@ -56,8 +56,7 @@ def values_of(config: Mapping[str, Any], record: Mapping[str, Any], of_class: Ma
     unknown = [key for key in given if key in others and is_unknown(key, given[key], record, inside, known)]
     if of_class["certificate"].get("held"):
         _check_whole(given, keys)
-    for key in keys.keys() & given.keys():
-        _check_alone(key, given, keys[key].get("without", ()))
+    _check_alone(given, keys)
     values = _resolved(given, keys, inside)
     check_together(values, of_class)
     return values, unknown
@@ -106,15 +105,16 @@ def _check_whole(given: Mapping[str, Value], keys: Mapping[str, Any]) -> None:
             raise OutsideError(f"{outer} has no {rest}; only the default was verified: give all keys of {outer}, or omit it.")
 
 
-def _check_alone(key: str, given: Mapping[str, Value], without: Iterable[str]) -> None:
+def _check_alone(given: Mapping[str, Value], keys: Mapping[str, Any]) -> None:
     """Refuse two keys that say the same, because one of them has priority.
 
     Raises:
         OutsideError: both keys are given.
     """
-    for other in without:
-        if given[key] is not None and given.get(other) is not None:
-            raise OutsideError(f"{key} and {other} are both given; give one of them.")
+    for key, domain in keys.items():
+        for other in domain.get("without", ()):
+            if given.get(key) is not None and given.get(other) is not None:
+                raise OutsideError(f"{key} and {other} are both given; give one of them.")
 
 
 def check_together(values: Mapping[str, Value], of_class: Mapping[str, Any]) -> None:

@@ -212,10 +212,18 @@ def test_other_keys_that_the_reference_reads_are_refused(model_type: str, name: 
             },
             1_614_785_088,
         ),
+        ("gemma4_unified_text", "Gemma4UnifiedForCausalLM", {"global_head_dim": 100}, 2_896_844_520),
+        ("gemma4_unified", "Gemma4UnifiedModel", {"text_config": {"global_head_dim": 100}}, 2_896_844_520),
+        (
+            "gemma4_text",
+            "Gemma4ForCausalLM",
+            {"num_kv_shared_layers": 10, "use_double_wide_mlp": True, "attention_k_eq_v": True, "num_global_key_value_heads": 2},
+            5_636_327_936,
+        ),
     ],
 )
-def test_sizes_of_layers_that_the_default_lacks_are_read(model_type: str, name: str, given: dict[str, Any], count: int) -> None:
-    """Counted in transformers 5.23: dense layers, and an indexer of sparse attention."""
+def test_sizes_that_the_default_does_not_have_are_read(model_type: str, name: str, given: dict[str, Any], count: int) -> None:
+    """Counted in transformers 5.23: dense layers, an indexer of sparse attention, keys that the configuration does not keep."""
     assert ps.from_config({"model_type": model_type, **given}, name).count == count
 
 

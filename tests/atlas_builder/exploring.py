@@ -95,9 +95,11 @@ class Field:
             length = next((point.get(k, values.get(k)) for k in self.pool if is_whole(point.get(k, values.get(k)))), len(self.base))
             if self.any_length:
                 length = rng.randint(1, 2 * length)
-            one = rng.choice(self.alphabet) if rng.random() < 0.2 else None
-            drawn = [one or rng.choice(self.alphabet) for _ in range(length)]
-            return tuple([*drawn[:-1], drawn[-1] if drawn[-1] in self.last else rng.choice(self.last)] if drawn else ())
+            word = rng.choice(self.alphabet) if rng.random() < 0.2 else None
+            drawn = [word or rng.choice(self.alphabet) for _ in range(length)]
+            if drawn and drawn[-1] not in self.last:
+                drawn[-1] = rng.choice(self.last)
+            return tuple(drawn)
         if None in self.pool and self.base is not None and rng.random() < _OFTEN_NONE:
             return None
         if self.kind == "indices" and rng.random() < 0.8:
@@ -557,7 +559,8 @@ class Explorer:
                 one = self.tried({**at.point, found.key: tuple(word if i == place else one for i, one in enumerate(value))})
                 if one is not None and one.values.get(found.key) == one.point[found.key]:
                     works.append(word)
-                    last += [word] if place == len(value) - 1 else []
+                    if place == len(value) - 1:
+                        last.append(word)
                     if one.tensors != at.tensors:
                         found.active = True
                         self.lines.append((base, self.add(one), found.key))
@@ -778,6 +781,7 @@ class Explorer:
         return self._is_below(seen) and all(same(seen.values.get(key), value) for key, value in self.fixed.items())
 
     def _is_below(self, seen: Seen) -> bool:
+        """Whether each number that must be less than another one is, such as the layers with shared keys than all layers."""
         pairs = [(seen.values.get(one), seen.values.get(other)) for one, other in self.told.below]
         return all(one < other for one, other in pairs if is_whole(one) and is_whole(other))
 

@@ -57,6 +57,7 @@ _BASE, _LARGEST_BASE = "rope_theta", 1e15
 _ROTATION = (_BASE, "rope_parameters", "rope_scaling")
 """Keys of the frequencies of a rotation, on which no tensor in a file depends."""
 _FOR_OBJECTS = (*_ROTATION, "quantization_config")
+"""Keys that may have any object."""
 _SAVED = (*_ROTATION, "ignore_keys_at_rope_validation")
 """Attributes of all configurations that a file may have."""
 _PYTHON = {"self", "cls", "kwargs", "args"}
@@ -371,7 +372,7 @@ class Mentions:
             if any(found):
                 return None
             taken += [value] if None not in found else []
-        if key.rpartition(".")[2] not in _FOR_OBJECTS:  # it may be another spelling of an inner configuration
+        if not key.endswith(_FOR_OBJECTS):  # it may be another spelling of an inner configuration
             if all(value in (None, *_OBJECTS) for value in taken):
                 return {"words": [None]} if None in taken else None
             taken = [value for value in taken if value not in {_LINEAR, _LLAMA3}]

@@ -76,7 +76,7 @@ class Entry:
         for turn in range(_ROUNDS + _MOST_FIXED):
             outcome, wrong = self._attack(entry, turn)
             if not wrong:
-                self.explorer.tried_together(self._entry()["unseen"])
+                self.explorer.tried_together(entry["unseen"])
                 return self._certified(self._entry(), outcome)  # which has also seen what the attack built
             late = turn >= _ROUNDS or time.process_time() > ends
             if late and not self._fix_one(self._changed_in_most(wrong)):

@@ -268,14 +268,15 @@ class Reference:
 
     def settings_of_layers(self, points: Sequence[Mapping[str, Value]]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the keys of settings for single layers, with their domain, if all configurations save those of the layers of one kind."""
-        for _, prefix in owners_by_class(self.config_class(**self.arguments(self.start))):
+        config = self.config_class(**self.arguments(self.start))
+        for _, prefix in owners_by_class(config):
             saved = self._saved(self.start, prefix)
             settings = list((saved.get(LAYERS) or {}).values())
             for key, kinds in saved.items() if settings and all(one == settings[0] for one in settings) else ():
                 if isinstance(kinds, list) and all(isinstance(one, str) for one in kinds):
                     word = kinds[int(next(iter(saved[LAYERS])))]
                     rule = ["each", prefix + key, word, frozen_value(settings[0])]
-                    taken = [one for one in _taken(self.config_class(**self.arguments(self.start))) if one.startswith(prefix)]
+                    taken = [one for one in _taken(config) if one.startswith(prefix)]
                     plain = [one for one in points if not one.keys() & set(taken)]
                     if all(self._saves(one, prefix, rule) for one in [self.start, *plain]):
                         without = {"without": taken} if taken else {}

@@ -7,7 +7,6 @@ import importlib
 import json
 import os
 import random
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from atlas_builder.rows import template_of
 from frameworks import imported
 from nesting import nested
 
@@ -231,11 +231,6 @@ COINCIDENCES = {
 _SMALL = 16
 
 
-def template(name: str) -> str:
-    """Return a name with # for every number."""
-    return re.sub(r"(?<=\.)\d+(?=\.)", "#", name)
-
-
 @pytest.mark.filterwarnings("ignore::paramsym.errors.ParamsymWarning")
 def test_no_key_without_effect_is_the_size_of_a_tensor_that_the_default_lacks() -> None:
     """Such a key was tried beside the default alone: dense layers of MiniMax M3 and Llama 4 had the default of their size."""
@@ -243,7 +238,7 @@ def test_no_key_without_effect_is_the_size_of_a_tensor_that_the_default_lacks() 
     for model_type, name in CLASSES:
         entry = record_of(model_type)["classes"][name]
         plain = {number: one for number, one in enumerate(entry["expressions"]) if isinstance(one, int) and one >= _SMALL}
-        rows = [(template(row), {plain[axis] for axis in more.get("axes", ()) if axis in plain}) for row, _, more in entry["rows"]]
+        rows = [(template_of(row)[0], {plain[axis] for axis in more.get("axes", ()) if axis in plain}) for row, _, more in entry["rows"]]
         if "+" in model_type or entry["certificate"].get("held") or not any(sizes for _, sizes in rows):
             continue
         config = json.loads(config_class_of(model_type)(**NEEDED.get(model_type, {})).to_json_string(use_diff=False))
@@ -252,7 +247,7 @@ def test_no_key_without_effect_is_the_size_of_a_tensor_that_the_default_lacks() 
         except ConfigError:  # as another class of the type needs it
             continue
         tried += 1
-        stored = {template(one) for one in predicted(model._rows.rows, dict(model.values))}
+        stored = {template_of(one)[0] for one in predicted(model._rows.rows, dict(model.values))}
         default = dict(flattened(config, frozenset(record_of(model_type)["inside"])))
         lacking = set().union(*(sizes for row, sizes in rows if row not in stored))
         ranges = {key: domain.get("whole", [0, 0]) for key, domain in entry["keys"].items() if domain.get("unused")}
