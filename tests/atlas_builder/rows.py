@@ -82,6 +82,7 @@ class Rows:
         self.fitter, self.stored = fitter, stored
         self.bounds: dict[str, dict[int, int]] = defaultdict(dict)
         self.bound_laws: dict[str, Any] = {}
+        self.families: list[_Family] = []
 
     def explain(self) -> Ledger:
         """Return the rows."""
@@ -95,11 +96,11 @@ class Rows:
                     known = families[key] = _Family(template, [{} for _ in self.stored])
                 known.per[i][at] = fact
         steady = self._steady()
-        literal = [one for family in families.values() for one in _made_literal(family, steady)]
-        for family in literal:
+        self.families = [one for family in families.values() for one in _made_literal(family, steady)]
+        for family in self.families:
             self._note_bounds(family)
         ledger = Ledger()
-        for family in literal:
+        for family in self.families:
             try:
                 ledger.rows.extend(self._explained(family))
             except NoAxisError as error:
@@ -137,9 +138,11 @@ class Rows:
         if not 1 < len(numbers) <= _MOST_LITERAL:
             ledger.unexplained.append((family.template, str(error)))
             return
+        beside = [one for one in self.families if len(one.places) > 1 and one.prefix(0) == family.prefix(0)]
         for number in numbers:
             single = family.literal(0, number)
-            self._note_bounds(single)
+            for one in (single, *(one.literal(0, number) for one in beside)):  # all tensors of one copy have one number of copies inside
+                self._note_bounds(one)
             try:
                 yield from self._explained(single)
             except NoFitError as inner:
