@@ -250,9 +250,9 @@ class Reference:
                         rest = {other: value for other, value in told.items() if other != one}
                         with contextlib.suppress(RefusedError):
                             same = self.resolved({**self.start, **given, **rest}) == whole
-                            if same and self.build({**self.start, **given, **rest}).tensors == plain_tensors:
+                            if same and self.aside({**self.start, **given, **rest}) == plain_tensors:
                                 told = rest
-                    if self.build({**self.start, **given, **told}).tensors == plain_tensors:
+                    if self.aside({**self.start, **given, **told}) == plain_tensors:
                         given |= told
                         self.named[prefix] = owner.model_type
         self.configs.clear()
@@ -306,7 +306,7 @@ class Reference:
         tensors = []
         for stages in ((0,), (1,), (0, 2), (1, 3), (2,)):
             with contextlib.suppress(RefusedError):
-                tensors.append(self.build({**given, f"{prefix}out_indices": stages}).tensors)
+                tensors.append(self.aside({**given, f"{prefix}out_indices": stages}))
         return len(tensors) > 1 and all(one == self.build(self.start).tensors for one in tensors)
 
     def arguments(self, point: Mapping[str, Value]) -> dict[str, Any]:
@@ -326,7 +326,7 @@ class Reference:
         Raises:
             RefusedError: values that the reference refuses.
         """
-        key = tuple(sorted(point.items(), key=lambda item: item[0]))
+        key = _key_of(point)
         found = self.cache.get(key)
         if found is None:
             self.built += 1
@@ -340,6 +340,20 @@ class Reference:
         if isinstance(found, str):
             raise RefusedError(found)
         return found
+
+    def aside(self, point: Mapping[str, Value]) -> Mapping[str, Any]:
+        """Return the tensors of some values that are no sample, such as other output stages of a backbone, which no key of a record says.
+
+        Raises:
+            RefusedError: values that the reference refuses.
+        """
+        key = _key_of(point)
+        known = key in self.cache
+        try:
+            return self.build(point).tensors
+        finally:
+            if not known:
+                self.cache.pop(key, None)
 
     def resolved(self, point: Mapping[str, Value]) -> dict[str, Value]:
         """Return what a configuration resolves to.
@@ -389,6 +403,10 @@ def _taken(config: PreTrainedConfig) -> dict[str, Value]:
     """Return the keys that a configuration does not keep, with the meaning of a missing one."""
     owners = owners_by_class(config)
     return {prefix + key: value for owner, prefix in owners for key, value in TAKEN.get(owner.model_type, {}).items()}
+
+
+def _key_of(point: Mapping[str, Value]) -> tuple[tuple[str, Value], ...]:
+    return tuple(sorted(point.items(), key=lambda item: item[0]))
 
 
 def _values(config: PreTrainedConfig, point: Mapping[str, Value]) -> dict[str, Value]:

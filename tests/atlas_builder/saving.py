@@ -56,5 +56,5 @@ def _indifferent(reference: Reference, key: str, value: Value) -> bool:
     found = []
     for settings in others:
         with contextlib.suppress(RefusedError):
-            found.append(reference.build({**reference.start, key: object_of(settings)}).tensors)
+            found.append(reference.aside({**reference.start, key: object_of(settings)}))
     return len(found) >= _FEWEST and all(one == reference.build(reference.start).tensors for one in found)
