@@ -199,8 +199,11 @@ def _separates(fitter: Fitter, what: Any, sets: Sets, bounds: Mapping[int, int],
     """Return the values that a law has on the sets and nowhere else below the bounds."""
     within: dict[Any, None] = {}
     without: dict[Any, None] = {}
+    most = _MOST_REMAINDERS if what[0] in {"mod", "from"} else _MOST_WORDS
     try:
         for i, here in sets.items():
+            if len(within) > most:
+                return None
             for index in range(bounds[i]) if inside is None else sorted(inside[i] | here):
                 if inside is not None and index not in inside[i]:
                     return None
@@ -210,7 +213,6 @@ def _separates(fitter: Fitter, what: Any, sets: Sets, bounds: Mapping[int, int],
                     return None
     except (OutsideError, TypeError):
         return None
-    most = _MOST_REMAINDERS if what[0] in {"mod", "from"} else _MOST_WORDS
     return sorted(within, key=str) if within and len(within) <= most else None
 
 
