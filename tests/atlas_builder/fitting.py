@@ -85,6 +85,7 @@ class Fitter:
                 self.columns[_hashable(size)] = column
         for law in sorted(told.laws, key=lambda one: one[0] == "?"):  # plain ones first
             self._know(law)
+        self.told_known = [*self.known]
         for test in told.tests:
             self._test(*test)
         for key in active:
@@ -192,10 +193,10 @@ class Fitter:
         return self.found[key]
 
     def forget(self) -> None:
-        """Forget all results, because columns or tests have changed."""
+        """Forget all results except those of told laws, because columns or tests have changed."""
         for found in (self.found, self.apart, self.sets):
             found.clear()
-        self.known.clear()
+        self.known = [one for one in self.told_known if one[0] in self.told.laws]
 
     def _gives(self, law: Any, numbers: Numbers) -> bool:
         """Whether a law gives all these numbers."""

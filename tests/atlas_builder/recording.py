@@ -288,8 +288,11 @@ class Entry:
             and all(is_whole(value) or value is None for value in domain.get("words", ()))
         ):
             domain["whole"] = [min(0, *domain.get("whole", [0])), 2**40]
-        if one is not None and "entries" in domain and not set(one.last) >= set(one.alphabet):
-            domain["last"] = {"words": list(one.last)}
+        if one is not None and "entries" in domain:
+            kept = [seen.values[key][-1] for seen in good if isinstance(seen.values.get(key), tuple) and seen.values[key]]
+            last = dict.fromkeys((*one.last, *kept))
+            if not last.keys() >= set(one.alphabet):
+                domain["last"] = {"words": list(last)}
         if one is not None and not one.active and "number" in domain and one.kind == "rate":
             domain["number"] = [domain["number"][0], max(domain["number"][1], 1e9 if key.endswith("theta") else 64.0)]
         if key.rpartition(".")[2] in {"rope_parameters", "rope_scaling"} and one is not None and not one.active and one.kind != "rigid":
@@ -375,7 +378,8 @@ class Entry:
         tests, lists, told = self.good.tests, self.good.lists, self.good.told
         self.good.tests = [test for test in tests if key not in test[1:]]
         self.good.lists = [one for one in lists if one != key]
-        self.good.told = replace(told, sets=tuple(one for one in told.sets if key not in _keys_of_set(one)))
+        sets, laws = (one for one in told.sets if key not in _keys_of_set(one)), (one for one in told.laws if key not in _keys_of(one))
+        self.good.told = replace(told, sets=tuple(sets), laws=tuple(laws))
         self.good.forget()
         self.good.ends = time.process_time() + 4
         try:
