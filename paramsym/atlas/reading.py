@@ -166,9 +166,22 @@ def hint(key: str, known: Iterable[str]) -> str:
     return f" (did you mean {near[0]}?)" if near else ""
 
 
+class _Partial(dict[str, Value]):
+    """The values so far. A key that still waits for its default is not null: a law that reads it has to wait, too."""
+
+    def __init__(self, waiting: Mapping[str, Any]) -> None:
+        super().__init__()
+        self._waiting = waiting
+
+    def get(self, key: str, default: Any = None) -> Any:
+        if key in self._waiting and key not in self:
+            raise OutsideError(f"{key} is not known.")
+        return super().get(key, default)
+
+
 def _resolved(given: Mapping[str, Value], keys: Mapping[str, Any], inside: frozenset[str]) -> dict[str, Value]:
-    values: dict[str, Value] = {}
     waiting: dict[str, Any] = {}
+    values = _Partial(waiting)
     for key, domain in keys.items():
         if key in given and not (given[key] is None and "null" in domain) and not domain.get("derived"):
             check_verified(key, domain, given[key])
@@ -186,7 +199,7 @@ def _resolved(given: Mapping[str, Value], keys: Mapping[str, Any], inside: froze
                 del waiting[key]
         if not waiting:
             _check_derived(given, keys, values)
-            return values
+            return dict(values)
     raise OutsideError(f"{next(iter(waiting))} is not given, and its default does not follow from the other keys; give it.")
 
 
