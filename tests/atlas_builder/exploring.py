@@ -26,6 +26,7 @@ from atlas_builder.hints import (
     source_of,
     words_near,
 )
+from atlas_builder.limiting import limited
 from atlas_builder.reference import PROPERTIES, Reference, RefusedError, Seen
 from atlas_builder.rows import template_of
 from atlas_builder.told import Told, told_of
@@ -52,6 +53,7 @@ _NOTHING = Told()
 _ENOUGH_BUILT = 3
 _LEAST_EQUAL = 8
 _OFTEN_NONE = 0.15  # often no number means another key, for which few samples would be left
+_LONGEST = 4.0  # seconds of processor time for one build, if four times that of the default is not longer
 _TOKEN = re.compile(r"token_id|token_index|_token_?idx|(^|_)idx$|token_ids$|_ids$|^seed$|num_labels$")
 COMMON_KEYS = (
     frozenset(word for words in COMMON.values() for word in words.split()) | (CENTRAL - {"num_labels"}) | {"id2label", "use_cache"}
@@ -136,6 +138,7 @@ class Explorer:
         self.fields: dict[str, Field] = {}
         self.samples: list[Seen] = []
         self.lines: list[tuple[int, int, str]] = []
+        self.longest = _LONGEST
         self.refusals: Counter[str] = Counter()
         self.refused: list[Point] = []
         self.base: Point = {}
@@ -156,9 +159,10 @@ class Explorer:
         if any(is_whole(point.get(key)) and point[key] < 1 for key in self.told.positive):
             return None
         try:
-            seen = self.reference.build({**self.reference.start, **point})
+            with limited(self.longest):
+                seen = self.reference.build({**self.reference.start, **point})
             return seen if self._is_below(seen) else None
-        except RefusedError as error:
+        except (RefusedError, TimeoutError) as error:
             self.refusals[re.sub(r"\d+", "N", str(error))[:90]] += 1
             if len(self.refused) < 400:
                 self.refused.append(dict(point))
@@ -194,8 +198,9 @@ class Explorer:
         Raises:
             RefusedError: the reference does not build the defaults.
         """
-        default = self.reference.first()
-        self.default = default
+        began = time.process_time()
+        self.default = default = self.reference.first()
+        self.longest = max(_LONGEST, 4 * (time.process_time() - began))
         self.base = self.inner = {} if self.held else self.reference.inner()
         self.told = told_of(self.reference.config_class.model_type, default.values).plus(self.told)
         if not self.held:

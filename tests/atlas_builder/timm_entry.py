@@ -6,14 +6,13 @@ all of it. What fails a test is not in the entry: the pooling or the sides stay 
 
 from __future__ import annotations
 
-import contextlib
 import json
-import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from atlas_builder.fitting import NoFitError
+from atlas_builder.limiting import limited
 from atlas_builder.timm_building import SIDES, RefusedError, defaults, made, tags
 from atlas_builder.timm_exploring import CHANNELS, CLASSES, LARGEST, Explored, Sides, Values, default_sides, explored, sides_of
 from atlas_builder.timm_laws import Laws
@@ -43,7 +42,7 @@ def entry(name: str) -> dict[str, Any]:
     reasons: dict[str, None] = {}
     for sides in _attempts(name):
         try:
-            with _limited():
+            with limited(_SECONDS):
                 found = _tested(*explored(name, sides))
         except (RefusedError, NoFitError, TimeoutError) as error:
             reasons[str(error)] = None
@@ -65,23 +64,6 @@ def _attempts(name: str) -> Iterator[Sides | None]:
         if found.step < _USUAL_STEP and Explored(name).start[0] % _USUAL_STEP == 0:
             yield Sides(_USUAL_STEP, max(found.least, _USUAL_STEP), found.square)
     yield None
-
-
-@contextlib.contextmanager
-def _limited() -> Iterator[None]:
-    """End what takes too much processor time."""
-
-    def end(*_: object) -> None:
-        message = "it takes too long to build"
-        raise TimeoutError(message)
-
-    before = signal.signal(signal.SIGVTALRM, end)
-    signal.setitimer(signal.ITIMER_VIRTUAL, _SECONDS)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
 
 
 def _defaults(name: str, found: Mapping[str, Any]) -> dict[str, Any]:
