@@ -220,6 +220,15 @@ def test_other_keys_that_the_reference_reads_are_refused(model_type: str, name: 
             {"num_kv_shared_layers": 10, "use_double_wide_mlp": True, "attention_k_eq_v": True, "num_global_key_value_heads": 2},
             5_636_327_936,
         ),
+        ("mobilebert", "MobileBertModel", {}, 24_844_544),  # true_hidden_size waits for use_bottleneck
+        ("mobilebert", "MobileBertModel", {"use_bottleneck": False, "hidden_size": 256}, 35_820_288),
+        ("mobilebert", "MobileBertModel", {"intra_bottleneck_size": 64}, 14_485_760),
+        (
+            "patchtsmixer",
+            "PatchTSMixerModel",
+            {"context_length": 100, "patch_length": 10, "patch_stride": 5, "use_positional_encoding": True},
+            7_035,
+        ),
     ],
 )
 def test_sizes_that_the_default_does_not_have_are_read(model_type: str, name: str, given: dict[str, Any], count: int) -> None:

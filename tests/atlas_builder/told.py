@@ -124,6 +124,7 @@ _HGNET = (
     *("stage_in_channels", "stage_mid_channels", "stage_out_channels", "stage_numb_of_layers", "stage_kernel_size"),
     *("stage_num_blocks", "stage_downsample", "stage_light_block", "stage_downsample_strides"),
 )
+_OUT = ("out_features", "out_indices")
 _SWIN = ("depths", "num_heads", "window_size", "mlp_ratio", "use_absolute_embeddings")
 _RT_DETR = Told(
     fixed=(
@@ -131,6 +132,21 @@ _RT_DETR = Told(
         *(".hidden_expansion", ".anchor_image_size", ".eval_size", ".freeze_backbone_batch_norms"),
     ),
     inert=(".positional_encoding_temperature", ".disable_custom_kernels"),
+)
+_RESNET = Told(fixed=(".backbone_config.hidden_sizes", ".backbone_config.embedding_size", ".backbone_config.layer_type"))
+_GROUNDING_DINO = Told(
+    fixed=(
+        *(f".backbone_config.{key}" for key in _SWIN),
+        ".two_stage",
+        ".two_stage_bbox_embed_share",
+        ".decoder_bbox_embed_share",
+        ".embedding_init_target",
+        ".num_feature_levels",
+        ".position_embedding_type",
+        ".decoder_layers",  # the heads of all layers are tied to that of the first
+        ".query_dim",
+    ),
+    inert=(".positional_embedding_temperature", ".max_text_len"),
 )
 _SAM_MEMORY = Told(
     fixed=(
@@ -175,6 +191,14 @@ def _union(one: Any, other: Any) -> Any:
 
 _TRANSCRIBING = ["-", ".num_hidden_layers", ".num_timestamp_prediction_layers"]
 _LAST_TRANSCRIBING = ["range", _sum(["max", 0, ["-", _TRANSCRIBING, 1]]), _sum(["max", 0, _TRANSCRIBING])]
+
+
+def _switch(sparse: str, layers: Any) -> Told:
+    """Return the sparse layers of a stack of Switch Transformers: every ``step``-th after the first, all for a step of 1, none for 0."""
+    step = ["//", layers, ["max", 1, sparse]]
+    among = ["range", _sum(0), _sum(["*", layers, ["min", 1, step]])]
+    return Told(sets=(["both", ["where", ["from", ["max", 1, step], 1], [0]], among],), laws=(_sum(step),))
+
 
 _LAST_SEES_ALL = ["both", ["where", ["last"], [False]], ["not", ["where", ["mod", 6, 1], [0]]]]
 _OWN_KEYS = ["range", _sum(0), _sum(["-", ".num_hidden_layers", ".num_kv_shared_layers"])]  # the others take those of an earlier layer
@@ -273,6 +297,8 @@ TOLD: Mapping[str, Told] = {
     "glm5_next_text": Told(together=((".num_attention_heads", ".num_key_value_heads"),)),
     "glm5_next_vision": Told(sizes=(["//", ".hidden_size", ".num_heads"],)),
     **dict.fromkeys(("got_ocr2_vision", "pp_chart2table_vision"), Told(sizes=(["//", ".hidden_size", ".num_attention_heads"], _PATCHES))),
+    "mobilebert": Told(laws=(_flag(".use_bottleneck", _sum(".intra_bottleneck_size"), _sum(".hidden_size")),)),
+    "mobilenet_v1": Told(sizes=tuple(["max", ["int*", 32 * 2**times, ".depth_multiplier"], ".min_depth"] for times in range(6))),
     "mobilenet_v2": Told(sizes=tuple(_mobile(16, 24, 32, 64, 96, 160, 320, 1280)), tests=(["beyond", ".depth_multiplier", _BELOW_ONE],)),
     **dict.fromkeys(("mimi_encoder", "pocket_tts_audio_tokenizer_encoder"), _SEANET),
     "dots3_note": Told(together=tuple((".text_config.hidden_size", f".{which}_config.adapter_out_dim") for which in ("vision", "audio"))),
@@ -311,6 +337,13 @@ TOLD: Mapping[str, Told] = {
             for part in ("audio", "head", "streaming")
         )
     ),
+    "nllb-moe": Told(
+        sets=tuple(
+            ["?", [["positive", step]], [[[True], ["where", ["mod", step, 1], [0]]], [[False], ["not", ["all"]]]]]
+            for step in (".encoder_sparse_step", ".decoder_sparse_step")
+        ),
+        fixed=(".num_experts",),  # numbers inside names
+    ),
     "olmo_hybrid": Told(
         sizes=(["int*", ["/", ["times", 0.75, ".hidden_size"], ".linear_num_key_heads"], 1],),
         sets=(
@@ -334,9 +367,15 @@ TOLD: Mapping[str, Told] = {
         tests=(["equal", ".backbone_config.hidden_size", ".decoder_config.d_model"],),
         fixed=tuple(f".backbone_config.{key}" for key in _SWIN),
     ),
-    "rt_detr": _RT_DETR.plus(
-        Told(fixed=(".backbone_config.hidden_sizes", ".backbone_config.embedding_size", ".backbone_config.layer_type"))
+    **dict.fromkeys(
+        ("mask2former", "oneformer"),
+        Told(
+            tests=(["equal", ".feature_size", ".hidden_dim"], ["equal", ".conv_dim", ".hidden_dim"]),
+            fixed=(*(f".backbone_config.{key}" for key in (*_SWIN, *_OUT)), ".feature_strides", ".strides", ".common_stride"),
+        ),
     ),
+    "rt_detr": _RT_DETR.plus(_RESNET),
+    "rt_detr_v2": _RT_DETR.plus(_RESNET).plus(Told(fixed=(".decoder_n_levels", ".decoder_method"))),
     **dict.fromkeys(("pp_doclayout_v2", "pp_doclayout_v3"), _RT_DETR.plus(Told(fixed=tuple(f".backbone_config.{key}" for key in _HGNET)))),
     "sam3_vision_model": Told(fixed=(".scale_factors", ".backbone_feature_sizes")),
     "sam3_vit_model": Told(fixed=(".global_attn_indexes", ".window_size", ".rope_parameters")),
@@ -351,20 +390,8 @@ TOLD: Mapping[str, Told] = {
             )
         )
     ),
-    "grounding-dino": Told(
-        fixed=(
-            *(f".backbone_config.{key}" for key in _SWIN),
-            ".two_stage",
-            ".two_stage_bbox_embed_share",
-            ".decoder_bbox_embed_share",
-            ".embedding_init_target",
-            ".num_feature_levels",
-            ".position_embedding_type",
-            ".decoder_layers",  # the heads of all layers are tied to that of the first
-            ".query_dim",
-        ),
-        inert=(".positional_embedding_temperature", ".max_text_len"),
-    ),
+    "grounding-dino": _GROUNDING_DINO,
+    "mm-grounding-dino": _GROUNDING_DINO.plus(Told(fixed=tuple(f".backbone_config.{key}" for key in _OUT))),
     "gemma3n_text": Told(
         derived=(".intermediate_size", ".layer_types"),
         inert=(".activation_sparsity_pattern",),
@@ -392,6 +419,11 @@ TOLD: Mapping[str, Told] = {
             )
         )
     ),
+    "patchtsmixer": Told(sizes=(["//", ["max", 0, ["-", ".context_length", ".patch_length"]], ".patch_stride"],)),
+    "swiftformer": Told(fixed=(".downsamples",)),
+    "switch_transformers": _switch(".num_sparse_encoder_layers", ".num_layers")
+    .plus(_switch(".num_sparse_decoder_layers", ["or", ".num_decoder_layers", ".num_layers"]))
+    .plus(Told(fixed=(".num_experts",))),  # likewise
     "squeezebert": Told(together=((".hidden_size", ".embedding_size"),)),
     "vits": _VOCODER,
     **dict.fromkeys(("vibevoice_acoustic_tokenizer", "vibevoice_acoustic_tokenizer_decoder"), Told(fixed=(".downsampling_ratios",))),
