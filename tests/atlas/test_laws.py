@@ -22,6 +22,7 @@ COMPARED = (
     {"text_in_dim", "hidden_size"},  # a projection of the text
     {"block_out_channels", "hidden_size"},  # a projection of what SkipFFTransformerBlock attends to
     {"hidden_size", "d_model"},  # a projection of MusicGen's text
+    {"feature_size", "hidden_dim"},  # a projection of Mask2Former's maps
     {"hidden_size"},  # a projection between an encoder and a decoder
     {"hidden_size", 512},  # a projection of SEW's last convolution, whose list of widths is fixed
 )
