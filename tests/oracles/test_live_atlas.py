@@ -226,6 +226,8 @@ COINCIDENCES = {
     ("GradiumPhononTTSModel", "flow_head_config.condition_dim"),
     ("SEWModel", "classifier_proj_size"),  # 256 channels of a convolution
     ("SEWForCTC", "classifier_proj_size"),
+    *((name, "max_position_embeddings") for name in ("SEWDModel", "SEWDForCTC", "SEWDForSequenceClassification")),  # 512 channels
+    *((name, "classifier_proj_size") for name in ("SEWDModel", "SEWDForCTC")),
     ("VitPoseForPoseEstimation", "backbone_config.part_features"),  # 256 channels of the classic decoder
 }
 _SMALL = 16
