@@ -255,6 +255,7 @@ def test_keys_that_are_saved_though_no_field_declares_them_are_read(model_type: 
     ("model_type", "name", "change"),
     [
         ("axk1", "AXK1Model", {"vocab_size": 100}),
+        ("rt_detr_v2", "RTDetrV2ForObjectDetection", {"num_denoising": 0}),  # 0 leaves out the embedding of classes
         ("wavlm", "WavLMModel", {"mask_time_prob": 0.0, "mask_feature_prob": 0.1}),  # has a vector for masked positions
     ],
 )

@@ -46,7 +46,7 @@ _LARGE = re.compile(r"hidden|embed|channels$|vocab|d_model|inter")
 _SMALL = 64
 _MOST_INDICES = 200
 _INDICES = re.compile(r"ind(ic|ex)es$|_ids$|_layers$|_idx$")
-_FAR = 7  # values of a number
+_FAR = 8  # values of a number
 _LARGEST_WIDTH = 8192
 _MOST_KEPT = 80
 _NOTHING = Told()
@@ -846,7 +846,7 @@ def _far(value: Value) -> list[Value]:
     """Return other values of a flag or a number, near ones and far ones."""
     if isinstance(value, bool):
         return [not value]
-    return [value + 1, 1, 64 * value, max(0, value - 1), 3 * value + 2, 4096 * value, 2] if is_whole(value) and value >= 0 else []
+    return [value + 1, 0, 64 * value, 1, max(0, value - 1), 3 * value + 2, 4096 * value, 2] if is_whole(value) and value >= 0 else []
 
 
 def _rates(value: float) -> list[Value]:
