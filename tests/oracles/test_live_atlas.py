@@ -21,7 +21,7 @@ from nesting import nested
 import paramsym as ps
 from paramsym.atlas.files import record_of, recorded_types
 from paramsym.atlas.predicting import predicted, rows_of
-from paramsym.atlas.reading import flattened
+from paramsym.atlas.reading import flattened, values_of
 from paramsym.atlas.record import packed, parsed
 from paramsym.atlas.timm import WRAPPERS
 from paramsym.errors import ConfigError
@@ -190,6 +190,19 @@ def test_classes_are_derived_again(tmp_path: Path) -> None:
     assert derived["certificate"]["within"] == "OpenAIGPTModel"
     assert derived["keys"]["n_positions"]["words"] == [512]
     assert derived["keys"]["vocab_size"]["whole"][1] > 1000
+
+
+def test_depths_of_stages_are_derived(tmp_path: Path) -> None:
+    """The last block of each stage of SwiftFormer is of another kind, so that the blocks of one kind are less than the depth."""
+    command = ["swiftformer:SwiftFormerModel", "--seconds", "60", "--into", str(tmp_path)]
+    printed_by(f"from atlas_builder.__main__ import main; main({command!r})")
+    entry = parsed((tmp_path / "swiftformer.json.gz").read_bytes())["classes"]["SwiftFormerModel"]
+    assert entry["certificate"]["fixed"] == ["downsamples"]
+    sizes = {"depths": [4, 4, 12, 6], "embed_dims": [64, 128, 320, 512]}
+    names = {name for name, _ in reference("swiftformer", "SwiftFormerModel", sizes).named_parameters()}
+    values = values_of({"model_type": "swiftformer", **sizes}, {"aliases": {}, "inside": (), "classes": {"": entry}}, entry)[0]
+    found = predicted(list(rows_of(entry["rows"], entry["expressions"])), values)
+    assert {name for name, (kind, _) in found.items() if kind == "parameter"} == names
 
 
 def bounded(entry: Any, key: str, value: int) -> dict[str, Any]:
