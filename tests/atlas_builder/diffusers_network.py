@@ -9,7 +9,6 @@ import ast
 import contextlib
 import inspect
 import random
-import signal
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
@@ -20,6 +19,7 @@ from atlas_builder.diffusers_starts import INERT, WORDS
 from atlas_builder.exploring import _DEPTH, Explorer, Point
 from atlas_builder.fitting import is_whole
 from atlas_builder.hints import hints_of, kinds_of
+from atlas_builder.limiting import limited
 from atlas_builder.recording import Entry
 from atlas_builder.reference import Reference, RefusedError, Seen
 from atlas_builder.storing import stored
@@ -37,17 +37,6 @@ _SECONDS = 8.0
 _DEEPEST = 5
 _TRIES, _PROOFS, _SHARE = 8, 2, 0.3
 _SCALARS = (bool, int, float, str, type(None))
-
-
-class _TooLongError(Exception):
-    """A build that takes too much processor time."""
-
-
-def _end(*_: object) -> None:
-    raise _TooLongError
-
-
-signal.signal(signal.SIGVTALRM, _end)
 
 
 def class_of(name: str) -> type:
@@ -91,17 +80,14 @@ def made(network: type, config: Mapping[str, Any]) -> dict[str, tuple[str, Any]]
     Raises:
         RefusedError: diffusers does not build it.
     """
-    signal.setitimer(signal.ITIMER_VIRTUAL, _SECONDS)
     try:
-        with torch.device("meta"):
+        with limited(_SECONDS), torch.device("meta"):
             return stored(network(**config))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - somebody else's code may raise anything
         message = f"{type(error).__name__}: {str(error)[:160]}"
         raise RefusedError(message) from None
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
 def read_by(network: type) -> frozenset[str]:
