@@ -124,7 +124,6 @@ _HGNET = (
     *("stage_in_channels", "stage_mid_channels", "stage_out_channels", "stage_numb_of_layers", "stage_kernel_size"),
     *("stage_num_blocks", "stage_downsample", "stage_light_block", "stage_downsample_strides"),
 )
-_OUT = ("out_features", "out_indices")
 _SWIN = ("depths", "num_heads", "window_size", "mlp_ratio", "use_absolute_embeddings")
 _RT_DETR = Told(
     fixed=(
@@ -134,20 +133,6 @@ _RT_DETR = Told(
     inert=(".positional_encoding_temperature", ".disable_custom_kernels"),
 )
 _RESNET = Told(fixed=(".backbone_config.hidden_sizes", ".backbone_config.embedding_size", ".backbone_config.layer_type"))
-_GROUNDING_DINO = Told(
-    fixed=(
-        *(f".backbone_config.{key}" for key in _SWIN),
-        ".two_stage",
-        ".two_stage_bbox_embed_share",
-        ".decoder_bbox_embed_share",
-        ".embedding_init_target",
-        ".num_feature_levels",
-        ".position_embedding_type",
-        ".decoder_layers",  # the heads of all layers are tied to that of the first
-        ".query_dim",
-    ),
-    inert=(".positional_embedding_temperature", ".max_text_len"),
-)
 _SAM_MEMORY = Told(
     fixed=(
         *(".mask_downsampler_kernel_size", ".mask_downsampler_stride", ".mask_downsampler_total_stride"),
@@ -371,7 +356,7 @@ TOLD: Mapping[str, Told] = {
         ("mask2former", "oneformer"),
         Told(
             tests=(["equal", ".feature_size", ".hidden_dim"], ["equal", ".conv_dim", ".hidden_dim"]),
-            fixed=(*(f".backbone_config.{key}" for key in (*_SWIN, *_OUT)), ".feature_strides", ".strides", ".common_stride"),
+            fixed=(*(f".backbone_config.{key}" for key in _SWIN), ".feature_strides", ".strides", ".common_stride"),
         ),
     ),
     "rt_detr": _RT_DETR.plus(_RESNET),
@@ -390,8 +375,23 @@ TOLD: Mapping[str, Told] = {
             )
         )
     ),
-    "grounding-dino": _GROUNDING_DINO,
-    "mm-grounding-dino": _GROUNDING_DINO.plus(Told(fixed=tuple(f".backbone_config.{key}" for key in _OUT))),
+    **dict.fromkeys(
+        ("grounding-dino", "mm-grounding-dino"),
+        Told(
+            fixed=(
+                *(f".backbone_config.{key}" for key in _SWIN),
+                ".two_stage",
+                ".two_stage_bbox_embed_share",
+                ".decoder_bbox_embed_share",
+                ".embedding_init_target",
+                ".num_feature_levels",
+                ".position_embedding_type",
+                ".decoder_layers",  # the heads of all layers are tied to that of the first
+                ".query_dim",
+            ),
+            inert=(".positional_embedding_temperature", ".max_text_len"),
+        ),
+    ),
     "gemma3n_text": Told(
         derived=(".intermediate_size", ".layer_types"),
         inert=(".activation_sparsity_pattern",),
@@ -423,7 +423,7 @@ TOLD: Mapping[str, Told] = {
     "swiftformer": Told(fixed=(".downsamples",)),
     "switch_transformers": _switch(".num_sparse_encoder_layers", ".num_layers")
     .plus(_switch(".num_sparse_decoder_layers", ["or", ".num_decoder_layers", ".num_layers"]))
-    .plus(Told(fixed=(".num_experts",))),  # likewise
+    .plus(Told(fixed=(".num_experts",))),  # numbers inside names
     "squeezebert": Told(together=((".hidden_size", ".embedding_size"),)),
     "vits": _VOCODER,
     **dict.fromkeys(("vibevoice_acoustic_tokenizer", "vibevoice_acoustic_tokenizer_decoder"), Told(fixed=(".downsampling_ratios",))),
