@@ -199,10 +199,10 @@ def test_depths_of_stages_are_derived(tmp_path: Path) -> None:
     entry = parsed((tmp_path / "swiftformer.json.gz").read_bytes())["classes"]["SwiftFormerModel"]
     assert entry["certificate"]["fixed"] == ["downsamples"]
     sizes = {"depths": [4, 4, 12, 6], "embed_dims": [64, 128, 320, 512]}
-    names = {name for name, _ in reference("swiftformer", "SwiftFormerModel", sizes).named_parameters()}
     values = values_of({"model_type": "swiftformer", **sizes}, {"aliases": {}, "inside": (), "classes": {"": entry}}, entry)[0]
     found = predicted(list(rows_of(entry["rows"], entry["expressions"])), values)
-    assert {name for name, (kind, _) in found.items() if kind == "parameter"} == names
+    shapes = {name: shape for name, (kind, shape) in found.items() if kind == "parameter"}
+    assert shapes == stored(reference("swiftformer", "SwiftFormerModel", sizes))
 
 
 def bounded(entry: Any, key: str, value: int) -> dict[str, Any]:
