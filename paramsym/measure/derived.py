@@ -45,7 +45,8 @@ class Closing:
 
     def __call__(self, types: Iterable[ArrayType]) -> Shape:
         """Return the shape of one result, or the shapes of several."""
-        return together(*(tuple(None if self.open(size) else size for size in type_.sizes) for type_ in types))
+        shapes = [tuple(None if self.open(size) else size for size in type_.sizes) for type_ in types]
+        return together(*shapes) if shapes else ()
 
     def open(self, size: Count) -> bool:
         """Return whether a size depends on an open one: of the input, or of a part that states None."""

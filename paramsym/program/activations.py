@@ -47,8 +47,12 @@ def _of_numpy(name: str) -> Callable[[Any, Any], Any]:
     return lambda xp, x: getattr(xp, name)(x)
 
 
+_OF_NUMPY = (
+    *("abs", "arccos", "arcsin", "arctan", "ceil", "cos", "cosh", "exp", "expm1", "floor", "log", "log1p", "log2", "round"),
+    *("sign", "sin", "sinh", "sqrt", "square", "tan", "tanh", "trunc"),
+)
 _NAMED: Mapping[str, Callable[..., Any]] = {
-    **{name: _of_numpy(name) for name in ("abs", "cos", "exp", "expm1", "log", "sign", "sin", "sqrt", "square", "tanh")},
+    **{name: _of_numpy(name) for name in _OF_NUMPY},
     "celu": lambda xp, x, alpha=1.0: xp.maximum(x, 0) + xp.minimum(0, alpha * xp.expm1(xp.minimum(x, 0) / alpha)),
     "clip": lambda xp, x, low, high: xp.clip(x, low, high),
     "elu": _elu,
@@ -87,7 +91,7 @@ _KEEPS_OUTPUT = frozenset({"exp", "expm1", "reciprocal", "relu", "rsqrt", "sigmo
 """Functions whose derivative torch computes from the output."""
 _IN_PLACE_OUTPUT = frozenset({"celu", "elu", "leaky_relu", "selu"})
 """Functions whose derivative torch computes from the output if they work in place, and otherwise from the input."""
-_KEEPS_NOTHING = frozenset({"nonzero", "sign"})
+_KEEPS_NOTHING = frozenset({"ceil", "floor", "nonzero", "round", "sign", "trunc"})
 _PYTHON: Mapping[str, int] = {"gelu_new": 3, "quick_gelu": 1, "softsign": 1, "tanhshrink": 1}
 """Functions that transformers or torch write in Python, and the number of arrays that they keep in addition to the input."""
 

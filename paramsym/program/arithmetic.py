@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from sympy import Expr
 
@@ -11,9 +11,31 @@ from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Axis, shown
 from paramsym.errors import ShapeError
 from paramsym.program.graph import Kept, Operation, Work, other_factors
-from paramsym.program.types import ArrayType, flat
+from paramsym.program.types import ArrayType, Kind, flat
 
-Name: TypeAlias = Literal["add", "subtract", "multiply", "divide", "maximum", "power"]
+Name: TypeAlias = Literal[
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "floor_divide",
+    "remainder",
+    "maximum",
+    "minimum",
+    "power",
+    "arctan2",
+    "equal",
+    "not_equal",
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+]
+_TRUTHS = frozenset(get_args(Name)[-9:])
+_KEEPS_NOTHING = _TRUTHS | {"add", "subtract", "floor_divide"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +46,24 @@ class Combine(Operation):
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         one, other = taken
-        return (one,) if one.sizes == other.sizes else (ArrayType(broadcast(one, other)),)
+        kind = self.kind(one, other)
+        if one.sizes == other.sizes and one.kind == kind:
+            return (one,)
+        return (ArrayType(one.shape if one.sizes == other.sizes else broadcast(one, other), kind),)
+
+    def kind(self, one: ArrayType, other: ArrayType) -> Kind:
+        """Return the kind of the result: a comparison gives Booleans, real numbers with others give real numbers."""
+        if self.name in _TRUTHS:
+            return "truth"
+        if "float" in {one.kind, other.kind} or self.name in {"divide", "arctan2"}:
+            return "float"
+        return "index"
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
         return (Work(self.name, flat(given[0].shape)),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
-        if self.name in {"add", "subtract"}:
+        if self.name in _KEEPS_NOTHING:
             return ()
         return other_factors((needs[0] or (self.name == "divide" and any(needs)), needs[1]))
 
@@ -48,6 +81,11 @@ class WithNumber(Operation):
     name: Name
     number: int | float | Expr
     reflected: bool = False
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        (x,) = taken
+        whole = x.kind != "float" and (isinstance(self.number, float) or self.name == "divide")
+        return (ArrayType(x.shape, "float") if whole else x,)
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
         return (Work(self.name, flat(given[0].shape)),)

@@ -13,12 +13,12 @@ from paramsym.program.mistakes import check_word
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType
 
-Comparison: TypeAlias = Literal["equal", "less", "greater", "greater_equal"]
+Comparison: TypeAlias = Literal["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
 
 
 @dataclass(frozen=True, slots=True)
 class Compare(Operation):
-    """Whether every entry is equal to, less than, greater than, or not less than a number."""
+    """Whether every entry is equal to a number, or less or greater than it."""
 
     unit = "compare"
 
@@ -59,7 +59,7 @@ class Where(Operation):
 
 
 def compare(x: Value, name: Comparison, number: float | Expr) -> Value:
-    """Return whether every entry is "equal", "less", "greater" or "greater_equal", compared with a number."""
+    """Return for every entry whether a comparison with a number, such as "less", is true."""
     check_word(name, get_args(Comparison), "comparison")
     return record(Compare(name, number), x)
 

@@ -9,9 +9,9 @@ from typing import Any, Literal, TypeAlias, get_args
 from paramsym.program.graph import Kept, Operation, Work
 from paramsym.program.mistakes import check_word
 from paramsym.program.tracing import Value, record
-from paramsym.program.types import ArrayType, flat
+from paramsym.program.types import ArrayType, Kind, flat
 
-Reduction: TypeAlias = Literal["sum", "mean", "max", "prod"]
+Reduction: TypeAlias = Literal["sum", "mean", "max", "min", "prod", "any", "all"]
 Statistic: TypeAlias = Literal["layer", "rms", "deviation", "given", "length"]
 _STATISTICS = get_args(Statistic)
 
@@ -27,13 +27,19 @@ class Reduce(Operation):
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         (x,) = taken
         gone = {x.axis(axis) for axis in self.over}
-        return (ArrayType(tuple(1 if n in gone else axis for n, axis in enumerate(x.shape) if self.keep or n not in gone)),)
+        return (ArrayType(tuple(1 if n in gone else axis for n, axis in enumerate(x.shape) if self.keep or n not in gone), self.kind(x)),)
+
+    def kind(self, x: ArrayType) -> Kind:
+        """Return the kind of the result: a mean is a real number, a sum of Booleans their number."""
+        if self.name in {"any", "all"}:
+            return "truth"
+        return "float" if self.name == "mean" else "index" if x.kind == "truth" else x.kind
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
         return (Work(self.name, flat(taken[0].shape)),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all needs
-        if self.name == "max":
+        if self.name in {"max", "min"}:
             return (Kept("own", factors=given[0].sizes, kind="index"),)
         return (Kept("taken"), Kept("given")) if self.name == "prod" else ()
 

@@ -49,7 +49,7 @@ def stated_inputs(layer: Layer) -> Mapping[str, Any]:
 
 def names_of(layer: Layer) -> tuple[str, ...]:
     """Return the names of the inputs in order: those that a model states, then others of its forward pass."""
-    return tuple(dict.fromkeys((*stated(layer), *_of(layer)[0])))
+    return tuple(dict.fromkeys((*stated(layer), *getattr(layer.computed_as, "input_names", ()), *_of(layer)[0])))
 
 
 def least(layer: Layer) -> int:

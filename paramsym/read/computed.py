@@ -1,0 +1,124 @@
+"""A model that was read from a live module: its tensors as a layer, and its computation, recorded for the inputs that are asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from paramsym.algebra.size import Dim, Shape
+from paramsym.core.around import Around
+from paramsym.core.layer import Layer
+from paramsym.errors import NotYetError, ParamsymError
+from paramsym.program import Value
+from paramsym.read.operators import Operators
+from paramsym.read.playing import Player
+from paramsym.read.recording import Recording
+from paramsym.read.sizes import laws, points
+
+
+class Source:
+    """A live module, which is recorded when somebody asks what it computes."""
+
+    operators: Operators
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the inputs in order."""
+        raise NotImplementedError
+
+    def shapes(self) -> Mapping[str, Shape]:
+        """Return the shapes of the example inputs by name; empty without examples."""
+        raise NotImplementedError
+
+    def recording(self, shapes: Sequence[tuple[int, ...]]) -> Recording:
+        """Record one pass for inputs of these shapes."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class _Computed(Around):
+    """A layer with the tensors of ``layer`` and the computation of a live module."""
+
+    layer: Layer
+    source: Source
+
+    @property
+    def computed_as(self) -> Layer:
+        """The layer itself states its forward pass."""
+        return self
+
+    @property
+    def computes(self) -> bool:
+        """A live module computes."""
+        return True
+
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """The shapes of the example inputs by name."""
+        return self.source.shapes()
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """The names of the inputs in order."""
+        return self.source.names()
+
+    def forward(self, own: Any, *given: Value) -> Any:  # noqa: ARG002 - the tensors are found by their names
+        """Play the recording for inputs of these shapes."""
+        recording, sizes = recorded(self.source, [value.sizes for value in given])
+        return Player(recording, self.layer, self.source.operators, self._part, sizes).play(given)
+
+    def _part(self, path: str, kind: str) -> Layer | None:
+        try:
+            return named_class(kind)(self.layer.part(path))
+        except ParamsymError:
+            return named_class(kind)(_Nothing())
+
+
+@dataclass(frozen=True)
+class _Nothing(Layer):
+    """A module without tensors."""
+
+
+@dataclass(frozen=True)
+class _Module(Around):
+    """A module inside a model that was read; its program is known for the inputs that it had there."""
+
+    layer: Layer
+
+    @property
+    def computed_as(self) -> Layer:
+        """The module itself: its program is known."""
+        return self
+
+    @property
+    def computes(self) -> bool:
+        """A module inside a recording computes."""
+        return True
+
+    def forward(self, own: Any, *given: Value) -> Any:  # noqa: ARG002 - known programs only
+        """Refuse inputs other than those that the module had inside the model."""
+        raise NotYetError(f"{type(self).__name__} is known only for the inputs that it has inside its model; read the module by itself.")
+
+
+@lru_cache(maxsize=1 << 10)
+def named_class(kind: str) -> type[Any]:
+    """Return the class of layers that are shown under the name of a module's class."""
+    return dataclass(frozen=True)(
+        type(kind, (_Module,), {"__doc__": f"A module of the class {kind}.", "__annotations__": {"layer": Layer}})
+    )
+
+
+@lru_cache(maxsize=1 << 10)
+def model_class(kind: str) -> type[Any]:
+    """Return the class of read models that are shown under the name of a module's class."""
+    annotations = {"layer": Layer, "source": Source}
+    return dataclass(frozen=True)(type(kind, (_Computed,), {"__doc__": f"A model of the class {kind}.", "__annotations__": annotations}))
+
+
+def recorded(source: Source, shapes: Sequence[tuple[Dim, ...]]) -> tuple[Recording, Any]:
+    """Return a recording for inputs of these shapes, and the laws of the sizes in it if the shapes have letters."""
+    if all(isinstance(size, int) for shape in shapes for size in shape):
+        return source.recording([tuple(map(int, shape)) for shape in shapes]), None
+    found = points(source.recording, shapes)
+    return found.merged, laws(found)

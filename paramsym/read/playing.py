@@ -1,0 +1,192 @@
+"""A recording played as a forward pass: every operator on traced arrays, every call of a module as a part applied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from paramsym.algebra.convolution import differ
+from paramsym.algebra.size import shown
+from paramsym.core.layer import Layer
+from paramsym.errors import NotYetError, ParamsymError
+from paramsym.program import Value, still
+from paramsym.program.axes import Known
+from paramsym.program.graph import Call
+from paramsym.program.lookups import Stored
+from paramsym.program.tracing import record, record_all, traced
+from paramsym.program.types import ArrayType
+from paramsym.read.operators import Operators
+from paramsym.read.recording import Array, Called, Done, Recording, Ref, refs
+from paramsym.read.sizes import Laws
+from paramsym.read.values import fixed
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """The operators of one call as a range, and the arrays from inside that are used after it."""
+
+    begin: int
+    end: int
+    outputs: tuple[int, ...]
+    stored: tuple[int, ...]
+
+
+class Player:
+    """Plays one recording. ``layer_at`` gives the layer of a part by its path and the name of its class."""
+
+    def __init__(
+        self,
+        recording: Recording,
+        layer: Layer,
+        operators: Operators,
+        layer_at: Callable[[str, str], Layer | None],
+        laws: Laws | None = None,
+    ) -> None:
+        self.laws = laws
+        self.recording, self.operators, self.layer_at = recording, operators, layer_at
+        self.tensors = {entry.name: entry.tensor for entry in layer.entries()}
+        self.trained = {alias: self.tensors[first].trainable for alias, first in layer.tied.items() if first in self.tensors}
+        self.spans: dict[int, _Span] = {}
+        self._measure()
+
+    def play(self, inputs: Sequence[Value]) -> Any:
+        """Return the values that the model returns."""
+        env: dict[int, Value] = {}
+        for array, value in zip(self.recording.inputs, inputs, strict=True):
+            self._learn(array, value)
+            env[array.number] = _as_kind(value, array)
+        self._items(self.recording.top, "", env)
+        outputs = tuple(self._value(number, "", env) for number in self.recording.outputs)
+        return outputs if self.recording.several else outputs[0]
+
+    # What is used where --------------------------------------------------------------------------------------------------------
+
+    def _measure(self) -> None:
+        """Find for every call its outputs, and the stored tensors that it uses."""
+        last: dict[int, int] = {}
+        made: dict[int, int] = {}
+        steps = list(self.recording.top.steps())
+        for place, step in enumerate(steps):
+            for number in refs(step.arguments):
+                last[number] = place
+            for array in step.results:
+                made[array.number] = place
+        for number in self.recording.outputs:
+            last[number] = len(steps)
+        self.used = last
+
+        def measure(called: Called, begin: int) -> int:
+            end = begin
+            for item in called.items:
+                end = end + 1 if isinstance(item, Done) else measure(item, end)
+            inside = [array.number for step in steps[begin:end] for array in step.results]
+            outputs = tuple(number for number in inside if last.get(number, -1) >= end)
+            stored = dict.fromkeys(n for step in steps[begin:end] for n in refs(step.arguments) if n in self.recording.stored)
+            self.spans[id(called)] = _Span(begin, end, outputs, tuple(stored))
+            return end
+
+        measure(self.recording.top, 0)
+
+    # Playing --------------------------------------------------------------------------------------------------------------------
+
+    def _items(self, called: Called, path: str, env: dict[int, Value]) -> None:
+        for item in called.items:
+            if isinstance(item, Done):
+                self._step(item, path, env)
+            else:
+                self._call(item, path, env)
+
+    def _call(self, called: Called, path: str, env: dict[int, Value]) -> None:
+        span = self.spans[id(called)]
+        prefix = f"{path}." if path else ""
+        if not span.outputs or span.begin == span.end:
+            return
+        if not called.path.startswith(prefix):  # a module of another part: its operators become the caller's
+            self._items(called, path, env)
+            return
+        for number in span.stored:  # tensors of outer modules are values of the outer program
+            if number not in env and self._name(number, called.path) is None:
+                env[number] = self._value(number, path, env)
+        inner: dict[int, Value] = {}
+
+        def body() -> tuple[Value, ...]:
+            inner.update(env)
+            self._items(called, called.path, inner)
+            return tuple(self._value(number, called.path, inner) for number in span.outputs)
+
+        layer = self.layer_at(called.path, called.kind)
+        program, captured = traced(layer, body, ())
+        program = replace(program, several=len(span.outputs) > 1)
+        if layer is not None:
+            layer.__dict__["_programs"] = {(program.input_types, 0): program}  # for questions about parts
+        results = record_all(Call(called.path.removeprefix(prefix), program), *captured)
+        env.update(zip(span.outputs, results, strict=True))
+
+    def _step(self, step: Done, path: str, env: dict[int, Value]) -> None:
+        if step.name in _WITHOUT_WORK and not any(array.number in self.used for array in step.results):
+            return
+        where = f" in {path or 'the forward pass'}" + (f" ({step.line})" if step.line else "")
+        try:
+            stated = step.arguments if self.laws is None else self.laws.value(step.arguments)
+            shapes = [self._shape(array) for array in step.results]
+            arguments = {name: self._argument(one, path, env) for name, one in stated.items()}
+            values = self.operators.apply(step.name, arguments, shapes, where)
+        except NotYetError as error:
+            raise NotYetError(str(error) if where in str(error) else f"{str(error).rstrip('.')}{where}.") from None
+        except ParamsymError as error:
+            raise NotYetError(f"the operator {step.name}{where} cannot be read yet: {error}") from error
+        for array, shape, value in zip(step.results, shapes, values, strict=False):
+            self._learn(array, value)
+            if len(value.sizes) != len(shape) or any(map(differ, value.sizes, shape)):
+                message = f"the operator {step.name}{where} gave {shown(shape)}, and was read as {shown(value.sizes)}"
+                raise NotYetError(f"{message}; this form of it is not known.")
+            env[array.number] = value if step.graded or value.type.kind != "float" else still(value)
+
+    def _shape(self, array: Array) -> tuple[Any, ...]:
+        return array.shape if self.laws is None else self.laws.value(array.shape)
+
+    def _learn(self, array: Array, value: Value) -> None:
+        """Tell the laws what a value's axes are in letters."""
+        if self.laws is not None:
+            for at, size in zip(array.shape, value.sizes, strict=False):
+                self.laws.learn(at, size)
+
+    def _argument(self, one: Any, path: str, env: dict[int, Value]) -> Any:
+        if isinstance(one, Ref):
+            return self._value(one.number, path, env)
+        if isinstance(one, Mapping):
+            return {name: self._argument(each, path, env) for name, each in one.items()}
+        return tuple(self._argument(each, path, env) for each in one) if isinstance(one, tuple) else one
+
+    def _value(self, number: int, path: str, env: dict[int, Value]) -> Value:
+        if number not in env:
+            constant = self.recording.constants.get(number)
+            if constant is not None:
+                env[number] = fixed(self._shape(constant), constant.kind, constant.data)
+            elif number in self.recording.stored:
+                env[number] = self._stored(number, path)
+            else:
+                raise NotYetError("a result of an operator that is not read is used; the computation cannot be counted.")
+        return env[number]
+
+    def _stored(self, number: int, path: str) -> Value:
+        name = self._name(number, path) or self.recording.stored[number][0]
+        tensor = self.tensors[name]
+        prefix = f"{path}." if path else ""
+        if name in self.trained:
+            tensor = replace(tensor, trainable=self.trained[name])
+        return record(Stored(replace(tensor, name=name.removeprefix(prefix))))
+
+    def _name(self, number: int, path: str) -> str | None:
+        """Return the name of a tensor below a path; None if it is a tensor of an outer module."""
+        prefix = f"{path}." if path else ""
+        return next((name for name in self.recording.stored[number] if name.startswith(prefix) and name in self.tensors), None)
+
+
+_WITHOUT_WORK = frozenset({"detach", "alias", "view", "_to_copy", "clone", "put back", "expand", "slice", "select", "t", "transpose"})
+"""Operators that are left out if nothing uses their results; torch itself detaches what it saves."""
+
+
+def _as_kind(value: Value, array: Array) -> Value:
+    return value if value.type.kind == array.kind else record(Known(ArrayType(value.shape, array.kind)), value)

@@ -1,0 +1,84 @@
+"""One recorded pass of a model: operators in order, inside the modules that called them, with the shapes of all arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from paramsym.algebra.size import Count
+from paramsym.program.types import Kind
+
+
+class Ref(NamedTuple):
+    """A recorded array, by its number."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array of a recording: its number, its sizes and the kind of its entries; ``data`` are the entries if they are known."""
+
+    number: int
+    shape: tuple[Count, ...]
+    kind: Kind
+    data: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """One operator that ran. Arguments are by name: numbers, words, ``Ref`` for arrays, and tuples of these.
+
+    ``graded`` is False if the operator ran while gradients were off. ``line`` is the line of the model's source that called it.
+    """
+
+    name: str
+    arguments: Mapping[str, Any]
+    results: tuple[Array, ...]
+    line: str = ""
+    graded: bool = True
+
+
+@dataclass(slots=True)
+class Called:
+    """One call of a module: its path in the model, the name of its class, and what it did."""
+
+    path: str
+    kind: str
+    items: list[Done | Called] = field(default_factory=list)
+
+    def steps(self) -> Iterator[Done]:
+        """Yield the operators in order, those of inner calls as well."""
+        for item in self.items:
+            if isinstance(item, Done):
+                yield item
+            else:
+                yield from item.steps()
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A whole pass. ``stored`` are the names of the model's tensors, all names of a shared tensor, by the number of their array.
+
+    ``constants`` are arrays that depend on neither tensors nor inputs. ``outputs`` are the numbers of the arrays that the model returned.
+    """
+
+    inputs: tuple[Array, ...]
+    stored: Mapping[int, tuple[str, ...]]
+    constants: Mapping[int, Array]
+    top: Called
+    outputs: tuple[int, ...]
+    several: bool
+
+
+def refs(arguments: Any) -> Iterator[int]:
+    """Yield the numbers of the arrays in the arguments of an operator."""
+    if isinstance(arguments, Ref):
+        yield arguments.number
+    elif isinstance(arguments, Mapping):
+        for one in arguments.values():
+            yield from refs(one)
+    elif isinstance(arguments, tuple):
+        for one in arguments:
+            yield from refs(one)

@@ -1,0 +1,307 @@
+"""Torch's products: matrices, Einstein sums, attention; and its reductions and norms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from paramsym.algebra.size import Count, canonical, per
+from paramsym.errors import NotYetError
+from paramsym.program import Mask, Value, apply, attend, best, constant, contract, copies, cumulate, normalise, rearrange, reduce, softmax
+from paramsym.program.conditions import Compare
+from paramsym.program.conversions import cast
+from paramsym.program.tracing import record
+from paramsym.read.operators import reshaped
+from paramsym.read.torch_entries import TORCH, combined
+
+Given = Sequence[tuple[Count, ...]]
+
+
+@TORCH("linear")
+def _linear(input: Value, weight: Value, bias: Value | None = None) -> Value:  # noqa: A002 - torch's name
+    y = contract("... i, o i -> ... o", input, weight) if weight.rank == 2 else contract("... i, i -> ...", input, weight)
+    return y if bias is None else y + bias
+
+
+@TORCH("matmul", "mm", "bmm", "mv", "dot", "linalg_matmul")
+def _matmul(
+    self: Value, other: Value | None = None, mat2: Value | None = None, vec: Value | None = None, tensor: Value | None = None
+) -> Value:
+    right = next(one for one in (other, mat2, vec, tensor) if one is not None)
+    if right.rank == 1:
+        return contract("... i, i -> ...", self, right)
+    if self.rank == 1:
+        return contract("i, ... i j -> ... j", self, right)
+    return contract("... i k, ... k j -> ... i j", self, right)
+
+
+@TORCH("addmm", "addmv", "baddbmm", "addbmm")
+def _addmm(
+    self: Value,
+    mat1: Value | None = None,
+    mat2: Value | None = None,
+    mat: Value | None = None,
+    vec: Value | None = None,
+    batch1: Value | None = None,
+    batch2: Value | None = None,
+    beta: Any = 1,
+    alpha: Any = 1,
+) -> Value:
+    left, right = next((a, b) for a, b in ((mat1, mat2), (mat, vec), (batch1, batch2)) if a is not None and b is not None)
+    y = _matmul(left, right)
+    y = y if alpha == 1 else y * alpha
+    return y if beta == 0 else y + (self if beta == 1 else self * beta)
+
+
+@TORCH("einsum")
+def _einsum(equation: str, tensors: Sequence[Value], path: Any = None) -> Value:
+    terms, _, result = equation.replace(" ", "").partition("->")
+    listed = terms.split(",")
+    if "->" not in equation:
+        letters = sorted(letter for letter in set(terms) - set(",.") if terms.count(letter) == 1)
+        result = ("..." if "..." in terms else "") + "".join(letters)
+    if any(len(set(term.replace(".", ""))) != len(term.replace(".", "")) for term in listed):
+        raise NotYetError(f"the Einstein sum {equation!r} with a letter twice in one term is not known.")
+    values = list(tensors)
+    if len(values) == 1:
+        return _summed(values[0], listed[0], result)
+    while len(values) > 1:
+        after = result if len(values) == 2 else _kept(listed[0], listed[1], "".join(listed[2:]) + result)
+        values[:2] = [contract(f"{_words(listed[0])}, {_words(listed[1])} -> {_words(after)}", values[0], values[1])]
+        listed[:2] = [after]
+    return values[0]
+
+
+def _words(term: str) -> str:
+    return " ".join(["...", *term.replace("...", "")] if term.startswith("...") else [*term.replace("...", "")] + ["..."] * ("..." in term))
+
+
+def _kept(one: str, other: str, later: str) -> str:
+    """Return the letters of a product of two terms that a later term or the result needs."""
+    return "".join(letter for letter in dict.fromkeys((one + other).replace(".", "")) if letter in later)
+
+
+def _summed(x: Value, term: str, result: str) -> Value:
+    gone = [n for n, letter in enumerate(term) if letter not in result]
+    y = reduce("sum", x, *gone) if gone else x
+    left = [letter for letter in term if letter in result]
+    return rearrange(y, f"{' '.join(left)} -> {' '.join(result)}")
+
+
+@TORCH("scaled_dot_product_attention")
+def _attention(
+    query: Value,
+    key: Value,
+    value: Value,
+    attn_mask: Value | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Value:
+    lead = query.sizes[:-3] if query.rank > 3 else ()
+    if query.rank != 4:
+        # Torch takes any number of leading axes; the vocabulary takes a batch and heads.
+        flat = [_four(one) for one in (query, key, value)]
+        mask = None if attn_mask is None else _four(attn_mask) if attn_mask.rank > 2 else attn_mask
+        y = _attention(*flat, mask, dropout_p, is_causal, scale, enable_gqa)
+        return reshaped(y, (*query.sizes[:-1], value.sizes[-1]))
+    assert not lead or len(lead) == 1  # noqa: S101 - four axes
+    q, k, v = (rearrange(one, "b a s d -> b s a d") for one in (query, key, value))
+    mask_ = Mask(causal=True) if is_causal else Mask()
+    bias = None
+    if attn_mask is not None:
+        words = " ".join(f"m{n}" for n in range(attn_mask.rank))
+        bias = rearrange(attn_mask, f"{words} -> {'() ' * (4 - attn_mask.rank)}{words}") if attn_mask.rank < 4 else attn_mask
+    y = attend(q, k, v, mask=mask_, scale=scale, bias=bias, dropout=dropout_p)
+    return rearrange(y, "b s (a d) -> b a s d", a=query.sizes[1])
+
+
+def _four(x: Value) -> Value:
+    """Return an array with exactly four axes, the leading ones merged."""
+    if x.rank == 4:
+        return x
+    if x.rank < 4:
+        words = " ".join(f"a{n}" for n in range(x.rank))
+        return rearrange(x, f"{words} -> {'() ' * (4 - x.rank)}{words}")
+    words = [f"a{n}" for n in range(x.rank)]
+    return rearrange(x, f"{' '.join(words)} -> ({' '.join(words[:-3])}) {' '.join(words[-3:])}")
+
+
+# Reductions ----------------------------------------------------------------------------------------------------------------------
+
+
+def _axes(x: Value, dim: Any) -> tuple[int, ...]:
+    if dim is None or (isinstance(dim, tuple) and not dim):
+        return tuple(range(x.rank))
+    return tuple(x.type.axis(one) for one in (dim if isinstance(dim, tuple) else (dim,)))
+
+
+def _reduction(theirs: Sequence[str], ours: Any) -> None:
+    @TORCH(*theirs)
+    def reduction(self: Value, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Value:
+        x = cast(self, "float") if dtype == "float" else self
+        if x.rank == 0:
+            return x
+        return reduce(ours, x, *_axes(x, dim), keep=keepdim)
+
+
+_reduction(("sum",), "sum")
+_reduction(("mean",), "mean")
+_reduction(("amax",), "max")
+_reduction(("amin",), "min")
+_reduction(("prod",), "prod")
+_reduction(("any",), "any")
+_reduction(("all",), "all")
+
+
+@TORCH("max", "min")
+def _max(self: Value, dim: Any = None, keepdim: bool = False, other: Value | None = None) -> Any:
+    if other is not None:
+        return combined("maximum", self, other)
+    return reduce("max", self, *_axes(self, dim), keep=keepdim)
+
+
+@TORCH("argmax", "argmin")
+def _argmax(self: Value, dim: int | None = None, keepdim: bool = False, *, given: Given) -> Value:
+    x = reshaped(self, (canonical(_product(self.sizes)),)) if dim is None else self
+    axis = x.type.axis(-1 if dim is None else dim)
+    words = [f"a{n}" for n in range(x.rank)]
+    last = " ".join([*words[:axis], *words[axis + 1 :], words[axis]])
+    _, index = best(rearrange(x, f"{' '.join(words)} -> {last}"), 1)
+    return reshaped(index, given[0])
+
+
+def _product(sizes: Sequence[Count]) -> Count:
+    total: Any = 1
+    for size in sizes:
+        total = total * size
+    return total
+
+
+@TORCH("var", "std")
+def _var(self: Value, dim: Any = None, correction: Any = 1, unbiased: Any = None, keepdim: bool = False) -> Value:
+    axes = _axes(self, dim)
+    spread = self - reduce("mean", self, *axes, keep=True)
+    return reduce("mean", spread * spread, *axes, keep=keepdim)
+
+
+@TORCH("var_mean")
+def _var_mean(self: Value, dim: Any = None, correction: Any = 1, keepdim: bool = False) -> Any:
+    return _var(self, dim, correction, keepdim=keepdim), reduce("mean", self, *_axes(self, dim), keep=keepdim)
+
+
+@TORCH("linalg_vector_norm", "norm")
+def _norm(self: Value, ord: Any = 2, p: Any = None, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Value:  # noqa: A002 - torch's name
+    if (ord if p is None else p) not in {2, 2.0, None}:
+        raise NotYetError(f"a norm of order {ord if p is None else p} is not known.")
+    return apply("sqrt", reduce("sum", self * self, *_axes(self, dim), keep=keepdim))
+
+
+@TORCH("_softmax", "softmax")
+def _softmax(self: Value, dim: int, half_to_float: bool = False, dtype: Any = None) -> Value:
+    return softmax(self, self.type.axis(dim))
+
+
+@TORCH("_log_softmax", "log_softmax")
+def _log_softmax(self: Value, dim: int, half_to_float: bool = False, dtype: Any = None) -> Value:
+    return softmax(self, self.type.axis(dim), log=True)
+
+
+@TORCH("cumsum", "cumsum_")
+def _cumsum(self: Value, dim: int, dtype: Any = None) -> Value:
+    return cumulate(self, self.type.axis(dim))
+
+
+@TORCH("topk")
+def _topk(self: Value, k: Any, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:  # noqa: A002 - torch's name
+    if self.type.axis(dim) != self.rank - 1 or not largest:
+        raise NotYetError("the smallest entries, or those along another axis than the last, are not known.")
+    return best(self, k)
+
+
+# Norms ---------------------------------------------------------------------------------------------------------------------------
+
+
+@TORCH("native_layer_norm", "layer_norm")
+def _layer_norm(
+    input: Value, normalized_shape: Sequence[Any], weight: Value | None, bias: Value | None, eps: float, cudnn_enable: bool = True
+) -> Value:  # noqa: A002 - torch's name
+    return normalise(input, "layer", *range(-len(normalized_shape), 0), eps=eps, scale=weight, shift=bias)
+
+
+@TORCH("_fused_rms_norm", "rms_norm")
+def _rms_norm(input: Value, normalized_shape: Sequence[Any], weight: Value | None = None, eps: float | None = None) -> Value:  # noqa: A002 - torch's name
+    return normalise(input, "rms", *range(-len(normalized_shape), 0), eps=eps, scale=weight)
+
+
+@TORCH("native_group_norm")
+def _group_norm(
+    input: Value,  # noqa: A002 - torch's name
+    weight: Value | None,
+    bias: Value | None,
+    N: Any,
+    C: Any,
+    HxW: Any,
+    group: int,
+    eps: float,
+) -> Value:
+    apart = rearrange(input, "b (g c) ... -> b g c ...", g=group)
+    ends = " ()" * (input.rank - 2)
+    scale, shift = (None if one is None else rearrange(one, f"(g c) -> g c{ends}", g=group) for one in (weight, bias))
+    y = normalise(apart, "layer", *range(2, apart.rank), eps=eps, scale=scale, shift=shift)
+    return rearrange(y, "b g c ... -> b (g c) ...")
+
+
+@TORCH(
+    "native_batch_norm",
+    "_native_batch_norm_legit",
+    "_native_batch_norm_legit_no_training",
+    "_native_batch_norm_legit_functional",
+    "batch_norm",
+    "cudnn_batch_norm",
+)
+def _batch_norm(
+    input: Value,  # noqa: A002 - torch's name
+    weight: Value | None,
+    bias: Value | None,
+    running_mean: Value | None = None,
+    running_var: Value | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+    cudnn_enabled: bool = True,
+) -> Value:
+    ends = " ()" * (input.rank - 2)
+    scale, shift, mean, variance = (
+        None if one is None else rearrange(one, f"c -> c{ends}") for one in (weight, bias, running_mean, running_var)
+    )
+    if training or mean is None or variance is None:
+        over = [axis for axis in range(input.rank) if axis != 1]
+        return normalise(input, "layer", *over, eps=eps, scale=scale, shift=shift)
+    return normalise(input, "given", eps=eps, scale=scale, shift=shift, given=(mean, variance))
+
+
+@TORCH("instance_norm")
+def _instance_norm(
+    input: Value,  # noqa: A002 - torch's name
+    weight: Value | None,
+    bias: Value | None,
+    running_mean: Value | None,
+    running_var: Value | None,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool = True,
+) -> Value:
+    ends = " ()" * (input.rank - 2)
+    scale, shift = (None if one is None else rearrange(one, f"c -> c{ends}") for one in (weight, bias))
+    if not use_input_stats and running_mean is not None and running_var is not None:
+        given = tuple(rearrange(one, f"c -> c{ends}") for one in (running_mean, running_var))
+        return normalise(input, "given", eps=eps, scale=scale, shift=shift, given=given)
+    return normalise(input, "layer", *range(2, input.rank), eps=eps, scale=scale, shift=shift)
+
+
+@TORCH("tril", "triu")
+def _tril(self: Value, diagonal: int = 0) -> Value:
+    raise NotYetError("a triangle of an array that depends on the input is not known.")

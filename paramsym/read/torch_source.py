@@ -1,0 +1,118 @@
+"""A live torch module as the source of recordings: the kinds of its inputs are found out, or given by examples."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, product
+from typing import Any
+
+from paramsym.algebra.size import Shape
+from paramsym.errors import ArgumentError, NotYetError, ParamsymError
+from paramsym.optional import needed
+from paramsym.program.types import Kind
+from paramsym.read import torch_products, torch_shapes, torch_windows  # noqa: F401 - they fill the table
+from paramsym.read.computed import Source
+from paramsym.read.recording import Recording
+from paramsym.read.torch_entries import TORCH
+from paramsym.read.torch_recorder import recorded
+
+_MOST_TRIES = 8
+
+
+class TorchSource(Source):
+    """A torch module; ``inputs`` and ``named`` are examples, tensors and other arguments, as its forward pass takes them."""
+
+    operators = TORCH
+
+    def __init__(self, module: Any, inputs: Sequence[Any], named: Mapping[str, Any]) -> None:
+        self.module, self.inputs, self.named = module, tuple(inputs), dict(named)
+        self.torch = needed("torch", "from_module")
+        self.parameters = _parameters(module)
+        self.kinds: tuple[Kind, ...] = ()
+        self.known: dict[Any, Recording] = {}
+
+    def names(self) -> tuple[str, ...]:
+        stated = tuple(self._examples())
+        return stated or self.parameters
+
+    def shapes(self) -> Mapping[str, Shape]:
+        return {name: tuple(tensor.shape) for name, tensor in self._examples().items()}
+
+    def _examples(self) -> dict[str, Any]:
+        """Return the example tensors by the names of their arguments."""
+        names = [*self.parameters, *(f"input {n}" for n in range(len(self.parameters), len(self.inputs)))]
+        listed = {**dict(zip(names, self.inputs, strict=False)), **self.named}
+        return {name: one for name, one in listed.items() if isinstance(one, self.torch.Tensor)}
+
+    def recording(self, shapes: Sequence[tuple[int, ...]]) -> Recording:
+        """Record one pass; without examples, floating-point inputs are tried before indices.
+
+        Raises:
+            ArgumentError: a forward pass that takes no inputs of these shapes.
+            NotYetError: a computation that cannot be read.
+        """
+        key = (tuple(shapes), self.module.training)
+        if key not in self.known:
+            self.known[key] = self._recorded(shapes)
+        return self.known[key]
+
+    def _recorded(self, shapes: Sequence[tuple[int, ...]]) -> Recording:
+        if self.inputs or self.named:
+            return self._like_examples(shapes)
+        errors: list[ParamsymError] = []
+        for kinds in self._kinds(len(shapes)):
+            try:
+                found = recorded(self.module, [self._array(*one) for one in zip(shapes, kinds, strict=True)], {})
+            except NotYetError:
+                raise
+            except ParamsymError as error:
+                errors.append(error)
+                continue
+            self.kinds = kinds
+            return found
+        raise errors[0]
+
+    def _kinds(self, number: int) -> Iterator[tuple[Kind, ...]]:
+        if len(self.kinds) == number:
+            yield self.kinds
+            return
+        choices: tuple[Kind, ...] = ("float", "index")
+        yield from islice(product(choices, repeat=number), _MOST_TRIES)
+
+    def _like_examples(self, shapes: Sequence[tuple[int, ...]]) -> Recording:
+        left = iter(shapes)
+        given = [self._as(one, left) for one in self.inputs]
+        named = {name: self._as(one, left) for name, one in self.named.items()}
+        if next(left, None) is not None:
+            raise ArgumentError(f"the example inputs have {len(self._examples())} arrays; found {len(shapes)} shapes.")
+        return recorded(self.module, given, named)
+
+    def _as(self, one: Any, left: Iterator[tuple[int, ...]]) -> Any:
+        """Return an example with another shape; an example of this shape is used as it is."""
+        if not isinstance(one, self.torch.Tensor):
+            return one
+        shape = next(left, None)
+        if shape is None:
+            raise ArgumentError(f"wanted {len(self._examples())} shapes, one for each example input.")
+        if tuple(one.shape) == tuple(shape):
+            return one
+        if one.dtype == self.torch.bool or one.is_floating_point():
+            return self.torch.ones(shape, dtype=one.dtype, device="meta" if one.is_floating_point() else "cpu")
+        full = one.numel() and bool((one == 1).all())
+        return self.torch.full(shape, 1 if full else 0, dtype=one.dtype)
+
+    def _array(self, shape: tuple[int, ...], kind: Kind) -> Any:
+        if kind == "index":
+            return self.torch.zeros(shape, dtype=self.torch.long)
+        dtype = next((one.dtype for one in self.module.parameters() if one.is_floating_point()), self.torch.float32)
+        return self.torch.empty(shape, dtype=dtype, device="meta")
+
+
+def _parameters(module: Any) -> tuple[str, ...]:
+    """Return the names of the arguments of a module's forward pass that may be given by position."""
+    try:
+        listed = inspect.signature(module.forward).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    return tuple(one.name for one in listed if one.kind in {one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD})

@@ -1,0 +1,55 @@
+"""Arrays that a recorded pass found in place: they depend on neither tensors nor inputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from paramsym.algebra.size import Count, shown
+from paramsym.errors import ArgumentError
+from paramsym.program.graph import Operation
+from paramsym.program.tracing import Value, record
+from paramsym.program.types import ArrayType, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed(Operation):
+    """An array with known sizes; its entries are known if the sizes are numbers and the model had values."""
+
+    type: ArrayType
+    entries: Entries | None = None
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:  # noqa: ARG002 - takes nothing
+        return (self.type,)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - takes nothing
+        if self.entries is None:
+            raise ArgumentError("the entries of an array that the model computes from its sizes are unknown; run it with arrays.")
+        return xp.asarray(self.entries.array)
+
+    def __str__(self) -> str:
+        return f"values {shown(self.type.sizes)}"
+
+
+class Entries:
+    """The entries of an array; two are equal if all entries are."""
+
+    __slots__ = ("_key", "array")
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self._key = (str(array.dtype), array.shape, array.tobytes())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Entries) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        return f"Entries of {self._key[1]}"
+
+
+def fixed(shape: tuple[Count, ...], kind: Kind, entries: Any) -> Value:
+    """Return an array that the model computes from its sizes alone."""
+    return record(Fixed(ArrayType(shape, kind), None if entries is None else Entries(entries)))
