@@ -12,10 +12,11 @@ from paramsym.core.layer import Layer
 from paramsym.errors import NotYetError, ParamsymError
 from paramsym.program import Value, still
 from paramsym.program.axes import Known
-from paramsym.program.graph import Call
+from paramsym.program.graph import Call, Program
 from paramsym.program.lookups import Stored
 from paramsym.program.tracing import record, record_all, traced
 from paramsym.program.types import ArrayType
+from paramsym.read.folding import folded
 from paramsym.read.operators import Operators
 from paramsym.read.recording import Array, Called, Done, Recording, Ref, refs
 from paramsym.read.sizes import Laws
@@ -56,8 +57,13 @@ class Player:
         for array, value in zip(self.recording.inputs, inputs, strict=True):
             self._learn(array, value)
             env[array.number] = _as_kind(value, array)
-        self._items(self.recording.top, "", env)
-        outputs = tuple(self._value(number, "", env) for number in self.recording.outputs)
+
+        def body() -> tuple[Value, ...]:
+            self._items(self.recording.top, "", env)
+            return tuple(self._value(number, "", env) for number in self.recording.outputs)
+
+        program, captured = traced(None, body, ())
+        outputs = _played(folded(program), captured)
         return outputs if self.recording.several else outputs[0]
 
     # What is used where --------------------------------------------------------------------------------------------------------
@@ -117,7 +123,7 @@ class Player:
 
         layer = self.layer_at(called.path, called.kind)
         program, captured = traced(layer, body, ())
-        program = replace(program, several=len(span.outputs) > 1)
+        program = folded(replace(program, several=len(span.outputs) > 1))
         if layer is not None:
             layer.__dict__["_programs"] = {(program.input_types, 0): program}  # for questions about parts
         results = record_all(Call(called.path.removeprefix(prefix), program), *captured)
@@ -186,6 +192,14 @@ class Player:
 
 _WITHOUT_WORK = frozenset({"detach", "alias", "view", "_to_copy", "clone", "put back", "expand", "slice", "select", "t", "transpose"})
 """Operators that are left out if nothing uses their results; torch itself detaches what it saves."""
+
+
+def _played(program: Program, inputs: Sequence[Value]) -> tuple[Value, ...]:
+    """Record the steps of a program in the program that is being traced."""
+    values = dict(zip(program.inputs, inputs, strict=True))
+    for step in program.steps:
+        values.update(zip(step.gives, record_all(step.operation, *(values[number] for number in step.takes)), strict=True))
+    return tuple(values[number] for number in program.outputs)
 
 
 def _as_kind(value: Value, array: Array) -> Value:

@@ -39,6 +39,9 @@ COMPOSITE = frozenset(
         "repeat_interleave",
         "pixel_shuffle",
         "pixel_unshuffle",
+        "adaptive_avg_pool1d",
+        "adaptive_avg_pool2d",
+        "adaptive_avg_pool3d",
     }
 )
 """Functions that torch computes from several operators, recorded as one operator under the name of aten."""
@@ -308,7 +311,7 @@ class _Recorder:
             raise NotYetError(f"{self._where()} changes the shape of an array in place ({name}); this cannot be read.")
         fixed = all(id(one) in self.fixed for one in taken) and not tensor.is_floating_point()
         if value.device.type == "cpu" and tensor.device.type == "cpu" and id(tensor) not in self.blind:
-            with _no_modes(torch):
+            with _no_modes(torch), torch.no_grad():
                 tensor.detach().copy_(value)
         if fixed and id(tensor) not in self.number:
             return tensor
@@ -397,22 +400,29 @@ def _modes(recorder: _Recorder) -> Iterator[None]:
 
 @contextmanager
 def _no_modes(torch: Any) -> Iterator[None]:
-    """Compute without recording, and without the graph of gradients."""
+    """Compute without recording."""
     from torch.utils._python_dispatch import _disable_current_modes
 
-    with _disable_current_modes(), torch._C.DisableTorchFunction(), torch.no_grad():
+    with _disable_current_modes(), torch._C.DisableTorchFunction():
         yield
 
 
 @contextmanager
 def _without_fast_paths(torch: Any) -> Iterator[None]:
-    """Let torch's attention layers compute step by step, as they do in training."""
+    """Let torch's attention layers compute step by step, as they do in training, and its Python functions run by themselves."""
     before = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
+    functional = torch.nn.functional
+    # A function written in Python would be handed over whole, and the functions inside of it would not be seen.
+    checks = {name: getattr(functional, name) for name in ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")}
+    for name in checks:
+        setattr(functional, name, lambda *_: False)
     try:
         yield
     finally:
         torch.backends.mha.set_fastpath_enabled(before)
+        for name, check in checks.items():
+            setattr(functional, name, check)
 
 
 def _overload(torch: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, Sequence[Any], Mapping[str, Any]] | None:
@@ -428,8 +438,13 @@ def _overload(torch: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, A
         if "out" in overload:
             continue
         bound = _bound(func._schema, args, kwargs)
-        if bound is not None and all(_fits(torch, one.type, bound[one.name]) for one in func._schema.arguments if one.name in bound):
-            return func, args, kwargs
+        if bound is None:
+            continue
+        for one in func._schema.arguments:
+            if one.N and isinstance(bound[one.name], int):  # one number for every axis
+                bound[one.name] = [bound[one.name]] * one.N
+        if all(_fits(torch, one.type, bound[one.name]) for one in func._schema.arguments):
+            return func, (), bound
     return None
 
 

@@ -1,0 +1,142 @@
+"""Modules of users' own classes, read and compared with torch: FLOPs, kept bytes, outputs, at several sizes and in letters."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+from sympy import Symbol
+
+import paramsym as ps
+
+torch = pytest.importorskip("torch")
+
+from read.own_models import MODELS, Example  # noqa: E402 - they need torch
+
+CASES = [pytest.param(name, number, id=f"{name} {number}") for name, example in MODELS.items() for number in range(len(example.shapes))]
+
+
+def arrays(example: Example, shapes: tuple[tuple[int, ...], ...]) -> list[Any]:
+    """Return inputs of these shapes: indices for a model with a vocabulary, otherwise numbers."""
+    torch.manual_seed(1)
+    return [torch.randint(0, example.vocabulary, shape) if example.vocabulary else torch.randn(shape) for shape in shapes]
+
+
+def results(output: Any) -> list[Any]:
+    """Return the arrays that a module returned."""
+    if isinstance(output, dict):
+        output = tuple(output.values())
+    return list(output) if isinstance(output, tuple | list) else [output]
+
+
+def built(name: str) -> tuple[Any, Any]:
+    """Return the module, in evaluation mode and with random tensors, and the layer that was read from it."""
+    torch.manual_seed(0)
+    module = MODELS[name].build().eval()
+    for parameter in module.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    return module, ps.from_module(module)
+
+
+def counted(module: Any, given: list[Any]) -> tuple[int, int]:
+    """Return the FLOPs of torch's counter, forward and both ways; attention is computed step by step, because fused kernels count nothing.
+
+    The counter multiplies the weight gradient of a grouped convolution by the number of groups; its rule for that is replaced here.
+    """
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    from torch.utils.flop_counter import FlopCounterMode, conv_flop_count
+
+    def conv_backward(grad: Any, x: Any, w: Any, _bias: Any, _s: Any, _p: Any, _d: Any, transposed: Any, _o: Any, _g: Any, mask: Any, out_shape: Any) -> int:
+        del out_shape
+        return (mask[0] + mask[1]) * conv_flop_count(x, w, grad, transposed=transposed)
+
+    rules = {torch.ops.aten.convolution_backward: conv_backward}
+    counter = FlopCounterMode(display=False, custom_mapping=rules)
+    with sdpa_kernel(SDPBackend.MATH), counter:
+        output = results(module(*given))
+        forward = counter.get_total_flops()
+        sum(one.sum() for one in output).backward()
+    return forward, counter.get_total_flops()
+
+
+def kept(module: Any, given: list[Any]) -> int:
+    """Return the bytes of the storages that autograd holds after a forward pass; parameters, buffers and inputs left out."""
+    known = {one.untyped_storage().data_ptr() for one in (*module.parameters(), *module.buffers(), *given)}
+    storages: dict[int, int] = {}
+
+    def pack(saved: Any) -> Any:
+        storages.setdefault(saved.untyped_storage().data_ptr(), saved.untyped_storage().nbytes())
+        held.append(saved)
+        return saved
+
+    held: list[Any] = []
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda saved: saved):
+        output = module(*given)
+    del output
+    return sum(size for pointer, size in storages.items() if pointer not in known)
+
+
+@pytest.mark.parametrize(("name", "number"), CASES)
+def test_flops(name: str, number: int) -> None:
+    """Forward and both ways, as torch's counter."""
+    module, layer = built(name)
+    shapes = MODELS[name].shapes[number]
+    forward, both = counted(module, arrays(MODELS[name], shapes))
+    assert (ps.flops(layer, *shapes).total, ps.flops(layer, *shapes, way="both").total) == (forward, both)
+
+
+@pytest.mark.parametrize(("name", "number"), CASES)
+def test_run(name: str, number: int) -> None:
+    """The program computes what the module computes with the same tensors."""
+    module, layer = built(name)
+    given = arrays(MODELS[name], MODELS[name].shapes[number])
+    with torch.no_grad():
+        wanted = results(module(*given))
+    tensors = {key: value.numpy() for key, value in module.state_dict().items()}
+    found = ps.run(layer, tensors, *(one.numpy() for one in given))
+    found = found if isinstance(found, tuple) else (found,)
+    assert [one.shape for one in found] == [tuple(one.shape) for one in wanted]
+    for one, other in zip(found, wanted, strict=True):
+        assert abs(one - other.numpy()).max() < 1e-4
+
+
+@pytest.mark.parametrize(("name", "number"), CASES)
+def test_kept(name: str, number: int) -> None:
+    """As many bytes for the backward pass as autograd holds."""
+    module, layer = built(name)
+    shapes = MODELS[name].shapes[number]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert ps.activations(layer, *shapes, convention="torch-sdpa-cpu").total == kept(module, arrays(MODELS[name], shapes))
+
+
+@pytest.mark.parametrize("name", [name for name, example in MODELS.items() if example.letters])
+def test_letters(name: str) -> None:
+    """A formula in letters gives the numbers of every size."""
+    _, layer = built(name)
+    letters = {one: Symbol(one, integer=True, positive=True) for one in "BSHWN"}
+    example = MODELS[name]
+    places: dict[str, list[int]] = {}
+
+    def size(one: Any) -> Any:
+        if isinstance(one, int):
+            return one
+        factor, _, letter = one.rpartition("*")
+        return int(factor or 1) * letters[letter]
+
+    formula = ps.flops(layer, *(tuple(map(size, shape)) for shape in example.letters), way="both")
+    for shapes in example.shapes:
+        put = {}
+        fits = all(len(a) == len(b) for a, b in zip(shapes, example.letters, strict=True))
+        for numbers, axes in zip(shapes, example.letters, strict=True):
+            for number, axis in zip(numbers, axes, strict=False):
+                if isinstance(axis, str):
+                    factor, _, letter = axis.rpartition("*")
+                    put[letter] = number // int(factor or 1)
+                else:
+                    fits = fits and axis == number
+        if fits:
+            places.setdefault(name, []).append(1)
+            assert formula.at(**put).total == ps.flops(layer, *shapes, way="both").total
+    assert places
