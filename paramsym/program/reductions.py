@@ -11,7 +11,7 @@ from paramsym.program.mistakes import check_word
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, Kind, flat
 
-Reduction: TypeAlias = Literal["sum", "mean", "max", "min", "prod", "any", "all"]
+Reduction: TypeAlias = Literal["sum", "mean", "max", "min", "amax", "amin", "prod", "any", "all"]
 Statistic: TypeAlias = Literal["layer", "rms", "deviation", "given", "length"]
 _STATISTICS = get_args(Statistic)
 
@@ -41,7 +41,7 @@ class Reduce(Operation):
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all needs
         if self.name in {"max", "min"}:
             return (Kept("own", factors=given[0].sizes, kind="index"),)
-        return (Kept("taken"), Kept("given")) if self.name == "prod" else ()
+        return (Kept("taken"), Kept("given")) if self.name in {"prod", "amax", "amin"} else ()
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         return getattr(xp, self.name)(arrays[0], axis=self.over, keepdims=self.keep)
@@ -97,7 +97,7 @@ class Normalise(Operation):
 
     "layer" subtracts the mean and divides by the standard deviation. The others only divide: "deviation" by the standard deviation, "rms"
     by the root mean square, "length" by the root of the sum of squares. With "given" the statistics are two further inputs, mean and
-    variance, as in batch normalisation in evaluation. ``scaled`` and ``shifted`` say which of scale and shift are inputs; they are combined
+    variance, as in batch normalisation in evaluation; if they are always the ``stored`` ones, nothing but the input is kept. ``scaled`` and ``shifted`` say which of scale and shift are inputs; they are combined
     elementwise. Without ``eps`` it is the epsilon of the precision. "rms", and others with ``steps``, are computed by differences, powers
     and products in float32, each of which keeps arrays.
     """
@@ -109,6 +109,7 @@ class Normalise(Operation):
     shifted: bool = False
     unbiased: bool = False
     steps: bool = False
+    stored: bool = False
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         return taken[:1]
@@ -129,6 +130,8 @@ class Normalise(Operation):
         statistic = Kept("own", factors=places, kind="statistic", wide=self.kind == "rms" or self.steps)
         like = Kept("own", factors=flat(x.shape))
         scale = (Kept("taken", 1),) if self.scaled and needs[0] else ()
+        if self.stored:
+            return (Kept("taken"), *scale)
         if self.kind == "length":
             return (Kept("taken"), statistic, *scale)
         if self.kind != "rms" and not self.steps:
@@ -186,11 +189,14 @@ def normalise(
     given: Sequence[Value] = (),
     unbiased: bool = False,
     steps: bool = False,
+    stored: bool = False,
 ) -> Value:
     """Normalise entries over axes; then scale and shift. ``given`` are the mean and the variance for the kind "given".
+
+    ``stored`` means that a model in evaluation mode was read: training is not meant, and no statistics of the input are kept.
 
     ``steps`` means that the reference uses elementary operations instead of one kernel, and so keeps more arrays.
     """
     check_word(kind, _STATISTICS, "normalisation")
     others = [one for one in (scale, shift) if one is not None]
-    return record(Normalise(kind, axes, eps, scale is not None, shift is not None, unbiased, steps), x, *others, *given)
+    return record(Normalise(kind, axes, eps, scale is not None, shift is not None, unbiased, steps, stored), x, *others, *given)

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from paramsym.algebra.size import Axis, Count, Dim, canonical, shown
 from paramsym.errors import NotYetError
-from paramsym.program.graph import MULTIPLY_ADD, Kept, Operation, Work, other_factors
+from paramsym.program.graph import MULTIPLY_ADD, Kept, Operation, Work
 from paramsym.program.lengths import Margins, folded, greatest, lengths, windows_of
 from paramsym.program.tracing import Value, record, record_all
 from paramsym.program.types import ArrayType, flat
@@ -40,7 +40,7 @@ class Convolve(Operation):
         return (Work(MULTIPLY_ADD, (*flat((taken[0].shape[0], *taken[1].shape)), *given[0].sizes[2:])),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
-        return other_factors(needs)
+        return _kernel_and_input(needs)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         x, kernel = arrays
@@ -76,7 +76,7 @@ class ConvolveTransposed(Operation):
         return (Work(MULTIPLY_ADD, (*flat((x.shape[0], *kernel.shape)), *x.sizes[2:])),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
-        return other_factors(needs)
+        return _kernel_and_input(needs)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         x, kernel = arrays
@@ -90,6 +90,11 @@ class ConvolveTransposed(Operation):
 
     def __str__(self) -> str:
         return "convolve transposed"
+
+
+def _kernel_and_input(needs: tuple[bool, ...]) -> tuple[Kept, ...]:
+    """Return what a convolution keeps: the kernel always, the input for the gradient of the kernel."""
+    return (Kept("taken"), Kept("taken", 1)) if needs[1] else (Kept("taken", 1),)
 
 
 class _Pooling(Operation):

@@ -33,7 +33,7 @@ class Operators:
 
         return registered
 
-    def apply(self, name: str, arguments: Mapping[str, Any], given: Sequence[tuple[Count, ...]], where: str) -> tuple[Value, ...]:
+    def apply(self, name: str, arguments: Mapping[str, Any], given: Callable[[], Any], where: str) -> tuple[Value, ...]:
         """Apply an operator to traced arrays; return its results, of which the last may be missing.
 
         Raises:
@@ -43,7 +43,7 @@ class Operators:
         if function is None:
             raise NotYetError(f"the operator {name} is not known{where}, so the computation cannot be counted; the tensors still can.")
         taken = _parameters(function)
-        more: dict[str, Any] = {"given": given} if "given" in taken else {}
+        more: dict[str, Any] = {"given": given()} if "given" in taken else {}
         if "inplace" in taken:
             more["inplace"] = name.endswith("_") and not name.startswith("_")
         other = sorted(arguments.keys() - taken) if "rest" not in taken else []

@@ -135,22 +135,29 @@ class Player:
         where = f" in {path or 'the forward pass'}" + (f" ({step.line})" if step.line else "")
         try:
             stated = step.arguments if self.laws is None else self.laws.value(step.arguments)
-            shapes = [self._shape(array) for array in step.results]
             arguments = {name: self._argument(one, path, env) for name, one in stated.items()}
-            values = self.operators.apply(step.name, arguments, shapes, where)
+            values = self.operators.apply(step.name, arguments, lambda: [self._shape(array) for array in step.results], where)
         except NotYetError as error:
             raise NotYetError(str(error) if where in str(error) else f"{str(error).rstrip('.')}{where}.") from None
         except ParamsymError as error:
             raise NotYetError(f"the operator {step.name}{where} cannot be read yet: {error}") from error
-        for array, shape, value in zip(step.results, shapes, values, strict=False):
+        for array, value in zip(step.results, values, strict=False):
             self._learn(array, value)
-            if len(value.sizes) != len(shape) or any(map(differ, value.sizes, shape)):
-                message = f"the operator {step.name}{where} gave {shown(shape)}, and was read as {shown(value.sizes)}"
+            if not self._agrees(array, value):
+                message = f"the operator {step.name}{where} gave {shown(array.shape)}, and was read as {shown(value.sizes)}"
                 raise NotYetError(f"{message}; this form of it is not known.")
             env[array.number] = value if step.graded or value.type.kind != "float" else still(value)
 
     def _shape(self, array: Array) -> tuple[Any, ...]:
         return array.shape if self.laws is None else self.laws.value(array.shape)
+
+    def _agrees(self, array: Array, value: Value) -> bool:
+        """Return whether a value has the recorded sizes, in letters at every point."""
+        if len(value.sizes) != len(array.shape):
+            return False
+        if self.laws is None:
+            return not any(map(differ, value.sizes, array.shape))
+        return all(self.laws.at(size) == at for size, at in zip(value.sizes, array.shape, strict=True))
 
     def _learn(self, array: Array, value: Value) -> None:
         """Tell the laws what a value's axes are in letters."""

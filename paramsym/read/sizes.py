@@ -193,6 +193,7 @@ class Laws:
     def __init__(self, found: Found) -> None:
         self.found = found
         self.known: dict[tuple[int, ...], Count] = {}
+        self.evaluated: dict[Count, Any] = {}
         self.symbols = {symbol.name: symbol for symbol in found.letters}
         for symbol in found.letters:
             self.learn(tuple(point[symbol.name] for point in found.at), symbol)
@@ -204,6 +205,16 @@ class Laws:
             at = at.at
         if isinstance(at, tuple) and not isinstance(size, int):
             self.known.setdefault(at, size)
+
+    def at(self, size: Count) -> Any:
+        """Return a size at the points: a number if it is the same at all of them, otherwise as recordings state it."""
+        if isinstance(size, int):
+            return size
+        if size not in self.evaluated:
+            put = [{self.symbols[name]: number for name, number in point.items()} for point in self.found.at]
+            values = tuple(int(size.subs(one)) for one in put)
+            self.evaluated[size] = values[0] if len(set(values)) == 1 else Varying(values)
+        return self.evaluated[size]
 
     def value(self, number: Any) -> Any:
         """Return a number of a merged recording as an expression; tuples and mappings entry by entry.

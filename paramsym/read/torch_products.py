@@ -7,7 +7,7 @@ from typing import Any
 
 from paramsym.algebra.size import Count, canonical, per
 from paramsym.errors import NotYetError
-from paramsym.program import Mask, Value, apply, attend, best, constant, contract, copies, cumulate, normalise, rearrange, reduce, softmax
+from paramsym.program import Kept, Mask, Value, apply, attend, best, constant, contract, copies, cumulate, normalise, rearrange, reduce, region, softmax
 from paramsym.program.conditions import Compare
 from paramsym.program.conversions import cast
 from paramsym.program.tracing import record
@@ -65,11 +65,29 @@ def _einsum(equation: str, tensors: Sequence[Value], path: Any = None) -> Value:
     values = list(tensors)
     if len(values) == 1:
         return _summed(values[0], listed[0], result)
+    steps = list(path or ())
     while len(values) > 1:
-        after = result if len(values) == 2 else _kept(listed[0], listed[1], "".join(listed[2:]) + result)
-        values[:2] = [contract(f"{_words(listed[0])}, {_words(listed[1])} -> {_words(after)}", values[0], values[1])]
-        listed[:2] = [after]
+        # Torch takes the pairs of a path from the list and puts their product at its end; without a path it goes from left to right.
+        first, second = sorted((steps.pop(0), steps.pop(0))) if steps else (0, 1)
+        others = [n for n in range(len(values)) if n not in {first, second}]
+        after = result if not others else _kept(listed[first], listed[second], "".join(listed[n] for n in others) + result)
+        product = _pair(listed[first], listed[second], after, values[first], values[second])
+        order = [*others, None] if path else [None, *others]
+        values, listed = ([product if n is None else values[n] for n in order], [after if n is None else listed[n] for n in order])
     return values[0]
+
+
+def _pair(one: str, other: str, after: str, x: Value, y: Value) -> Value:
+    """Return the product of two terms; without a sum it is taken entry by entry."""
+    if set(one) | set(other) <= set(after) and "." not in one + other:
+        x, y = (_aligned(value, term, after) for value, term in ((x, one), (y, other)))
+        return x * y
+    return contract(f"{_words(one)}, {_words(other)} -> {_words(after)}", x, y)
+
+
+def _aligned(x: Value, term: str, after: str) -> Value:
+    """Return an array with its axes in the order of a result, and axes of size 1 for the letters that it lacks."""
+    return rearrange(x, f"{' '.join(term)} -> {' '.join(letter if letter in term else '()' for letter in after)}")
 
 
 def _words(term: str) -> str:
@@ -148,8 +166,8 @@ def _reduction(theirs: Sequence[str], ours: Any) -> None:
 
 _reduction(("sum",), "sum")
 _reduction(("mean",), "mean")
-_reduction(("amax",), "max")
-_reduction(("amin",), "min")
+_reduction(("amax",), "amax")
+_reduction(("amin",), "amin")
 _reduction(("prod",), "prod")
 _reduction(("any",), "any")
 _reduction(("all",), "all")
@@ -279,7 +297,7 @@ def _batch_norm(
     if training or mean is None or variance is None:
         over = [axis for axis in range(input.rank) if axis != 1]
         return normalise(input, "layer", *over, eps=eps, scale=scale, shift=shift)
-    return normalise(input, "given", eps=eps, scale=scale, shift=shift, given=(mean, variance))
+    return normalise(input, "given", eps=eps, scale=scale, shift=shift, given=(mean, variance), stored=True)
 
 
 @TORCH("instance_norm")
@@ -305,3 +323,16 @@ def _instance_norm(
 @TORCH("tril", "triu")
 def _tril(self: Value, diagonal: int = 0) -> Value:
     raise NotYetError("a triangle of an array that depends on the input is not known.")
+
+
+@TORCH("_weight_norm_interface")
+def _weight_norm(v: Value, g: Value, dim: int = 0) -> Value:
+    over = [axis for axis in range(v.rank) if axis != v.type.axis(dim)]
+    lengths = Kept("own", factors=g.sizes, kind="statistic")
+    return region(
+        "weight norm",
+        lambda v, g: v * (g / apply("sqrt", reduce("sum", v * v, *over, keep=True))),
+        v,
+        g,
+        keeps=(Kept("taken"), Kept("taken", 1), lengths),
+    )

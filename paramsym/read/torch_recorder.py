@@ -289,6 +289,10 @@ class _Recorder:
                     moved[key] = torch.device(device)
             moved.pop("pin_memory", None)
             wanted = {one.name for one in func._schema.arguments}
+            if name in _RESULTS and (blind or name == "_grouped_mm"):
+                result = _RESULTS[name](torch, moved)
+                if result is not None:
+                    return result
             return func(**{key: one for key, one in moved.items() if key in wanted})
 
     def _moved(self, one: Any, device: str) -> Any:
@@ -369,6 +373,30 @@ class _Recorder:
             other.remove()
 
 
+def _fused_attention(torch: Any, arguments: Mapping[str, Any]) -> Any:
+    """Return the result of a fused attention, whose kernels lay it out as the queries; None for other ranks."""
+    query, value = arguments["query"], arguments["value"]
+    if query.dim() != 4:  # noqa: PLR2004 - batch, heads, positions, width
+        return None
+    made = torch.empty_like(query.detach().transpose(1, 2)).transpose(1, 2)
+    if query.shape[-1] != value.shape[-1]:
+        made = made[..., :1].expand(*query.shape[:-1], value.shape[-1]).clone(memory_format=torch.contiguous_format)
+    return made.requires_grad_() if query.requires_grad and torch.is_grad_enabled() else made
+
+
+def _grouped_product(torch: Any, arguments: Mapping[str, Any]) -> Any:
+    """Return the result of rows times the matrix of their group; the kernel itself has no shape for every number format."""
+    rows, matrices = arguments["self"], arguments["mat2"]
+    return torch.empty(*rows.shape[:-1], matrices.shape[-1], dtype=rows.dtype, device="meta")
+
+
+_RESULTS: Mapping[str, Callable[[Any, Mapping[str, Any]], Any]] = {
+    "scaled_dot_product_attention": _fused_attention,
+    "_grouped_mm": _grouped_product,
+}
+"""Results that torch lays out in another way, or does not give, on the meta device."""
+
+
 # How torch is watched ------------------------------------------------------------------------------------------------------------
 
 _PLACEMENT = frozenset({"device", "layout", "pin_memory", "memory_format", "generator", "non_blocking", "dtype"})
@@ -412,26 +440,21 @@ def _without_fast_paths(torch: Any) -> Iterator[None]:
     """Let torch's attention layers compute step by step, as they do in training, and its Python functions run by themselves."""
     before = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
-    functional = torch.nn.functional
     # A function written in Python would be handed over whole, and the functions inside of it would not be seen.
-    checks = {name: getattr(functional, name) for name in ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")}
-    for name in checks:
-        setattr(functional, name, lambda *_: False)
+    names = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
+    checks = {(module, name): getattr(module, name) for module in (torch.nn.functional, torch.functional) for name in names if hasattr(module, name)}
+    for module, name in checks:
+        setattr(module, name, lambda *_: False)
     try:
         yield
     finally:
         torch.backends.mha.set_fastpath_enabled(before)
-        for name, check in checks.items():
-            setattr(functional, name, check)
+        for (module, name), check in checks.items():
+            setattr(module, name, check)
 
 
 def _overload(torch: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, Sequence[Any], Mapping[str, Any]] | None:
     """Return the operator of aten that a composite function calls, with its arguments; None if it is another function of that name."""
-    if name == "einsum":
-        operands = args[1:]
-        if len(operands) == 1 and isinstance(operands[0], list | tuple):
-            operands = operands[0]
-        return (torch.ops.aten.einsum.default, (args[0], list(operands)), {}) if isinstance(args[0], str) else None
     packet = getattr(torch.ops.aten, name)
     for overload in packet.overloads():
         func = getattr(packet, overload)

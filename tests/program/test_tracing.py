@@ -171,7 +171,7 @@ class TestWhatAForwardPassMayNotDo:
     def test_words_that_are_not_known(self) -> None:
         """The nearest words are offered."""
         for body, words in (
-            (lambda x: reduce("avg", x), "'avg' is not a known reduction. Known: sum, mean, max, prod"),
+            (lambda x: reduce("avg", x), "'avg' is not a known reduction. Known: sum, mean, max, min, amax, amin, prod, any, all"),
             (lambda x: normalise(x, "layr", -1), "'layr' is not a known normalisation; did you mean 'layer'"),
             (lambda x: compare(x, "greter", 0), "'greter' is not a known comparison; did you mean 'greater'"),
         ):
