@@ -136,6 +136,27 @@ class Best(Operation):
 
 
 @dataclass(frozen=True, slots=True)
+class Sort(Operation):
+    """The entries of an axis in order, and their positions."""
+
+    kept = (Kept("given", 1),)
+
+    axis: int
+    descending: bool = False
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        return taken[0], ArrayType(taken[0].shape, "index")
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
+        return (Work("compare", flat(taken[0].shape)),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        (x,) = arrays
+        index = xp.argsort(-x if self.descending else x, axis=self.axis, kind="stable")
+        return xp.take_along_axis(x, index, self.axis), index
+
+
+@dataclass(frozen=True, slots=True)
 class Drop(Unchanged):
     """Dropout: nothing in evaluation mode; in training a mask of the input's shape, and one product per entry.
 
@@ -188,6 +209,12 @@ def put(x: Value, index: Value, size: Dim) -> Value:
 def best(x: Value, k: Dim) -> tuple[Value, Value]:
     """Return the k largest entries of the last axis and their positions."""
     entries, positions = record_all(Best(k), x)
+    return entries, positions
+
+
+def sort(x: Value, axis: int, *, descending: bool = False) -> tuple[Value, Value]:
+    """Return the entries of an axis in order, and their positions. Work: one comparison per entry."""
+    entries, positions = record_all(Sort(axis, descending), x)
     return entries, positions
 
 

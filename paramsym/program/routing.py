@@ -1,10 +1,12 @@
-"""Positions sent to their chosen experts, and the results collected: one row per pair of position and expert."""
+"""Rows chosen, grouped and collected by arrays of positions, as for positions that are sent to experts."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from paramsym.algebra.size import Axis, Count, Dim
 from paramsym.program.graph import Kept, Operation, Work
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, flat
@@ -68,6 +70,114 @@ class Collect(Operation):
 
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - a method of the array
         return arrays[0].sum(-2)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts(Operation):
+    """The number of entries that are 0, 1, ... up to ``bins - 1``."""
+
+    bins: Dim
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        return (ArrayType((self.bins,), taken[0].kind),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        return xp.bincount(arrays[0].ravel().astype(int), minlength=int(self.bins))[: int(self.bins)].astype(arrays[0].dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class Groups(Operation):
+    """The number of the group of every row, from the rows at which the groups end."""
+
+    rows: Dim
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:  # noqa: ARG002 - the number of rows is stated
+        return (ArrayType((self.rows,), "index"),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        return xp.minimum(xp.searchsorted(arrays[0], xp.arange(int(self.rows)), side="right"), len(arrays[0]) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class At(Operation):
+    """The entries at arrays of positions, one array for each axis in ``axes``; Booleans choose the positions at which they are true.
+
+    ``shape`` is stated, because the number of true entries is not known from shapes.
+    """
+
+    axes: tuple[int, ...]
+    shape: tuple[Axis, ...]
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        return (ArrayType(self.shape, taken[0].kind),)
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - always the indices
+        return tuple(Kept("taken", n) for n in range(1, len(taken)))
+
+    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - a selection
+        x, *positions = arrays
+        return x[_where(self.axes, positions)]
+
+    def __str__(self) -> str:
+        return "gather"
+
+
+@dataclass(frozen=True, slots=True)
+class PutAt(Operation):
+    """An array with other entries at arrays of positions, or with ``add`` the sums of both."""
+
+    axes: tuple[int, ...]
+    add: bool = False
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        return taken[:1]
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
+        return (Work("add", flat(taken[1].shape)),) if self.add else ()
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - always the indices
+        return tuple(Kept("taken", n) for n in range(2, len(taken)))
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        x, values, *positions = arrays
+        y, where = x.copy(), _where(self.axes, positions)
+        if self.add:
+            xp.add.at(y, where, values)
+        else:
+            y[where] = values
+        return y
+
+    def __str__(self) -> str:
+        return "scatter"
+
+
+def _where(axes: tuple[int, ...], positions: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the index of NumPy with arrays for some axes; Booleans may stand for several axes."""
+    where: list[Any] = []
+    for axis, one in zip(axes, positions, strict=True):
+        where += [slice(None)] * (axis - len(where))
+        where.append(one)
+    return tuple(where)
+
+
+def at(x: Value, positions: Sequence[Value], axes: Sequence[int], shape: Sequence[Count]) -> Value:
+    """Return the entries at arrays of positions along some axes; Booleans choose those that are true. A copy."""
+    return record(At(tuple(axes), tuple(shape)), x, *positions)
+
+
+def put_at(x: Value, values: Value, positions: Sequence[Value], axes: Sequence[int], *, add: bool = False) -> Value:
+    """Return an array with other entries at arrays of positions, or with ``add`` the sums. Work: one addition per added entry."""
+    return record(PutAt(tuple(axes), add), x, values, *positions)
+
+
+def groups_of(ends: Value, rows: Dim) -> Value:
+    """Return the number of the group of every row, from the rows at which the groups end."""
+    return record(Groups(rows), ends)
+
+
+def counts(x: Value, bins: Dim) -> Value:
+    """Return how often each whole number below ``bins`` occurs."""
+    return record(Counts(bins), x)
 
 
 def dispatch(x: Value, weights: Value, chosen: Value) -> tuple[Value, Value]:

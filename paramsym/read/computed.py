@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 from paramsym.algebra.size import Dim, Shape
 from paramsym.core.around import Around
@@ -22,6 +22,12 @@ class Source:
     """A live module, which is recorded when somebody asks what it computes."""
 
     operators: Operators
+    kind: str
+    """The name of the module's class."""
+
+    def part(self, path: str) -> Source | None:
+        """Return the source of a module inside; None if there is none at this path."""
+        raise NotImplementedError
 
     def names(self) -> tuple[str, ...]:
         """Return the names of the inputs in order."""
@@ -63,16 +69,48 @@ class _Computed(Around):
         """The names of the inputs in order."""
         return self.source.names()
 
-    def forward(self, own: Any, *given: Value) -> Any:  # noqa: ARG002 - the tensors are found by their names
-        """Play the recording for inputs of these shapes."""
+    def forward(self, own: Any, *given: Value) -> Any:
+        """Play the recording for inputs of these shapes; ``own`` has the tensors, some of which an edit may have frozen."""
         recording, sizes = recorded(self.source, [value.sizes for value in given])
-        return Player(recording, self.layer, self.source.operators, self._part, sizes).play(given)
+        return Player(recording, own._layer, self.source.operators, self._part, sizes).play(given)
 
-    def _part(self, path: str, kind: str) -> Layer | None:
+    def part(self, path: str) -> Layer:
+        """Return the part at a path; a module of the model computes, too."""
+        found, source = super().part(path), self.source.part(path)
+        return found if source is None or states_all(found) else model_class(source.kind)(found, source)
+
+    def _part(self, path: str, kind: str) -> Layer:
+        """Return the layer that stands for a module in the program."""
         try:
-            return named_class(kind)(self.layer.part(path))
+            found = self.layer.part(path)
         except ParamsymError:
             return named_class(kind)(_Nothing())
+        return found if states_all(found) else named_class(kind)(found)
+
+    def __repr__(self) -> str:
+        """Say what it is; no expression builds a live module."""
+        return f"<{type(self).__name__}, read from a module: {self.layer.params} parameters>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the tensors alone: a pickle holds no live module."""
+        return _same, (self.layer,)
+
+    def __copy__(self) -> Self:
+        """Return the layer itself, which does not change."""
+        return self
+
+    def __deepcopy__(self, _: Any) -> Self:
+        """Return the layer itself, which does not change; the module stays the one that was read."""
+        return self
+
+
+def _same(layer: Layer) -> Layer:
+    return layer
+
+
+def states_all(layer: Layer) -> bool:
+    """Whether a layer and all of its parts state what they compute."""
+    return layer.computes and all(states_all(part.layer) for part in layer.own_parts)
 
 
 @dataclass(frozen=True)
@@ -83,6 +121,8 @@ class _Nothing(Layer):
 @dataclass(frozen=True)
 class _Module(Around):
     """A module inside a model that was read; its program is known for the inputs that it had there."""
+
+    known_alone = True
 
     layer: Layer
 

@@ -8,6 +8,7 @@ from paramsym.core.layer import Layer
 from paramsym.derive.observe import is_torch
 from paramsym.derive.reading import from_module as tensors_of
 from paramsym.errors import ArgumentError
+from paramsym.read.computed import model_class, states_all
 
 
 def from_module(module: Any, *inputs: Any, **named: Any) -> Layer:
@@ -21,18 +22,18 @@ def from_module(module: Any, *inputs: Any, **named: Any) -> Layer:
             raise ArgumentError("example inputs are taken for modules of torch only.")
         return tensors_of(module, *inputs)
     layer = tensors_of(module)
-    if not inputs and not named and _of_torch_nn(module) and _computes(layer):
+    if not inputs and not named and _is_stated(module) and states_all(layer):
         return layer
-    from paramsym.read.computed import model_class
     from paramsym.read.torch_source import TorchSource
 
-    return model_class(type(module).__name__)(layer, TorchSource(module, inputs, named))
+    source = TorchSource(module, inputs, named)
+    return model_class(source.kind)(layer, source)
 
 
-def _of_torch_nn(module: Any) -> bool:
-    """Whether a module consists of classes of torch.nn alone, which have layers here."""
-    return all(type(inner).__module__.startswith("torch.nn.modules") for inner in module.modules())
+def _is_stated(module: Any) -> bool:
+    """Whether a module consists of classes of torch.nn alone, without hooks: the layers here state what these compute."""
+    return all(type(inner).__module__.startswith("torch.nn.modules") and not _hooked(inner) for inner in module.modules())
 
 
-def _computes(layer: Layer) -> bool:
-    return layer.computes and all(_computes(part.layer) for part in layer.own_parts)
+def _hooked(module: Any) -> bool:
+    return bool(module._forward_hooks or module._forward_pre_hooks)

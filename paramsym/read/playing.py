@@ -124,7 +124,7 @@ class Player:
         layer = self.layer_at(called.path, called.kind)
         program, captured = traced(layer, body, ())
         program = folded(replace(program, several=len(span.outputs) > 1))
-        if layer is not None:
+        if hasattr(layer, "known_alone"):
             layer.__dict__["_programs"] = {(program.input_types, 0): program}  # for questions about parts
         results = record_all(Call(called.path.removeprefix(prefix), program), *captured)
         env.update(zip(span.outputs, results, strict=True))

@@ -59,7 +59,7 @@ def points(record: Callable[[Sequence[tuple[int, ...]]], Recording], shapes: Sha
     lines: dict[Symbol, list[int]] = {}
     for letter in letters:
         accepted: list[int] = []
-        reason = ""
+        reason, other_way = "", False
         for more in _MORE:
             if len(accepted) == _ON_A_LINE:
                 break
@@ -69,9 +69,15 @@ def points(record: Callable[[Sequence[tuple[int, ...]]], Recording], shapes: Sha
             except ParamsymError as error:
                 reason = str(error)
                 continue
-            if _alike(first.top, other.top):
+            if alike(first.top, other.top):
                 found.append((sizes, other))
                 accepted.append(base[letter] + more)
+            else:
+                other_way = True
+        if not accepted and other_way:
+            raise NotYetError(
+                f"the operators change with {letter}, as in a loop over its entries, so no formula in {letter} can be read; give a number."
+            )
         if not accepted:
             raise ArgumentError(
                 f"the module takes {letter} = {base[letter]}, and no other size that was tried computes in the same way; give a number"
@@ -84,7 +90,7 @@ def points(record: Callable[[Sequence[tuple[int, ...]]], Recording], shapes: Sha
             other = at(sizes)
         except ParamsymError:
             continue
-        if _alike(first.top, other.top) and all(sizes != before for before, _ in found):
+        if alike(first.top, other.top) and all(sizes != before for before, _ in found):
             found.append((sizes, other))
     return Found(letters, tuple({s.name: n for s, n in sizes.items()} for sizes, _ in found), _merged([one for _, one in found]))
 
@@ -110,16 +116,16 @@ def _base(
 # Recordings of one structure -----------------------------------------------------------------------------------------------------
 
 
-def _alike(one: Called, other: Called) -> bool:
+def alike(one: Called, other: Called) -> bool:
     """Whether two recordings have the same operators in the same modules, on the same arrays."""
     if one.path != other.path or len(one.items) != len(other.items):
         return False
-    return all(_alike_items(a, b) for a, b in zip(one.items, other.items, strict=True))
+    return all(_same_items(a, b) for a, b in zip(one.items, other.items, strict=True))
 
 
-def _alike_items(one: Any, other: Any) -> bool:
+def _same_items(one: Any, other: Any) -> bool:
     if isinstance(one, Called) or isinstance(other, Called):
-        return isinstance(one, Called) and isinstance(other, Called) and _alike(one, other)
+        return isinstance(one, Called) and isinstance(other, Called) and alike(one, other)
     return (
         one.name == other.name
         and [array.number for array in one.results] == [array.number for array in other.results]

@@ -46,7 +46,7 @@ COMPOSITE = frozenset(
 )
 """Functions that torch computes from several operators, recorded as one operator under the name of aten."""
 
-_MOST_STEPS = 200_000
+_MOST_STEPS = 50_000
 _MOST_VALUES = 1 << 22
 """The largest array of whole numbers, or of floating-point numbers that depend on no input, whose values are computed."""
 _HERE = (str(paramsym.__path__[0]), "/torch/")
@@ -88,7 +88,7 @@ class _Recorder:
         state = self._state(module)
         given = [self._input(one) for one in inputs]
         by_name = {name: self._input(one) for name, one in named.items()}
-        arrays = tuple(self._array(one) for one in [*given, *by_name.values()] if isinstance(one, torch.Tensor))
+        arrays = tuple(self._array(one) for one in _flat([*given, *by_name.values()]) if isinstance(one, torch.Tensor))
         with ExitStack() as stack:
             stack.enter_context(self._paths(module))
             stack.enter_context(_without_fast_paths(torch))
@@ -141,6 +141,10 @@ class _Recorder:
 
     def _input(self, given: Any) -> Any:
         torch = self.torch
+        if isinstance(given, Mapping):
+            return {name: self._input(one) for name, one in given.items()}
+        if isinstance(given, list | tuple):
+            return type(given)(self._input(one) for one in given)
         if not isinstance(given, torch.Tensor):
             return given
         if given.is_floating_point() or given.is_complex():
@@ -207,6 +211,8 @@ class _Recorder:
         if name in {"_local_scalar_dense", "nonzero", "_unique2", "equal", "is_nonzero", "masked_select", "unique_dim", "bincount"}:
             self._check_values(name, taken)
         changed = [argument.name for argument in schema.arguments if argument.alias_info is not None and argument.alias_info.is_write]
+        if name == "embedding":
+            self._check_rows(arguments)
         result = self._computed(func, name, arguments, taken, changed)
         if name == "_local_scalar_dense":
             return result
@@ -222,7 +228,7 @@ class _Recorder:
             return result
         self._step(name, self._frozen(arguments), outputs)
         if any(id(one) in self.blind for one in taken):
-            self.blind.update(id(one) for one in outputs)
+            self.blind.update(id(one) for one in outputs if name != "topk" or one.is_floating_point())
         returned = schema.returns[0].alias_info if schema.returns else None
         if returned is not None and taken:
             single = not isinstance(result, tuple | list)
@@ -268,6 +274,17 @@ class _Recorder:
                 " such a model has no single computation. Its tensors are known: count them without inputs."
             )
 
+    def check_known(self, name: str, args: Sequence[Any]) -> None:
+        """Refuse to hand out the values of an array that depends on an input: what is computed from them would not be seen."""
+        if any(isinstance(one, self.torch.Tensor) and (id(one) in self.number or one.device.type == "meta") for one in args):
+            raise NotYetError(f"{self._where()} leaves torch with {name.strip('_')}(); what is computed after that cannot be seen.")
+
+    def _check_rows(self, arguments: Mapping[str, Any]) -> None:
+        """Refuse positions that a table does not have; without values torch would not notice."""
+        rows, index = arguments["weight"].shape[0], arguments["indices"]
+        if index.device.type == "cpu" and index.numel() and id(index) not in self.blind and int(index.max()) >= rows:
+            raise ArgumentError(f"{self._where()} looks up row {int(index.max())} of a table of {rows} rows; give shorter inputs.")
+
     def _where(self) -> str:
         """Return the module and the line of the model's source that is running, in words."""
         path, line = self.stack[-1].path, _line()
@@ -289,10 +306,9 @@ class _Recorder:
                     moved[key] = torch.device(device)
             moved.pop("pin_memory", None)
             wanted = {one.name for one in func._schema.arguments}
-            if name in _RESULTS and (blind or name == "_grouped_mm"):
-                result = _RESULTS[name](torch, moved)
-                if result is not None:
-                    return result
+            result = _RESULTS[name](torch, moved) if name in _RESULTS else None
+            if result is not None:
+                return result
             return func(**{key: one for key, one in moved.items() if key in wanted})
 
     def _moved(self, one: Any, device: str) -> Any:
@@ -376,7 +392,7 @@ class _Recorder:
 def _fused_attention(torch: Any, arguments: Mapping[str, Any]) -> Any:
     """Return the result of a fused attention, whose kernels lay it out as the queries; None for other ranks."""
     query, value = arguments["query"], arguments["value"]
-    if query.dim() != 4:  # noqa: PLR2004 - batch, heads, positions, width
+    if query.dim() != 4 or query.device.type != "meta":  # noqa: PLR2004 - batch, heads, positions, width
         return None
     made = torch.empty_like(query.detach().transpose(1, 2)).transpose(1, 2)
     if query.shape[-1] != value.shape[-1]:
@@ -390,11 +406,35 @@ def _grouped_product(torch: Any, arguments: Mapping[str, Any]) -> Any:
     return torch.empty(*rows.shape[:-1], matrices.shape[-1], dtype=rows.dtype, device="meta")
 
 
+def _largest(torch: Any, arguments: Mapping[str, Any]) -> Any:
+    """Return largest entries without values, and positions with values: entry k is at position k.
+
+    Positions that are sent to experts are then sent to the first k, as many as in any routing, so the work is that of every routing.
+    """
+    x, k = arguments["self"], arguments["k"]
+    if x.device.type != "meta":
+        return None
+    axis = arguments["dim"] % max(x.dim(), 1)
+    shape = [k if n == axis else size for n, size in enumerate(x.shape)]
+    ladder = [k if n == axis else 1 for n in range(x.dim())]
+    return torch.empty(shape, dtype=x.dtype, device="meta"), torch.arange(k).view(ladder).expand(shape).clone()
+
+
+def _histogram(torch: Any, arguments: Mapping[str, Any]) -> Any:
+    """Return how often each whole number occurs; the kernel for CPUs takes no whole numbers."""
+    x, bins = arguments["self"], arguments["bins"]
+    if x.device.type == "meta":
+        return torch.empty(bins, dtype=x.dtype, device="meta")
+    return torch.bincount(x.flatten().long(), minlength=bins)[:bins].to(x.dtype)
+
+
 _RESULTS: Mapping[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "scaled_dot_product_attention": _fused_attention,
     "_grouped_mm": _grouped_product,
+    "topk": _largest,
+    "histc": _histogram,
 }
-"""Results that torch lays out in another way, or does not give, on the meta device."""
+"""Results that torch lays out in another way, or does not give, on the meta device; None if torch computes the result."""
 
 
 # How torch is watched ------------------------------------------------------------------------------------------------------------
@@ -415,9 +455,12 @@ def _modes(recorder: _Recorder) -> Iterator[None]:
     class Composites(TorchFunctionMode):  # type: ignore[misc]
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ARG002 - torch's signature
             name = getattr(func, "__name__", "").strip("_")
+            if name in {"numpy", "tolist", "array"}:
+                recorder.check_known(name, args)
             if name == "rmatmul":
                 name, args = "matmul", args[::-1]
-            found = _overload(torch, name, args, kwargs or {}) if name in COMPOSITE else None
+            inside = any(torch._C._functorch.is_functorch_wrapped_tensor(one) for one in _flat(args) if isinstance(one, torch.Tensor))
+            found = _overload(torch, name, args, kwargs or {}) if name in COMPOSITE and not inside else None
             if found is None:
                 return func(*args, **(kwargs or {}))
             return recorder.operator(*found)
@@ -533,6 +576,8 @@ def _flat(values: Any) -> Iterator[Any]:
     for one in values:
         if isinstance(one, list | tuple):
             yield from _flat(one)
+        elif isinstance(one, Mapping):
+            yield from _flat(one.values())
         else:
             yield one
 

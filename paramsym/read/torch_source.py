@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Any
@@ -11,13 +12,15 @@ from paramsym.algebra.size import Shape
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError
 from paramsym.optional import needed
 from paramsym.program.types import Kind
-from paramsym.read import torch_products, torch_shapes, torch_windows  # noqa: F401 - they fill the table
+from paramsym.read import torch_products, torch_recurrent, torch_shapes, torch_windows  # noqa: F401 - they fill the table
 from paramsym.read.computed import Source
 from paramsym.read.recording import Recording
+from paramsym.read.sizes import alike
 from paramsym.read.torch_entries import TORCH
 from paramsym.read.torch_recorder import recorded
 
 _MOST_TRIES = 8
+_FIRST = re.compile(r"\{(\d+)[^}]*\}")
 
 
 class TorchSource(Source):
@@ -28,9 +31,18 @@ class TorchSource(Source):
     def __init__(self, module: Any, inputs: Sequence[Any], named: Mapping[str, Any]) -> None:
         self.module, self.inputs, self.named = module, tuple(inputs), dict(named)
         self.torch = needed("torch", "from_module")
+        self.kind = type(module).__name__
         self.parameters = _parameters(module)
         self.kinds: tuple[Kind, ...] = ()
         self.known: dict[Any, Recording] = {}
+
+    def part(self, path: str) -> TorchSource | None:
+        """Return the source of a module inside; numbered copies have equal modules, so the first stands for all."""
+        try:
+            module = self.module.get_submodule(_FIRST.sub(r"\1", path))
+        except AttributeError:
+            return None
+        return TorchSource(module, (), {})
 
     def names(self) -> tuple[str, ...]:
         stated = tuple(self._examples())
@@ -43,7 +55,7 @@ class TorchSource(Source):
         """Return the example tensors by the names of their arguments."""
         names = [*self.parameters, *(f"input {n}" for n in range(len(self.parameters), len(self.inputs)))]
         listed = {**dict(zip(names, self.inputs, strict=False)), **self.named}
-        return {name: one for name, one in listed.items() if isinstance(one, self.torch.Tensor)}
+        return dict(_leaves(self.torch, listed))
 
     def recording(self, shapes: Sequence[tuple[int, ...]]) -> Recording:
         """Record one pass; without examples, floating-point inputs are tried before indices.
@@ -69,9 +81,17 @@ class TorchSource(Source):
             except ParamsymError as error:
                 errors.append(error)
                 continue
+            if not self.kinds:
+                self._check_again(found, shapes, kinds)
             self.kinds = kinds
             return found
         raise errors[0]
+
+    def _check_again(self, found: Recording, shapes: Sequence[tuple[int, ...]], kinds: Sequence[Kind]) -> None:
+        """Refuse a module that computes something else when it is called again."""
+        again = recorded(self.module, [self._array(*one) for one in zip(shapes, kinds, strict=True)], {})
+        if not alike(found.top, again.top):
+            raise NotYetError(f"{self.kind} computes something else at every call, so no count is right; its tensors are known.")
 
     def _kinds(self, number: int) -> Iterator[tuple[Kind, ...]]:
         if len(self.kinds) == number:
@@ -90,6 +110,10 @@ class TorchSource(Source):
 
     def _as(self, one: Any, left: Iterator[tuple[int, ...]]) -> Any:
         """Return an example with another shape; an example of this shape is used as it is."""
+        if isinstance(one, Mapping):
+            return {name: self._as(each, left) for name, each in one.items()}
+        if isinstance(one, list | tuple):
+            return type(one)(self._as(each, left) for each in one)
         if not isinstance(one, self.torch.Tensor):
             return one
         shape = next(left, None)
@@ -107,6 +131,17 @@ class TorchSource(Source):
             return self.torch.zeros(shape, dtype=self.torch.long)
         dtype = next((one.dtype for one in self.module.parameters() if one.is_floating_point()), self.torch.float32)
         return self.torch.empty(shape, dtype=dtype, device="meta")
+
+
+def _leaves(torch: Any, listed: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the tensors in arguments, inside lists and dictionaries as well, under dotted names."""
+    for name, one in listed.items():
+        if isinstance(one, torch.Tensor):
+            yield name, one
+        elif isinstance(one, Mapping):
+            yield from _leaves(torch, {f"{name}.{key}": each for key, each in one.items()})
+        elif isinstance(one, list | tuple):
+            yield from _leaves(torch, {f"{name}.{n}": each for n, each in enumerate(one)})
 
 
 def _parameters(module: Any) -> tuple[str, ...]:

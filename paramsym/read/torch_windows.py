@@ -10,6 +10,8 @@ from paramsym.algebra.size import Count, canonical
 from paramsym.errors import NotYetError
 from paramsym.program import (
     Value,
+    choose,
+    contract,
     convolve,
     convolve_transposed,
     fold,
@@ -22,8 +24,11 @@ from paramsym.program import (
     resample,
     unfold,
 )
-from paramsym.read.operators import reshaped
+from paramsym.program.lookups import sort
+from paramsym.program.routing import at, counts, groups_of, put_at
+from paramsym.program.tracing import record
 from paramsym.read.torch_entries import TORCH
+from paramsym.read.values import Found
 
 Given = Sequence[tuple[Count, ...]]
 
@@ -177,23 +182,45 @@ def _index_select(self: Value, dim: int, index: Value) -> Value:
 @TORCH("index", "_unsafe_index")
 def _index(self: Value, indices: Sequence[Value | None], *, given: Given) -> Value:
     listed = [(axis, one) for axis, one in enumerate(indices) if one is not None]
-    if any(one.type.kind == "truth" for _, one in listed):
-        raise NotYetError("entries chosen by Booleans have a number that depends on the input.")
-    if len(listed) == 1:
+    if len(listed) == 1 and listed[0][1].type.kind == "index":
         return _indexed(self, *listed[0])
-    axes = [axis for axis, _ in listed]
-    if axes != list(range(axes[0], axes[0] + len(axes))) or axes[0] != 0:
-        raise NotYetError("entries chosen by several arrays along axes that are not the first ones are not known.")
-    # One number for every entry of the chosen axes: the axes are merged, and the rows of the merged table are looked up.
-    number: Any = None
-    for axis, one in listed:
-        size = self.sizes[axis]
-        number = one if number is None else number * size + one
-    rest = self.sizes[len(axes) :]
-    total: Any = 1
-    for axis in axes:
-        total = total * self.sizes[axis]
-    return lookup(reshaped(self, (canonical(total), *rest)), number)
+    return at(self, [one for _, one in listed], [axis for axis, _ in listed], given[0])
+
+
+@TORCH("index_put", "index_put_", "_index_put_impl", "_index_put_impl_")
+def _index_put(self: Value, indices: Sequence[Value | None], values: Value, accumulate: bool = False, unsafe: bool = False) -> Value:
+    listed = [(axis, one) for axis, one in enumerate(indices) if one is not None]
+    return put_at(self, values, [one for _, one in listed], [axis for axis, _ in listed], add=accumulate)
+
+
+@TORCH("index_add", "index_add_", "index_copy", "index_copy_")
+def _index_add(self: Value, dim: int, index: Value, source: Value, alpha: Any = 1, inplace: bool = False) -> Value:
+    return put_at(self, source if alpha == 1 else source * alpha, [index], [self.type.axis(dim)], add=True)
+
+
+@TORCH("nonzero")
+def _nonzero(self: Value, *, given: Given) -> Value:
+    return record(Found(tuple(given[0])), self)
+
+
+@TORCH("sort", "argsort")
+def _sort(self: Value, dim: int = -1, descending: bool = False, stable: Any = None) -> Any:
+    return sort(self, self.type.axis(dim), descending=descending)
+
+
+@TORCH("histc")
+def _histc(self: Value, bins: Any = 100, min: Any = 0, max: Any = 0) -> Value:  # noqa: A002 - torch's names
+    if min != 0 or max != bins - 1:
+        raise NotYetError("a histogram of other bins than whole numbers is not known.")
+    return counts(self, bins)
+
+
+@TORCH("_grouped_mm")
+def _grouped(self: Value, mat2: Value, offs: Value | None = None, bias: Value | None = None, out_dtype: Any = None) -> Value:
+    if offs is None or mat2.rank != 3 or self.rank != 2:  # noqa: PLR2004 - rows of features, a matrix for each group
+        raise NotYetError("a grouped product of other forms than rows with the matrix of their group is not known.")
+    y = contract("r i, r i o -> r o", self, choose(mat2, groups_of(offs, self.sizes[0])))
+    return y if bias is None else y + bias
 
 
 def _indexed(x: Value, axis: int, index: Value) -> Value:

@@ -31,6 +31,22 @@ class Fixed(Operation):
         return f"values {shown(self.type.sizes)}"
 
 
+@dataclass(frozen=True, slots=True)
+class Found(Operation):
+    """The positions of true entries; their number is that of the recorded pass."""
+
+    shape: tuple[Count, ...]
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:  # noqa: ARG002 - stated
+        return (ArrayType(self.shape, "index"),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        return xp.stack(xp.nonzero(arrays[0]), -1)
+
+    def __str__(self) -> str:
+        return "positions"
+
+
 class Entries:
     """The entries of an array; two are equal if all entries are."""
 
