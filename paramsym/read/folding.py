@@ -60,7 +60,11 @@ def _carried(steps: Sequence[Step]) -> tuple[tuple[int, int], ...] | None:
                 pairs.append((place, one.gives.index(behind)))
             elif before != behind:
                 return None
-        if len({result for _, result in pairs}) != len(pairs) or len(pairs) != len(one.gives) or (found is not None and found != tuple(pairs)):
+        if (
+            len({result for _, result in pairs}) != len(pairs)
+            or len(pairs) != len(one.gives)
+            or (found is not None and found != tuple(pairs))
+        ):
             return None
         found = tuple(pairs)
     return found

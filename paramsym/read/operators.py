@@ -16,19 +16,23 @@ Function: TypeAlias = Callable[..., Any]
 
 
 class Operators:
-    """The functions of a framework's operators by name. A function takes every argument of its operator, or the table refuses.
+    """The functions of a framework's operators by name.
 
-    An argument ``given`` gets the recorded shapes of the results, ``inplace`` whether the operator's name ends in an underscore.
+    A function names the arguments that decide its result. Arguments that only decide where or how torch computes are listed as ignored; any
+    other argument is refused. An argument ``given`` gets the recorded shapes of the results, ``inplace`` whether the operator's name ends
+    in an underscore.
     """
 
     def __init__(self) -> None:
         self.functions: dict[str, Function] = {}
+        self.taken: dict[Function, frozenset[str]] = {}
 
-    def __call__(self, *names: str) -> Callable[[Function], Function]:
-        """Register a function under names; ``{name}`` in its keyword defaults is not expanded."""
+    def __call__(self, *names: str, ignored: str = "") -> Callable[[Function], Function]:
+        """Register a function under the names of operators; ``ignored`` are arguments that do not decide the result."""
 
         def registered(function: Function) -> Function:
             self.functions.update(dict.fromkeys(names, function))
+            self.taken[function] = frozenset(ignored.split())
             return function
 
         return registered
@@ -46,10 +50,11 @@ class Operators:
         more: dict[str, Any] = {"given": given()} if "given" in taken else {}
         if "inplace" in taken:
             more["inplace"] = name.endswith("_") and not name.startswith("_")
-        other = sorted(arguments.keys() - taken) if "rest" not in taken else []
+        decisive = {key: one for key, one in arguments.items() if key not in self.taken[function]}
+        other = sorted(decisive.keys() - taken) if "rest" not in taken else []
         if other:
             raise NotYetError(f"the operator {name} is not known with the argument {other[0]}{where}; the tensors still can be counted.")
-        result = function(**arguments, **more)
+        result = function(**decisive, **more)
         return result if isinstance(result, tuple) else (result,)
 
 
@@ -59,63 +64,37 @@ def _parameters(function: Function) -> frozenset[str]:
 
 
 def reshaped(x: Value, shape: Sequence[Count]) -> Value:
-    """Return an array with other axes in the same order of entries: axes are split and merged in the smallest groups that fit.
+    """Return an array with other axes in the same order of entries: axes are merged and split in the smallest groups that fit.
 
     Raises:
         ShapeError: a shape with another number of entries.
     """
     moves = list(_grouped(x.sizes, tuple(shape)))
-    merged, split, after = [], [], []
-    sizes: dict[str, Any] = {}
-    for number, (before, behind) in enumerate(moves):
-        olds = [f"a{number}_{n}" for n in range(len(before))]
-        news = [f"b{number}_{n}" for n in range(len(behind))]
-        if before == behind:
-            merged.append((olds, olds))
-            split.append(olds)
-            after.append(olds)
-        elif len(before) == 1:
-            merged.append((olds, olds))
-            split.append(news)
-            after.append(news)
-            sizes |= dict(zip(news, behind, strict=True))
-        else:
-            merged.append((olds, None))
-            split.append(news if len(news) != 1 else [f"m{number}"])
-            after.append(split[-1])
-            if len(news) != 1:
-                sizes |= dict(zip(news, behind, strict=True))
+    if any(len(before) > 1 and len(behind) > 1 for before, behind in moves):  # axes are merged before they are split
+        moved = [(before, before if len(before) < 2 or len(behind) < 2 else (_product(before),)) for before, behind in moves]
+        x = _regrouped(x, moved)
+        moves = list(_grouped(x.sizes, tuple(shape)))
+    return _regrouped(x, moves)
+
+
+def _regrouped(x: Value, moves: Sequence[tuple[tuple[Count, ...], tuple[Count, ...]]]) -> Value:
+    """Merge or split the axes of each group; a group of one axis before or after."""
     if all(before == behind for before, behind in moves):
         return x
-    # First axes are merged, then split; a move that only does one of the two is one step.
-    both = any(right is None and len(words) != 1 for (_, right), words in zip(merged, split, strict=True))
-    if both:
-        left = " ".join(" ".join(olds) for olds, _ in merged)
-        right = " ".join(" ".join(olds) if right is not None else f"({' '.join(olds)})" for olds, right in merged)
-        x = rearrange(x, f"{left} -> {right}")
-        return rearrange(x, f"{_sides(split, [_wide(m) for m in moves])} -> {' '.join(' '.join(words) for words in after)}", **sizes)
-    left_words, right_words = [], []
-    for (olds, right), words, (before, behind) in zip(merged, split, moves, strict=True):
-        if before == behind:
-            left_words += olds
-            right_words += olds
-        elif right is None:
-            left_words += olds
-            right_words.append(f"({' '.join(olds)})")
-        else:
-            left_words.append(f"({' '.join(words)})")
-            right_words += words
-    return rearrange(x, f"{' '.join(left_words)} -> {' '.join(right_words)}", **sizes)
-
-
-def _wide(move: tuple[tuple[Count, ...], tuple[Count, ...]]) -> bool:
-    return move[0] != move[1]
-
-
-def _sides(split: Sequence[Sequence[str]], wide: Sequence[bool]) -> str:
-    return " ".join(
-        f"({' '.join(words)})" if changed and len(words) != 1 else " ".join(words) for words, changed in zip(split, wide, strict=True)
-    )
+    left, right = [], []
+    sizes: dict[str, Any] = {}
+    for number, (before, behind) in enumerate(moves):
+        if not before or not behind:  # axes of size 1
+            left += ["()"] * len(before)
+            right += ["()"] * len(behind)
+            continue
+        words = [f"a{number}_{n}" for n in range(max(len(before), len(behind)))]
+        joined = f"({' '.join(words)})"
+        left += words if len(before) == len(words) else [joined]
+        right += words if len(behind) == len(words) else [joined]
+        if len(behind) == len(words) != len(before):
+            sizes |= dict(zip(words, behind, strict=True))
+    return rearrange(x, f"{' '.join(left)} -> {' '.join(right)}", **sizes)
 
 
 def _grouped(old: tuple[Count, ...], new: tuple[Count, ...]) -> Iterator[tuple[tuple[Count, ...], tuple[Count, ...]]]:
@@ -140,7 +119,11 @@ def _steps(one: int, other: int) -> Iterator[tuple[int, int]]:
 
 
 def _equal(old: Sequence[Count], new: Sequence[Count]) -> bool:
-    return bool(canonical(product(old)) == canonical(product(new)))
+    return bool(_product(old) == _product(new))
+
+
+def _product(sizes: Sequence[Count]) -> Count:
+    return canonical(product(sizes))
 
 
 def expanded(x: Value, shape: Sequence[Count]) -> Value:

@@ -58,7 +58,7 @@ def _floor_divide(self: Any, other: Any) -> Value:
     return combined("floor_divide", self, other)
 
 
-@TORCH("remainder", "remainder_", "fmod")
+@TORCH("remainder", "remainder_")
 def _remainder(self: Any, other: Any) -> Value:
     return combined("remainder", self, other)
 
@@ -136,8 +136,8 @@ def _leaky_relu(self: Value, negative_slope: float = 0.01, inplace: bool = False
     return apply("leaky_relu", self, negative_slope, inplace=inplace)
 
 
-@TORCH("elu", "elu_")
-def _elu(self: Value, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0, inplace: bool = False) -> Value:
+@TORCH("elu", "elu_", ignored="input_scale")
+def _elu(self: Value, alpha: float = 1.0, scale: float = 1.0, inplace: bool = False) -> Value:
     if scale != 1 and abs(scale - 1.0507009873554805) < 1e-12:
         return apply("selu", self, inplace=inplace)
     return apply("elu", self, alpha, inplace=inplace)
@@ -189,9 +189,14 @@ def _not(self: Value) -> Value:
     return record(Compare("equal", 0.0), self)
 
 
-@TORCH("isnan", "isinf")
-def _never(self: Value) -> Value:
-    return record(Compare("equal", inf), self)
+@TORCH("isnan")
+def _isnan(self: Value) -> Value:
+    return combined("not_equal", self, self)
+
+
+@TORCH("isinf")
+def _isinf(self: Value) -> Value:
+    return record(Compare("equal", inf), apply("abs", self))
 
 
 @TORCH("where")
@@ -206,8 +211,8 @@ def _masked_fill(self: Value, mask: Value, value: Any) -> Value:
     return where(mask, value if isinstance(value, Value) else constant("full", (), float(value)), self)
 
 
-@TORCH("_to_copy", "type_as")
-def _to_copy(self: Value, dtype: str | None = None, other: Value | None = None) -> Value:
+@TORCH("_to_copy", "type_as", ignored="other")
+def _to_copy(self: Value, dtype: str | None = None) -> Value:
     return cast(self, self.type.kind if dtype is None else dtype)  # type: ignore[arg-type]
 
 

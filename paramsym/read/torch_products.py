@@ -5,13 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from paramsym.algebra.size import Count, canonical, per
+from paramsym.algebra.size import Count, canonical, product
 from paramsym.errors import NotYetError
-from paramsym.program import Kept, Mask, Value, apply, attend, best, constant, contract, copies, cumulate, normalise, rearrange, reduce, region, softmax
-from paramsym.program.conditions import Compare
+from paramsym.program import (
+    Kept,
+    Mask,
+    Value,
+    apply,
+    attend,
+    best,
+    contract,
+    cumulate,
+    normalise,
+    rearrange,
+    reduce,
+    region,
+    softmax,
+)
 from paramsym.program.conversions import cast
-from paramsym.program.tracing import record
-from paramsym.read.operators import reshaped
+from paramsym.read.operators import moved, reshaped
 from paramsym.read.torch_entries import TORCH, combined
 
 Given = Sequence[tuple[Count, ...]]
@@ -71,9 +83,9 @@ def _einsum(equation: str, tensors: Sequence[Value], path: Any = None) -> Value:
         first, second = sorted((steps.pop(0), steps.pop(0))) if steps else (0, 1)
         others = [n for n in range(len(values)) if n not in {first, second}]
         after = result if not others else _kept(listed[first], listed[second], "".join(listed[n] for n in others) + result)
-        product = _pair(listed[first], listed[second], after, values[first], values[second])
+        joined = _pair(listed[first], listed[second], after, values[first], values[second])
         order = [*others, None] if path else [None, *others]
-        values, listed = ([product if n is None else values[n] for n in order], [after if n is None else listed[n] for n in order])
+        values, listed = ([joined if n is None else values[n] for n in order], [after if n is None else listed[n] for n in order])
     return values[0]
 
 
@@ -173,66 +185,90 @@ _reduction(("any",), "any")
 _reduction(("all",), "all")
 
 
-@TORCH("max", "min")
-def _max(self: Value, dim: Any = None, keepdim: bool = False, other: Value | None = None) -> Any:
-    if other is not None:
-        return combined("maximum", self, other)
-    return reduce("max", self, *_axes(self, dim), keep=keepdim)
+def _extreme(name: Any, ours: Any) -> None:
+    @TORCH(name)
+    def extreme(self: Value, dim: Any = None, keepdim: bool = False, other: Value | None = None) -> Any:
+        if other is not None:
+            return combined(f"{name}imum", self, other)
+        if dim is None:
+            return reduce(ours, self, *_axes(self, None))
+        entries, index = best(_last(self if name == "max" else -self, dim), 1)
+        entries = reduce(ours, self, *_axes(self, dim), keep=keepdim)
+        return entries, reshaped(index, entries.sizes)
+
+    @TORCH(f"arg{name}", ignored="keepdim")
+    def position(self: Value, dim: int | None = None, *, given: Given) -> Value:
+        x = reshaped(self, (canonical(product(self.sizes)),)) if dim is None else self
+        _, index = best(_last(x if name == "max" else -x, -1 if dim is None else dim), 1)
+        return reshaped(index, given[0])
 
 
-@TORCH("argmax", "argmin")
-def _argmax(self: Value, dim: int | None = None, keepdim: bool = False, *, given: Given) -> Value:
-    x = reshaped(self, (canonical(_product(self.sizes)),)) if dim is None else self
-    axis = x.type.axis(-1 if dim is None else dim)
-    words = [f"a{n}" for n in range(x.rank)]
-    last = " ".join([*words[:axis], *words[axis + 1 :], words[axis]])
-    _, index = best(rearrange(x, f"{' '.join(words)} -> {last}"), 1)
-    return reshaped(index, given[0])
+_extreme("max", "max")
+_extreme("min", "min")
 
 
-def _product(sizes: Sequence[Count]) -> Count:
-    total: Any = 1
-    for size in sizes:
-        total = total * size
-    return total
+def _last(x: Value, dim: int) -> Value:
+    """Return an array with an axis moved to the end."""
+    axis = x.type.axis(dim)
+    return moved(x, [*(n for n in range(x.rank) if n != axis), axis])
 
 
-@TORCH("var", "std")
-def _var(self: Value, dim: Any = None, correction: Any = 1, unbiased: Any = None, keepdim: bool = False) -> Value:
-    axes = _axes(self, dim)
-    spread = self - reduce("mean", self, *axes, keep=True)
-    return reduce("mean", spread * spread, *axes, keep=keepdim)
+@TORCH("var")
+def _var(self: Value, dim: Any = None, correction: Any = 1, unbiased: bool = True, keepdim: bool = False) -> Value:
+    return _spread(self, dim, correction if unbiased else 0, keep=keepdim)
+
+
+@TORCH("std")
+def _std(self: Value, dim: Any = None, correction: Any = 1, unbiased: bool = True, keepdim: bool = False) -> Value:
+    return _spread(self, dim, correction if unbiased else 0, keep=keepdim, root=True)
 
 
 @TORCH("var_mean")
 def _var_mean(self: Value, dim: Any = None, correction: Any = 1, keepdim: bool = False) -> Any:
-    return _var(self, dim, correction, keepdim=keepdim), reduce("mean", self, *_axes(self, dim), keep=keepdim)
+    return _spread(self, dim, correction, keep=keepdim), reduce("mean", self, *_axes(self, dim), keep=keepdim)
 
 
-@TORCH("linalg_vector_norm", "norm")
-def _norm(self: Value, ord: Any = 2, p: Any = None, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Value:  # noqa: A002 - torch's name
-    if (ord if p is None else p) not in {2, 2.0, None}:
-        raise NotYetError(f"a norm of order {ord if p is None else p} is not known.")
-    return apply("sqrt", reduce("sum", self * self, *_axes(self, dim), keep=keepdim))
+def _spread(x: Value, dim: Any, correction: Any, *, keep: bool, root: bool = False) -> Value:
+    """Return the variance or its root, by one kernel that keeps its input."""
+    axes = _axes(x, dim)
+    entries = canonical(product(x.sizes[axis] for axis in axes))
+
+    def body(x: Value) -> Value:
+        apart = x - reduce("mean", x, *axes, keep=True)
+        y = reduce("sum", apart * apart, *axes, keep=keep) / canonical(entries - (1 if correction is None else correction))
+        return apply("sqrt", y) if root else y
+
+    return region("variance", body, x, keeps=(Kept("taken"), *(Kept("given"),) * root))
 
 
-@TORCH("_softmax", "softmax")
-def _softmax(self: Value, dim: int, half_to_float: bool = False, dtype: Any = None) -> Value:
+@TORCH("linalg_vector_norm", "norm", ignored="dtype")
+def _norm(self: Value, ord: Any = 2, p: Any = None, dim: Any = None, keepdim: bool = False) -> Value:  # noqa: A002 - torch's name
+    order = ord if p is None else p
+    if order not in {1, 2, None}:
+        raise NotYetError(f"a norm of order {order} is not known.")
+    axes = _axes(self, dim)
+    if order == 1:
+        return reduce("sum", apply("abs", self), *axes, keep=keepdim)
+    return region("length", lambda x: apply("sqrt", reduce("sum", x * x, *axes, keep=keepdim)), self, keeps=(Kept("taken"), Kept("given")))
+
+
+@TORCH("_softmax", "softmax", ignored="half_to_float dtype")
+def _softmax(self: Value, dim: int) -> Value:
     return softmax(self, self.type.axis(dim))
 
 
-@TORCH("_log_softmax", "log_softmax")
-def _log_softmax(self: Value, dim: int, half_to_float: bool = False, dtype: Any = None) -> Value:
+@TORCH("_log_softmax", "log_softmax", ignored="half_to_float dtype")
+def _log_softmax(self: Value, dim: int) -> Value:
     return softmax(self, self.type.axis(dim), log=True)
 
 
-@TORCH("cumsum", "cumsum_")
-def _cumsum(self: Value, dim: int, dtype: Any = None) -> Value:
+@TORCH("cumsum", "cumsum_", ignored="dtype")
+def _cumsum(self: Value, dim: int) -> Value:
     return cumulate(self, self.type.axis(dim))
 
 
-@TORCH("topk")
-def _topk(self: Value, k: Any, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:  # noqa: A002 - torch's name
+@TORCH("topk", ignored="sorted")
+def _topk(self: Value, k: Any, dim: int = -1, largest: bool = True) -> Any:
     if self.type.axis(dim) != self.rank - 1 or not largest:
         raise NotYetError("the smallest entries, or those along another axis than the last, are not known.")
     return best(self, k)
@@ -241,10 +277,8 @@ def _topk(self: Value, k: Any, dim: int = -1, largest: bool = True, sorted: bool
 # Norms ---------------------------------------------------------------------------------------------------------------------------
 
 
-@TORCH("native_layer_norm", "layer_norm")
-def _layer_norm(
-    input: Value, normalized_shape: Sequence[Any], weight: Value | None, bias: Value | None, eps: float, cudnn_enable: bool = True
-) -> Value:  # noqa: A002 - torch's name
+@TORCH("native_layer_norm", "layer_norm", ignored="cudnn_enable")
+def _layer_norm(input: Value, normalized_shape: Sequence[Any], weight: Value | None, bias: Value | None, eps: float) -> Value:  # noqa: A002 - torch's names
     return normalise(input, "layer", *range(-len(normalized_shape), 0), eps=eps, scale=weight, shift=bias)
 
 
@@ -253,17 +287,8 @@ def _rms_norm(input: Value, normalized_shape: Sequence[Any], weight: Value | Non
     return normalise(input, "rms", *range(-len(normalized_shape), 0), eps=eps, scale=weight)
 
 
-@TORCH("native_group_norm")
-def _group_norm(
-    input: Value,  # noqa: A002 - torch's name
-    weight: Value | None,
-    bias: Value | None,
-    N: Any,
-    C: Any,
-    HxW: Any,
-    group: int,
-    eps: float,
-) -> Value:
+@TORCH("native_group_norm", ignored="N C HxW")
+def _group_norm(input: Value, weight: Value | None, bias: Value | None, group: int, eps: float) -> Value:  # noqa: A002 - torch's names
     apart = rearrange(input, "b (g c) ... -> b g c ...", g=group)
     ends = " ()" * (input.rank - 2)
     scale, shift = (None if one is None else rearrange(one, f"(g c) -> g c{ends}", g=group) for one in (weight, bias))
@@ -278,18 +303,17 @@ def _group_norm(
     "_native_batch_norm_legit_functional",
     "batch_norm",
     "cudnn_batch_norm",
+    ignored="momentum cudnn_enabled",
 )
 def _batch_norm(
-    input: Value,  # noqa: A002 - torch's name
+    input: Value,
     weight: Value | None,
     bias: Value | None,
     running_mean: Value | None = None,
     running_var: Value | None = None,
     training: bool = False,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-    cudnn_enabled: bool = True,
-) -> Value:
+    eps: float = 1e-05,
+) -> Value:  # noqa: A002 - torch's names
     ends = " ()" * (input.rank - 2)
     scale, shift, mean, variance = (
         None if one is None else rearrange(one, f"c -> c{ends}") for one in (weight, bias, running_mean, running_var)
@@ -300,18 +324,16 @@ def _batch_norm(
     return normalise(input, "given", eps=eps, scale=scale, shift=shift, given=(mean, variance), stored=True)
 
 
-@TORCH("instance_norm")
+@TORCH("instance_norm", ignored="momentum cudnn_enabled")
 def _instance_norm(
-    input: Value,  # noqa: A002 - torch's name
+    input: Value,
     weight: Value | None,
     bias: Value | None,
     running_mean: Value | None,
     running_var: Value | None,
     use_input_stats: bool,
-    momentum: float,
     eps: float,
-    cudnn_enabled: bool = True,
-) -> Value:
+) -> Value:  # noqa: A002 - torch's names
     ends = " ()" * (input.rank - 2)
     scale, shift = (None if one is None else rearrange(one, f"c -> c{ends}") for one in (weight, bias))
     if not use_input_stats and running_mean is not None and running_var is not None:
@@ -320,8 +342,8 @@ def _instance_norm(
     return normalise(input, "layer", *range(2, input.rank), eps=eps, scale=scale, shift=shift)
 
 
-@TORCH("tril", "triu")
-def _tril(self: Value, diagonal: int = 0) -> Value:
+@TORCH("tril", "triu", ignored="self diagonal")
+def _tril() -> Value:
     raise NotYetError("a triangle of an array that depends on the input is not known.")
 
 

@@ -97,7 +97,7 @@ class _Recorder:
                 result = torch.func.functional_call(module, state, tuple(given), by_name)
             except ParamsymError:
                 raise
-            except Exception as error:  # noqa: BLE001 - the module's own code, which may fail in any way
+            except Exception as error:
                 raise self._failed(module, error) from error
         found = list(_tensors(torch, result))
         if not found:
@@ -392,7 +392,7 @@ class _Recorder:
 def _fused_attention(torch: Any, arguments: Mapping[str, Any]) -> Any:
     """Return the result of a fused attention, whose kernels lay it out as the queries; None for other ranks."""
     query, value = arguments["query"], arguments["value"]
-    if query.dim() != 4 or query.device.type != "meta":  # noqa: PLR2004 - batch, heads, positions, width
+    if query.dim() != 4 or query.device.type != "meta":
         return None
     made = torch.empty_like(query.detach().transpose(1, 2)).transpose(1, 2)
     if query.shape[-1] != value.shape[-1]:
@@ -449,11 +449,11 @@ def _modes(recorder: _Recorder) -> Iterator[None]:
     from torch.utils._python_dispatch import TorchDispatchMode
 
     class Operators(TorchDispatchMode):  # type: ignore[misc]
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ARG002 - torch's signature
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             return recorder.operator(func, args, kwargs or {})
 
     class Composites(TorchFunctionMode):  # type: ignore[misc]
-        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ARG002 - torch's signature
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             name = getattr(func, "__name__", "").strip("_")
             if name in {"numpy", "tolist", "array"}:
                 recorder.check_known(name, args)
@@ -485,7 +485,12 @@ def _without_fast_paths(torch: Any) -> Iterator[None]:
     torch.backends.mha.set_fastpath_enabled(False)
     # A function written in Python would be handed over whole, and the functions inside of it would not be seen.
     names = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
-    checks = {(module, name): getattr(module, name) for module in (torch.nn.functional, torch.functional) for name in names if hasattr(module, name)}
+    checks = {
+        (module, name): getattr(module, name)
+        for module in (torch.nn.functional, torch.functional)
+        for name in names
+        if hasattr(module, name)
+    }
     for module, name in checks:
         setattr(module, name, lambda *_: False)
     try:

@@ -122,7 +122,9 @@ def _recurrent(name: str, kind: type[Cell], **more: Any) -> None:
         )
 
     @TORCH(f"{name}_cell")
-    def one_step(input: Value, hx: Any, w_ih: Value, w_hh: Value, b_ih: Value | None = None, b_hh: Value | None = None) -> tuple[Value, ...]:  # noqa: A002 - torch's name
+    def one_step(
+        input: Value, hx: Any, w_ih: Value, w_hh: Value, b_ih: Value | None = None, b_hh: Value | None = None
+    ) -> tuple[Value, ...]:  # noqa: A002 - torch's name
         states = hx if isinstance(hx, tuple) else (hx,)
         biases = [one for one in (b_ih, b_hh) if one is not None]
         if len(biases) == 1:

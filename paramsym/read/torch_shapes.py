@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from paramsym.algebra.size import Count, canonical
@@ -16,13 +16,13 @@ from paramsym.read.torch_entries import TORCH
 Given = Sequence[tuple[Count, ...]]
 
 
-@TORCH("view", "_unsafe_view", "reshape", "flatten", "unflatten", "_reshape_alias", "view_copy")
-def _view(self: Value, size: Any = None, stride: Any = None, *, given: Given) -> Value:
+@TORCH("view", "_unsafe_view", "reshape", "flatten", "unflatten", "_reshape_alias", "view_copy", ignored="size stride")
+def _view(self: Value, *, given: Given) -> Value:
     return reshaped(self, given[0])
 
 
-@TORCH("unsqueeze", "unsqueeze_", "squeeze", "squeeze_")
-def _one(self: Value, dim: Any = None, *, given: Given) -> Value:
+@TORCH("unsqueeze", "unsqueeze_", "squeeze", "squeeze_", ignored="dim")
+def _one(self: Value, *, given: Given) -> Value:
     return reshaped(self, given[0])
 
 
@@ -44,8 +44,8 @@ def _permute(self: Value, dims: Sequence[int]) -> Value:
     return moved(self, [dim % self.rank for dim in dims])
 
 
-@TORCH("expand", "expand_copy")
-def _expand(self: Value, size: Any, implicit: bool = False, *, given: Given) -> Value:
+@TORCH("expand", "expand_copy", ignored="size implicit")
+def _expand(self: Value, *, given: Given) -> Value:
     return expanded(self, given[0])
 
 
@@ -54,8 +54,8 @@ def _clone(self: Value) -> Value:
     return record(Compact(), self)
 
 
-@TORCH("slice")
-def _slice(self: Value, dim: int = 0, start: Any = None, end: Any = None, step: int = 1, *, given: Given) -> Value:
+@TORCH("slice", ignored="end")
+def _slice(self: Value, dim: int = 0, start: Any = None, step: int = 1, *, given: Given) -> Value:
     axis = self.type.axis(dim)
     first = 0 if start is None else start
     if isinstance(first, int) and first < 0:
@@ -76,8 +76,8 @@ def _select(self: Value, dim: int, index: Any) -> Value:
     return entry(self, dim, index)
 
 
-@TORCH("split", "split_with_sizes", "chunk", "tensor_split", "unsafe_split", "unsafe_chunk")
-def _split(self: Value, split_size: Any = None, split_sizes: Any = None, chunks: Any = None, dim: int = 0, *, given: Given) -> Any:
+@TORCH("split", "split_with_sizes", "chunk", "tensor_split", "unsafe_split", "unsafe_chunk", ignored="split_size split_sizes chunks")
+def _split(self: Value, dim: int = 0, *, given: Given) -> Any:
     axis = self.type.axis(dim)
     return segments(self, *(shape[axis] for shape in given), axis=axis)
 
@@ -115,16 +115,16 @@ def _repeat(self: Value, repeats: Sequence[Any]) -> Value:
     return record(Compact(), x) if all(times == 1 for times in repeats) else x
 
 
-@TORCH("repeat_interleave")
-def _repeat_interleave(self: Value, repeats: Any, dim: int | None = None, output_size: Any = None, *, given: Given) -> Value:
+@TORCH("repeat_interleave", ignored="output_size")
+def _repeat_interleave(self: Value, repeats: Any, dim: int | None = None, *, given: Given) -> Value:
     if isinstance(repeats, Value):
         raise NotYetError("repeat_interleave with an array of repeats is not known.")
     x = reshaped(self, (given[0][0] / repeats,)) if dim is None else self
     return record(Copies(repeats, x.type.axis(0 if dim is None else dim)), x)
 
 
-@TORCH("constant_pad_nd", "pad")
-def _pad(self: Value, pad_: Any = None, value: Any = 0, **rest: Any) -> Value:
+@TORCH("constant_pad_nd", "pad", ignored="pad_")
+def _pad(self: Value, value: Any = 0, **rest: Any) -> Value:
     return pad(self, _margins(rest["pad"]), "constant", float(value or 0))
 
 
@@ -156,18 +156,18 @@ def _flip(self: Value, dims: Sequence[int]) -> Value:
     return x
 
 
-@TORCH("zeros", "new_zeros", "empty", "new_empty", "empty_strided", "new_empty_strided")
-def _zeros(self: Any = None, size: Any = None, stride: Any = None, dtype: Any = None, *, given: Given) -> Value:
+@TORCH("zeros", "new_zeros", "empty", "new_empty", "empty_strided", "new_empty_strided", ignored="self size stride")
+def _zeros(dtype: Any = None, *, given: Given) -> Value:
     return constant("full", tuple(given[0]), 0, kind=dtype or "float")
 
 
-@TORCH("ones", "new_ones")
-def _ones(self: Any = None, size: Any = None, dtype: Any = None, *, given: Given) -> Value:
+@TORCH("ones", "new_ones", ignored="self size")
+def _ones(dtype: Any = None, *, given: Given) -> Value:
     return constant("full", tuple(given[0]), 1, kind=dtype or "float")
 
 
-@TORCH("full", "new_full", "scalar_tensor")
-def _full(self: Any = None, size: Any = None, fill_value: Any = None, s: Any = None, dtype: Any = None, *, given: Given) -> Value:
+@TORCH("full", "new_full", "scalar_tensor", ignored="self size")
+def _full(fill_value: Any = None, s: Any = None, dtype: Any = None, *, given: Given) -> Value:
     number = s if fill_value is None else fill_value
     if isinstance(number, Value):
         return expanded(number, given[0])
@@ -194,7 +194,7 @@ def _put_back(base: Value, view: Value, name: str, arguments: Any, place: int) -
     return function(base, view, place=place, **more) if name.startswith(("split", "unbind", "chunk")) else function(base, view, **more)
 
 
-def _back_slice(base: Value, view: Value, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Value:
+def _back_slice(base: Value, view: Value, dim: int = 0, start: Any = None, step: int = 1, **_: Any) -> Value:
     axis = base.type.axis(dim)
     first = 0 if start is None else start
     if step != 1:
@@ -224,7 +224,7 @@ def _back_reshaped(base: Value, view: Value, **_: Any) -> Value:
     return reshaped(view, base.sizes)
 
 
-def _back_transpose(base: Value, view: Value, dim0: int, dim1: int) -> Value:
+def _back_transpose(_: Value, view: Value, dim0: int, dim1: int) -> Value:
     return _transpose(view, dim0, dim1)
 
 
@@ -233,7 +233,7 @@ def _back_permute(base: Value, view: Value, dims: Sequence[int]) -> Value:
     return moved(view, [order.index(axis) for axis in range(base.rank)])
 
 
-_INVERSE = {
+_INVERSE: Mapping[str, Callable[..., Value]] = {
     "slice": _back_slice,
     "select": _back_select,
     "view": _back_reshaped,
@@ -242,7 +242,7 @@ _INVERSE = {
     "_unsafe_view": _back_reshaped,
     "alias": _back_reshaped,
     "detach": _back_reshaped,
-    "t": lambda base, view: _t(view),
+    "t": lambda _, view: _t(view),
     "transpose": _back_transpose,
     "permute": _back_permute,
 }

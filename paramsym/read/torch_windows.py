@@ -123,20 +123,19 @@ def _adaptive_max(self: Value, output_size: Sequence[Any]) -> Any:
 
 
 def _upsampling(name: str, mode: Any, rank: int) -> None:
-    @TORCH(name)
+    @TORCH(name, ignored="output_size")
     def upsampled(
         self: Value | None = None,
-        output_size: Any = None,
         align_corners: bool = False,
         scales: Any = None,
         scales_d: Any = None,
         scales_h: Any = None,
         scales_w: Any = None,
-        input: Any = None,  # noqa: A002 - torch's name
+        input: Any = None,
         scale_factors: Any = None,
         *,
         given: Given,
-    ) -> Value:
+    ) -> Value:  # noqa: A002 - torch's names
         x = input if self is None else self
         stated = {1: (scales,), 2: (scales_h, scales_w), 3: (scales_d, scales_h, scales_w)}[rank]
         if scale_factors is not None:
@@ -169,8 +168,8 @@ def _col2im(self: Value, output_size: Any, kernel_size: Any, dilation: Any, padd
     return fold(apart, stride, padding, dilation, output_size)
 
 
-@TORCH("embedding")
-def _embedding(weight: Value, indices: Value, padding_idx: Any = -1, scale_grad_by_freq: bool = False, sparse: bool = False) -> Value:
+@TORCH("embedding", ignored="padding_idx scale_grad_by_freq sparse")
+def _embedding(weight: Value, indices: Value) -> Value:
     return lookup(weight, indices)
 
 
@@ -187,14 +186,14 @@ def _index(self: Value, indices: Sequence[Value | None], *, given: Given) -> Val
     return at(self, [one for _, one in listed], [axis for axis, _ in listed], given[0])
 
 
-@TORCH("index_put", "index_put_", "_index_put_impl", "_index_put_impl_")
-def _index_put(self: Value, indices: Sequence[Value | None], values: Value, accumulate: bool = False, unsafe: bool = False) -> Value:
+@TORCH("index_put", "index_put_", "_index_put_impl", "_index_put_impl_", ignored="unsafe")
+def _index_put(self: Value, indices: Sequence[Value | None], values: Value, accumulate: bool = False) -> Value:
     listed = [(axis, one) for axis, one in enumerate(indices) if one is not None]
     return put_at(self, values, [one for _, one in listed], [axis for axis, _ in listed], add=accumulate)
 
 
-@TORCH("index_add", "index_add_", "index_copy", "index_copy_")
-def _index_add(self: Value, dim: int, index: Value, source: Value, alpha: Any = 1, inplace: bool = False) -> Value:
+@TORCH("index_add", "index_add_", "index_copy", "index_copy_", ignored="inplace")
+def _index_add(self: Value, dim: int, index: Value, source: Value, alpha: Any = 1) -> Value:
     return put_at(self, source if alpha == 1 else source * alpha, [index], [self.type.axis(dim)], add=True)
 
 
@@ -203,8 +202,8 @@ def _nonzero(self: Value, *, given: Given) -> Value:
     return record(Found(tuple(given[0])), self)
 
 
-@TORCH("sort", "argsort")
-def _sort(self: Value, dim: int = -1, descending: bool = False, stable: Any = None) -> Any:
+@TORCH("sort", "argsort", ignored="stable")
+def _sort(self: Value, dim: int = -1, descending: bool = False) -> Any:
     return sort(self, self.type.axis(dim), descending=descending)
 
 
@@ -215,9 +214,9 @@ def _histc(self: Value, bins: Any = 100, min: Any = 0, max: Any = 0) -> Value:  
     return counts(self, bins)
 
 
-@TORCH("_grouped_mm")
-def _grouped(self: Value, mat2: Value, offs: Value | None = None, bias: Value | None = None, out_dtype: Any = None) -> Value:
-    if offs is None or mat2.rank != 3 or self.rank != 2:  # noqa: PLR2004 - rows of features, a matrix for each group
+@TORCH("_grouped_mm", ignored="out_dtype")
+def _grouped(self: Value, mat2: Value, offs: Value | None = None, bias: Value | None = None) -> Value:
+    if offs is None or mat2.rank != 3 or self.rank != 2:
         raise NotYetError("a grouped product of other forms than rows with the matrix of their group is not known.")
     y = contract("r i, r i o -> r o", self, choose(mat2, groups_of(offs, self.sizes[0])))
     return y if bias is None else y + bias
@@ -235,8 +234,8 @@ def _indexed(x: Value, axis: int, index: Value) -> Value:
     return rearrange(rows, f"{' '.join([*more, *rest])} -> {' '.join([*rest[:axis], *more, *rest[axis:]])}")
 
 
-@TORCH("gather")
-def _gather(self: Value, dim: int, index: Value, sparse_grad: bool = False) -> Value:
+@TORCH("gather", ignored="sparse_grad")
+def _gather(self: Value, dim: int, index: Value) -> Value:
     axis = self.type.axis(dim)
     if axis == self.rank - 1:
         return pick(self, index)

@@ -37,7 +37,9 @@ class Block(nn.Module):
 
 
 class MinGPT(nn.Module):
-    def __init__(self, vocabulary: int = 50, positions: int = 40, width: int = 24, heads: int = 4, depth: int = 3, *, tied: bool = True) -> None:
+    def __init__(
+        self, vocabulary: int = 50, positions: int = 40, width: int = 24, heads: int = 4, depth: int = 3, *, tied: bool = True
+    ) -> None:
         super().__init__()
         self.wte, self.wpe = nn.Embedding(vocabulary, width), nn.Embedding(positions, width)
         self.h = nn.ModuleList(Block(width, heads) for _ in range(depth))
@@ -101,11 +103,15 @@ class Residual(nn.Module):
 class ResNet(nn.Module):
     def __init__(self, depths: tuple[int, ...] = (2, 3, 1), width: int = 8, classes: int = 10) -> None:
         super().__init__()
-        self.stem = nn.Sequential(nn.Conv2d(3, width, 7, 2, 3, bias=False), nn.BatchNorm2d(width), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1))
+        self.stem = nn.Sequential(
+            nn.Conv2d(3, width, 7, 2, 3, bias=False), nn.BatchNorm2d(width), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)
+        )
         stages, before = [], width
         for number, depth in enumerate(depths):
             behind = width << number
-            stages.append(nn.Sequential(*(Residual(before if n == 0 else behind, behind, 2 if n == 0 and number else 1) for n in range(depth))))
+            stages.append(
+                nn.Sequential(*(Residual(before if n == 0 else behind, behind, 2 if n == 0 and number else 1) for n in range(depth)))
+            )
             before = behind
         self.stages, self.fc = nn.ModuleList(stages), nn.Linear(before, classes)
 

@@ -47,7 +47,9 @@ def counted(module: Any, given: list[Any]) -> tuple[int, int]:
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.utils.flop_counter import FlopCounterMode, conv_flop_count
 
-    def conv_backward(grad: Any, x: Any, w: Any, _bias: Any, _s: Any, _p: Any, _d: Any, transposed: Any, _o: Any, _g: Any, mask: Any, out_shape: Any) -> int:
+    def conv_backward(
+        grad: Any, x: Any, w: Any, _bias: Any, _s: Any, _p: Any, _d: Any, transposed: Any, _o: Any, _g: Any, mask: Any, out_shape: Any
+    ) -> int:
         del out_shape
         return (mask[0] + mask[1]) * conv_flop_count(x, w, grad, transposed=transposed)
 
