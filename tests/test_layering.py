@@ -27,6 +27,7 @@ FLOORS = (
     {"models"},
     {"keras"},
     {"derive"},
+    {"read"},
     {"atlas"},
     {"config"},
     {"loading"},

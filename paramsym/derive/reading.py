@@ -17,18 +17,11 @@ from paramsym.naming import described
 
 
 def from_module(module: Any, variables: Any = None) -> Layer:
-    """Return a live model as a layer: the same names, order, shapes, ties, frozen parameters and buffers as in its state dict.
-
-    A class that has a layer here becomes that layer with all its arguments; a class that only contains others becomes a block; a single
-    parameter becomes a parameter. ``module`` is of torch, Keras or Flax (NNX); for a linen module pass the tree of ``init`` or
-    ``jax.eval_shape`` as well: ``from_module(module, variables)``. No framework is imported, because the caller has loaded it.
+    """Return the tensors of a live model as a layer; ``read.module.from_module`` says more.
 
     Raises:
         ArgumentError: something else, a lazy module without shapes, or one whose state dict contains more than parameters and buffers.
         StructureError: a module that contains itself.
-
-    >>> from_module({"up.weight": (8, 4), "down.weight": (4, 8)}).params
-    64
     """
     if isinstance(module, type):
         raise ArgumentError(f"{module.__name__} is a class; build it first, with its sizes.")

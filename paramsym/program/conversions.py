@@ -21,7 +21,7 @@ class Cast(Operation):
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         return (ArrayType(taken[0].shape, self.kind),)
 
-    def run(self, xp: Any, *arrays: Any) -> Any:
+    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - a method of the array
         return arrays[0].astype(_NUMPY[self.kind])
 
     def __str__(self) -> str:

@@ -97,9 +97,9 @@ class Normalise(Operation):
 
     "layer" subtracts the mean and divides by the standard deviation. The others only divide: "deviation" by the standard deviation, "rms"
     by the root mean square, "length" by the root of the sum of squares. With "given" the statistics are two further inputs, mean and
-    variance, as in batch normalisation in evaluation; if they are always the ``stored`` ones, nothing but the input is kept. ``scaled`` and ``shifted`` say which of scale and shift are inputs; they are combined
-    elementwise. Without ``eps`` it is the epsilon of the precision. "rms", and others with ``steps``, are computed by differences, powers
-    and products in float32, each of which keeps arrays.
+    variance, as in batch normalisation in evaluation; with ``stored``, training is not meant, and only the input is kept. ``scaled`` and
+    ``shifted`` say which of scale and shift are inputs; they are combined elementwise. Without ``eps`` it is the epsilon of the precision.
+    "rms", and others with ``steps``, are computed by differences, powers and products in float32, each of which keeps arrays.
     """
 
     kind: Statistic

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.program.graph import Call, Loop, Program, Step
@@ -51,7 +52,7 @@ def _carried(steps: Sequence[Step]) -> tuple[tuple[int, int], ...] | None:
     None if an input is neither the result of the copy before nor the same for all copies.
     """
     found: tuple[tuple[int, int], ...] | None = None
-    for one, other in zip(steps, steps[1:], strict=False):
+    for one, other in pairwise(steps):
         if len(one.takes) != len(other.takes):
             return None
         pairs = []

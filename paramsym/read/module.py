@@ -6,22 +6,41 @@ from typing import Any
 
 from paramsym.core.layer import Layer
 from paramsym.derive.observe import is_torch
-from paramsym.derive.reading import from_module as tensors_of
+from paramsym.derive.reading import from_module as with_tensors
 from paramsym.errors import ArgumentError
 from paramsym.read.computed import model_class, states_all
 
 
 def from_module(module: Any, *inputs: Any, **named: Any) -> Layer:
-    """Return a live model as a layer.
+    """Return a live model as a layer: the same names, order, shapes, ties, frozen parameters and buffers as in its state dict.
+
+    A class that has a layer here becomes that layer with all its arguments; a class that only contains others becomes a block; a single
+    parameter becomes a parameter. ``module`` is of torch, Keras or Flax (NNX), or a mapping of names to shapes; for a linen module pass the
+    tree of ``init`` or ``jax.eval_shape`` as well: ``from_module(module, variables)``. No framework is imported, because the caller has
+    loaded it.
+
+    A module of torch also computes: ``flops``, ``activations``, ``memory``, ``run`` and the other questions answer for its forward pass, in
+    its training or evaluation mode, for inputs in letters or numbers. One pass is recorded on torch's meta device when a question
+    is asked, so nothing is computed and the weights are not copied. Without ``inputs``, floating-point inputs are tried before indices;
+    examples of the inputs, in order or by name, say what the module takes: ``from_module(net, tokens)``,
+    ``from_module(net, input_ids=tokens, use_cache=False)``. Arrays outside of tensors, such as positions, are those of the recorded pass.
+    A pickle keeps the tensors, and not the module.
 
     Raises:
-        ArgumentError: something else.
+        ArgumentError: something else, a lazy module without shapes, or one whose state dict contains more than parameters and buffers.
+        StructureError: a module that contains itself.
+
+    >>> from_module({"up.weight": (8, 4), "down.weight": (4, 8)}).params
+    64
+
+    With torch, ``flops(from_module(net), (B, S))`` is a formula in the batch and the length; docs/how-to/own-module.md shows one.
     """
     if not is_torch(module):
+        inputs = (*inputs, named.pop("variables")) if "variables" in named else inputs
         if named or len(inputs) > 1:
-            raise ArgumentError("example inputs are taken for modules of torch only.")
-        return tensors_of(module, *inputs)
-    layer = tensors_of(module)
+            raise ArgumentError("example inputs are only taken with a module of torch.")
+        return with_tensors(module, *inputs)
+    layer = with_tensors(module)
     if not inputs and not named and _is_stated(module) and states_all(layer):
         return layer
     from paramsym.read.torch_source import TorchSource

@@ -136,6 +136,7 @@ class Player:
         try:
             stated = step.arguments if self.laws is None else self.laws.value(step.arguments)
             arguments = {name: self._argument(one, path, env) for name, one in stated.items()}
+            arguments = arguments if step.graded else _without_gradients(arguments)
             values = self.operators.apply(step.name, arguments, lambda: [self._shape(array) for array in step.results], where)
         except NotYetError as error:
             raise NotYetError(str(error) if where in str(error) else f"{str(error).rstrip('.')}{where}.") from None
@@ -146,7 +147,7 @@ class Player:
             if not self._agrees(array, value):
                 message = f"the operator {step.name}{where} gave {shown(array.shape)}, and was read as {shown(value.sizes)}"
                 raise NotYetError(f"{message}; this form of it is not known.")
-            env[array.number] = value if step.graded or value.type.kind != "float" else still(value)
+            env[array.number] = value
 
     def _shape(self, array: Array) -> tuple[Any, ...]:
         return array.shape if self.laws is None else self.laws.value(array.shape)
@@ -199,6 +200,15 @@ class Player:
 
 _WITHOUT_WORK = frozenset({"detach", "alias", "view", "_to_copy", "clone", "put back", "expand", "slice", "select", "t", "transpose"})
 """Operators that are left out if nothing uses their results; torch itself detaches what it saves."""
+
+
+def _without_gradients(arguments: Any) -> Any:
+    """Return arguments through which no gradient passes back."""
+    if isinstance(arguments, Value):
+        return still(arguments) if arguments.type.kind == "float" else arguments
+    if isinstance(arguments, dict):
+        return {name: _without_gradients(one) for name, one in arguments.items()}
+    return tuple(map(_without_gradients, arguments)) if isinstance(arguments, tuple) else arguments
 
 
 def _played(program: Program, inputs: Sequence[Value]) -> tuple[Value, ...]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, NamedTuple
 
-from sympy import Expr, Symbol
+from sympy import Expr, Integer, Symbol
 
-from paramsym.algebra.size import Count, Dim, canonical, substitute, symbols_in
+from paramsym.algebra.size import Count, Dim, canonical, per, substitute, symbols_in
 from paramsym.derive.fit import Fitter
 from paramsym.derive.points import Points
 from paramsym.errors import ArgumentError, NoLawError, NotYetError, ParamsymError
@@ -38,79 +39,83 @@ _BASES = ((3, 10), (2, 32), (2, 64), (2, 224), (2, 96), (2, 128), (2, 256), (1, 
 _MORE = (1, 2, 3, 5, 7, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 160, 224)
 _ON_A_LINE = 5
 _MIXED = 4
+_SMALL = 16
+"""Below it, letters get different sizes; larger ones may have to be multiples of the same number."""
 
 
 def points(record: Callable[[Sequence[tuple[int, ...]]], Recording], shapes: Shapes) -> Found:
     """Record at several sizes of the letters: on a line for each letter, and at points where all letters are changed.
 
     Raises:
-        ArgumentError: no size of a letter that the module takes, or only one.
+        ArgumentError: a letter of which the module takes only one of the sizes that were tried.
+        NotYetError: a letter that changes which operators there are.
     """
     letters = tuple(sorted(symbols_in(tuple(shapes)), key=lambda symbol: symbol.name))
 
     def at(sizes: Mapping[Symbol, int]) -> Recording:
-        put = {symbol: substitute(symbol, {}) for symbol in ()} | dict(sizes)
-        return record(
-            [tuple(int(canonical(substitute(size, put))) if isinstance(size, Expr) else size for size in shape) for shape in shapes]
-        )
+        put = {symbol: Integer(number) for symbol, number in sizes.items()}
+        return record([tuple(int(substitute(size, put)) if isinstance(size, Expr) else size for size in shape) for shape in shapes])
 
     base, first = _base(at, letters, shapes)
     found = [(base, first)]
     lines: dict[Symbol, list[int]] = {}
     for letter in letters:
-        accepted: list[int] = []
-        reason, other_way = "", False
-        for more in _MORE:
-            if len(accepted) == _ON_A_LINE:
-                break
-            sizes = {**base, letter: base[letter] + more}
-            try:
-                other = at(sizes)
-            except ParamsymError as error:
-                reason = str(error)
-                continue
-            if alike(first.top, other.top):
-                found.append((sizes, other))
-                accepted.append(base[letter] + more)
-            else:
-                other_way = True
-        if not accepted and other_way:
-            raise NotYetError(
-                f"the operators change with {letter}, as in a loop over its entries, so no formula in {letter} can be read; give a number."
-            )
-        if not accepted:
-            raise ArgumentError(
-                f"the module takes {letter} = {base[letter]}, and no other size that was tried computes in the same way; give a number"
-                f" in its place{f' ({reason})' if reason else ''}, or a multiple such as 32*{letter.name.lower()}1."
-            )
-        lines[letter] = accepted
+        line = list(islice(_line(at, first, base, letter), _ON_A_LINE))
+        lines[letter] = [sizes[letter] for sizes, _ in line]
+        found += line
     for turn in range(_MIXED if len(letters) > 1 else 0):
         sizes = {letter: lines[letter][(turn * (place + 1) + place) % len(lines[letter])] for place, letter in enumerate(letters)}
+        with suppress(ParamsymError):
+            other = at(sizes)
+            if alike(first.top, other.top) and all(sizes != before for before, _ in found):
+                found.append((sizes, other))
+    return Found(letters, tuple({s.name: n for s, n in sizes.items()} for sizes, _ in found), _merged([one for _, one in found]))
+
+
+def _line(
+    at: Callable[[Mapping[Symbol, int]], Recording], first: Recording, base: Mapping[Symbol, int], letter: Symbol
+) -> Iterator[tuple[dict[Symbol, int], Recording]]:
+    """Yield recordings at other sizes of one letter.
+
+    Raises:
+        ArgumentError: the module takes none of them.
+        NotYetError: all of them have other operators.
+    """
+    reason, accepted, other_way = "", False, False
+    for more in _MORE:
+        sizes = {**base, letter: base[letter] + more}
         try:
             other = at(sizes)
-        except ParamsymError:
+        except ParamsymError as error:
+            reason = str(error)
             continue
-        if alike(first.top, other.top) and all(sizes != before for before, _ in found):
-            found.append((sizes, other))
-    return Found(letters, tuple({s.name: n for s, n in sizes.items()} for sizes, _ in found), _merged([one for _, one in found]))
+        if alike(first.top, other.top):
+            accepted = True
+            yield sizes, other
+        other_way = True
+    if not accepted and other_way:
+        raise NotYetError(
+            f"the operators change with {letter}, as in a loop over its entries, so no formula in {letter} can be read; give a number."
+        )
+    if not accepted:
+        only = f"the module takes {letter} = {base[letter]} and no other size that was tried; give a number for it."
+        raise ArgumentError(f"{only} At others: {reason}")
 
 
 def _base(
     at: Callable[[Mapping[Symbol, int]], Recording], letters: Sequence[Symbol], shapes: Shapes
 ) -> tuple[dict[Symbol, int], Recording]:
+    """Return the first sizes that the module takes, and their recording."""
     batch = shapes[0][0] if shapes and shapes[0] else None
-    error: ParamsymError | None = None
+    refused: list[ParamsymError] = []
     for first, rest in _BASES:
-        others = iter(range(rest, rest + 99) if rest < 16 else chain([rest], [rest] * 9))
+        others = (rest + number if rest < _SMALL else rest for number in range(len(letters)))
         sizes = {letter: first if letter == batch else next(others) for letter in letters}
         try:
             return sizes, at(sizes)
-        except NotYetError:
-            raise
-        except ParamsymError as failed:
-            error = error or failed
-    assert error is not None  # noqa: S101 - there is at least one base
-    raise error
+        except ArgumentError as error:
+            refused.append(error)
+    raise refused[0]
 
 
 # Recordings of one structure -----------------------------------------------------------------------------------------------------
@@ -158,10 +163,10 @@ def _merged_call(calls: Sequence[Called]) -> Called:
     for items in zip(*(one.items for one in calls), strict=True):
         first = items[0]
         if isinstance(first, Called):
-            merged.append(_merged_call(items))  # type: ignore[arg-type]
+            merged.append(_merged_call(items))
             continue
-        arguments = _merged_value([one.arguments for one in items])  # type: ignore[union-attr]
-        results = tuple(_merged_array(arrays) for arrays in zip(*(one.results for one in items), strict=True))  # type: ignore[union-attr]
+        arguments = _merged_value([one.arguments for one in items])
+        results = tuple(_merged_array(arrays) for arrays in zip(*(one.results for one in items), strict=True))
         merged.append(replace(first, arguments=arguments, results=results))
     return Called(calls[0].path, calls[0].kind, merged)
 
@@ -217,8 +222,8 @@ class Laws:
         if isinstance(size, int):
             return size
         if size not in self.evaluated:
-            put = [{self.symbols[name]: number for name, number in point.items()} for point in self.found.at]
-            values = tuple(int(size.subs(one)) for one in put)
+            put = [{self.symbols[name]: Integer(number) for name, number in point.items()} for point in self.found.at]
+            values = tuple(int(substitute(size, one)) for one in put)
             self.evaluated[size] = values[0] if len(set(values)) == 1 else Varying(values)
         return self.evaluated[size]
 
@@ -275,7 +280,7 @@ class Laws:
             if all(at) and all(b % a == 0 for a, b in zip(at, one, strict=True)):
                 quotient = tuple(b // a for a, b in zip(at, one, strict=True))
                 if len(set(quotient)) == 1:
-                    yield canonical(size / quotient[0])
+                    yield canonical(per(size, quotient[0]))
             yield None
 
 

@@ -7,6 +7,7 @@ from math import inf
 from typing import Any
 
 from paramsym.algebra.size import Count
+from paramsym.errors import NotYetError
 from paramsym.program import Value, apply, constant, drop, glu, still, where
 from paramsym.program.arithmetic import Combine, WithNumber
 from paramsym.program.conditions import Compare
@@ -17,7 +18,7 @@ from paramsym.read.operators import Operators, expanded
 TORCH = Operators()
 """The operators of aten by name."""
 
-_NUMBERS = (int, float)
+_SELU = 1.0507009873554805
 
 
 def combined(name: Any, one: Any, other: Any) -> Value:
@@ -69,12 +70,12 @@ def _pow(self: Any, exponent: Any) -> Value:
 
 
 @TORCH("maximum", "clamp_min", "clamp_min_")
-def _maximum(self: Any, other: Any = None, min: Any = None) -> Value:  # noqa: A002 - torch's name
+def _maximum(self: Any, other: Any = None, min: Any = None) -> Value:
     return combined("maximum", self, other if min is None else min)
 
 
 @TORCH("minimum", "clamp_max", "clamp_max_")
-def _minimum(self: Any, other: Any = None, max: Any = None) -> Value:  # noqa: A002 - torch's name
+def _minimum(self: Any, other: Any = None, max: Any = None) -> Value:
     return combined("minimum", self, other if max is None else max)
 
 
@@ -84,7 +85,7 @@ def _atan2(self: Any, other: Any) -> Value:
 
 
 @TORCH("clamp", "clamp_", "hardtanh", "hardtanh_")
-def _clamp(self: Value, min: Any = None, max: Any = None, min_val: Any = None, max_val: Any = None, inplace: bool = False) -> Value:  # noqa: A002 - torch's names
+def _clamp(self: Value, min: Any = None, max: Any = None, min_val: Any = None, max_val: Any = None, inplace: bool = False) -> Value:
     low, high = (one if other is None else other for one, other in ((min, min_val), (max, max_val)))
     if isinstance(low, Value) or isinstance(high, Value):
         bounded = self if low is None else combined("maximum", self, low)
@@ -136,11 +137,13 @@ def _leaky_relu(self: Value, negative_slope: float = 0.01, inplace: bool = False
     return apply("leaky_relu", self, negative_slope, inplace=inplace)
 
 
-@TORCH("elu", "elu_", ignored="input_scale")
-def _elu(self: Value, alpha: float = 1.0, scale: float = 1.0, inplace: bool = False) -> Value:
-    if scale != 1 and abs(scale - 1.0507009873554805) < 1e-12:
+@TORCH("elu", "elu_")
+def _elu(self: Value, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0, inplace: bool = False) -> Value:
+    if scale == input_scale == 1:
+        return apply("elu", self, alpha, inplace=inplace)
+    if input_scale == 1 and abs(scale - _SELU) < 1e-12:
         return apply("selu", self, inplace=inplace)
-    return apply("elu", self, alpha, inplace=inplace)
+    raise NotYetError(f"elu with the scales {scale} and {input_scale} is not known.")
 
 
 @TORCH("softplus")
@@ -217,12 +220,12 @@ def _to_copy(self: Value, dtype: str | None = None) -> Value:
 
 
 @TORCH("dropout", "dropout_", "alpha_dropout", "feature_dropout")
-def _dropout(input: Value, p: float, train: bool) -> Value:  # noqa: A002 - torch's name
+def _dropout(input: Value, p: float, train: bool) -> Value:
     return drop(input, p) if train else input
 
 
 @TORCH("native_dropout")
-def _native_dropout(input: Value, p: float, train: bool | None) -> Value:  # noqa: A002 - torch's name
+def _native_dropout(input: Value, p: float, train: bool | None) -> Value:
     return drop(input, p) if train else input
 
 

@@ -30,7 +30,7 @@ Given = Sequence[tuple[Count, ...]]
 
 
 @TORCH("linear")
-def _linear(input: Value, weight: Value, bias: Value | None = None) -> Value:  # noqa: A002 - torch's name
+def _linear(input: Value, weight: Value, bias: Value | None = None) -> Value:
     y = contract("... i, o i -> ... o", input, weight) if weight.rank == 2 else contract("... i, i -> ...", input, weight)
     return y if bias is None else y + bias
 
@@ -154,8 +154,7 @@ def _four(x: Value) -> Value:
     if x.rank < 4:
         words = " ".join(f"a{n}" for n in range(x.rank))
         return rearrange(x, f"{words} -> {'() ' * (4 - x.rank)}{words}")
-    words = [f"a{n}" for n in range(x.rank)]
-    return rearrange(x, f"{' '.join(words)} -> ({' '.join(words[:-3])}) {' '.join(words[-3:])}")
+    return reshaped(x, (canonical(product(x.sizes[:-3])), *x.sizes[-3:]))
 
 
 # Reductions ----------------------------------------------------------------------------------------------------------------------
@@ -242,7 +241,7 @@ def _spread(x: Value, dim: Any, correction: Any, *, keep: bool, root: bool = Fal
 
 
 @TORCH("linalg_vector_norm", "norm", ignored="dtype")
-def _norm(self: Value, ord: Any = 2, p: Any = None, dim: Any = None, keepdim: bool = False) -> Value:  # noqa: A002 - torch's name
+def _norm(self: Value, ord: Any = 2, p: Any = None, dim: Any = None, keepdim: bool = False) -> Value:
     order = ord if p is None else p
     if order not in {1, 2, None}:
         raise NotYetError(f"a norm of order {order} is not known.")
@@ -278,17 +277,17 @@ def _topk(self: Value, k: Any, dim: int = -1, largest: bool = True) -> Any:
 
 
 @TORCH("native_layer_norm", "layer_norm", ignored="cudnn_enable")
-def _layer_norm(input: Value, normalized_shape: Sequence[Any], weight: Value | None, bias: Value | None, eps: float) -> Value:  # noqa: A002 - torch's names
+def _layer_norm(input: Value, normalized_shape: Sequence[Any], weight: Value | None, bias: Value | None, eps: float) -> Value:
     return normalise(input, "layer", *range(-len(normalized_shape), 0), eps=eps, scale=weight, shift=bias)
 
 
 @TORCH("_fused_rms_norm", "rms_norm")
-def _rms_norm(input: Value, normalized_shape: Sequence[Any], weight: Value | None = None, eps: float | None = None) -> Value:  # noqa: A002 - torch's name
+def _rms_norm(input: Value, normalized_shape: Sequence[Any], weight: Value | None = None, eps: float | None = None) -> Value:
     return normalise(input, "rms", *range(-len(normalized_shape), 0), eps=eps, scale=weight)
 
 
 @TORCH("native_group_norm", ignored="N C HxW")
-def _group_norm(input: Value, weight: Value | None, bias: Value | None, group: int, eps: float) -> Value:  # noqa: A002 - torch's names
+def _group_norm(input: Value, weight: Value | None, bias: Value | None, group: int, eps: float) -> Value:
     apart = rearrange(input, "b (g c) ... -> b g c ...", g=group)
     ends = " ()" * (input.rank - 2)
     scale, shift = (None if one is None else rearrange(one, f"(g c) -> g c{ends}", g=group) for one in (weight, bias))
@@ -313,7 +312,7 @@ def _batch_norm(
     running_var: Value | None = None,
     training: bool = False,
     eps: float = 1e-05,
-) -> Value:  # noqa: A002 - torch's names
+) -> Value:
     ends = " ()" * (input.rank - 2)
     scale, shift, mean, variance = (
         None if one is None else rearrange(one, f"c -> c{ends}") for one in (weight, bias, running_mean, running_var)
@@ -333,7 +332,7 @@ def _instance_norm(
     running_var: Value | None,
     use_input_stats: bool,
     eps: float,
-) -> Value:  # noqa: A002 - torch's names
+) -> Value:
     ends = " ()" * (input.rank - 2)
     scale, shift = (None if one is None else rearrange(one, f"c -> c{ends}") for one in (weight, bias))
     if not use_input_stats and running_mean is not None and running_var is not None:

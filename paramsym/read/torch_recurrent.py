@@ -12,6 +12,7 @@ from paramsym.read.torch_entries import TORCH
 
 _MATRICES = ("weight_ih", "weight_hh")
 _BIASES = ("bias_ih", "bias_hh")
+_GATES: Mapping[type[Cell], int] = {LSTMCell: 4, GRUCell: 3, RNNCell: 1}
 
 
 class _Weights:
@@ -26,9 +27,9 @@ class _Weights:
 
 def _cell(kind: type[Cell], weights: Sequence[Value], more: Mapping[str, Any], *, bias: bool) -> tuple[Any, _Weights]:
     """Return a cell and its tensors, from the matrices and the biases in torch's order."""
-    gates = {LSTMCell: 4, GRUCell: 3}.get(kind, 1)
+    gates = _GATES[kind]
     rows: Any = weights[0].sizes[0]
-    cell: Any = kind(weights[0].sizes[1], rows // gates, bias, **more)  # type: ignore[call-arg]
+    cell: Any = kind(weights[0].sizes[1], rows // gates, bias, **more)
     names = (*_MATRICES, *(_BIASES if bias else ()))
     return cell, _Weights(cell, dict(zip(names, weights, strict=False)))
 
@@ -97,7 +98,7 @@ def _scanned(
 def _recurrent(name: str, kind: type[Cell], **more: Any) -> None:
     @TORCH(name)
     def recurrent(
-        input: Value,  # noqa: A002 - torch's name
+        input: Value,
         hx: Any,
         params: Sequence[Value],
         has_biases: bool,
@@ -124,7 +125,7 @@ def _recurrent(name: str, kind: type[Cell], **more: Any) -> None:
     @TORCH(f"{name}_cell")
     def one_step(
         input: Value, hx: Any, w_ih: Value, w_hh: Value, b_ih: Value | None = None, b_hh: Value | None = None
-    ) -> tuple[Value, ...]:  # noqa: A002 - torch's name
+    ) -> tuple[Value, ...]:
         states = hx if isinstance(hx, tuple) else (hx,)
         biases = [one for one in (b_ih, b_hh) if one is not None]
         if len(biases) == 1:

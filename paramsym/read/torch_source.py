@@ -12,13 +12,15 @@ from paramsym.algebra.size import Shape
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError
 from paramsym.optional import needed
 from paramsym.program.types import Kind
-from paramsym.read import torch_products, torch_recurrent, torch_shapes, torch_windows  # noqa: F401 - they fill the table
+from paramsym.read import torch_products, torch_recurrent, torch_shapes, torch_windows
 from paramsym.read.computed import Source
 from paramsym.read.recording import Recording
 from paramsym.read.sizes import alike
 from paramsym.read.torch_entries import TORCH
 from paramsym.read.torch_recorder import recorded
 
+FILES = (torch_products, torch_recurrent, torch_shapes, torch_windows)
+"""The files that fill the table of operators when they are imported."""
 _MOST_TRIES = 8
 _FIRST = re.compile(r"\{(\d+)[^}]*\}")
 
@@ -85,7 +87,7 @@ class TorchSource(Source):
                 self._check_again(found, shapes, kinds)
             self.kinds = kinds
             return found
-        raise errors[0]
+        raise max(errors, key=lambda error: error.__dict__.get("steps", 0))  # the kinds with which the pass went furthest
 
     def _check_again(self, found: Recording, shapes: Sequence[tuple[int, ...]], kinds: Sequence[Kind]) -> None:
         """Refuse a module that computes something else when it is called again."""

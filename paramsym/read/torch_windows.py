@@ -44,7 +44,7 @@ def _each(value: Any, rank: int) -> tuple[Any, ...]:
 
 @TORCH("convolution", "_convolution", "convolution_overrideable")
 def _convolution(
-    input: Value,  # noqa: A002 - torch's name
+    input: Value,
     weight: Value,
     bias: Value | None,
     stride: Sequence[Any],
@@ -135,7 +135,7 @@ def _upsampling(name: str, mode: Any, rank: int) -> None:
         scale_factors: Any = None,
         *,
         given: Given,
-    ) -> Value:  # noqa: A002 - torch's names
+    ) -> Value:
         x = input if self is None else self
         stated = {1: (scales,), 2: (scales_h, scales_w), 3: (scales_d, scales_h, scales_w)}[rank]
         if scale_factors is not None:
@@ -208,7 +208,7 @@ def _sort(self: Value, dim: int = -1, descending: bool = False) -> Any:
 
 
 @TORCH("histc")
-def _histc(self: Value, bins: Any = 100, min: Any = 0, max: Any = 0) -> Value:  # noqa: A002 - torch's names
+def _histc(self: Value, bins: Any = 100, min: Any = 0, max: Any = 0) -> Value:
     if min != 0 or max != bins - 1:
         raise NotYetError("a histogram of other bins than whole numbers is not known.")
     return counts(self, bins)

@@ -1,0 +1,200 @@
+"""How a pass of torch is watched: operators as torch dispatches them, and composite functions as they are called."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import paramsym
+from paramsym.errors import NotYetError
+
+COMPOSITE = frozenset(
+    {
+        *("linear", "matmul", "einsum", "bilinear", "scaled_dot_product_attention", "instance_norm", "repeat_interleave"),
+        *("lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell"),
+        *("dropout", "feature_dropout", "alpha_dropout", "pixel_shuffle", "pixel_unshuffle"),
+        *("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"),
+    }
+)
+"""Functions that torch computes by several operators, recorded as one operator under the name of aten."""
+
+_LEAVING = frozenset({"numpy", "tolist", "array"})
+"""Methods that give the values of a tensor to Python."""
+_OURS = (str(Path(paramsym.__file__).parent), "/torch/")
+
+
+class Watcher(Protocol):
+    """What is told of every operator."""
+
+    def operator(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Run an operator and return its result."""
+
+    def check_known(self, name: str, args: Sequence[Any]) -> None:
+        """Refuse to give the values of a tensor to Python if they are unknown."""
+
+    def graded(self) -> AbstractContextManager[None]:
+        """Take the operators of a function with a backward pass of its own as differentiable."""
+        ...
+
+
+@contextmanager
+def watched(torch: Any, watcher: Watcher) -> Generator[None]:
+    """Tell a watcher of every operator."""
+    from torch.overrides import TorchFunctionMode
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Operators(TorchDispatchMode):  # type: ignore[misc,no-untyped-call,unused-ignore]
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return watcher.operator(func, args, kwargs or {})
+
+    class Composites(TorchFunctionMode):  # type: ignore[misc,unused-ignore]
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            name = getattr(func, "__name__", "").strip("_")
+            if name in _LEAVING:
+                watcher.check_known(name, args)
+            if name == "rmatmul":
+                name, args = "matmul", args[::-1]
+            found = overload(torch, name, args, kwargs or {}) if name in COMPOSITE and not _transformed(torch, args) else None
+            return func(*args, **(kwargs or {})) if found is None else watcher.operator(*found)
+
+    with ExitStack() as stack:
+        stack.enter_context(_step_by_step(torch))
+        stack.enter_context(_own_backward(torch, watcher))
+        stack.enter_context(Composites())
+        stack.enter_context(Operators())  # type: ignore[no-untyped-call,unused-ignore]
+        yield
+
+
+@contextmanager
+def unwatched(torch: Any) -> Generator[None]:
+    """Compute without telling the watcher."""
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    with _disable_current_modes(), torch._C.DisableTorchFunction():
+        yield
+
+
+@contextmanager
+def _step_by_step(torch: Any) -> Generator[None]:
+    """Let torch's attention layers compute as in training, and let its functions written in Python run by themselves.
+
+    Such a function would be handed over whole, and the functions inside of it would not be seen.
+    """
+    before = torch.backends.mha.get_fastpath_enabled()
+    names = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
+    modules = (torch.nn.functional, torch.functional)
+    checks = {(module, name): getattr(module, name) for module in modules for name in names if hasattr(module, name)}
+    torch.backends.mha.set_fastpath_enabled(False)
+    for module, name in checks:
+        setattr(module, name, lambda *_: False)
+    try:
+        yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(before)
+        for (module, name), check in checks.items():
+            setattr(module, name, check)
+
+
+@contextmanager
+def _own_backward(torch: Any, watcher: Watcher) -> Generator[None]:
+    """Take the operators inside a ``torch.autograd.Function`` as differentiable, although torch turns gradients off there."""
+    cls = torch.autograd.Function
+    apply = cls.__dict__["apply"]
+
+    def applied(kind: Any, *args: Any, **kwargs: Any) -> Any:
+        with watcher.graded():
+            return apply.__func__(kind, *args, **kwargs)
+
+    cls.apply = classmethod(applied)
+    try:
+        yield
+    finally:
+        cls.apply = apply
+
+
+def _transformed(torch: Any, args: Any) -> bool:
+    """Whether a function transform such as ``vmap`` hides axes of an argument; the operators below it show them."""
+    return any(torch._C._functorch.is_functorch_wrapped_tensor(one) for one in flat(args) if isinstance(one, torch.Tensor))
+
+
+# Arguments -----------------------------------------------------------------------------------------------------------------------
+
+
+def overload(torch: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, Sequence[Any], Mapping[str, Any]] | None:
+    """Return the operator of aten that a composite function calls, with its arguments; None if it is another function of that name."""
+    packet = getattr(torch.ops.aten, name)
+    for func in (getattr(packet, one) for one in packet.overloads() if "out" not in one):
+        found = bound(func._schema, args, kwargs)
+        if found is None:
+            continue
+        for one in func._schema.arguments:
+            if one.N and isinstance(found[one.name], int):  # one number for every axis
+                found[one.name] = [found[one.name]] * one.N
+        if all(_fits(torch, one.type, found[one.name]) for one in func._schema.arguments):
+            return func, (), found
+    return None
+
+
+def bound(schema: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the arguments of an operator by name, defaults included; None if they do not fit."""
+    listed = list(schema.arguments)
+    if len(args) > len(listed):
+        return None
+    found = {one.name: value for one, value in zip(listed, args, strict=False)}
+    names = {one.name for one in listed}
+    for name, value in kwargs.items():
+        key = "self" if name == "input" and "input" not in names else name
+        if key not in names or key in found:
+            return None
+        found[key] = value
+    missing = [one for one in listed if one.name not in found]
+    if not all(one.has_default_value() for one in missing):
+        return None
+    return found | {one.name: one.default_value for one in missing}
+
+
+def _fits(torch: Any, wanted: Any, given: Any) -> bool:
+    kind = str(wanted)
+    if kind.startswith("Optional"):
+        return given is None or _fits(torch, wanted.getElementType(), given)
+    if kind == "Tensor":
+        return isinstance(given, torch.Tensor)
+    if kind.startswith("List[Tensor"):
+        return isinstance(given, list | tuple) and all(isinstance(one, torch.Tensor) for one in given)
+    return isinstance(given, int) if kind in {"int", "SymInt"} else not isinstance(given, torch.Tensor)
+
+
+def without_change(torch: Any, func: Any) -> Any:
+    """Return the operator that computes what another one writes into its argument.
+
+    Raises:
+        NotYetError: torch has none.
+    """
+    name = func._schema.name.removeprefix("aten::")
+    packet = getattr(torch.ops.aten, name[:-1] if name.startswith("_") else name.rstrip("_"), None)
+    if packet is None or func._overloadname not in packet.overloads():
+        raise NotYetError(f"torch's operator {name} changes an array in place in a way that cannot be read yet.")
+    return getattr(packet, func._overloadname)
+
+
+def flat(values: Any) -> Iterator[Any]:
+    """Yield the values in nested lists, tuples and dictionaries."""
+    for one in values.values() if isinstance(values, Mapping) else values:
+        if isinstance(one, list | tuple | Mapping):
+            yield from flat(one)
+        else:
+            yield one
+
+
+def line() -> str:
+    """Return the line of the model's source that is running."""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not any(part in file for part in _OURS) and not file.startswith("<"):
+            return f"{Path(file).name}:{frame.f_lineno}"
+        frame = frame.f_back
+    return ""
