@@ -37,6 +37,8 @@ class Found:
 _BASES = ((3, 10), (2, 32), (2, 64), (2, 224), (2, 96), (2, 128), (2, 256), (1, 224))
 """Sizes that are tried first: of the first axis of the first input, and of all other letters."""
 _MORE = (1, 2, 3, 5, 7, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 160, 224)
+_FAR = (1021, 509, 253)
+"""Steps to a size far away, which refute laws that hold for small sizes only, such as a padding to 256 positions."""
 _ON_A_LINE = 5
 _MIXED = 4
 _SMALL = 16
@@ -62,7 +64,7 @@ def points(record: Callable[[Sequence[tuple[int, ...]]], Recording], shapes: Sha
     for letter in letters:
         line = list(islice(_line(at, first, base, letter), _ON_A_LINE))
         lines[letter] = [sizes[letter] for sizes, _ in line]
-        found += line
+        found += [*line, *_far_away(at, first, base, letter)]
     for turn in range(_MIXED if len(letters) > 1 else 0):
         sizes = {letter: lines[letter][(turn * (place + 1) + place) % len(lines[letter])] for place, letter in enumerate(letters)}
         with suppress(ParamsymError):
@@ -93,13 +95,33 @@ def _line(
             accepted = True
             yield sizes, other
         other_way = True
-    if not accepted and other_way:
+    if accepted:
+        return
+    if other_way:
         raise NotYetError(
             f"the operators change with {letter}, as in a loop over its entries, so no formula in {letter} can be read; give a number."
         )
-    if not accepted:
-        only = f"the module takes {letter} = {base[letter]} and no other size that was tried; give a number for it."
-        raise ArgumentError(f"{only} At others: {reason}")
+    only = f"the module takes {letter} = {base[letter]} and no other size that was tried; give a number for it."
+    raise ArgumentError(f"{only} At others: {reason}")
+
+
+def _far_away(
+    at: Callable[[Mapping[Symbol, int]], Recording], first: Recording, base: Mapping[Symbol, int], letter: Symbol
+) -> list[tuple[dict[Symbol, int], Recording]]:
+    """Return a recording at a size far away, if the module takes one.
+
+    Raises:
+        NotYetError: it has other operators there.
+    """
+    for more in _FAR:
+        sizes = {**base, letter: base[letter] + more}
+        with suppress(ArgumentError):
+            other = at(sizes)
+            if alike(first.top, other.top):
+                return [(sizes, other)]
+            both = f"{letter} = {base[letter]} and {letter} = {sizes[letter]}"
+            raise NotYetError(f"the operators for {both} differ, so no formula in {letter} can be read; give a number.")
+    return []
 
 
 def _base(

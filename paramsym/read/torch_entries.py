@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any
 
+from sympy import Expr
+
 from paramsym.algebra.size import Count
 from paramsym.errors import NotYetError
 from paramsym.program import Value, apply, constant, drop, glu, still, where
@@ -179,7 +181,9 @@ _BITS = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor"
 def _comparison(theirs: str, ours: Any) -> None:
     @TORCH(theirs, f"{theirs}_", f"__{theirs}__")
     def comparison(self: Value, other: Any) -> Value:
-        return combined(ours, self, other) if isinstance(other, Value) else record(Compare(ours, float(other)), self)
+        if isinstance(other, Value):
+            return combined(ours, self, other)
+        return record(Compare(ours, other if isinstance(other, Expr) else float(other)), self)
 
 
 for _theirs, _ours in (_COMPARISONS | _LOGIC | _BITS).items():

@@ -40,6 +40,11 @@ def built(name: str) -> tuple[Any, Any]:
 
 
 def counted(module: Any, given: list[Any]) -> tuple[int, int]:
+    """Return the FLOPs of torch's counter, forward and both ways."""
+    return counted_on(module, {}, *given)
+
+
+def counted_on(module: Any, named: dict[str, Any], *given: Any) -> tuple[int, int]:
     """Return the FLOPs of torch's counter, forward and both ways; attention is computed step by step, because fused kernels count nothing.
 
     The counter multiplies the weight gradient of a grouped convolution by the number of groups; its rule for that is replaced here.
@@ -47,16 +52,13 @@ def counted(module: Any, given: list[Any]) -> tuple[int, int]:
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.utils.flop_counter import FlopCounterMode, conv_flop_count
 
-    def conv_backward(
-        grad: Any, x: Any, w: Any, _bias: Any, _s: Any, _p: Any, _d: Any, transposed: Any, _o: Any, _g: Any, mask: Any, out_shape: Any
-    ) -> int:
-        del out_shape
+    def conv_backward(grad: Any, x: Any, w: Any, *rest: Any, **_: Any) -> int:
+        transposed, mask = rest[4], rest[7]
         return (mask[0] + mask[1]) * conv_flop_count(x, w, grad, transposed=transposed)
 
-    rules = {torch.ops.aten.convolution_backward: conv_backward}
-    counter = FlopCounterMode(display=False, custom_mapping=rules)
+    counter = FlopCounterMode(display=False, custom_mapping={torch.ops.aten.convolution_backward: conv_backward})
     with sdpa_kernel(SDPBackend.MATH), counter:
-        output = results(module(*given))
+        output = [one for one in results(module(*given, **named)) if isinstance(one, torch.Tensor) and one.requires_grad]
         forward = counter.get_total_flops()
         sum(one.sum() for one in output).backward()
     return forward, counter.get_total_flops()
