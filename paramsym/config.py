@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,11 +63,11 @@ def from_config(source: str | os.PathLike[str] | Mapping[str, Any], architecture
     if is_recorded(config):
         from paramsym.atlas.model import recorded
 
-        model, others = recorded(config, architecture)
-        _report([_shown_key(key) + near for key, near in others.items()], str(config.get("model_type", "the reference")), strict=strict)
+        model, others, known = recorded(config, architecture)
+        _report(others, known, str(config.get("model_type", "the reference")), strict=strict)
         return model
     config, reader = _tower(config, reader_of(config, architecture), architecture)
-    _report(_unknown(config, reader), reader.model_type, strict=strict)
+    _report(_unknown(config, reader), (*reader.keys, *reader.aliases), reader.model_type, strict=strict)
     built = _architecture(config, architecture, reader)
     sizes: Sizes = {}
     arguments = _arguments(config, built, reader, sizes)
@@ -217,18 +217,18 @@ def _first_architecture(config: Mapping[str, Any]) -> Any:
 
 
 def _unknown(config: Mapping[str, Any], reader: Family) -> list[str]:
-    """Return the unknown keys, each with the known key that it may be a misspelling of."""
+    """Return the unknown keys."""
     if config.get("per_layer_config"):
         raise ConfigError("per_layer_config gives single layers other sizes, which is not supported.")
-    known = (*reader.keys, *reader.aliases)
-    return [_shown_key(key) + hint(key, known) for key in reader.unknown(config)]
+    return list(reader.unknown(config))
 
 
-def _report(unknown: list[str], model_type: str, *, strict: bool) -> None:
-    """Warn of keys that are not read, or refuse them."""
+def _report(unknown: Sequence[str], known: Collection[str], model_type: str, *, strict: bool) -> None:
+    """Warn of keys that are not read, or refuse them; each with the known key that it may be a misspelling of."""
     if not unknown:
         return
-    listed = ", ".join(unknown[:12]) + (f", ... ({len(unknown)} in all)" if len(unknown) > 12 else "")
+    listed = ", ".join(_shown_key(key) + hint(key, known) for key in unknown[:12])
+    listed += f", ... ({len(unknown)} in all)" if len(unknown) > 12 else ""
     if strict:
         raise ConfigError(f"{model_type} does not know these config keys: {listed}.")
     message = f"config keys that {model_type} does not know were not taken into account: {listed}."
@@ -241,6 +241,10 @@ def _shown_key(key: str) -> str:
 
 def _quoted(text: str) -> str:
     return ascii(short(text, 60))
+
+
+_MOST_LEVELS, _MOST_ENTRIES = 64, 500_000
+"""Far above those of published files: about 45,000 entries with the names of 21,843 labels."""
 
 
 # Reading untrusted files ------------------------------------------------------------------------------------------------------
@@ -259,7 +263,7 @@ def read_config(source: object) -> Mapping[str, Any]:
         for key in source:
             if not isinstance(key, str):
                 raise ConfigError(f"the configuration has the key {shown(key)}; keys are strings.")
-        return source
+        return _within_limits(source, "the configuration")
     if isinstance(source, str | os.PathLike):
         return _read(source)
     hint = " Write what its to_dict() returns." if hasattr(source, "to_dict") else ""
@@ -324,9 +328,28 @@ def parse_config(content: bytes, name: str) -> Mapping[str, Any]:
         fault = " contains a number with too many digits."
     else:
         if isinstance(config, dict):
-            return config
+            return _within_limits(config, name)
         fault = f" contains {shown(config)}; wanted one JSON object."
     raise ConfigError(f"{name}{fault}")
+
+
+def _within_limits(config: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return a configuration; one that no reader could walk through in time is refused: nested without end, or with too many entries.
+
+    Raises:
+        ConfigError: more than 64 levels, or more than 500,000 entries.
+    """
+    entries = 0
+    level: list[Any] = [config]
+    for _ in range(_MOST_LEVELS):
+        inner: list[Any] = [one for mapping in level for one in (mapping.values() if isinstance(mapping, Mapping) else mapping)]
+        entries += len(inner)
+        if entries > _MOST_ENTRIES:
+            raise ConfigError(f"{name} has more than {_MOST_ENTRIES:,} entries, too many for a configuration.")
+        level = [one for one in inner if isinstance(one, Mapping | list | tuple)]
+        if not level:
+            return config
+    raise ConfigError(f"{name} is nested more than {_MOST_LEVELS} levels deep, or contains itself; no configuration is.")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -457,3 +457,14 @@ def test_mutated_bytes(tmp_path: Path, base: dict[str, Any], cut: int, junk: byt
     path = written(tmp_path, content[:cut] + junk + content[cut + len(junk) :])
     model = outcome(path)
     assert not isinstance(model, Layer) or model.count > 0
+
+
+@pytest.mark.parametrize("model_type", ["t5", "mt5", "umt5"])
+@pytest.mark.parametrize("task", ["EncoderModel", "ForTokenClassification"])
+def test_an_encoder_of_t5_is_no_decoder(model_type: str, task: str) -> None:
+    """With is_decoder the reference stores cross attentions in the encoder: T5EncoderModel has 41,625,344 instead of 35,330,816."""
+    architecture = model_type.upper() + task
+    with pytest.raises(ConfigError, match="is_decoder is True; in .*cross attention in every block"):
+        ps.from_config({"model_type": model_type, "is_decoder": True}, architecture=architecture)
+    both = {"model_type": model_type, "is_decoder": False}
+    assert ps.from_config(both, architecture=architecture).count == ps.from_config({"model_type": model_type}, architecture=architecture).count

@@ -213,3 +213,44 @@ def test_every_family_is_tried() -> None:
     """The usual batches reach every family that is read."""
     met = {config.get("model_type") for number in range(USUALLY) for config in batch(number) if isinstance(config.get("model_type"), str)}
     assert set(model_types()) <= met
+
+
+def nested(depth: int, kind: type) -> Any:
+    """Return a list or a dictionary that contains itself-like values to a depth."""
+    value: Any = kind()
+    for _ in range(depth):
+        value = [value] if kind is list else {"inside": value}
+    return value
+
+
+@pytest.mark.parametrize("model_type", ["bert", "clip", "led", "llava", "t5"])
+@pytest.mark.parametrize("depth", [65, 500, 900, 980, 100_000])
+@pytest.mark.parametrize("kind", [list, dict])
+def test_deep_values_are_refused_at_the_door(model_type: str, depth: int, kind: type) -> None:
+    """No reader walks into a value that is nested deeper than any configuration."""
+    with pytest.raises(ConfigError, match="nested more than 64 levels deep, or contains itself"):
+        ps.from_config({"model_type": model_type, "x": nested(depth, kind)})
+
+
+@pytest.mark.parametrize("model_type", ["bert", "led"])
+def test_cyclic_values_are_refused(model_type: str) -> None:
+    """A dictionary that contains itself has no end."""
+    config: dict[str, Any] = {"model_type": model_type}
+    config["x"] = [config]
+    with pytest.raises(ConfigError, match="contains itself"):
+        ps.from_config(config)
+    twice: Any = []
+    for _ in range(60):
+        twice = [twice, twice]
+    with pytest.raises(ConfigError, match="more than 500,000 entries"):
+        ps.from_config({"model_type": model_type, "x": twice})
+
+
+@pytest.mark.parametrize("model_type", ["bert", "led", "llama"])
+def test_many_entries(model_type: str) -> None:
+    """Long lists are refused, and many unknown keys are named by the first twelve, each with its nearest known key."""
+    with pytest.raises(ConfigError, match="more than 500,000 entries"):
+        ps.from_config({"model_type": model_type, "x": [0] * 500_001})
+    keys = {f"vocab_siz{n}": n for n in range(1000)}
+    with pytest.raises(ConfigError, match=r"vocab_siz0 \(did you mean vocab_size\?\).* \(1000 in all\)"):
+        ps.from_config({"model_type": model_type, **keys}, strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, Self, cast
@@ -17,7 +17,7 @@ from paramsym.atlas.expression import answer, tests_of
 from paramsym.atlas.files import DIFFUSERS, TIMM, diffusers_index, inner_of, inner_types, plain_type, record_of
 from paramsym.atlas.letters import letter_names
 from paramsym.atlas.predicting import Existing, Rows, rows_of, sizes_of
-from paramsym.atlas.reading import check_together, hint, values_of
+from paramsym.atlas.reading import check_together, values_of
 from paramsym.atlas.sizes import Sizes, letters_of
 from paramsym.atlas.timm import WRAPPERS, timm_keys, timm_record, timm_type, wrapped
 from paramsym.atlas.timm_classes import class_keys, class_type
@@ -205,19 +205,19 @@ def model_of(
     return Recorded(model_type, name, values, names, numbers)
 
 
-def recorded(config: Mapping[str, Any], architecture: str | None) -> tuple[Layer, dict[str, str]]:
+def recorded(config: Mapping[str, Any], architecture: str | None) -> tuple[Layer, Sequence[str], Collection[str]]:
     """Return the model for a configuration whose model type has a record, or for one of timm or diffusers.
 
-    Beside it are the keys that the reference does not read, each with the known key that it may be a misspelling of.
+    Beside it are the keys that the reference does not read, and those that it reads.
 
     Raises:
         ConfigError: a class without a record, or a key or value for which the form was not verified.
     """
     if config.get("model_type") not in WRAPPERS:
         return _read(config, architecture)
-    inside, unknown = _read(wrapped(config, architecture), None)
+    inside, unknown, known = _read(wrapped(config, architecture), None)
     letters, sizes = inside.origin
-    return Block(timm_model=letters).at(sizes), unknown
+    return Block(timm_model=letters).at(sizes), unknown, known
 
 
 def type_of(config: Mapping[str, Any], architecture: str | None = None) -> str:
@@ -246,8 +246,8 @@ def _with_inner(config: Mapping[str, Any]) -> list[str]:
     return [*inside, found, *(one for one in others if not inner_of(one))]
 
 
-def _read(config: Mapping[str, Any], architecture: str | None) -> tuple[Recorded, dict[str, str]]:
-    """Return the model of a configuration, and the keys that the reference does not read."""
+def _read(config: Mapping[str, Any], architecture: str | None) -> tuple[Recorded, Sequence[str], Collection[str]]:
+    """Return the model of a configuration, the keys that the reference does not read, and those that it reads."""
     types = _types_of(config, architecture)
     if types[0].startswith(DIFFUSERS):
         architecture = types[0].split("/")[1]
@@ -260,7 +260,9 @@ def _read(config: Mapping[str, Any], architecture: str | None) -> tuple[Recorded
     raise refusals[0]
 
 
-def _read_by(model_type: str, config: Mapping[str, Any], architecture: str | None) -> tuple[Recorded, dict[str, str]]:
+def _read_by(
+    model_type: str, config: Mapping[str, Any], architecture: str | None
+) -> tuple[Recorded, Sequence[str], Collection[str]]:
     """Return what ``_read`` returns, by one record.
 
     Raises:
@@ -274,7 +276,7 @@ def _read_by(model_type: str, config: Mapping[str, Any], architecture: str | Non
         numbers = letters_of(_rows_of(model_type, name), values)
         known = tuple(sorted(values.items()))
         model = model_of(model_type, name, known, tuple(numbers), tuple(numbers.values()), repr(known))
-        return model, {key: hint(key, of_class["keys"]) for key in unknown}
+        return model, unknown, of_class["keys"]
     except ParamsymError as error:
         library = next((prefix.rstrip("/") for prefix in (TIMM, DIFFUSERS) if model_type.startswith(prefix)), None)
         whose = library or f"the model type {plain_type(model_type)}"

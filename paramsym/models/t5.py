@@ -28,6 +28,7 @@ from paramsym.models.seq2seq import Ending, Seq2Seq, Stacks
 from paramsym.program import Mask, Own, Value, attend, collected, constant, drop, each, heads, in_turn, rearrange, remember, take
 from paramsym.program.attention import root_reciprocal
 
+_ENCODES = ("EncoderModel", "TokenClassification")
 _DECODES = ("T5Model", "Generation", "SequenceClassification", "Answering")
 DECODER_LAYERS = dims("L_d")
 
@@ -60,6 +61,7 @@ class T5(Seq2Seq):
     relative_attention_num_buckets: Dim = key(dims("n_b"), 32)
     feed_forward_proj: str = key(Word("gated-gelu"), argument="relu")
     tie_word_embeddings: bool = True
+    is_decoder: bool = key(Flag(), only=_ENCODES)
     architecture: str = classes(
         {"T5 MT5 UMT5": "Model ForConditionalGeneration EncoderModel ForSequenceClassification ForTokenClassification ForQuestionAnswering"}
     )
@@ -79,6 +81,11 @@ class T5(Seq2Seq):
 
     def conditions(self) -> None:
         super().conditions()
+        if self.is_decoder:
+            raise ArgumentError(
+                f"is_decoder is True; in {self.architecture} the reference then stores a cross attention in every block that nothing feeds,"
+                " which is not supported. Leave the key out, or read the decoder as part of another class, such as T5Model."
+            )
         gate, _, act = self.feed_forward_proj.rpartition("-")
         if gate not in {"", "gated"}:
             raise ArgumentError(f"feed_forward_proj is {self.feed_forward_proj!r}; wanted an activation such as 'relu' or 'gated-gelu'.")
