@@ -62,7 +62,9 @@ def fused(body: Program, layouts: tuple[Layout, ...], *, split: bool) -> Keeping
     kept = {0, 1, 2}
     whole = bool(bias) and bias[0].sizes[-2:] == (queries, key.sizes[1])
     if bias or _written(body, key):
-        if whole:
+        if bias and bias[0].kind == "truth":  # torch makes numbers of it
+            inside.append(Line(("mask",), bias[0].sizes, role="float"))
+        elif whole:
             kept = {*kept, 3}
         else:
             rows = bias[0].sizes[:-2] if bias else (batch, 1)

@@ -11,16 +11,16 @@ from paramsym.algebra.size import Dim, extent, product
 from paramsym.core.layer import Layer, unstated
 from paramsym.errors import NotYetError, RankError, ShapeError, StructureError
 from paramsym.program.arithmetic import Combine
-from paramsym.program.axes import Named, Rearrange, groups
+from paramsym.program.axes import Diagonal, Named, Rearrange, groups
 from paramsym.program.conditions import Where
 from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan
-from paramsym.program.lookups import Choose, Lookup, Pick, Put
+from paramsym.program.lookups import Best, Choose, Lookup, Pick, Put
 from paramsym.program.own import trace_layer
 from paramsym.program.products import Contract, spelled
-from paramsym.program.reductions import Normalise, Reduce, Softmax
-from paramsym.program.resampling import Resample
-from paramsym.program.routing import Collect, Places, Weights
-from paramsym.program.slices import Copies, Flip, Join, Roll, Take
+from paramsym.program.reductions import Cumulate, Normalise, Reduce, Softmax
+from paramsym.program.resampling import Resample, Sample
+from paramsym.program.routing import At, Collect, Places, PutAt, Weights
+from paramsym.program.slices import Copies, Flip, Join, Replace, Roll, Take
 from paramsym.program.types import ArrayType, opened
 from paramsym.program.windows import Convolve, ConvolveTransposed, Fold, Pool, PoolTo, Unfold
 
@@ -146,7 +146,7 @@ def _step(  # noqa: C901, PLR0912 - one case for each kind of operation
             more = (None,) * (len(given[0].shape) - len(types[0].shape))
             one = _slid(taken[0], _windows(operation.kernel, operation), len(types[0].shape))
             return [replace(one, axes=(*one.axes, *more))] * len(given)
-        case ConvolveTransposed() | Fold() | PoolTo() | Put() | Resample():
+        case At() | ConvolveTransposed() | Diagonal() | Fold() | PutAt() | PoolTo() | Put() | Resample() | Sample():
             kind, _, _ = str(operation).partition(" to ")  # this place does not know the lengths of the outputs
             raise NotYetError(f"the outputs of {kind} depend on different numbers of entries.")
         case Named(words=words):
@@ -162,8 +162,8 @@ def _step(  # noqa: C901, PLR0912 - one case for each kind of operation
             return [taken[0].gather((one for n, one in enumerate(taken[0].axes) if n in gone), axes)]
         case Normalise(over=over) | Roll(over=over):
             return [_blurred(taken[0], {types[0].axis(axis) for axis in over}, owner)]
-        case Softmax(axis=axis) | Flip(axis=axis):
-            return [_blurred(taken[0], {types[0].axis(axis)}, owner)]
+        case Softmax(axis=axis) | Flip(axis=axis) | Cumulate(axis=axis) | Best(axis=axis):
+            return [_blurred(taken[0], {types[0].axis(axis)}, owner)] * len(given)
         case Take(axis=axis, count=count, step=step):
             position = types[0].axis(axis)
             if count is None:
@@ -185,7 +185,7 @@ def _step(  # noqa: C901, PLR0912 - one case for each kind of operation
             return [taken[0]]
         case Combine() if any(source in _places(other) for one in taken for source in one.gathered for other in taken):
             raise _everything(owner)  # a mean over all positions is combined with the positions, as in squeeze-and-excitation
-        case Combine() | Where() | Join() | Pick():
+        case Combine() | Where() | Join() | Pick() | Replace():
             return [_merged(taken, len(given[0].shape))]
         case _ if not taken:
             return [Field((None,) * len(one.shape)) for one in given]

@@ -87,12 +87,10 @@ class _Keeper:
 
     def keep(self, number: int, merged: tuple[tuple[int, ...], ...] = ()) -> None:
         """Keep the storage of a value, or a copy if its axes must be merged; stored tensors are in memory anyway."""
-        root = self.root[number]
-        if root in self.stored:
-            return
-        kind = self.program.types[number]
+        root, kind = self.root[number], self.program.types[number]
         if all(mergeable(kind, self.layout[number], axes) for axes in merged):
-            self.values.setdefault(root)
+            if root not in self.stored:
+                self.values.setdefault(root)
         else:
             self.lines.append(line_of((*self.labels.get(number, ()), "copy"), kind, number in self.split))
 

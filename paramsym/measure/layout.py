@@ -17,13 +17,14 @@ from paramsym.algebra.size import Axis, Dim, canonical, conditions_are_asked, ex
 from paramsym.program.activations import Apply
 from paramsym.program.arithmetic import Combine, WithNumber
 from paramsym.program.attention import Hide
-from paramsym.program.axes import Known, Named, Rearrange, axes_of_words, groups
+from paramsym.program.axes import Diagonal, Known, Named, Rearrange, axes_of_words, groups
 from paramsym.program.conditions import Where
 from paramsym.program.listed import Turn
 from paramsym.program.lookups import Choose, Drop, Still
 from paramsym.program.slices import Copies, Segments, Take
 from paramsym.program.state import Remember
 from paramsym.program.types import ArrayType
+from paramsym.program.windows import Unfold
 
 Stride: TypeAlias = tuple[Dim, ...]
 """The factors of a step from one entry of an axis to the next; (0,) for an axis that is stretched."""
@@ -85,6 +86,11 @@ def viewed(operation: Any, taken: ArrayType, given: Sequence[ArrayType], layout:
             return (layout,)
         case Choose():
             return (plain(given[0]),)
+        case Diagonal():
+            return (plain(given[0]),)
+        case Unfold(shared=True):
+            *lead, last = layout.strides
+            return (Layout((*lead, (*last, *operation.stride), last), (*layout.order, len(layout.order))),)
         case Segments(apart=False):
             return (layout,) * len(given)
         case Take(axis=axis, count=count, step=step):

@@ -39,7 +39,7 @@ from paramsym.program.own import (
 )
 from paramsym.program.products import contract as contract
 from paramsym.program.reductions import cumulate as cumulate, normalise as normalise, reduce as reduce, softmax as softmax
-from paramsym.program.resampling import resample as resample
+from paramsym.program.resampling import resample as resample, sample as sample
 from paramsym.program.rotary import ROPE as ROPE, Rope as Rope
 from paramsym.program.routing import collect as collect, dispatch as dispatch
 from paramsym.program.slices import (

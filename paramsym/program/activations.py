@@ -48,8 +48,8 @@ def _of_numpy(name: str) -> Callable[[Any, Any], Any]:
 
 
 _OF_NUMPY = (
-    *("abs", "arccos", "arcsin", "arctan", "ceil", "cos", "cosh", "exp", "expm1", "floor", "log", "log1p", "log2", "round"),
-    *("sign", "sin", "sinh", "sqrt", "square", "tan", "tanh", "trunc"),
+    *("abs", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "ceil", "cos", "cosh", "exp", "exp2", "expm1", "floor"),
+    *("invert", "log", "log10", "log1p", "log2", "round", "sign", "sin", "sinc", "sinh", "sqrt", "square", "tan", "tanh", "trunc"),
 )
 _NAMED: Mapping[str, Callable[..., Any]] = {
     **{name: _of_numpy(name) for name in _OF_NUMPY},
@@ -57,6 +57,8 @@ _NAMED: Mapping[str, Callable[..., Any]] = {
     "clip": lambda xp, x, low, high: xp.clip(x, low, high),
     "elu": _elu,
     "erf": lambda xp, x: _erf(xp)(x).astype(x.dtype),
+    "erfc": lambda xp, x: 1 - _erf(xp)(x),
+    "frac": lambda xp, x: x - xp.trunc(x),
     "gelu": _gelu,
     "gelu_new": _gelu_tanh,
     "gelu_tanh": _gelu_tanh,
@@ -65,8 +67,10 @@ _NAMED: Mapping[str, Callable[..., Any]] = {
     "hardswish": lambda xp, x: x * xp.clip(x / 6 + 0.5, 0, 1),
     "laplace": lambda xp, x: 0.5 * (1 + _erf(xp)((x - 0.707107) / (0.282095 * sqrt(2))).astype(x.dtype)),
     "leaky_relu": lambda xp, x, slope=0.01: xp.where(x >= 0, x, slope * x),
+    "logit": lambda xp, x: xp.log(x / (1 - x)),
     "logsigmoid": lambda xp, x: -_softplus(xp, -x, threshold=float("inf")),
     "mish": lambda xp, x: x * xp.tanh(_softplus(xp, x)),
+    "nan_to_num": lambda xp, x, nan, above, below: xp.nan_to_num(x, nan=nan, posinf=above, neginf=below),
     "nonzero": lambda xp, x: xp.not_equal(x, 0),
     "quick_gelu": lambda xp, x: x * _sigmoid(xp, 1.702 * x),
     "reciprocal": lambda xp, x: xp.divide(1, x),
@@ -87,11 +91,11 @@ _NAMED: Mapping[str, Callable[..., Any]] = {
 _FUNCTIONS = dict(sorted(_NAMED.items()))  # as errors list them
 
 
-_KEEPS_OUTPUT = frozenset({"exp", "expm1", "reciprocal", "relu", "rsqrt", "sigmoid", "sqrt", "tanh"})
+_KEEPS_OUTPUT = frozenset({"exp", "exp2", "expm1", "reciprocal", "relu", "rsqrt", "sigmoid", "sqrt", "tanh"})
 """Functions whose derivative torch computes from the output."""
 _IN_PLACE_OUTPUT = frozenset({"celu", "elu", "leaky_relu", "selu"})
 """Functions whose derivative torch computes from the output if they work in place, and otherwise from the input."""
-_KEEPS_NOTHING = frozenset({"ceil", "floor", "nonzero", "round", "sign", "trunc"})
+_KEEPS_NOTHING = frozenset({"ceil", "floor", "frac", "invert", "nonzero", "round", "sign", "trunc"})
 _PYTHON: Mapping[str, int] = {"gelu_new": 3, "quick_gelu": 1, "softsign": 1, "tanhshrink": 1}
 """Functions that transformers or torch write in Python, and the number of arrays that they keep in addition to the input."""
 
@@ -173,7 +177,7 @@ def unknown(name: str, x: Value) -> Value:
 
 def is_known(name: str) -> bool:
     """Return whether ``apply`` knows a function of this name without settings."""
-    return name in _FUNCTIONS.keys() - {"clip", "threshold"}
+    return name in _FUNCTIONS.keys() - {"clip", "nan_to_num", "threshold"}
 
 
 def apply(name: str, x: Value, *settings: float, inplace: bool = False) -> Value:

@@ -24,6 +24,16 @@ Name: TypeAlias = Literal[
     "minimum",
     "power",
     "arctan2",
+    "fmod",
+    "fmax",
+    "fmin",
+    "hypot",
+    "logaddexp",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "left_shift",
+    "right_shift",
     "equal",
     "not_equal",
     "less",
@@ -36,6 +46,9 @@ Name: TypeAlias = Literal[
 ]
 _TRUTHS = frozenset(get_args(Name)[-9:])
 _KEEPS_NOTHING = _TRUTHS | {"add", "subtract", "floor_divide"}
+_KEEPS_BOTH = frozenset({"arctan2", "fmax", "fmin", "hypot", "logaddexp", "maximum", "minimum", "power"})
+"""The derivative for each of the two arrays needs both."""
+_OF_FLOATS = frozenset({"divide", "arctan2", "hypot", "logaddexp"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +68,9 @@ class Combine(Operation):
         """Return the kind of the result: a comparison gives Booleans, real numbers with others give real numbers."""
         if self.name in _TRUTHS:
             return "truth"
-        if "float" in {one.kind, other.kind} or self.name in {"divide", "arctan2"}:
+        if self.name in _OF_FLOATS or "float" in {one.kind, other.kind}:
             return "float"
-        return "index"
+        return "truth" if one.kind == other.kind == "truth" else "index"
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
         return (Work(self.name, flat(given[0].shape)),)
@@ -65,6 +78,11 @@ class Combine(Operation):
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
         if self.name in _KEEPS_NOTHING:
             return ()
+        if self.name in _KEEPS_BOTH:
+            result = (Kept("given"),) if self.name == "hypot" or (self.name == "power" and needs[1]) else ()
+            return (Kept("taken"), Kept("taken", 1), *result)
+        if self.name == "fmod":
+            return (Kept("taken"), Kept("taken", 1)) if needs[1] else ()
         return other_factors((needs[0] or (self.name == "divide" and any(needs)), needs[1]))
 
     def run(self, xp: Any, *arrays: Any) -> Any:
@@ -84,13 +102,18 @@ class WithNumber(Operation):
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         (x,) = taken
-        whole = x.kind != "float" and (isinstance(self.number, float) or self.name == "divide")
-        return (ArrayType(x.shape, "float") if whole else x,)
+        if self.name in _TRUTHS:
+            return (ArrayType(x.shape, "truth"),)
+        if x.kind != "float" and (isinstance(self.number, float) or self.name in _OF_FLOATS):
+            return (ArrayType(x.shape),)
+        return (ArrayType(x.shape, "index") if x.kind == "truth" else x,)
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
         return (Work(self.name, flat(given[0].shape)),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
+        if self.reflected and self.name == "power":
+            return Kept("taken"), Kept("given")
         if self.reflected and self.name == "divide":
             return (Kept("given"),)
         return (Kept("given" if self.reflected else "taken"),) if self.name in {"power", "maximum"} else ()

@@ -54,6 +54,25 @@ class Rearrange(Operation):
 
 
 @dataclass(frozen=True, slots=True)
+class Diagonal(Operation):
+    """The entries with equal positions on two axes, ``offset`` apart, as a last axis in place of the two."""
+
+    view = True
+
+    count: Dim
+    axes: tuple[int, int] = (-2, -1)
+    offset: int = 0
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        (x,) = taken
+        gone = {x.axis(axis) for axis in self.axes}
+        return (ArrayType((*(axis for n, axis in enumerate(x.shape) if n not in gone), self.count), x.kind),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        return xp.diagonal(arrays[0], self.offset, *self.axes)
+
+
+@dataclass(frozen=True, slots=True)
 class Named(Unchanged):
     """The words for the axes of an array; they say which axis is the batch and which axes are spatial."""
 

@@ -35,6 +35,27 @@ class Compare(Operation):
         return f"{self.name} {self.number}"
 
 
+Property: TypeAlias = Literal["isnan", "isinf", "isfinite"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check(Operation):
+    """Whether every entry is infinite, not a number, or neither."""
+
+    unit = "compare"
+
+    name: Property
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        return (ArrayType(taken[0].shape, "truth"),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        return getattr(xp, self.name)(arrays[0])
+
+    def __str__(self) -> str:
+        return self.name
+
+
 @dataclass(frozen=True, slots=True)
 class Where(Operation):
     """The entries of one array where a condition is true, and of another array, or a number, where it is false."""
@@ -48,7 +69,8 @@ class Where(Operation):
         shape = taken[0].shape
         for other in taken[1:]:
             shape = broadcast(ArrayType(shape), other)
-        return (ArrayType(shape, taken[1].kind),)
+        kinds = {one.kind for one in taken[1:]}
+        return (ArrayType(shape, "float" if "float" in kinds else "index" if "index" in kinds else taken[1].kind),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         condition, one, *other = arrays

@@ -75,17 +75,22 @@ class Choose(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Pick(Operation):
-    """The entries of the last axis at the positions in a second array."""
+    """The entries of an axis at the positions in a second array."""
 
     kept = (Kept("taken"), Kept("taken", 1))  # torch reads only the shape of the array
 
+    axis: int = -1
+
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         x, index = taken
-        return (ArrayType((*x.shape[:-1], index.shape[-1]), x.kind),)
+        return (x.with_axis(self.axis, index.shape[self.axis]),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         x, index = arrays
-        return xp.take_along_axis(x, xp.broadcast_to(index, (*x.shape[:-1], index.shape[-1])), -1)
+        check_positions(index, x.shape[self.axis])
+        shape = list(x.shape)
+        shape[self.axis] = index.shape[self.axis]
+        return xp.take_along_axis(x, xp.broadcast_to(index, shape), self.axis)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,47 +118,44 @@ class Put(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Best(Operation):
-    """The k largest entries of the last axis in descending order, and their positions."""
+    """The k largest entries of an axis in descending order, or the ``least`` in ascending order, and their positions."""
 
     kept = (Kept("given", 1),)
 
     k: Dim
+    axis: int = -1
+    least: bool = False
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        shape = (*taken[0].shape[:-1], self.k)
-        return ArrayType(shape), ArrayType(shape, "index")
+        found = taken[0].with_axis(self.axis, self.k)
+        return found, ArrayType(found.shape, "index")
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
         return (Work("compare", flat(taken[0].shape)),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         (x,) = arrays
-        index = xp.argsort(-x, axis=-1, kind="stable")[..., : int(self.k)]
-        return xp.take_along_axis(x, index, -1), index
+        order = xp.argsort(x if self.least else -x, axis=self.axis, kind="stable")
+        index = xp.take(order, xp.arange(int(self.k)), axis=self.axis)
+        return xp.take_along_axis(x, index, self.axis), index
 
     def __str__(self) -> str:
-        return f"best {shown(self.k)}"
+        return f"{'least' if self.least else 'best'} {shown(self.k)}"
 
 
 @dataclass(frozen=True, slots=True)
-class Sort(Operation):
-    """The entries of an axis in order, and their positions."""
+class Search(Operation):
+    """The number of entries of a sorted array that are less than each number; with ``right``, those that are equal, too."""
 
-    kept = (Kept("given", 1),)
+    unit = "compare"
 
-    axis: int
-    descending: bool = False
+    right: bool = False
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        return taken[0], ArrayType(taken[0].shape, "index")
-
-    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
-        return (Work("compare", flat(taken[0].shape)),)
+        return (ArrayType(taken[1].shape, "index"),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        (x,) = arrays
-        index = xp.argsort(-x if self.descending else x, axis=self.axis, kind="stable")
-        return xp.take_along_axis(x, index, self.axis), index
+        return xp.searchsorted(*arrays, side="right" if self.right else "left")
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +198,9 @@ def choose(weights: Value, index: Value) -> Value:
     return record(Choose(), weights, index)
 
 
-def pick(x: Value, index: Value) -> Value:
-    """Return the entries of the last axis at the positions in ``index``, as ``torch.gather`` along the last axis."""
-    return record(Pick(), x, index)
+def pick(x: Value, index: Value, axis: int = -1) -> Value:
+    """Return the entries of an axis at the positions in ``index``, as ``torch.gather``."""
+    return record(Pick(axis), x, index)
 
 
 def put(x: Value, index: Value, size: Dim) -> Value:
@@ -206,15 +208,9 @@ def put(x: Value, index: Value, size: Dim) -> Value:
     return record(Put(size), x, index)
 
 
-def best(x: Value, k: Dim) -> tuple[Value, Value]:
-    """Return the k largest entries of the last axis and their positions."""
-    entries, positions = record_all(Best(k), x)
-    return entries, positions
-
-
-def sort(x: Value, axis: int, *, descending: bool = False) -> tuple[Value, Value]:
-    """Return the entries of an axis in order, and their positions. Work: one comparison per entry."""
-    entries, positions = record_all(Sort(axis, descending), x)
+def best(x: Value, k: Dim, axis: int = -1, *, least: bool = False) -> tuple[Value, Value]:
+    """Return the k largest entries of an axis and their positions, or the k ``least`` ones."""
+    entries, positions = record_all(Best(k, axis, least), x)
     return entries, positions
 
 

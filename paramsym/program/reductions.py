@@ -52,14 +52,22 @@ class Reduce(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Cumulate(Operation):
-    """The sum of all entries up to each position along an axis."""
-
-    unit = "add"
+    """The sum, or the product, of all entries up to each position along an axis."""
 
     axis: int = -1
+    name: Literal["add", "multiply"] = "add"
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        return (ArrayType(taken[0].shape, "index") if taken[0].kind == "truth" else taken[0],)
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
+        return (Work(self.name, flat(given[0].shape)),)
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - always the same
+        return () if self.name == "add" else (Kept("taken"), Kept("given"))
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        return xp.cumsum(arrays[0], axis=self.axis)
+        return getattr(xp, self.name).accumulate(arrays[0], axis=self.axis, dtype="int64" if arrays[0].dtype.kind == "b" else None)
 
     def __str__(self) -> str:
         return f"cumulate axis {self.axis}"
@@ -131,7 +139,7 @@ class Normalise(Operation):
         like = Kept("own", factors=flat(x.shape))
         scale = (Kept("taken", 1),) if self.scaled and needs[0] else ()
         if self.stored:
-            return (Kept("taken"), *scale)
+            return (Kept("taken"), *scale, *(Kept("taken", len(taken) - n) for n in (2, 1)))
         if self.kind == "length":
             return (Kept("taken"), statistic, *scale)
         if self.kind != "rms" and not self.steps:
@@ -169,9 +177,9 @@ def reduce(name: Reduction, x: Value, *axes: int, keep: bool = False) -> Value:
     return record(Reduce(name, axes or (-1,), keep), x)
 
 
-def cumulate(x: Value, axis: int = -1) -> Value:
-    """Return the sums up to each position along an axis. Work: one addition per entry."""
-    return record(Cumulate(axis), x)
+def cumulate(x: Value, axis: int = -1, name: Literal["add", "multiply"] = "add") -> Value:
+    """Return the sums, or the products, up to each position along an axis. Work: one operation per entry."""
+    return record(Cumulate(axis, name), x)
 
 
 def softmax(x: Value, axis: int = -1, *, log: bool = False, wide: bool = False) -> Value:

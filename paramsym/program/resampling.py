@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from sympy import Expr
 
 from paramsym.algebra.size import Count, shown
-from paramsym.program.graph import Operation, Work
+from paramsym.program.graph import Kept, Operation, Work
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, flat
 
@@ -88,6 +88,63 @@ class Resample(Operation):
 
     def __str__(self) -> str:
         return f"resample {self.mode} to {shown(self.lengths)}"
+
+
+Beyond: TypeAlias = Literal["zeros", "border", "reflection"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample(Operation):
+    """Entries of (batch, channels, *spatial) interpolated at the points of a second array, (batch, *points, rank), from -1 to 1.
+
+    The last axis of the points lists the spatial axes from the last one to the first. ``beyond`` says what is outside of the input.
+    """
+
+    kept = (Kept("taken"), Kept("taken", 1))
+
+    mode: Literal["linear", "nearest"]
+    beyond: Beyond = "zeros"
+    aligned: bool = False
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        x, points = taken
+        return (ArrayType((*x.shape[:2], *points.shape[1:-1]), x.kind),)
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:
+        taps = 2 ** (len(taken[0].shape) - 2) if self.mode == "linear" else 1
+        return (Work(self.mode, (*flat(given[0].shape), taps)),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        x, points = arrays
+        sizes = x.shape[2:]
+        where = [self._position(xp, points[..., -1 - n], size) for n, size in enumerate(sizes)]
+        batch = xp.arange(len(x)).reshape(-1, *(1,) * (points.ndim - 2))
+        total: Any = 0
+        for corner in xp.ndindex(*(1 if self.mode == "nearest" else 2,) * len(sizes)):
+            weight, index = xp.ones_like(where[0]), []
+            for at, side, size in zip(where, corner, sizes, strict=True):
+                near = xp.rint(at) if self.mode == "nearest" else xp.floor(at) + side
+                weight = weight * (1 if self.mode == "nearest" else 1 - xp.abs(at - near)) * ((near >= 0) & (near < size))
+                index.append(xp.clip(near, 0, size - 1).astype(int))
+            total = total + x[(batch, slice(None), *index)] * weight[..., None]
+        return xp.moveaxis(total, -1, 1).astype(x.dtype)
+
+    def _position(self, xp: Any, point: Any, size: int) -> Any:
+        """Return where a point is among the entries of an axis."""
+        at = (point + 1) / 2 * (size - 1) if self.aligned else ((point + 1) * size - 1) / 2
+        if self.beyond == "reflection":
+            low, span = (0.0, size - 1) if self.aligned else (-0.5, size)
+            turned = xp.abs(at - low) % (2 * span) if span else xp.zeros_like(at)
+            at = xp.minimum(turned, 2 * span - turned) + low
+        return at if self.beyond == "zeros" else xp.clip(at, 0, size - 1)
+
+    def __str__(self) -> str:
+        return f"sample {self.mode}"
+
+
+def sample(x: Value, points: Value, mode: Literal["linear", "nearest"], beyond: Beyond, *, aligned: bool = False) -> Value:
+    """Interpolate the last axes at points from -1 to 1. Work: one operation per neighbour of every point."""
+    return record(Sample(mode, beyond, aligned), x, points)
 
 
 def resample(

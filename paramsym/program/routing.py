@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from paramsym.algebra.size import Axis, Count, Dim
 from paramsym.program.graph import Kept, Operation, Work
@@ -122,29 +122,40 @@ class At(Operation):
         return "gather"
 
 
+How: TypeAlias = Literal["set", "add", "multiply", "maximum", "minimum"]
+
+
 @dataclass(frozen=True, slots=True)
 class PutAt(Operation):
-    """An array with other entries at arrays of positions, or with ``add`` the sums of both."""
+    """An array with other entries at arrays of positions: set there, or combined with the entries.
+
+    With ``along``, the positions are one array with as many axes as the values, and replace their places along one axis.
+    """
 
     axes: tuple[int, ...]
-    add: bool = False
+    how: How = "set"
+    along: bool = False
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         return taken[:1]
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
-        return (Work("add", flat(taken[1].shape)),) if self.add else ()
+        return () if self.how == "set" else (Work(self.how, flat(taken[1].shape)),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - always the indices
-        return tuple(Kept("taken", n) for n in range(2, len(taken)))
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all needs
+        positions = tuple(Kept("taken", n) for n in range(2, len(taken)))
+        return positions if self.how in {"set", "add"} else (Kept("taken"), Kept("taken", 1), *positions, Kept("given"))
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         x, values, *positions = arrays
         y, where = x.copy(), _where(self.axes, positions)
-        if self.add:
-            xp.add.at(y, where, values)
-        else:
+        if self.along:
+            places = xp.indices(values.shape, sparse=True)
+            where = tuple(positions[0] if n in self.axes else one for n, one in enumerate(places))
+        if self.how == "set":
             y[where] = values
+        else:
+            getattr(xp, self.how).at(y, where, values.astype(y.dtype))
         return y
 
     def __str__(self) -> str:
@@ -165,9 +176,9 @@ def at(x: Value, positions: Sequence[Value], axes: Sequence[int], shape: Sequenc
     return record(At(tuple(axes), tuple(shape)), x, *positions)
 
 
-def put_at(x: Value, values: Value, positions: Sequence[Value], axes: Sequence[int], *, add: bool = False) -> Value:
-    """Return an array with other entries at arrays of positions, or with ``add`` the sums. Work: one addition per added entry."""
-    return record(PutAt(tuple(axes), add), x, values, *positions)
+def put_at(x: Value, values: Value, positions: Sequence[Value], axes: Sequence[int], *, how: How = "set", along: bool = False) -> Value:
+    """Return an array with other entries at arrays of positions. Work: one operation per entry that is combined."""
+    return record(PutAt(tuple(axes), how, along), x, values, *positions)
 
 
 def groups_of(ends: Value, rows: Dim) -> Value:

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from paramsym.algebra.convolution import differ, negative
 from paramsym.algebra.size import Axis, Count, Dim, canonical, cat, extent, factors_of, same, shown, within
 from paramsym.errors import ShapeError, StructureError
-from paramsym.program.graph import Operation, Unchanged
+from paramsym.program.graph import Kept, Operation, Unchanged
 from paramsym.program.lengths import along_each
 from paramsym.program.tracing import Value, record, record_all
 from paramsym.program.types import ArrayType
@@ -72,6 +72,30 @@ class Take(Operation):
 
 
 @dataclass(frozen=True, slots=True)
+class Replace(Operation):
+    """A first array with the entries ``start, start + step, ...`` along an axis replaced by a second array."""
+
+    axis: int
+    start: Count = 0
+    step: Dim = 1
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        return taken[:1]
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        x, part = arrays
+        start, step = int(self.start), int(self.step)
+        where: list[Any] = [slice(None)] * x.ndim
+        where[self.axis] = slice(start, start + part.shape[self.axis] * step, step)
+        y = xp.array(x)
+        y[tuple(where)] = part
+        return y
+
+    def __str__(self) -> str:
+        return f"replace from {shown(self.start)} on along axis {self.axis}"
+
+
+@dataclass(frozen=True, slots=True)
 class Join(Operation):
     """Arrays one after another along an axis."""
 
@@ -85,7 +109,9 @@ class Join(Operation):
             if len(first.shape) != len(other.shape) or any(differ(a, b) for n, (a, b) in enumerate(pairs) if n != position):
                 raise ShapeError(f"{shown(first.sizes)} and {shown(other.sizes)} cannot be joined along axis {self.axis}.")
         total = canonical(sum((one.sizes[position] for one in taken[1:]), start=first.sizes[position]))
-        return (first.with_axis(position, total),)
+        kinds = {one.kind for one in taken}
+        joined = first.with_axis(position, total)
+        return (joined if len(kinds) == 1 else ArrayType(joined.shape, "float" if "float" in kinds else "index"),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         return xp.concatenate(arrays, axis=self.axis)
@@ -139,6 +165,9 @@ class Pad(Operation):
         padded = along_each(_padded if self.mode == "constant" else _longer, x.sizes[lead:], self.margins)
         kept = zip(x.shape[lead:], self.margins, padded, strict=True)
         return (ArrayType((*x.shape[:lead], *(axis if margin == (0, 0) else size for axis, margin, size in kept)), x.kind),)
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - depends on the mode
+        return (Kept("taken"),) if self.mode in {"reflect", "replicate"} else ()  # torch reads only its shape
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         (x,) = arrays

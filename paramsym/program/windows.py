@@ -26,6 +26,8 @@ Pooling: TypeAlias = Literal["max", "mean"]
 class Convolve(Operation):
     """A kernel (out, in/groups, *extents) at every position of the spatial axes of (batch, in, *spatial)."""
 
+    kept = (Kept("taken"), Kept("taken", 1))  # one function gives both gradients
+
     stride: tuple[Dim, ...]
     padding: Margins
     dilation: tuple[Dim, ...]
@@ -38,9 +40,6 @@ class Convolve(Operation):
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:
         return (Work(MULTIPLY_ADD, (*flat((taken[0].shape[0], *taken[1].shape)), *given[0].sizes[2:])),)
-
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
-        return _kernel_and_input(needs)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         x, kernel = arrays
@@ -60,6 +59,8 @@ class ConvolveTransposed(Operation):
     ``lengths`` are the output lengths; ``before`` is the number of positions cut off in front; a negative number adds zeros there.
     """
 
+    kept = (Kept("taken"), Kept("taken", 1))  # one function gives both gradients
+
     stride: tuple[Dim, ...]
     before: tuple[Count, ...]
     dilation: tuple[Dim, ...]
@@ -75,9 +76,6 @@ class ConvolveTransposed(Operation):
         x, kernel = taken
         return (Work(MULTIPLY_ADD, (*flat((x.shape[0], *kernel.shape)), *x.sizes[2:])),)
 
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
-        return _kernel_and_input(needs)
-
     def run(self, xp: Any, *arrays: Any) -> Any:
         x, kernel = arrays
         groups, rank = int(self.groups), kernel.ndim - 2
@@ -90,11 +88,6 @@ class ConvolveTransposed(Operation):
 
     def __str__(self) -> str:
         return "convolve transposed"
-
-
-def _kernel_and_input(needs: tuple[bool, ...]) -> tuple[Kept, ...]:
-    """Return what a convolution keeps: the kernel always, the input for the gradient of the kernel."""
-    return (Kept("taken"), Kept("taken", 1)) if needs[1] else (Kept("taken", 1),)
 
 
 class _Pooling(Operation):
@@ -215,19 +208,19 @@ class PoolTo(_Pooling):
 
 @dataclass(frozen=True, slots=True)
 class Unfold(Operation):
-    """The windows themselves: (batch, channels, *spatial) becomes (batch, channels, *positions, *kernel)."""
+    """The windows themselves: (batch, channels, *spatial) becomes (batch, channels, *positions, *kernel); ``shared`` if they are views."""
 
     kernel: tuple[Dim, ...]
     stride: tuple[Dim, ...]
     padding: Margins
     dilation: tuple[Dim, ...]
+    shared: bool = False
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         (x,) = taken
         lead = len(x.shape) - len(self.kernel)
-        return (
-            ArrayType((*x.shape[:lead], *lengths(x.sizes[lead:], self.kernel, self.stride, self.padding, self.dilation), *self.kernel)),
-        )
+        positions = lengths(x.sizes[lead:], self.kernel, self.stride, self.padding, self.dilation)
+        return (ArrayType((*x.shape[:lead], *positions, *self.kernel), x.kind),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         return windows_of(xp, arrays[0], self.kernel, self.stride, self.padding, self.dilation)
@@ -291,9 +284,11 @@ def pool_to(name: Pooling, x: Value, lengths: Sequence[Count], kernel: Sequence[
     return results if indices else results[0]
 
 
-def unfold(x: Value, kernel: Sequence[Dim], stride: Sequence[Dim], padding: Margins, dilation: Sequence[Dim]) -> Value:
-    """Return the windows of the last axes as further axes. No work; a copy."""
-    return record(Unfold(tuple(kernel), tuple(stride), padding, tuple(dilation)), x)
+def unfold(
+    x: Value, kernel: Sequence[Dim], stride: Sequence[Dim], padding: Margins, dilation: Sequence[Dim], *, shared: bool = False
+) -> Value:
+    """Return the windows of the last axes as further axes. No work; a copy, or a view of a ``shared`` storage."""
+    return record(Unfold(tuple(kernel), tuple(stride), padding, tuple(dilation), shared), x)
 
 
 def fold(x: Value, stride: Sequence[Dim], before: Sequence[Count], dilation: Sequence[Dim], lengths: Sequence[Count]) -> Value:

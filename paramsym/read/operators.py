@@ -20,7 +20,7 @@ class Operators:
 
     A function names the arguments that decide its result. Arguments that only decide where or how torch computes are listed as ignored; any
     other argument is refused. An argument ``given`` gets the recorded shapes of the results, ``inplace`` whether the operator's name ends
-    in an underscore.
+    in an underscore, ``operator`` the name itself.
     """
 
     def __init__(self) -> None:
@@ -50,6 +50,8 @@ class Operators:
         more: dict[str, Any] = {"given": given()} if "given" in taken else {}
         if "inplace" in taken:
             more["inplace"] = name.endswith("_") and not name.startswith("_")
+        if "operator" in taken:
+            more["operator"] = name
         decisive = {key: one for key, one in arguments.items() if key not in self.taken[function]}
         other = sorted(decisive.keys() - taken) if "rest" not in taken else []
         if other:
@@ -75,6 +77,11 @@ def reshaped(x: Value, shape: Sequence[Count]) -> Value:
         x = _regrouped(x, moved)
         moves = list(_grouped(x.sizes, tuple(shape)))
     return _regrouped(x, moves)
+
+
+def flat(x: Value) -> Value:
+    """Return all entries along one axis."""
+    return reshaped(x, (_product(x.sizes),))
 
 
 def _regrouped(x: Value, moves: Sequence[tuple[tuple[Count, ...], tuple[Count, ...]]]) -> Value:

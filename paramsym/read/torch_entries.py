@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import inf
-from typing import Any
+from collections.abc import Mapping, Sequence
+from math import inf, pi
+from typing import Any, get_args
 
 from sympy import Expr
 
 from paramsym.algebra.size import Count
 from paramsym.errors import NotYetError
-from paramsym.program import Value, apply, constant, drop, glu, still, where
-from paramsym.program.arithmetic import Combine, WithNumber
-from paramsym.program.conditions import Compare
+from paramsym.program import Kept, Value, apply, compare, constant, drop, glu, region, still, where
+from paramsym.program.arithmetic import Combine, Name, WithNumber
+from paramsym.program.conditions import Check, Comparison, Property
 from paramsym.program.conversions import cast
 from paramsym.program.tracing import record
+from paramsym.program.types import Kind
 from paramsym.read.operators import Operators, expanded
 
 TORCH = Operators()
 """The operators of aten by name."""
 
-_SELU = 1.0507009873554805
+
+def filled(shape: Sequence[Count], number: Any, kind: Kind = "float") -> Value:
+    """Return an array with one number everywhere."""
+    entry = bool(number) if kind == "truth" else int(number) if kind == "index" else float(number)
+    return constant("full", tuple(shape), entry, kind=kind)
 
 
-def combined(name: Any, one: Any, other: Any) -> Value:
+def combined(name: Name, one: Any, other: Any) -> Value:
     """Combine two arrays, or an array and a number, entry by entry."""
     if isinstance(one, Value) and isinstance(other, Value):
         return record(Combine(name), one, other)
@@ -52,18 +57,22 @@ def _mul(self: Any, other: Any) -> Value:
 
 @TORCH("div", "div_")
 def _div(self: Any, other: Any, rounding_mode: str | None = None) -> Value:
+    if rounding_mode == "floor":
+        return _floor_divide(self, other)
     y = combined("divide", self, other)
-    return y if rounding_mode is None else apply("floor" if rounding_mode == "floor" else "trunc", y)
+    return y if rounding_mode is None else cast(apply("trunc", y), _common(self, other))
 
 
 @TORCH("floor_divide", "floor_divide_")
 def _floor_divide(self: Any, other: Any) -> Value:
-    return combined("floor_divide", self, other)
+    if _common(self, other) == "index":
+        return combined("floor_divide", self, other)
+    return apply("floor", combined("divide", self, other))
 
 
-@TORCH("remainder", "remainder_")
-def _remainder(self: Any, other: Any) -> Value:
-    return combined("remainder", self, other)
+def _common(*values: Any) -> Kind:
+    """Return the kind of a result of arrays and numbers."""
+    return "float" if any(isinstance(one, float) or (isinstance(one, Value) and one.type.kind == "float") for one in values) else "index"
 
 
 @TORCH("pow", "pow_")
@@ -81,17 +90,39 @@ def _minimum(self: Any, other: Any = None, max: Any = None) -> Value:
     return combined("minimum", self, other if max is None else max)
 
 
-@TORCH("atan2")
-def _atan2(self: Any, other: Any) -> Value:
-    return combined("arctan2", self, other)
+_PAIRS: Mapping[str, Name] = {
+    "atan2": "arctan2",
+    "fmax": "fmax",
+    "fmin": "fmin",
+    "hypot": "hypot",
+    "logaddexp": "logaddexp",
+    "fmod": "fmod",
+    "remainder": "remainder",
+    "bitwise_left_shift": "left_shift",
+    "__lshift__": "left_shift",
+    "bitwise_right_shift": "right_shift",
+    "__rshift__": "right_shift",
+}
+
+
+def _pair(theirs: str, ours: Name) -> None:
+    @TORCH(theirs)
+    def pair(self: Any, other: Any) -> Value:
+        return combined(ours, self, other)
+
+
+for _named, _name in _PAIRS.items():
+    _pair(_named, _name)
 
 
 @TORCH("clamp", "clamp_", "hardtanh", "hardtanh_")
 def _clamp(self: Value, min: Any = None, max: Any = None, min_val: Any = None, max_val: Any = None, inplace: bool = False) -> Value:
     low, high = (one if other is None else other for one, other in ((min, min_val), (max, max_val)))
     if isinstance(low, Value) or isinstance(high, Value):
-        bounded = self if low is None else combined("maximum", self, low)
-        return bounded if high is None else combined("minimum", bounded, high)
+        if low is None or high is None:
+            return combined("maximum", self, low) if high is None else combined("minimum", self, high)
+        keeps = tuple(Kept("taken", n) for n in range(3))
+        return region("clamp", lambda x, low, high: combined("minimum", combined("maximum", x, low), high), self, low, high, keeps=keeps)
     return apply("clip", self, -inf if low is None else low, inf if high is None else high, inplace=inplace)
 
 
@@ -101,27 +132,67 @@ def _addcmul(self: Value, tensor1: Value, tensor2: Value, value: Any = 1) -> Val
     return self + (product if value == 1 else product * value)
 
 
-@TORCH("lerp")
+@TORCH("addcdiv", "addcdiv_")
+def _addcdiv(self: Value, tensor1: Value, tensor2: Value, value: Any = 1) -> Value:
+    quotient = tensor1 / tensor2
+    return self + (quotient if value == 1 else quotient * value)
+
+
+@TORCH("lerp", "lerp_")
 def _lerp(self: Value, end: Value, weight: Any) -> Value:
-    return self + (end - self) * weight
+    if not isinstance(weight, Value):
+        return self + (end - self) * weight
+    keeps = (Kept("taken", 2, wanted=(0, 1)), Kept("taken", wanted=(2,)), Kept("taken", 1, wanted=(2,)))
+    return region("lerp", lambda x, y, part: x + (y - x) * part, self, end, weight, keeps=keeps)
 
 
 _SAME = (
-    *("abs", "ceil", "cos", "exp", "expm1", "floor", "log", "log1p", "log2", "round", "sign", "sin", "sqrt", "square", "tanh", "trunc"),
-    *("erf", "mish", "reciprocal", "relu", "relu6", "rsqrt", "selu", "sigmoid", "silu", "hardsigmoid", "hardswish"),
-    *("acos", "asin", "atan", "cosh", "sinh", "tan"),
+    *("abs", "ceil", "cos", "cosh", "erf", "erfc", "exp", "exp2", "expm1", "floor", "frac", "hardsigmoid", "hardswish", "log", "log10"),
+    *("log1p", "log2", "mish", "reciprocal", "relu", "relu6", "rsqrt", "selu", "sigmoid", "sign", "silu", "sin", "sinc", "sinh"),
+    *("sqrt", "square", "tan", "tanh", "trunc"),
 )
-_NUMPYS = {"acos": "arccos", "asin": "arcsin", "atan": "arctan"}
+_NUMPYS = {f"a{name}": f"arc{name}" for name in ("cos", "cosh", "sin", "sinh", "tan", "tanh")}
 
 
-def _function(name: str) -> None:
-    @TORCH(name, f"{name}_")
+def _function(theirs: str, ours: str) -> None:
+    @TORCH(theirs, f"{theirs}_")
     def function(self: Value, inplace: bool = False) -> Value:
-        return apply(_NUMPYS.get(name, name), self, inplace=inplace)
+        return apply(ours, self, inplace=inplace)
 
 
-for _name in _SAME:
-    _function(_name)
+for _theirs, _ours in ({name: name for name in _SAME} | _NUMPYS).items():
+    _function(_theirs, _ours)
+
+
+@TORCH("logit", "logit_")
+def _logit(self: Value, eps: float | None = None) -> Value:
+    if eps is None:
+        return apply("logit", self)
+    return region("logit", lambda x: apply("logit", apply("clip", x, eps, 1 - eps)), self, keeps=(Kept("taken"),))
+
+
+@TORCH("deg2rad")
+def _deg2rad(self: Value) -> Value:
+    return self * (pi / 180)
+
+
+@TORCH("rad2deg")
+def _rad2deg(self: Value) -> Value:
+    return self * (180 / pi)
+
+
+@TORCH("round", "round_")
+def _round(self: Value, decimals: int = 0) -> Value:
+    return apply("round", self) if decimals == 0 else apply("round", self * 10.0**decimals) / 10.0**decimals
+
+
+@TORCH("nan_to_num", "nan_to_num_")
+def _nan_to_num(self: Value, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Value:
+    return apply("nan_to_num", self, nan or 0.0, _LARGEST if posinf is None else posinf, -_LARGEST if neginf is None else neginf)
+
+
+_LARGEST = 3.4028234663852886e38
+"""The largest number of float32."""
 
 
 @TORCH("neg", "neg_")
@@ -141,11 +212,30 @@ def _leaky_relu(self: Value, negative_slope: float = 0.01, inplace: bool = False
 
 @TORCH("elu", "elu_")
 def _elu(self: Value, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0, inplace: bool = False) -> Value:
-    if scale == input_scale == 1:
-        return apply("elu", self, alpha, inplace=inplace)
-    if input_scale == 1 and abs(scale - _SELU) < 1e-12:
+    """An exponential linear unit; SELU is one with two constants, CELU one with the slope of its exponent."""
+    if (alpha, scale, input_scale) == _SELU:
         return apply("selu", self, inplace=inplace)
-    raise NotYetError(f"elu with the scales {scale} and {input_scale} is not known.")
+    if scale == 1 and input_scale in {1, 1 / alpha}:
+        return apply("elu" if input_scale == 1 else "celu", self, alpha, inplace=inplace)
+    raise NotYetError(f"an ELU scaled by {scale} outside and {input_scale} inside is not known.")
+
+
+_SELU = (1.6732632423543772, 1.0507009873554805, 1.0)
+
+
+@TORCH("celu", "celu_")
+def _celu(self: Value, alpha: float = 1.0, inplace: bool = False) -> Value:
+    return apply("celu", self, alpha, inplace=inplace)
+
+
+@TORCH("hardshrink")
+def _hardshrink(self: Value, lambd: float = 0.5) -> Value:
+    return apply("hardshrink", self, lambd)
+
+
+@TORCH("softshrink")
+def _softshrink(self: Value, lambd: float = 0.5) -> Value:
+    return apply("softshrink", self, lambd)
 
 
 @TORCH("softplus")
@@ -168,90 +258,112 @@ def _threshold(self: Value, threshold: float, value: float, inplace: bool = Fals
     return apply("threshold", self, threshold, value, inplace=inplace)
 
 
-@TORCH("prelu", "_prelu_kernel")
+@TORCH("_prelu_kernel")
 def _prelu(self: Value, weight: Value) -> Value:
-    return where(record(Compare("greater", 0), self), self, self * weight)
+    return region("prelu", lambda x, w: where(compare(x, "greater", 0), x, x * w), self, weight, keeps=(Kept("taken"), Kept("taken", 1)))
 
 
-_COMPARISONS = {"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}
-_LOGIC = {"logical_and": "logical_and", "logical_or": "logical_or", "logical_xor": "logical_xor"}
-_BITS = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor": "logical_xor"}
+_COMPARISONS: Mapping[str, Comparison] = {
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+}
 
 
-def _comparison(theirs: str, ours: Any) -> None:
+def _comparison(theirs: str, ours: Comparison) -> None:
     @TORCH(theirs, f"{theirs}_", f"__{theirs}__")
     def comparison(self: Value, other: Any) -> Value:
         if isinstance(other, Value):
             return combined(ours, self, other)
-        return record(Compare(ours, other if isinstance(other, Expr) else float(other)), self)
+        return compare(self, ours, other if isinstance(other, Expr) else float(other))
 
 
-for _theirs, _ours in (_COMPARISONS | _LOGIC | _BITS).items():
-    _comparison(_theirs, _ours)
-TORCH.functions |= {f"__{short}__": TORCH.functions[f"bitwise_{short}"] for short in ("and", "or", "xor")}
+_LOGIC: Mapping[str, tuple[Name, Name]] = {
+    "and": ("logical_and", "bitwise_and"),
+    "or": ("logical_or", "bitwise_or"),
+    "xor": ("logical_xor", "bitwise_xor"),
+}
 
 
-@TORCH("logical_not", "logical_not_", "bitwise_not", "bitwise_not_")
-def _not(self: Value) -> Value:
-    return record(Compare("equal", 0.0), self)
+def _logic(theirs: str) -> None:
+    on_truths, on_indices = _LOGIC[theirs]
+
+    @TORCH(f"logical_{theirs}", f"logical_{theirs}_")
+    def logic(self: Value, other: Value) -> Value:
+        return combined(on_truths, self, other)
+
+    @TORCH(f"bitwise_{theirs}", f"bitwise_{theirs}_", f"__{theirs}__", f"__i{theirs}__")
+    def bits(self: Value, other: Any) -> Value:
+        return combined(on_truths if self.type.kind == "truth" else on_indices, self, other)
 
 
-@TORCH("isnan")
-def _isnan(self: Value) -> Value:
-    return combined("not_equal", self, self)
+for _theirs, _compared in _COMPARISONS.items():
+    _comparison(_theirs, _compared)
+for _theirs in _LOGIC:
+    _logic(_theirs)
 
 
-@TORCH("isinf")
-def _isinf(self: Value) -> Value:
-    return record(Compare("equal", inf), apply("abs", self))
+@TORCH("logical_not", "logical_not_")
+def _logical_not(self: Value) -> Value:
+    return compare(self, "equal", 0.0)
+
+
+@TORCH("bitwise_not", "bitwise_not_")
+def _bitwise_not(self: Value) -> Value:
+    return compare(self, "equal", 0.0) if self.type.kind == "truth" else apply("invert", self)
+
+
+def _check(name: Property) -> None:
+    @TORCH(name)
+    def check(self: Value) -> Value:
+        return record(Check(name), self)
+
+
+for _checked in get_args(Property):
+    _check(_checked)
 
 
 @TORCH("where")
 def _where(condition: Value, self: Any, other: Any) -> Value:
     if not isinstance(self, Value):
-        self = constant("full", (), float(self))
+        self = filled((), self, _common(self, other))
     return where(condition, self, other if isinstance(other, Value) else float(other))
 
 
 @TORCH("masked_fill", "masked_fill_")
 def _masked_fill(self: Value, mask: Value, value: Any) -> Value:
-    return where(mask, value if isinstance(value, Value) else constant("full", (), float(value)), self)
+    return where(mask, value if isinstance(value, Value) else filled((), value, self.type.kind), self)
 
 
-@TORCH("_to_copy", "type_as", ignored="other")
-def _to_copy(self: Value, dtype: str | None = None) -> Value:
-    return cast(self, self.type.kind if dtype is None else dtype)  # type: ignore[arg-type]
+@TORCH("_to_copy")
+def _to_copy(self: Value, dtype: Kind | None = None) -> Value:
+    return self if dtype is None else cast(self, dtype)
 
 
-@TORCH("dropout", "dropout_", "alpha_dropout", "feature_dropout")
-def _dropout(input: Value, p: float, train: bool) -> Value:
+@TORCH("dropout", "native_dropout")
+def _dropout(input: Value, p: float, train: bool | None) -> Value:
     return drop(input, p) if train else input
 
 
-@TORCH("native_dropout")
-def _native_dropout(input: Value, p: float, train: bool | None) -> Value:
-    return drop(input, p) if train else input
+@TORCH("feature_dropout", "feature_alpha_dropout")
+def _dropout_of_channels(input: Value, p: float, train: bool) -> Value:
+    return drop(input, p, over=(0, 1), kind="float") if train else input
 
 
-@TORCH("detach", "alias", "lift_fresh", "lift_fresh_copy")
+@TORCH("alpha_dropout")
+def _alpha_dropout(input: Value, p: float, train: bool) -> Value:
+    return drop(input, p, kind="float") if train else input
+
+
+@TORCH("detach", "detach_")
 def _detach(self: Value) -> Value:
     return still(self)
 
 
 TORCH("alias", "lift_fresh", "lift_fresh_copy")(lambda self: self)
-
-
-@TORCH("fill", "fill_", "zero", "zero_", "zeros_like", "ones_like", "full_like", "empty_like")
-def _fill(self: Value, value: Any = None, fill_value: Any = None, dtype: str | None = None, *, given: Sequence[tuple[Count, ...]]) -> Value:
-    number = value if value is not None else fill_value
-    if isinstance(number, Value):
-        return expanded(number, given[0])
-    return constant("full", tuple(given[0]), 0 if number is None else number, kind=self.type.kind if dtype is None else dtype)  # type: ignore[arg-type]
-
-
-@TORCH("ones_like")
-def _ones(self: Value, dtype: str | None = None, *, given: Sequence[tuple[Count, ...]]) -> Value:
-    return constant("full", tuple(given[0]), 1, kind=self.type.kind if dtype is None else dtype)  # type: ignore[arg-type]
 
 
 @TORCH("copy", "copy_")

@@ -5,12 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from sympy import Min
+
 from paramsym.algebra.size import Count, canonical
 from paramsym.errors import NotYetError
-from paramsym.program import Value, constant, copies, flip, join, pad, rearrange, roll, segments, take
-from paramsym.program.slices import Compact, Copies, Take
+from paramsym.program import (
+    Value,
+    compare,
+    constant,
+    copies,
+    flip,
+    join,
+    pad,
+    rearrange,
+    reduce,
+    region,
+    roll,
+    segments,
+    take,
+    unfold,
+    where,
+)
+from paramsym.program.axes import Diagonal
+from paramsym.program.conditions import Comparison
+from paramsym.program.slices import Compact, Copies, Replace, Take
 from paramsym.program.tracing import record
-from paramsym.read.operators import entry, expanded, moved, reshaped
+from paramsym.read.operators import entry, expanded, flat, moved, reshaped
 from paramsym.read.torch_entries import TORCH
 
 Given = Sequence[tuple[Count, ...]]
@@ -57,10 +77,7 @@ def _clone(self: Value) -> Value:
 @TORCH("slice", ignored="end")
 def _slice(self: Value, dim: int = 0, start: Any = None, step: int = 1, *, given: Given) -> Value:
     axis = self.type.axis(dim)
-    first = 0 if start is None else start
-    if isinstance(first, int) and first < 0:
-        size = self.sizes[axis]
-        first = max(0, size + first) if isinstance(size, int) else canonical(size + first)
+    first = _counted(self, axis, start or 0)
     if first == 0 and step == 1 and given[0][axis] == self.sizes[axis]:
         return self
     return record(Take(axis, first, given[0][axis], step), self)
@@ -76,7 +93,7 @@ def _select(self: Value, dim: int, index: Any) -> Value:
     return entry(self, dim, index)
 
 
-@TORCH("split", "split_with_sizes", "chunk", "tensor_split", "unsafe_split", "unsafe_chunk", ignored="split_size split_sizes chunks")
+@TORCH("split", "split_with_sizes", "unsafe_split", "unsafe_split_with_sizes", ignored="split_size split_sizes")
 def _split(self: Value, dim: int = 0, *, given: Given) -> Any:
     axis = self.type.axis(dim)
     return segments(self, *(shape[axis] for shape in given), axis=axis)
@@ -116,15 +133,15 @@ def _repeat(self: Value, repeats: Sequence[Any]) -> Value:
 
 
 @TORCH("repeat_interleave", ignored="output_size")
-def _repeat_interleave(self: Value, repeats: Any, dim: int | None = None, *, given: Given) -> Value:
+def _repeat_interleave(self: Value, repeats: Any, dim: int | None = None) -> Value:
     if isinstance(repeats, Value):
         raise NotYetError("repeat_interleave with an array of repeats is not known.")
-    x = reshaped(self, (given[0][0] / repeats,)) if dim is None else self
+    x = flat(self) if dim is None else self
     return record(Copies(repeats, x.type.axis(0 if dim is None else dim)), x)
 
 
-@TORCH("constant_pad_nd", "pad", ignored="pad_")
-def _pad(self: Value, value: Any = 0, **rest: Any) -> Value:
+@TORCH("constant_pad_nd")
+def _pad(self: Value, value: Any = 0, **rest: Any) -> Value:  # ``pad`` is the name of the vocabulary's function
     return pad(self, _margins(rest["pad"]), "constant", float(value or 0))
 
 
@@ -145,6 +162,8 @@ def _margins(flat: Sequence[Any]) -> list[tuple[Any, Any]]:
 
 @TORCH("roll")
 def _roll(self: Value, shifts: Sequence[Any], dims: Sequence[int] = ()) -> Value:
+    if not dims:
+        return reshaped(roll(flat(self), tuple(shifts), (0,)), self.sizes)
     return roll(self, tuple(shifts), tuple(self.type.axis(dim) for dim in dims))
 
 
@@ -154,24 +173,6 @@ def _flip(self: Value, dims: Sequence[int]) -> Value:
     for dim in dims:
         x = flip(x, x.type.axis(dim))
     return x
-
-
-@TORCH("zeros", "new_zeros", "empty", "new_empty", "empty_strided", "new_empty_strided", ignored="self size stride")
-def _zeros(dtype: Any = None, *, given: Given) -> Value:
-    return constant("full", tuple(given[0]), 0, kind=dtype or "float")
-
-
-@TORCH("ones", "new_ones", ignored="self size")
-def _ones(dtype: Any = None, *, given: Given) -> Value:
-    return constant("full", tuple(given[0]), 1, kind=dtype or "float")
-
-
-@TORCH("full", "new_full", "scalar_tensor", ignored="self size")
-def _full(fill_value: Any = None, s: Any = None, dtype: Any = None, *, given: Given) -> Value:
-    number = s if fill_value is None else fill_value
-    if isinstance(number, Value):
-        return expanded(number, given[0])
-    return constant("full", tuple(given[0]), number, kind=dtype or "float")
 
 
 @TORCH("pixel_shuffle")
@@ -184,40 +185,102 @@ def _pixel_unshuffle(self: Value, downscale_factor: int) -> Value:
     return rearrange(self, "... c (h p) (w q) -> ... (c p q) h w", p=downscale_factor, q=downscale_factor)
 
 
+@TORCH("channel_shuffle", "native_channel_shuffle")
+def _channel_shuffle(self: Value, groups: int) -> Value:
+    return rearrange(self, "b (g c) ... -> b (c g) ...", g=groups)
+
+
+@TORCH("rot90")
+def _rot90(self: Value, k: int = 1, dims: Sequence[int] = (0, 1)) -> Value:
+    one, other = (self.type.axis(dim) for dim in dims)
+    turned = {0: (), 1: (other,), 2: (one, other), 3: (one,)}[k % 4]
+    x = _flip(self, turned)
+    return _transpose(x, one, other) if k % 2 else x
+
+
+@TORCH("tril", "tril_")
+def _tril(self: Value, diagonal: int = 0) -> Value:
+    return _triangle(self, "less_equal", diagonal)
+
+
+@TORCH("triu", "triu_")
+def _triu(self: Value, diagonal: int = 0) -> Value:
+    return _triangle(self, "greater_equal", diagonal)
+
+
+def _triangle(x: Value, side: Comparison, diagonal: int) -> Value:
+    """Return an array with zeros where the distance of the column from the row is on the other side of a diagonal."""
+
+    def kernel(x: Value) -> Value:
+        distance = constant("distances", x.sizes[-2:], kind="index")
+        return where(compare(distance, side, canonical(diagonal + x.sizes[-2] - x.sizes[-1])), x, 0.0)
+
+    return region("triangle", kernel, x, keeps=())
+
+
+@TORCH("diagonal")
+def _diagonal(self: Value, offset: int = 0, dim1: int = 0, dim2: int = 1, *, given: Given) -> Value:
+    return record(Diagonal(given[0][-1], (self.type.axis(dim1), self.type.axis(dim2)), offset), self)
+
+
+@TORCH("diag_embed")
+def _diag_embed(self: Value, offset: int = 0, dim1: int = -2, dim2: int = -1, *, given: Given) -> Value:
+    if (offset, dim1 % (self.rank + 1), dim2 % (self.rank + 1)) != (0, self.rank - 1, self.rank):
+        raise NotYetError("a diagonal beside the main one, or of other axes than the last two, is not known.")
+
+    def kernel(x: Value) -> Value:
+        column = rearrange(x, f"{' '.join(f'a{n}' for n in range(x.rank))} -> {' '.join(f'a{n}' for n in range(x.rank))} ()")
+        return where(compare(constant("distances", given[0][-2:], kind="index"), "equal", 0), column, 0.0)
+
+    return region("diagonal", kernel, self, keeps=())
+
+
+@TORCH("trace")
+def _trace(self: Value) -> Value:
+    return region("trace", lambda x: reduce("sum", record(Diagonal(_shorter(x)), x), 0), self, keeps=())
+
+
+def _shorter(x: Value) -> Count:
+    """Return the length of the main diagonal of the last two axes."""
+    return canonical(Min(*x.sizes[-2:]))
+
+
+@TORCH("unfold")
+def _windows(self: Value, dimension: int, size: Any, step: Any) -> Value:
+    axis = self.type.axis(dimension)
+    rest = [n for n in range(self.rank) if n != axis]
+    seen = unfold(moved(self, [*rest, axis]), (size,), (step,), ((0, 0),), (1,), shared=True)
+    return moved(seen, [*range(axis), self.rank - 1, *range(axis, self.rank - 1), self.rank])
+
+
 @TORCH("put back")
 def _put_back(base: Value, view: Value, name: str, arguments: Any, place: int) -> Value:
     """Return an array whose view has new entries."""
     function = _INVERSE.get(name)
     if function is None:
         raise NotYetError(f"a change in place of a view made by {name} cannot be read yet.")
-    more = {key: one for key, one in arguments.items() if key != "self"}
-    return function(base, view, place=place, **more) if name.startswith(("split", "unbind", "chunk")) else function(base, view, **more)
+    return function(
+        base, view, **{key: one for key, one in arguments.items() if key != "self"}, **({"place": place} if name in _SEVERAL else {})
+    )
 
 
-def _back_slice(base: Value, view: Value, dim: int = 0, start: Any = None, step: int = 1, **_: Any) -> Value:
+def _back_slice(base: Value, view: Value, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Value:  # noqa: ARG001 - the end follows from the view
     axis = base.type.axis(dim)
-    first = 0 if start is None else start
-    if step != 1:
-        raise NotYetError("a change in place of every k-th entry cannot be read yet.")
-    if isinstance(first, int) and first < 0:
-        first = canonical(base.sizes[axis] + first)
-    return _spliced(base, view, axis, first)
+    return record(Replace(axis, _counted(base, axis, start or 0), step), base, view)
 
 
 def _back_select(base: Value, view: Value, dim: int, index: Any) -> Value:
     axis = base.type.axis(dim)
-    if isinstance(index, int) and index < 0:
-        index = canonical(base.sizes[axis] + index)
-    shape = (*base.sizes[:axis], 1, *base.sizes[axis + 1 :])
-    return _spliced(base, reshaped(view, shape), axis, index)
+    part = reshaped(view, (*base.sizes[:axis], 1, *base.sizes[axis + 1 :]))
+    return record(Replace(axis, _counted(base, axis, index)), base, part)
 
 
-def _spliced(base: Value, part: Value, axis: int, first: Count) -> Value:
-    """Return an array with a part along an axis from ``first`` on."""
-    after = canonical(first + part.sizes[axis])
-    rest = canonical(base.sizes[axis] - after)
-    pieces = [take(base, axis, 0, first)] * (first != 0) + [part] + [take(base, axis, after, rest)] * (rest != 0)
-    return pieces[0] if len(pieces) == 1 else join(*pieces, axis=axis)
+def _counted(x: Value, axis: int, start: Count) -> Count:
+    """Return a position counted from the front; torch counts negative ones from the end."""
+    if not isinstance(start, int) or start >= 0:
+        return start
+    size = x.sizes[axis]
+    return max(0, size + start) if isinstance(size, int) else canonical(size + start)
 
 
 def _back_reshaped(base: Value, view: Value, **_: Any) -> Value:
@@ -233,7 +296,21 @@ def _back_permute(base: Value, view: Value, dims: Sequence[int]) -> Value:
     return moved(view, [order.index(axis) for axis in range(base.rank)])
 
 
+def _back_split(base: Value, view: Value, place: int, split_size: Any = None, split_sizes: Any = (), dim: int = 0) -> Value:
+    axis = base.type.axis(dim)
+    start = canonical(sum(split_sizes[:place], 0) if split_size is None else place * split_size)
+    return record(Replace(axis, start), base, view)
+
+
+def _back_unbind(base: Value, view: Value, place: int, dim: int = 0) -> Value:
+    return _back_select(base, view, dim, place)
+
+
+_SEVERAL = frozenset({"split", "split_with_sizes", "unbind"})
 _INVERSE: Mapping[str, Callable[..., Value]] = {
+    "split": _back_split,
+    "split_with_sizes": _back_split,
+    "unbind": _back_unbind,
     "slice": _back_slice,
     "select": _back_select,
     "view": _back_reshaped,

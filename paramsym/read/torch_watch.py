@@ -14,6 +14,7 @@ from paramsym.errors import NotYetError
 COMPOSITE = frozenset(
     {
         *("linear", "matmul", "einsum", "bilinear", "scaled_dot_product_attention", "instance_norm", "repeat_interleave"),
+        *("one_hot", "take_along_dim", "cosine_similarity"),
         *("lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell"),
         *("dropout", "feature_dropout", "alpha_dropout", "pixel_shuffle", "pixel_unshuffle"),
         *("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"),
@@ -55,6 +56,8 @@ def watched(torch: Any, watcher: Watcher) -> Generator[None]:
             name = getattr(func, "__name__", "").strip("_")
             if name in _LEAVING:
                 watcher.check_known(name, args)
+            if name in _WITH_ENTRIES:
+                func, args, kwargs = _with_entries(torch, name, func, args, kwargs or {})
             if name == "rmatmul":
                 name, args = "matmul", args[::-1]
             found = overload(torch, name, args, kwargs or {}) if name in COMPOSITE and not _transformed(torch, args) else None
@@ -115,6 +118,23 @@ def _own_backward(torch: Any, watcher: Watcher) -> Generator[None]:
         cls.apply = apply
 
 
+_WITH_ENTRIES = frozenset({"getitem", "setitem", "tensor", "as_tensor", "new_tensor"})
+"""Functions that take entries as lists; with an array on the meta device beside them, torch would forget the entries."""
+
+
+def _with_entries(
+    torch: Any, name: str, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[Any, Sequence[Any], Mapping[str, Any]]:
+    """Return a call that makes its array on the CPU, where entries have values."""
+    if name in {"getitem", "setitem"}:
+        x, index, *value = args
+        listed = tuple(torch.tensor(one) if isinstance(one, list) else one for one in (index if isinstance(index, tuple) else (index,)))
+        return func, (x, listed if isinstance(index, tuple) else listed[0], *value), kwargs
+    if name == "new_tensor":
+        func, args, kwargs = torch.tensor, args[1:], {"dtype": args[0].dtype, **kwargs}
+    return func, args, {key: one for key, one in kwargs.items() if key != "device"}
+
+
 def _transformed(torch: Any, args: Any) -> bool:
     """Whether a function transform such as ``vmap`` hides axes of an argument; the operators below it show them."""
     return any(torch._C._functorch.is_functorch_wrapped_tensor(one) for one in flat(args) if isinstance(one, torch.Tensor))
@@ -141,9 +161,10 @@ def overload(torch: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, An
 def bound(schema: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the arguments of an operator by name, defaults included; None if they do not fit."""
     listed = list(schema.arguments)
-    if len(args) > len(listed):
+    positional = [one.name for one in listed if not one.kwarg_only]
+    if len(args) > len(positional):
         return None
-    found = {one.name: value for one, value in zip(listed, args, strict=False)}
+    found = dict(zip(positional, args, strict=False))
     names = {one.name for one in listed}
     for name, value in kwargs.items():
         key = "self" if name == "input" and "input" not in names else name
@@ -175,9 +196,12 @@ def without_change(torch: Any, func: Any) -> Any:
     """
     name = func._schema.name.removeprefix("aten::")
     packet = getattr(torch.ops.aten, name[:-1] if name.startswith("_") else name.rstrip("_"), None)
-    if packet is None or func._overloadname not in packet.overloads():
-        raise NotYetError(f"torch's operator {name} changes an array in place in a way that cannot be read yet.")
-    return getattr(packet, func._overloadname)
+    wanted = [str(one.type) for one in func._schema.arguments]
+    for overloaded in () if packet is None else packet.overloads():
+        found = getattr(packet, overloaded)
+        if "out" not in overloaded and [str(one.type) for one in found._schema.arguments] == wanted:
+            return found
+    raise NotYetError(f"torch's operator {name} changes an array in place in a way that cannot be read yet.")
 
 
 def flat(values: Any) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""Torch's operators with windows: convolutions, pooling, interpolation, unfolding; and rows of tables."""
+"""Torch's operators with windows: convolutions, pooling, interpolation, unfolding."""
 
 from __future__ import annotations
 
@@ -6,29 +6,25 @@ from collections.abc import Sequence
 from typing import Any
 
 from paramsym.algebra.convolution import effective_kernel, transposed_length
-from paramsym.algebra.size import Count, canonical
+from paramsym.algebra.size import Count, canonical, product
 from paramsym.errors import NotYetError
 from paramsym.program import (
     Value,
-    choose,
-    contract,
     convolve,
     convolve_transposed,
     fold,
-    lookup,
-    pick,
     pool,
     pool_to,
+    put,
     rearrange,
     reduce,
     resample,
+    sample,
     unfold,
 )
-from paramsym.program.lookups import sort
-from paramsym.program.routing import at, counts, groups_of, put_at
-from paramsym.program.tracing import record
+from paramsym.program.resampling import Beyond
+from paramsym.read.operators import reshaped
 from paramsym.read.torch_entries import TORCH
-from paramsym.read.values import Found
 
 Given = Sequence[tuple[Count, ...]]
 
@@ -125,22 +121,17 @@ def _adaptive_max(self: Value, output_size: Sequence[Any]) -> Any:
 def _upsampling(name: str, mode: Any, rank: int) -> None:
     @TORCH(name, ignored="output_size")
     def upsampled(
-        self: Value | None = None,
+        self: Value,
         align_corners: bool = False,
         scales: Any = None,
         scales_d: Any = None,
         scales_h: Any = None,
         scales_w: Any = None,
-        input: Any = None,
-        scale_factors: Any = None,
         *,
         given: Given,
     ) -> Value:
-        x = input if self is None else self
         stated = {1: (scales,), 2: (scales_h, scales_w), 3: (scales_d, scales_h, scales_w)}[rank]
-        if scale_factors is not None:
-            stated = tuple(scale_factors)
-        return resample(mode, x, given[0][2:], stated, aligned=align_corners)
+        return resample(mode, self, given[0][2:], stated, aligned=align_corners)
 
 
 for _rank, _places in ((1, "1d"), (2, "2d"), (3, "3d")):
@@ -168,79 +159,24 @@ def _col2im(self: Value, output_size: Any, kernel_size: Any, dilation: Any, padd
     return fold(apart, stride, padding, dilation, output_size)
 
 
-@TORCH("embedding", ignored="padding_idx scale_grad_by_freq sparse")
-def _embedding(weight: Value, indices: Value) -> Value:
-    return lookup(weight, indices)
+def _unpooled(rank: int) -> None:
+    @TORCH(f"max_unpool{rank}d", ignored="stride padding")
+    def unpooled(self: Value, indices: Value, output_size: Sequence[Any]) -> Value:
+        lead = self.sizes[: self.rank - rank]
+        rows, places = (reshaped(one, (*lead, canonical(product(one.sizes[-rank:])))) for one in (self, indices))
+        return reshaped(put(rows, places, canonical(product(output_size))), (*lead, *output_size))
 
 
-@TORCH("index_select")
-def _index_select(self: Value, dim: int, index: Value) -> Value:
-    return _indexed(self, self.type.axis(dim), index)
+_unpooled(2)
+_unpooled(3)
 
 
-@TORCH("index", "_unsafe_index")
-def _index(self: Value, indices: Sequence[Value | None], *, given: Given) -> Value:
-    listed = [(axis, one) for axis, one in enumerate(indices) if one is not None]
-    if len(listed) == 1 and listed[0][1].type.kind == "index":
-        return _indexed(self, *listed[0])
-    return at(self, [one for _, one in listed], [axis for axis, _ in listed], given[0])
+@TORCH("grid_sampler_2d", "grid_sampler_3d", "grid_sampler")
+def _grid_sample(input: Value, grid: Value, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Value:
+    if interpolation_mode > 1:
+        raise NotYetError("bicubic sampling at points is not known.")
+    beyond = _BEYOND[padding_mode]
+    return sample(input, grid, "nearest" if interpolation_mode else "linear", beyond, aligned=align_corners)
 
 
-@TORCH("index_put", "index_put_", "_index_put_impl", "_index_put_impl_", ignored="unsafe")
-def _index_put(self: Value, indices: Sequence[Value | None], values: Value, accumulate: bool = False) -> Value:
-    listed = [(axis, one) for axis, one in enumerate(indices) if one is not None]
-    return put_at(self, values, [one for _, one in listed], [axis for axis, _ in listed], add=accumulate)
-
-
-@TORCH("index_add", "index_add_", "index_copy", "index_copy_", ignored="inplace")
-def _index_add(self: Value, dim: int, index: Value, source: Value, alpha: Any = 1) -> Value:
-    return put_at(self, source if alpha == 1 else source * alpha, [index], [self.type.axis(dim)], add=True)
-
-
-@TORCH("nonzero")
-def _nonzero(self: Value, *, given: Given) -> Value:
-    return record(Found(tuple(given[0])), self)
-
-
-@TORCH("sort", "argsort", ignored="stable")
-def _sort(self: Value, dim: int = -1, descending: bool = False) -> Any:
-    return sort(self, self.type.axis(dim), descending=descending)
-
-
-@TORCH("histc")
-def _histc(self: Value, bins: Any = 100, min: Any = 0, max: Any = 0) -> Value:
-    if min != 0 or max != bins - 1:
-        raise NotYetError("a histogram of other bins than whole numbers is not known.")
-    return counts(self, bins)
-
-
-@TORCH("_grouped_mm", ignored="out_dtype")
-def _grouped(self: Value, mat2: Value, offs: Value | None = None, bias: Value | None = None) -> Value:
-    if offs is None or mat2.rank != 3 or self.rank != 2:
-        raise NotYetError("a grouped product of other forms than rows with the matrix of their group is not known.")
-    y = contract("r i, r i o -> r o", self, choose(mat2, groups_of(offs, self.sizes[0])))
-    return y if bias is None else y + bias
-
-
-def _indexed(x: Value, axis: int, index: Value) -> Value:
-    """Return the entries along an axis that an array of indices chooses."""
-    if axis == 0:
-        return lookup(x, index)
-    words = [f"a{n}" for n in range(x.rank)]
-    first = rearrange(x, f"{' '.join(words)} -> {' '.join([words[axis], *words[:axis], *words[axis + 1 :]])}")
-    rows = lookup(first, index)
-    more = [f"i{n}" for n in range(index.rank)]
-    rest = [*words[:axis], *words[axis + 1 :]]
-    return rearrange(rows, f"{' '.join([*more, *rest])} -> {' '.join([*rest[:axis], *more, *rest[axis:]])}")
-
-
-@TORCH("gather", ignored="sparse_grad")
-def _gather(self: Value, dim: int, index: Value) -> Value:
-    axis = self.type.axis(dim)
-    if axis == self.rank - 1:
-        return pick(self, index)
-    words = [f"a{n}" for n in range(self.rank)]
-    swapped = list(words)
-    swapped[axis], swapped[-1] = swapped[-1], swapped[axis]
-    pattern = f"{' '.join(words)} -> {' '.join(swapped)}"
-    return rearrange(pick(rearrange(self, pattern), rearrange(index, pattern)), pattern)
+_BEYOND: tuple[Beyond, ...] = ("zeros", "border", "reflection")

@@ -12,6 +12,7 @@ import paramsym as ps
 
 torch = pytest.importorskip("torch")
 
+from read.comparing import counted, kept, results  # noqa: E402 - they need torch
 from read.own_models import MODELS, Example  # noqa: E402 - they need torch
 
 CASES = [pytest.param(name, number, id=f"{name} {number}") for name, example in MODELS.items() for number in range(len(example.shapes))]
@@ -23,13 +24,6 @@ def arrays(example: Example, shapes: tuple[tuple[int, ...], ...]) -> list[Any]:
     return [torch.randint(0, example.vocabulary, shape) if example.vocabulary else torch.randn(shape) for shape in shapes]
 
 
-def results(output: Any) -> list[Any]:
-    """Return the arrays that a module returned."""
-    if isinstance(output, dict):
-        output = tuple(output.values())
-    return list(output) if isinstance(output, tuple | list) else [output]
-
-
 def built(name: str) -> tuple[Any, Any]:
     """Return the module, in evaluation mode and with random tensors, and the layer that was read from it."""
     torch.manual_seed(0)
@@ -37,48 +31,6 @@ def built(name: str) -> tuple[Any, Any]:
     for parameter in module.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     return module, ps.from_module(module)
-
-
-def counted(module: Any, given: list[Any]) -> tuple[int, int]:
-    """Return the FLOPs of torch's counter, forward and both ways."""
-    return counted_on(module, {}, *given)
-
-
-def counted_on(module: Any, named: dict[str, Any], *given: Any) -> tuple[int, int]:
-    """Return the FLOPs of torch's counter, forward and both ways; attention is computed step by step, because fused kernels count nothing.
-
-    The counter multiplies the weight gradient of a grouped convolution by the number of groups; its rule for that is replaced here.
-    """
-    from torch.nn.attention import SDPBackend, sdpa_kernel
-    from torch.utils.flop_counter import FlopCounterMode, conv_flop_count
-
-    def conv_backward(grad: Any, x: Any, w: Any, *rest: Any, **_: Any) -> int:
-        transposed, mask = rest[4], rest[7]
-        return (mask[0] + mask[1]) * conv_flop_count(x, w, grad, transposed=transposed)
-
-    counter = FlopCounterMode(display=False, custom_mapping={torch.ops.aten.convolution_backward: conv_backward})
-    with sdpa_kernel(SDPBackend.MATH), counter:
-        output = [one for one in results(module(*given, **named)) if isinstance(one, torch.Tensor) and one.requires_grad]
-        forward = counter.get_total_flops()
-        sum(one.sum() for one in output).backward()
-    return forward, counter.get_total_flops()
-
-
-def kept(module: Any, given: list[Any]) -> int:
-    """Return the bytes of the storages that autograd holds after a forward pass; parameters, buffers and inputs left out."""
-    known = {one.untyped_storage().data_ptr() for one in (*module.parameters(), *module.buffers(), *given)}
-    storages: dict[int, int] = {}
-
-    def pack(saved: Any) -> Any:
-        storages.setdefault(saved.untyped_storage().data_ptr(), saved.untyped_storage().nbytes())
-        held.append(saved)
-        return saved
-
-    held: list[Any] = []
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda saved: saved):
-        output = module(*given)
-    del output
-    return sum(size for pointer, size in storages.items() if pointer not in known)
 
 
 @pytest.mark.parametrize(("name", "number"), CASES)

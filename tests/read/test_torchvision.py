@@ -12,7 +12,7 @@ from paramsym import B, H, W
 torch = pytest.importorskip("torch")
 
 from oracles.torchvision_live import torchvision  # noqa: E402 - it defines what torchvision's import needs
-from read.test_own_models import counted_on  # noqa: E402 - it needs torch
+from read.comparing import counted_on  # noqa: E402 - it needs torch
 
 IMAGE, FILM = (2, 3, 224, 224), (1, 3, 16, 112, 112)
 NETWORKS: dict[str, tuple[int, ...]] = {

@@ -14,7 +14,7 @@ from paramsym.errors import NotYetError
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from read.test_own_models import counted_on  # noqa: E402 - it needs torch
+from read.comparing import counted_on  # noqa: E402 - it needs torch
 
 TEXT = (
     *("albert", "bert", "bloom", "camembert", "convbert", "electra", "ernie", "ibert", "modernbert", "mpnet", "mpt", "nomic_bert"),
