@@ -75,3 +75,14 @@ def test_derive_a_keras_model() -> None:
     form = ps.derive(mlp, inputs=range(1, 40), units=range(1, 40), depth=range(1, 7), tests=40, seconds=60)
     assert str(form.params) == "depth*units**2 + 3*depth*units + inputs*units - units**2 + 3*units + 3"
     assert form.certificate.magnitudes["units"][1] < 40
+
+
+def test_no_memory_is_taken_to_derive_a_keras_model() -> None:
+    """Widths of 65,539 would take 17 GB a layer, and a twentieth of the time is enough."""
+
+    def mlp(width: int = 4, depth: int = 2) -> Any:
+        return keras.Sequential([keras.Input((4,)), *(keras.layers.Dense(width) for _ in range(depth))])
+
+    form = ps.derive(mlp, tests=60)
+    assert form.certificate.magnitudes["width"][1] > 2**16
+    assert form.at(width=7, depth=5).count == mlp(7, 5).count_params()
