@@ -35,6 +35,8 @@ _FEWEST_TESTS = 40
 _MOST_COPIES = 24
 _MOST_SUSPECTS = 400
 _MOST_TENSORS, _MOST_SLOW_TENSORS = 8192, 1024  # of a build with many copies
+_PER_COPY = 0.25  # lines of Python for one more of a number that counts copies
+_LINES = 40  # of Python for a tensor, of which a count shows nothing
 _FARTHEST = 26  # the farthest step from a start value of which no multiple is accepted
 _OUTSIDE = 3  # points outside each pair of conditions
 _TRIAL = 3.0  # seconds of processor time for trying limits of the sizes
@@ -94,6 +96,8 @@ class Search:
     degree: int | None = None
     whole: bool = False
     count: bool = False
+    _lines: dict[str, float] = field(default_factory=dict)
+    """For a count, the lines of Python that the build executes for one more of each coordinate that counts copies."""
     _told: list[Either] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -165,6 +169,7 @@ class Search:
     def _taken_from(self, like: Search) -> bool:
         """Take the domain and the points of another stratum; return whether the build accepts most of these points here."""
         said, self.domain = self.domain, _copy(like.domain)
+        self._lines = like._lines
         self.samples.clear()  # the start values without the coordinates of the other domain
         for sample in list(like.samples.values()):
             self.see(sample.numbers)
@@ -187,6 +192,9 @@ class Search:
             accepted = [self.see(said.moved(start, **{name: value})) for value in near]
             for step in range(2, _FARTHEST) if accepted.count(None) == len(near) else ():  # a size with a remainder: 6*n + 4
                 self.see(said.moved(start, **{name: start[name] + step}))
+        if self.count:
+            self._lines = {name: lines for name in said.coordinates for lines in self._lines_of(name, start)}
+            said.counters = {*self._lines}
         self._find_counters()
         if not self.refused:
             return
@@ -245,8 +253,24 @@ class Search:
             point[formula.fresh] = int(quotient)
         return self.domain.numbers({name: point[name] for name in self.domain.coordinates})
 
+    def _lines_of(self, name: str, start: Numbers) -> Iterator[float]:
+        """Yield how many more lines of Python the build executes for one more of a coordinate, if it counts copies."""
+        line = [one.numbers for one in self.samples.values() if all(one.numbers[other] == start[other] for other in start if other != name)]
+        if len(line) < 2:
+            return
+        low, high = (pick(line, key=lambda numbers: numbers[name]) for pick in (min, max))
+        less, more = (self.builder.lines(self.call.arguments(numbers, self.stratum)) for numbers in (low, high))
+        each = (more - less) / (high[name] - low[name])
+        if each >= _PER_COPY:
+            yield each
+
     def _find_counters(self, fewest: int = 2) -> None:
-        """Find the coordinates that change the number of tensors; one point may differ because two sizes are equal by chance."""
+        """Find the coordinates that change the number of tensors; one point may differ because two sizes are equal by chance.
+
+        A build that returns a count shows no tensors; the lines of Python that it executes have shown them once.
+        """
+        if self.count:
+            return
         found: set[str] = set()
         for name in self.domain.coordinates:
             groups: dict[tuple[int, ...], dict[int, int]] = {}
@@ -542,6 +566,8 @@ class Search:
 
     def _tensors(self, numbers: Numbers, most: int) -> int:
         """Return the number of tensors at a point by the laws so far, or ``most`` if there are more or a size is too long to compute."""
+        if self.count:
+            return min(most, int(sum(lines * numbers[name] for name, lines in self._lines.items()) / _LINES))
         try:
             return sum(1 for _ in islice(self.laws.written(numbers), most))
         except ParamsymError:

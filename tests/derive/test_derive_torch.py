@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -212,3 +213,18 @@ def test_groups_of_layers_share_their_tensors(build: Any, params: str, sizes: tu
         assert sized.tied == {name: firsts[id(tensor)] for name, tensor in every if firsts[id(tensor)] != name}
         assert sized.shapes() == shapes(module)
         assert sized.count == sum(parameter.numel() for parameter in module.parameters())
+
+
+def test_a_count_of_a_torch_module_ends_in_time() -> None:
+    """The number of layers is not tried at sizes of a width, though a count shows no tensors."""
+
+    def parameters(width: int = 16, depth: int = 3, groups: int = 2) -> int:
+        assert width % groups == 0
+        layers = nn.ModuleList(nn.Conv1d(width, width, 3, groups=groups) for _ in range(depth))
+        return sum(parameter.numel() for parameter in layers.parameters())
+
+    began = time.monotonic()
+    count = ps.derive(parameters, tests=60, seconds=20)
+    assert time.monotonic() - began < 20
+    assert count.at(width=60, depth=7, groups=4) == parameters(60, 7, 4)
+    assert count.certificate.magnitudes["depth"][1] < 2000 < count.certificate.magnitudes["width"][1]
