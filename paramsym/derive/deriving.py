@@ -5,18 +5,19 @@ from __future__ import annotations
 import platform
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import sympy
 from sympy import Expr, Integer, Symbol
 
-from paramsym.algebra.size import shown
+from paramsym.algebra.size import count, shown, substitute
 from paramsym.derive.arguments import by_name, check_limits, read_call, stated_sizes
 from paramsym.derive.certificate import Derivation
 from paramsym.derive.domain import said_domain
-from paramsym.derive.modelled import Derived, demanded, modelled
+from paramsym.derive.modelled import Derived, Limit, check_demands, demanded, modelled, switched_off
 from paramsym.derive.observe import Builder
 from paramsym.derive.search import OutOfTime, Sample, Search
 from paramsym.errors import ArgumentError, NoLawError, NotYetError, ParamsymError, SizeError, StructureError
@@ -28,22 +29,37 @@ _EVERY = 25  # every 25th fresh point is also built as a layer and compared
 
 @dataclass(frozen=True, repr=False)
 class DerivedCount(Printed):
-    """The closed form of a count: ``formula``, an expression in the function's sizes, and its ``certificate``."""
+    """The closed form of a count: ``formula``, an expression in the function's sizes, and its ``certificate``.
+
+    ``sizes_taken`` are the function's sizes, by name; ``demands`` the conditions under which the formula holds.
+    """
 
     formula: Expr
     certificate: Derivation
+    sizes_taken: tuple[tuple[str, Symbol], ...] = ()
+    demands: tuple[tuple[Limit, ...], ...] = ()
 
     def at(self, **sizes: int) -> Any:
         """Return the formula with sizes put in.
 
         Raises:
             ArgumentError: an unknown name.
+            SizeError: a value that is no size.
+            StructureError: sizes for which the formula does not hold.
+            DivisibilityError: sizes that do not divide each other as they must.
         """
-        taken = {symbol.name: symbol for symbol in self.formula.free_symbols if isinstance(symbol, Symbol)}
-        unknown = [name for name in sizes if name not in taken and name not in self.certificate.coordinates]
+        who, taken = self.certificate.subject, dict(self.sizes_taken)
+        unknown = [name for name in sizes if name not in taken]
         if unknown:
-            raise ArgumentError(f"the count has no size {unknown[0]!r}; it has {', '.join(sorted(taken)) or 'none'}.")
-        return self.formula.xreplace({taken[name]: Integer(value) for name, value in sizes.items() if name in taken})
+            raise ArgumentError(f"the count has no size {unknown[0]!r}; it has {', '.join(taken) or 'none'}.")
+        given = {name: count(value, f"{who}: {name}") for name, value in sizes.items()}
+        off = [name for name, value in given.items() if value == 0]
+        if off:
+            form: DerivedCount = switched_off(who, (self, *self.certificate.others), self.certificate.stratum, off)
+            return form.at(**{name: value for name, value in sizes.items() if name not in off})
+        mapping: dict[Symbol, Expr] = {taken[name]: Integer(value) if isinstance(value, int) else value for name, value in given.items()}
+        check_demands(substitute(self.demands, mapping))
+        return self.formula.xreplace(mapping)
 
     def __str__(self) -> str:
         return shown(self.formula)
@@ -63,11 +79,15 @@ def derive(
     """Return the exact closed form of a build, tensor by tensor, as an ordinary layer with a ``certificate``.
 
     ``build`` takes sizes and returns a torch, Keras or Flax module, a tree of arrays or a mapping from names to shapes; for a build that
-    returns a whole number, the closed form of that number is found. Its arguments are read from the signature, or from a configuration
-    dataclass: whole numbers are sizes and become symbols of their names; for True and False both forms are found
-    (``.stratum(bias=False)``); words, floats and ``held`` arguments are not changed. Keywords, or the mapping ``sizes``, state more about
-    an argument: another start value, a formula (``H="A*d"`` if A divides H), a range of values, the words to try. A dataclass is the
-    configuration that the build takes first: ``derive(GPT, Config)``.
+    returns a whole number, the closed form of that number is found. Its arguments are read from the signature, or from a configuration:
+    whole numbers are sizes and become symbols of their names; for True and False both forms are found (``.stratum(bias=False)``), and
+    for a size with the default 0 also the form with 0; words, lists of words or flags, floats, None and ``held`` arguments are not
+    changed. Keywords, or the mapping ``sizes``, state more about an argument: another start value, a formula (``H="A*d"`` if A divides
+    H), a range of values, words to try (``act=("relu", "glu")``), or lists to try (``heads=[("a",), ("a", "b")]``).
+
+    A configuration is a dataclass, a named tuple, a namespace, a dictionary of settings, or an object or class that only holds settings.
+    Alone it is the argument that the build takes first: ``derive(GPT, Config)``; a dictionary is given by the argument's name:
+    ``derive(GPT, config={"width": 8})``.
 
     A law is accepted if it explains all results and none of ``tests`` fresh points refutes it, including large and equal sizes and the
     constants in the code. ``certificate`` says what was proved and what was only tested. The search ends after ``seconds``.
@@ -89,15 +109,14 @@ def derive(
     call = read_call(build, {**stated_sizes(build, sizes), **named}, by_name("held", held))
     until = time.monotonic() + seconds
     builder = Builder(build)
-    strata = list(call.strata())
-    left_out = [f"{len(strata) - _MOST_STRATA} more choices of flags"] if len(strata) > _MOST_STRATA else []
-    strata = strata[:_MOST_STRATA]
+    strata = list(islice(call.strata(), _MOST_STRATA))
+    left_out = [f"{call.combinations - len(strata):,} more choices of flags"] if call.combinations > len(strata) else []
     forms: list[Any] = []
     first: Search | None = None
     for number, stratum in enumerate(strata):
         share = (until - time.monotonic()) * (1 if number == len(strata) - 1 else 0.5 if number == 0 else 1 / (len(strata) - number))
         search = Search(
-            call, stratum, said_domain(call.variables), time.monotonic() + share, tests, _said(progress, stratum), builder, like=first
+            call, stratum, said_domain(call.sizes(stratum)), time.monotonic() + share, tests, _said(progress, stratum), builder, like=first
         )
         try:
             forms.append(_derived(search))
@@ -106,8 +125,15 @@ def derive(
                 raise
             left_out.append(f"{_words(stratum)}: {error}")
         first = first or search
-    form, *others = forms
+    form, *others = [_knowing(form, forms, call.off) for form in forms]
     return replace(form, certificate=replace(form.certificate, others=tuple(others), left_out=tuple(left_out)))
+
+
+def _knowing(form: Any, forms: Sequence[Any], off: Sequence[str]) -> Any:
+    """Return a form with those of the same flags in which sizes are off."""
+    own = form.certificate.stratum
+    same = (one for one in forms if {**own, **{name: 0 for name in off if name in one.certificate.stratum}} == one.certificate.stratum)
+    return replace(form, certificate=replace(form.certificate, others=tuple(one for one in same if one is not form)))
 
 
 def _said(progress: Callable[[str], None] | None, stratum: Mapping[str, Any]) -> Callable[[str], None]:
@@ -126,13 +152,14 @@ def _derived(search: Search) -> Derived | DerivedCount:
     except (OutOfTime, KeyboardInterrupt) as error:
         raise _unfinished(search, error) from None
     certificate = _certificate(search, search.builder.built - before)
+    taken = tuple((v.name, Symbol(v.name, integer=True, positive=True)) for v in search.domain.variables if not _follows(search, v.name))
+    demands = demanded(search.domain)
     if search.count:
         law = search.laws.leaf
         assert law is not None  # noqa: S101 - a count is one tensor without a name
-        return DerivedCount(search.domain.restated(law.axes[0], search.domain.symbols()), certificate)
-    taken = tuple((v.name, Symbol(v.name, integer=True, positive=True)) for v in search.domain.variables if not _follows(search, v.name))
+        return DerivedCount(search.domain.restated(law.axes[0], search.domain.symbols()), certificate, taken, demands)
     try:
-        form = Derived(modelled(search.laws, search.domain), taken, demanded(search.domain), certificate)
+        form = Derived(modelled(search.laws, search.domain), taken, demands, certificate)
         form.polynomial  # noqa: B018 - a sum over copies may have no closed form
     except SizeError as error:
         raise NoLawError(f"every size follows a law, but the count does not: {error}") from None

@@ -10,6 +10,7 @@ from typing import Any, Self, TypeAlias
 from sympy import Expr, Integer, Pow, Symbol, floor
 
 from paramsym.algebra.size import Condition, Count, Dim, canonical, divides, same, substitute, text, within
+from paramsym.core.at import pairs_of
 from paramsym.core.compose import Repeat, copies_of
 from paramsym.core.layer import Layer, Part
 from paramsym.core.tied import Tied
@@ -44,10 +45,28 @@ class Derived(Layer):
         name = getattr(self.certificate, "subject", "")
         return name if name.isidentifier() else type(self).__name__
 
+    def at(self, sizes: Mapping[Any, Any] | str | None = None, /, **named: Dim) -> Self:
+        """Return the form with sizes put in; with 0 for a size whose default is 0, the form that was found for this.
+
+        Raises:
+            UnknownNameError, SizeError, DivisibilityError, StructureError: as every layer, or sizes for which the form does not hold.
+        """
+        if isinstance(sizes, str):
+            return super().at(sizes, **named)
+        names = dict(self.sizes_taken)
+        given = {getattr(key, "name", key): value for key, value in [*pairs_of(self._who, sizes), *named.items()]}
+        off = [name for name, value in given.items() if name in names and value == 0 and not isinstance(value, bool)]
+        if not off:
+            return super().at(sizes, **named)
+        root, before = self.origin
+        form: Self = switched_off(self._who, getattr(root, "strata", ()), self._choice, off)
+        kept = {symbol.name: value for symbol, value in before.items() if symbol.name not in off}
+        return form.at({**kept, **{name: value for name, value in given.items() if name not in off}})
+
     def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
         """Return the form with values for symbols; its conditions are checked before its shapes, whose errors have no names."""
         try:
-            _check(substitute(self.demands, mapping))
+            check_demands(substitute(self.demands, mapping))
         except ParamsymError as error:
             located = type(error)(f"{self._who}: {error}")
             raise located from None
@@ -55,7 +74,7 @@ class Derived(Layer):
 
     def conditions(self) -> None:
         """Refuse sizes for which the form does not hold."""
-        _check(self.demands)
+        check_demands(self.demands)
 
     def parts(self) -> Iterator[Part]:
         """The model, without a prefix."""
@@ -92,7 +111,26 @@ def modelled(laws: LevelLaw, domain: Domain) -> Layer:
     return Tied(model, ties) if ties else model
 
 
-def _check(demands: Iterable[tuple[Limit, ...]]) -> None:
+def switched_off(who: str, forms: Iterable[Any], choice: Mapping[str, Any], names: Iterable[str]) -> Any:
+    """Return the one of several forms that has the same flags, and 0 for these sizes.
+
+    Raises:
+        StructureError: no such form.
+    """
+    wanted = {**choice, **dict.fromkeys(names, 0)}
+    for form in forms:
+        if form.certificate is not None and form.certificate.stratum == wanted:
+            return form
+    zeros = ", ".join(f"{name}=0" for name in names)
+    held = ", ".join(f"{name!r}: 0" for name in names)
+    message = (
+        f"{who}: the form holds for sizes from 1 on, not for {zeros}. If the build takes 0, derive it so: derive(build, held={{{held}}})."
+    )
+    raise StructureError(message)
+
+
+def check_demands(demands: Iterable[tuple[Limit, ...]]) -> None:
+    """Raise ``StructureError`` or ``DivisibilityError`` for a condition that is not met."""
     for limits in demands:
         if len(limits) == 1:
             _check_one(*limits[0])

@@ -96,7 +96,7 @@ def adversaries(domain: Domain, chance: Random, *, most_count: int) -> Iterator[
         lambda: domain.random(chance, 4096),
         lambda: domain.random(chance, 64, count=2 * most_count),
     ]
-    while True:
+    while names:  # without a size there is one point
         for make in makers:
             found = make()
             if found is not None:

@@ -167,7 +167,9 @@ class Search:
             self._same_again(first)
 
     def _taken_from(self, like: Search) -> bool:
-        """Take the domain and the points of another stratum; return whether the build accepts most of these points here."""
+        """Take the domain and the points of another stratum; return whether the sizes are the same and most of the points accepted."""
+        if like.domain.variables != self.domain.variables:
+            return False
         said, self.domain = self.domain, _copy(like.domain)
         self._lines = like._lines
         self.samples.clear()  # the start values without the coordinates of the other domain
