@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
@@ -39,6 +39,14 @@ class Demand:
         if self.kind == "divides":
             return small != 0 and (Fraction(large) / Fraction(small)).denominator == 1
         return small <= large if self.kind == "at most" else (small == large) == (self.kind == "equal")
+
+    def weaker(self) -> Iterator[tuple[Demand, ...]]:
+        """Yield what could be true instead: no condition, or a divisor without one of its prime factors."""
+        yield ()
+        if self.kind == "divides":
+            ((coefficient, generators),) = self.small.terms
+            parts = {int(coefficient) // prime for prime in (2, 3) if coefficient % prime == 0}
+            yield from ((replace(self, small=Law(((Fraction(part), generators),))),) for part in sorted(parts) if part > 1 or generators)
 
     def conditions(self, symbols: Mapping[str, Expr]) -> tuple[Condition, ...]:
         """Return the condition in symbols, as layers state theirs."""

@@ -37,6 +37,8 @@ _MOST_SUSPECTS = 400
 _MOST_TENSORS, _MOST_SLOW_TENSORS = 8192, 1024  # of a build with many copies
 _PER_COPY = 0.25  # lines of Python for one more of a number that counts copies
 _LINES = 40  # of Python for a tensor, of which a count shows nothing
+_LESSONS = 6  # the most rounds of learning conditions from refusals
+_VIOLATING = 6  # points that violate one condition only
 _FARTHEST = 26  # the farthest step from a start value of which no multiple is accepted
 _OUTSIDE = 3  # points outside each pair of conditions
 _TRIAL = 3.0  # seconds of processor time for trying limits of the sizes
@@ -200,7 +202,7 @@ class Search:
         self._find_counters()
         if not self.refused:
             return
-        for _ in range(4):
+        for _ in range(_LESSONS):
             for _ in range(24):
                 self.see(self._around(said, start))
             taken = [sample.numbers for sample in self.samples.values()]
@@ -208,12 +210,24 @@ class Search:
             self.domain = with_demands(_copy(said), demands)
             before = len(self.refused)
             tried = [self.see(self.domain.random(self.chance, 40)) for _ in range(16)]
-            if len(self.refused) - before <= len(tried) // 8:
+            if len(self.refused) - before <= len(tried) // 8 and not self._too_strict(said, demands):
                 break
         self._complete_all()
         formulas = self.domain.formulas
         counters = {other for name in self.domain.counters for other in (formulas[name].law.names() if name in formulas else [name])}
         self.domain.counters = counters & set(self.domain.coordinates)
+
+    def _too_strict(self, said: Domain, demands: Sequence[Demand]) -> bool:
+        """Build sizes that violate only one condition, or meet a weaker one; return whether the build accepts any of them."""
+        accepted = False
+        for demand in demands:
+            others = [other for other in demands if other is not demand]
+            for weaker in demand.weaker():
+                domain = with_demands(_copy(said), [*others, *weaker])
+                points = [domain.random(self.chance, 40) for _ in range(_VIOLATING)]
+                outside = [point for point in points if point is not None and not demand.holds(point)]
+                accepted |= any([self.see(point) is not None for point in outside])
+        return accepted
 
     def _around(self, domain: Domain, start: Numbers) -> Numbers | None:
         point = {}
