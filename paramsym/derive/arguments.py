@@ -19,7 +19,6 @@ from paramsym.errors import ArgumentError
 from paramsym.naming import described
 
 Place: TypeAlias = "tuple[str | int, ...]"
-_START = 8  # for a size without a default
 _LARGEST = 10**12  # more than any axis
 _MOST_TESTS = 10**9
 
@@ -216,11 +215,14 @@ def _parameters(build: Callable[..., Any], left: Mapping[str, Any]) -> dict[str,
 
 def _not_none(parameter: inspect.Parameter) -> inspect.Parameter:
     """Return an optional parameter as one that must be given, of the kind that its annotation names beside None."""
-    kinds = typing.get_args(parameter.annotation) if typing.get_origin(parameter.annotation) in {typing.Union, types.UnionType} else ()
-    kinds = tuple(kind for kind in kinds if kind is not type(None))
+    kinds = [kind for kind in _alternatives(parameter.annotation) if kind is not type(None)]
     if parameter.default is not None or len(kinds) != 1 or not (kinds[0] is int or _is_settings(kinds[0])):
         return parameter
     return parameter.replace(default=UNSAID, annotation=kinds[0], kind=inspect.Parameter.KEYWORD_ONLY)
+
+
+def _alternatives(annotation: Any) -> tuple[Any, ...]:
+    return typing.get_args(annotation) if typing.get_origin(annotation) in {typing.Union, types.UnionType} else ()
 
 
 def _is_settings(annotation: Any) -> bool:
@@ -310,12 +312,13 @@ def _take(call: Call, name: str, leaf: _Leaf, given: Any) -> None:
 
 def _take_by_annotation(call: Call, name: str, place: Place, annotation: Any) -> None:
     """Classify an argument of which only the annotation is known."""
-    if annotation in {int, "int", UNSAID, Any}:
-        call.variables.append(Variable(name, place, _START))
+    if annotation in {int, "int", UNSAID, Any} or int in _alternatives(annotation):
+        call.variables.append(Variable(name, place))
     elif annotation in {bool, "bool"}:
         call.choices[name] = (place, (True, False))
     else:
-        raise ArgumentError(f"the argument {name!r} has no default and no annotation; give a value: derive(build, held={{{name!r}: ...}}).")
+        wanted = f"give a value: derive(build, held={{{name!r}: ...}})"
+        raise ArgumentError(f"the argument {name!r} has no default, and its annotation is neither a size nor a flag; {wanted}.")
 
 
 def _are_alternatives(given: Any, default: Any, annotation: Any) -> bool:

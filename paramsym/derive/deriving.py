@@ -17,9 +17,10 @@ from paramsym.algebra.size import count, shown, substitute
 from paramsym.derive.arguments import by_name, check_limits, read_call, stated_sizes
 from paramsym.derive.certificate import Derivation
 from paramsym.derive.domain import said_domain
-from paramsym.derive.modelled import Derived, Limit, check_demands, demanded, modelled, switched_off
+from paramsym.derive.fit import OutOfTime
+from paramsym.derive.modelled import Derived, Limit, check_demands, demanded, modelled, of_flags, switched_off
 from paramsym.derive.observe import Builder
-from paramsym.derive.search import OutOfTime, Sample, Search
+from paramsym.derive.search import Sample, Search
 from paramsym.errors import ArgumentError, NoLawError, NotYetError, ParamsymError, SizeError, StructureError
 from paramsym.render.table import Printed
 
@@ -55,11 +56,25 @@ class DerivedCount(Printed):
         given = {name: count(value, f"{who}: {name}") for name, value in sizes.items()}
         off = [name for name, value in given.items() if value == 0]
         if off:
-            form: DerivedCount = switched_off(who, (self, *self.certificate.others), self.certificate.stratum, off)
+            form: DerivedCount = switched_off(who, self.strata, self.certificate.stratum, off)
             return form.at(**{name: value for name, value in sizes.items() if name not in off})
         mapping: dict[Symbol, Expr] = {taken[name]: Integer(value) if isinstance(value, int) else value for name, value in given.items()}
         check_demands(substitute(self.demands, mapping))
         return self.formula.xreplace(mapping)
+
+    @property
+    def strata(self) -> tuple[DerivedCount, ...]:
+        """The formulas found for the other choices of flags and words; this one is the first."""
+        return (self, *self.certificate.others)
+
+    def stratum(self, **flags: Any) -> DerivedCount:
+        """Return the formula for other flags or words.
+
+        Raises:
+            StructureError: a choice without a formula.
+        """
+        found: DerivedCount = of_flags(self.strata, flags)
+        return found
 
     def __str__(self) -> str:
         return shown(self.formula)

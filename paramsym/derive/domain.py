@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from random import Random
 from typing import Any, Literal
 
@@ -22,6 +22,7 @@ from paramsym.errors import ArgumentError
 LARGEST = 1 << 17
 _DIVISORS = (2, 3, 4, 6, 8, 16, 32)
 _REMAINDERS = (2, 3, 4, 6, 8, 9, 12)  # divisors of sizes with a remainder: depth = 6*n + 2
+_MOST_CONSTANTS = 32
 _TRIES = 60
 
 
@@ -123,9 +124,13 @@ class Domain:
                 return None
         return found if all(demand.holds(found) for demand in self.demands) else None
 
+    def start_values(self) -> dict[str, int]:
+        """Return the start value of every argument."""
+        return {variable.name: variable.start or 8 for variable in self.variables}
+
     def start(self) -> dict[str, int]:
         """Return the coordinates of the start values, as near as the formulas allow."""
-        given = {variable.name: variable.start or 8 for variable in self.variables}
+        given = self.start_values()
         point = {name: given[name] for name in self.coordinates if name in given}
         for name, formula in self.formulas.items():
             if not formula.fresh:
@@ -263,45 +268,55 @@ def _substituted(law: Law, name: str, value: Law) -> Law:
     return total
 
 
-def learnt(domain: Domain, taken: Sequence[Mapping[str, int]], refused: Sequence[Mapping[str, int]]) -> list[Demand]:
+def learnt(
+    domain: Domain, taken: Sequence[Mapping[str, int]], refused: Sequence[Mapping[str, int]], constants: Sequence[int] = ()
+) -> list[Demand]:
     """Return the fewest conditions that all accepted points meet and that explain the refusals.
 
-    Conditions are that one variable is a multiple of another, perhaps with a remainder, is equal to it, or at least as large; a condition
-    that explains no refusal is not added.
+    Conditions are that one variable is a multiple of another, perhaps with a remainder, is equal to it, or at least as large; then, for
+    what these leave, that it is at least, at most or not a constant of the code. A condition that explains no refusal is not added.
     """
     names = [variable.name for variable in domain.variables]
-    family: list[Demand] = []
+    left = list(refused)
+    chosen: list[Demand] = []
+    for family in (_relations(names, taken), _bounds(names, constants)):
+        possible = [demand for demand in family if all(demand.holds(point) for point in taken)]
+        while left and possible:
+            best = max(possible, key=lambda demand: (sum(not demand.holds(p) for p in left), sum(not demand.holds(p) for p in refused)))
+            if all(best.holds(point) for point in left):
+                break
+            chosen.append(best)
+            left = [point for point in left if best.holds(point)]
+    return chosen
+
+
+def _relations(names: Sequence[str], taken: Sequence[Mapping[str, int]]) -> Iterator[Demand]:
     for large in names:
         for small in names:
             if small != large:
-                family.append(Demand("divides", Law.of(small), Law.of(large)))
-                family.append(Demand("divides", Law(((Fraction(2), ((small, 1),)),)), Law.of(large)))
-        family.extend(Demand("divides", Law.constant(number), Law.of(large)) for number in _DIVISORS)
+                yield Demand("divides", Law.of(small), Law.of(large))
+                yield Demand("divides", Law(((Fraction(2), ((small, 1),)),)), Law.of(large))
+        yield from (Demand("divides", Law.constant(number), Law.of(large)) for number in _DIVISORS)
         rests = ((number, taken[0][large] % number) for number in (_REMAINDERS if taken else ()))
-        family.extend(Demand("divides", Law.constant(number), Law.of(large).plus(-rest)) for number, rest in rests if rest)
-    family.extend(Demand("equal", Law.of(small), Law.of(large)) for small, large in combinations(names, 2))
+        yield from (Demand("divides", Law.constant(number), Law.of(large).plus(-rest)) for number, rest in rests if rest)
+    yield from (Demand("equal", Law.of(small), Law.of(large)) for small, large in combinations(names, 2))
     for large in names:
-        family.extend(Demand("at most", Law.of(small), Law.of(large)) for small in names if small != large)
-        family.extend(Demand("at most", Law.constant(number), Law.of(large)) for number in (2, 3, 4, 5, 8))
-    possible = [demand for demand in family if all(demand.holds(point) for point in taken)]
-    left = list(refused)
-    chosen: list[Demand] = []
-    while left:
-        best = max(
-            possible, key=lambda demand: (sum(not demand.holds(p) for p in left), sum(not demand.holds(p) for p in refused)), default=None
-        )
-        if best is None or all(best.holds(point) for point in left):
-            break
-        chosen.append(best)
-        left = [point for point in left if best.holds(point)]
-    return chosen
+        yield from (Demand("at most", Law.of(small).plus(more), Law.of(large)) for more in (0, 1) for small in names if small != large)
+        yield from (Demand("at most", Law.constant(number), Law.of(large)) for number in (2, 3, 4, 5, 8))
+
+
+def _bounds(names: Sequence[str], constants: Sequence[int]) -> Iterator[Demand]:
+    for name, number in product(names, constants[:_MOST_CONSTANTS]):
+        yield from (Demand("at most", Law.constant(number + more), Law.of(name)) for more in (0, 1))
+        yield from (Demand("at most", Law.of(name), Law.constant(number - less)) for less in (0, 1))
+        yield Demand("differ", Law.of(name), Law.constant(number))
 
 
 def with_demands(domain: Domain, demands: Sequence[Demand]) -> Domain:
     """Return the domain with divisibility turned into formulas, and the other conditions kept."""
     found = domain
     for demand in demands:
-        large = next(iter(demand.large.names()))
+        large = next(iter(demand.large.names()), "")
         below = set(demand.small.names())
         circular = any(large in set(found.formulas[name].law.names()) for name in below if name in found.formulas) or large in below
         if demand.kind not in {"divides", "equal"} or large in found.formulas or circular:

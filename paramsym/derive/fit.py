@@ -14,6 +14,10 @@ from paramsym.derive.steps import candidates
 from paramsym.errors import NoLawError
 
 
+class OutOfTime(Exception):  # noqa: N818 - not an error that a caller sees
+    """The time has ended."""
+
+
 def misfit(message: str, movers: Sequence[str] = (), odd: Sequence[Numbers] = ()) -> NoLawError:
     """Return the error for values without a law: more points along ``movers`` would help, and the points ``odd`` are of another kind."""
     error = NoLawError(message)
@@ -30,6 +34,8 @@ class Fitter:
     constants: tuple[int, ...] = ()
     patience: float = 2.5
     """The seconds of processor time for one law that is not a polynomial."""
+    ends: float = float("inf")
+    """The time at which the search itself ends."""
     known: dict[tuple[int, tuple[int, ...]], Law | NoLawError] = field(default_factory=dict)
     hopeful: list[Atom] = field(default_factory=list)
     """The steps of earlier laws, which are tried first."""
@@ -39,7 +45,9 @@ class Fitter:
 
         Raises:
             NoLawError: none was found.
+            OutOfTime: the search must end.
         """
+        self._go_on()
         key = (id(points), tuple(values))
         if key not in self.known:
             try:
@@ -50,6 +58,10 @@ class Fitter:
         if isinstance(found, NoLawError):
             raise misfit(str(found), found.movers)
         return found
+
+    def _go_on(self) -> None:
+        if time.monotonic() > self.ends:
+            raise OutOfTime
 
     def _fit(self, points: Points, values: Sequence[int]) -> Law:
         if len(set(values)) == 1:
@@ -93,6 +105,7 @@ class Fitter:
             for atoms in tried_steps:
                 if time.thread_time() > deadline:
                     break
+                self._go_on()
                 law = self._with(points, values, atoms, smooth, stepping, wide=wide)
                 if law is not None:
                     return law

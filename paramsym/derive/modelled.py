@@ -95,12 +95,23 @@ class Derived(Layer):
         Raises:
             StructureError: a choice without a derived form.
         """
-        for form in self.strata:
-            if all(form._choice.get(name) == value for name, value in flags.items()):
-                return form
-        had = "; ".join(", ".join(f"{k}={v!r}" for k, v in form._choice.items()) or "no flags" for form in self.strata)
-        wanted = ", ".join(f"{name}={value!r}" for name, value in flags.items())
-        raise StructureError(f"no form was derived for {wanted}; forms exist for {had}.")
+        found: Derived = of_flags(self.strata, flags)
+        return found
+
+
+def of_flags(forms: Iterable[Any], flags: Mapping[str, Any]) -> Any:
+    """Return the first of several forms that was found for some flags or words.
+
+    Raises:
+        StructureError: no such form.
+    """
+    choices = [({} if form.certificate is None else form.certificate.stratum, form) for form in forms]
+    for choice, form in choices:
+        if all(choice.get(name) == value for name, value in flags.items()):
+            return form
+    had = "; ".join(", ".join(f"{name}={value!r}" for name, value in choice.items()) or "no flags" for choice, _ in choices)
+    wanted = ", ".join(f"{name}={value!r}" for name, value in flags.items())
+    raise StructureError(f"no form was derived for {wanted}; forms exist for {had}.")
 
 
 def modelled(laws: LevelLaw, domain: Domain) -> Layer:

@@ -18,17 +18,31 @@ _DISTANCES = (9, 33, 100)
 """Distances of copies of one kind that each build tries."""
 
 
-def suspects(domain: Domain, chance: Random, constants: Sequence[int]) -> list[dict[str, int]]:
-    """Return points at which a law may have an exception: two sizes or more equal, every size at and next to each constant of the code."""
+def special(domain: Domain, chance: Random, constants: Sequence[int]) -> list[dict[str, int]]:
+    """Return the points at which a law has an exception most often: each size at each constant of the code, two equal, a third one 1."""
     arguments = [variable.name for variable in domain.variables]
-    found = [_equal(domain, chance, one, other) for one, other in combinations(arguments, 2)]
+    found = [_placed(domain, chance, name, constant) for constant in constants for name in arguments]
+    found.extend(_equal(domain, chance, one, other) for one, other in combinations(arguments, 2))
+    for names in islice(combinations(arguments, 3), _MOST_CORNERS):
+        for alone in names:
+            pair = _equal(domain, chance, *(name for name in names if name != alone))
+            found.append(None if pair is None else _placed(domain, chance, alone, 1, pair))
+    points = [point for point in found if point is not None]
+    chance.shuffle(points)
+    return points
+
+
+def suspects(domain: Domain, chance: Random, constants: Sequence[int]) -> list[dict[str, int]]:
+    """Return points at which a law may have an exception: several sizes equal, every size next to each constant of the code."""
+    arguments = [variable.name for variable in domain.variables]
+    found: list[dict[str, int] | None] = []
     found.extend(_alike(domain, chance, names) for names in islice(combinations(arguments, 3), _MOST_CORNERS))
     found.append(_alike(domain, chance, arguments))
     factors = sorted({2, 3, 4, *(constant for constant in constants if constant <= _LARGEST_FACTOR)})
     for one, other in permutations(arguments, 2):
         found.extend(_times(domain, chance, one, other, factor) for factor in factors)
     for constant in constants:
-        near = {constant - 1, constant, constant + 1} if constant > 2 else {constant}
+        near = {constant - 1, constant + 1} if constant > 2 else set()
         parts = {constant // part + shift for part in (2, 3, 4) for shift in (0, 1)} if constant > 16 else set()
         values = sorted(value for value in near | parts if value >= 1)
         found.extend(_placed(domain, chance, name, value) for name in arguments for value in values)

@@ -9,7 +9,7 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, combinations, combinations_with_replacement, islice, product
 from math import comb
 from typing import Any
@@ -17,12 +17,12 @@ from typing import Any
 from paramsym.derive.arguments import Call
 from paramsym.derive.constants import constants_in
 from paramsym.derive.domain import Demand, Domain, Either, learnt, with_demands
-from paramsym.derive.fit import Fitter, misfit
+from paramsym.derive.fit import Fitter, OutOfTime, misfit
 from paramsym.derive.law import Law
 from paramsym.derive.names import Node, tree
 from paramsym.derive.observe import Builder, Seen
 from paramsym.derive.points import Numbers
-from paramsym.derive.probes import adversaries, deep, outside, suspects, turning
+from paramsym.derive.probes import adversaries, deep, outside, special, suspects, turning
 from paramsym.derive.structure import LevelLaw
 from paramsym.derive.tree import Explainer
 from paramsym.errors import ArgumentError, NoLawError, ParamsymError
@@ -31,13 +31,17 @@ _ROUNDS = 10  # the most rounds of refuted laws
 _DENSE = 44  # consecutive values of a coordinate in the search for steps
 _LARGE = (97, 1021, 16411, 65539)
 _MOST_LATTICE = 420
-_FEWEST_TESTS = 40
+_FEWEST_TESTS, _FEWEST_SLOW_TESTS = 40, 12
+_PLENTY = 250  # builds
 _MOST_COPIES = 24
 _MOST_SUSPECTS = 400
 _MOST_TENSORS, _MOST_SLOW_TENSORS = 8192, 1024  # of a build with many copies
 _PER_COPY = 0.25  # lines of Python for one more of a number that counts copies
 _LINES = 40  # of Python for a tensor, of which a count shows nothing
+_STARTS = 60  # start values that are tried for sizes without a default
+_STARTING = (1, 2, 4, 16, 32, 64, 12, 3)
 _LESSONS = 6  # the most rounds of learning conditions from refusals
+_LESSON = 16  # points of one
 _VIOLATING = 6  # points that violate one condition only
 _FARTHEST = 26  # the farthest step from a start value of which no multiple is accepted
 _OUTSIDE = 3  # points outside each pair of conditions
@@ -48,10 +52,6 @@ _ROUNDED = (8, 16, 32, 64)  # to whose multiples builds round sizes
 _SHORT, _LONG = 0.5, 2.5  # seconds of processor time for one law that is not a polynomial
 _SLOW = 0.006  # median seconds of processor time of a slow build
 _SHARE = 0.8  # of the time, after which no more fresh points are built
-
-
-class OutOfTime(Exception):  # noqa: N818 - not an error that a caller sees
-    """The time has ended."""
 
 
 @dataclass(eq=False)
@@ -86,6 +86,8 @@ class Search:
     """The search of another stratum, whose points and domain are the start of this one."""
     spent: list[float] = field(default_factory=list)
     """The processor time of each build, in seconds."""
+    took: list[float] = field(default_factory=list)
+    """The time of each build, in seconds."""
     samples: dict[tuple[int, ...], Sample] = field(default_factory=dict)
     refused: list[Numbers] = field(default_factory=list)
     reason: str = ""
@@ -125,6 +127,9 @@ class Search:
             self.spent.append(time.thread_time() - began)
         except ArgumentError:
             raise
+        except (MemoryError, RecursionError) as error:  # not of the sizes, but of the machine
+            self.reason = f"{type(error).__name__}: {error}"
+            return None
         except Exception as error:  # noqa: BLE001 - somebody else's build may refuse sizes in any way
             self.reason = f"{type(error).__name__}: {error}"
             self.refused.append(numbers)
@@ -133,7 +138,9 @@ class Search:
         return self.samples[key]
 
     def _built(self, numbers: Numbers) -> tuple[Seen, ...]:
+        began = time.monotonic()
         made = self.builder(self.call.arguments(numbers, self.stratum))
+        self.took.append(time.monotonic() - began)
         if isinstance(made, int):
             self.count = True
             return (Seen("", (made,)),)
@@ -155,22 +162,37 @@ class Search:
             self._collect()
         self._explain()
         self._try_fresh()
+        self._limit_to_accepted()
 
     def _begin(self) -> None:
         start = self.domain.numbers(self.domain.start())
-        first = self.see(start)
+        first = self.see(start) or self._other_start()
         if first is None:
             where = ", ".join(f"{name}={value}" for name, value in (start or self.domain.start()).items())
             why = self.reason or "the formulas give no size"
             raise ArgumentError(f"build fails at the start values ({where}): {why}. Give other start values.")
         if not first.seen:
             raise ArgumentError("build returned no tensor; wanted a module, a mapping of names to shapes, or a count (an int).")
-        for _ in range(3):
+        self._same_again(first)
+        for _ in range(self._number(2, 0)):
             self._same_again(first)
+
+    def _other_start(self) -> Sample | None:
+        """Return the result at other start values of the sizes without a default, if there are such values, and begin there."""
+        free = [variable.name for variable in self.domain.variables if variable.start is None and variable.among is None]
+        for attempt in range(_STARTS if free else 0):
+            chosen = {name: self.chance.choice(_STARTING) if attempt >= len(_STARTING) else _STARTING[attempt] for name in free}
+            others = tuple(replace(one, start=chosen.get(one.name, one.start)) for one in self.domain.variables)
+            domain = replace(self.domain, variables=others)
+            found = self.see(domain.numbers(domain.start()))
+            if found is not None:
+                self.domain = domain
+                return found
+        return None
 
     def _taken_from(self, like: Search) -> bool:
         """Take the domain and the points of another stratum; return whether the sizes are the same and most of the points accepted."""
-        if like.domain.variables != self.domain.variables:
+        if [one.name for one in like.domain.variables] != [one.name for one in self.domain.variables]:
             return False
         said, self.domain = self.domain, _copy(like.domain)
         self._lines = like._lines
@@ -192,7 +214,8 @@ class Search:
         said = self.domain
         start = said.numbers(said.start()) or {}
         for name in said.coordinates:
-            near = (start[name] + 1, 2 * start[name], 3 * start[name], max(1, start[name] // 2), max(1, start[name] - 1))
+            about = (start[name] + 1, 2 * start[name], 3 * start[name], max(1, start[name] // 2), max(1, start[name] - 1))
+            near = about[: self._number(5, 2)]
             accepted = [self.see(said.moved(start, **{name: value})) for value in near]
             for step in range(2, _FARTHEST) if accepted.count(None) == len(near) else ():  # a size with a remainder: 6*n + 4
                 self.see(said.moved(start, **{name: start[name] + step}))
@@ -200,22 +223,31 @@ class Search:
             self._lines = {name: lines for name in said.coordinates for lines in self._lines_of(name, start)}
             said.counters = {*self._lines}
         self._find_counters()
+        for _ in range(0 if self.refused else self._number(_LESSON, 4)):
+            self.see(said.random(self.chance, 40))
         if not self.refused:
             return
         for _ in range(_LESSONS):
-            for _ in range(24):
+            for _ in range(self._number(24, 8)):
                 self.see(self._around(said, start))
             taken = [sample.numbers for sample in self.samples.values()]
-            demands = learnt(said, taken, self.refused) if len(self.refused) > len(taken) // 12 else []
+            demands = learnt(said, taken, self.refused, self.constants) if len(self.refused) > len(taken) // 12 else []
             self.domain = with_demands(_copy(said), demands)
             before = len(self.refused)
-            tried = [self.see(self.domain.random(self.chance, 40)) for _ in range(16)]
+            tried = [self.see(self.domain.random(self.chance, 40)) for _ in range(self._number(_LESSON, 4))]
             if len(self.refused) - before <= len(tried) // 8 and not self._too_strict(said, demands):
                 break
         self._complete_all()
         formulas = self.domain.formulas
         counters = {other for name in self.domain.counters for other in (formulas[name].law.names() if name in formulas else [name])}
         self.domain.counters = counters & set(self.domain.coordinates)
+
+    def _limit_to_accepted(self) -> None:
+        """Limit the sizes by the conditions that explain what the build refused among fresh points, such as large sizes."""
+        inside = [numbers for numbers in self.refused if self._located(numbers) is not None]
+        if inside:
+            taken = [sample.numbers for sample in (*self.samples.values(), *self.tested)]
+            self.domain.demands.extend(learnt(self.domain, taken, inside, self.constants))
 
     def _too_strict(self, said: Domain, demands: Sequence[Demand]) -> bool:
         """Build sizes that violate only one condition, or meet a weaker one; return whether the build accepts any of them."""
@@ -224,9 +256,9 @@ class Search:
             others = [other for other in demands if other is not demand]
             for weaker in demand.weaker():
                 domain = with_demands(_copy(said), [*others, *weaker])
-                points = [domain.random(self.chance, 40) for _ in range(_VIOLATING)]
+                points = [domain.random(self.chance, 40) for _ in range(self._number(_VIOLATING, 2))]
                 outside = [point for point in points if point is not None and not demand.holds(point)]
-                accepted |= any([self.see(point) is not None for point in outside])
+                accepted |= [self.see(point) for point in outside].count(None) < len(outside)
         return accepted
 
     def _around(self, domain: Domain, start: Numbers) -> Numbers | None:
@@ -301,7 +333,7 @@ class Search:
 
     def _collect(self) -> None:
         """Build lines through two points, the principal lattice of order two, and small and large random points."""
-        bases = list(islice(self._bases(), 2))
+        bases = list(islice(self._bases(), self._number(2, 1)))
         if not bases:
             name = self.domain.variables[0].name
             raise ArgumentError(
@@ -311,8 +343,8 @@ class Search:
         for number, base in enumerate(bases):
             for name in self.domain.coordinates:
                 counter = name in self.domain.counters
-                near = range(1, 8) if counter else range(base[name], base[name] + 6)
-                far = () if counter else _LARGE[:2] if self.slow else _LARGE
+                near = range(1, 8) if counter and not self.thrifty else range(base[name], base[name] + self._number(6, 4))
+                far = () if counter else _LARGE[1:2] if self.thrifty else _LARGE[:2] if self.slow else _LARGE
                 for value in [*near, *far] if number == 0 else [*list(near)[:4], *far[:1]]:
                     self.see(self.domain.moved(base, **{name: value}))
         before = self.domain.counters
@@ -324,7 +356,8 @@ class Search:
             base = bases[-1]
             changes = {one: base[one] + 1, other: base[other] + (2 if one == other else 1)}
             self.see(self.domain.moved(base, **changes))
-        wanted = (24 + 3 * len(self.domain.coordinates)) if self.slow else (50 + 8 * len(self.domain.coordinates))
+        width = len(self.domain.coordinates)
+        wanted = 2 * width if self.thrifty else (24 + 3 * width) if self.slow else (50 + 8 * width)
         for number in range(wanted):
             self.see(self.domain.random(self.chance, (64, 256, 64, 4096)[number % 4], count=4 if self.slow else 6))
 
@@ -333,9 +366,19 @@ class Search:
         """Whether most builds are slow; a few may be, because the machine paused, and must not change the points."""
         return bool(self.spent) and statistics.median(self.spent) > _SLOW
 
+    @property
+    def thrifty(self) -> bool:
+        """Whether the time is enough for few builds, which then decide something each."""
+        return len(self.took) > 1 and statistics.median_low(self.took) * _PLENTY > self.time
+
+    def _number(self, usual: int, thrifty: int) -> int:
+        return thrifty if self.thrifty else usual
+
     def _bases(self) -> Iterator[Numbers]:
-        """Yield points that the build accepts, with all sizes different."""
-        found: list[Numbers] = []
+        """Yield points that the build accepts, with all sizes different; a thrifty search begins with the start values, if they are so."""
+        start = self._located(self.domain.start_values()) if self.thrifty else None
+        found: list[Numbers] = [] if start is None or len({*start.values()}) < len(start) else [start]
+        yield from found
         for attempt in range(300):
             point = self.domain.random(self.chance, 24 + attempt // 10, count=5)
             if point is None:
@@ -356,7 +399,7 @@ class Search:
 
     def _laws_of(self, cases: Sequence[Sample], seconds: float = float("inf"), patience: float = _LONG) -> LevelLaw:
         left = min(self.until - time.monotonic(), seconds)
-        fitter = Fitter(time.thread_time() + left, self.constants, patience, hopeful=self._hopeful)
+        fitter = Fitter(time.thread_time() + left, self.constants, patience, self.until, hopeful=self._hopeful)
         explainer = Explainer(fitter, frozenset(self.domain.coordinates) | {v.name for v in self.domain.variables})
         laws = explainer.level([(case.numbers, case.node) for case in cases], self.domain.coordinates)
         self._hopeful = fitter.hopeful
@@ -544,13 +587,16 @@ class Search:
         most = 8 if self.slow else _MOST_COPIES
         self.domain.most_placed = 4 * most
         ends = self.until - (1 - _SHARE) * self.time
-        known = suspects(self.domain, self.chance, self.constants)[: 60 if self.slow else _MOST_SUSPECTS]
-        wanted = max(self.tests, min(len(known), self.tests) + self.tests // 2)
+        most_known = 60 if self.slow else _MOST_SUSPECTS
+        first = special(self.domain, self.chance, self.constants)[:most_known]
+        known = [*first, *suspects(self.domain, self.chance, self.constants)][:most_known]
+        fewest = self._number(_FEWEST_TESTS, _FEWEST_SLOW_TESTS)
+        wanted = max(self.tests, min(len(known), self.tests) + self.tests // 2, self._number(len(first), 0))
         points = chain(self._deep(), known, adversaries(self.domain, self.chance, most_count=most))
         for number, numbers in enumerate(islice(points, wanted * 6)):
             if self._key_of_arguments(numbers) in self.samples:
                 continue
-            if time.monotonic() > ends and not wrong and len(self.tested) >= _FEWEST_TESTS:
+            if time.monotonic() > ends and not wrong and len(self.tested) >= fewest:
                 break
             sample = self.see(numbers)
             if sample is None:
@@ -573,6 +619,8 @@ class Search:
     def _deep(self) -> Iterator[Numbers]:
         """Yield points with many copies, if the build has not too many tensors there."""
         most = _MOST_SLOW_TENSORS if self.slow else _MOST_TENSORS
+        if self.thrifty:
+            most = min(most, 4 * max(len(sample.seen) for sample in self.samples.values()))
         constants = [constant for constant in self.constants if constant <= most]
         names = {variable.name for variable in self.domain.variables}
         turns = [(set(law.count.names()) & names, set(law.step.names()) & names) for law in self.laws.copies() if law.step is not None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import random
 import time
@@ -333,3 +334,44 @@ def test_sizes_in_lists_of_lists() -> None:
     assert str(nested.params) == "widths_0_0*widths_0_1 + widths_1_0"
     following = ps.derive(lambda width=8, hidden=32: {"a": (width, hidden)}, hidden="4*width", tests=10)
     assert [name for name, _ in following.sizes_taken] == ["width"]
+
+
+def _slow(build: Callable[..., Shapes], seconds: float) -> Callable[..., Shapes]:
+    @functools.wraps(build)
+    def slow(**sizes: int) -> Shapes:
+        time.sleep(seconds)
+        return build(**sizes)
+
+    return slow
+
+
+def _narrow_first(width: int = 4, depth: int = 2) -> Shapes:
+    return {f"layers.{i}.kernel": (4 if i == 0 else width, width) for i in range(depth)} | {"norm": (width,)}
+
+
+def _kernels(channels: int = 16, kernel: int = 3, classes: int = 10) -> Shapes:
+    return {"a": (channels, 3, kernel, kernel), "b": (2 * channels, channels, kernel, kernel), "head": (classes, 2 * channels)}
+
+
+@pytest.mark.parametrize(("build", "builds"), [(_narrow_first, 22), (_kernels, 32)])
+def test_few_builds_decide(build: Callable[..., Shapes], builds: int) -> None:
+    """If the time is enough for eighty builds, most of them test laws that the first ones have found and proved."""
+    form = ps.derive(_slow(build, 0.03), seconds=2.4)
+    assert form.certificate.fresh >= 12
+    assert form.certificate.built - form.certificate.fresh <= builds
+    assert form.certificate.proved.startswith("all tensors, ")
+    for values in ((5, 7, 2), (90, 1, 3), (3, 12, 8)):
+        sizes = dict(zip((name for name, _ in form.sizes_taken), values, strict=False))
+        assert form.at(sizes).shapes() == build(**sizes)
+
+
+def test_the_time_also_ends_among_laws() -> None:
+    """A count in many sizes without a law: the search ends in its time, though no build is slow."""
+
+    def build(a: int = 6, b: int = 8, c: int = 12, d: int = 16, e: int = 24) -> int:
+        return (a * b + c * d if a * c < 200 else a * d) * (e + b) + max(1, e // 4) * a
+
+    began = time.monotonic()
+    with pytest.raises((NoLawError, NotYetError)):
+        ps.derive(build, seconds=2)
+    assert time.monotonic() - began < 4

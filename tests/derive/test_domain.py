@@ -8,7 +8,7 @@ from derive.factories import Shapes
 import paramsym as ps
 from paramsym.derive.arguments import Variable
 from paramsym.derive.domain import Domain, learnt
-from paramsym.errors import DivisibilityError
+from paramsym.errors import DivisibilityError, StructureError
 
 
 def test_heads_of_an_even_width() -> None:
@@ -25,6 +25,69 @@ def test_a_size_at_most_as_large_as_another() -> None:
     taken = [{"small": small, "large": large} for small, large in ((2, 2), (2, 3), (5, 5), (7, 11))]
     refused = [{"small": small, "large": large} for small, large in ((3, 2), (5, 4), (11, 7))]
     assert [str(demand) for demand in learnt(domain, taken, refused)] == ["small <= large"]
+
+
+def patches(image: int = 224, patch: int = 16, dim: int = 768, heads: int = 12) -> Shapes:
+    """A vision transformer: patches that divide the image, heads that divide the width."""
+    if image % patch or dim % heads:
+        message = "image dimensions must be divisible by the patch size, and dim by heads"
+        raise ValueError(message)
+    return {"pos": (1, (image // patch) ** 2 + 1, dim), "qkv": (3 * dim, dim)}
+
+
+STARTS = ((224, 16, 768, 12), (32, 4, 128, 8), (224, 14, 384, 6), (256, 16, 512, 8), (32, 8, 16, 2), (96, 8, 96, 3))
+
+
+@pytest.mark.parametrize("start", STARTS, ids=str)
+def test_a_condition_is_no_stricter_than_the_build(start: tuple[int, ...]) -> None:
+    """Whatever the start values have in common: 224 pixels have seven patches of 32, and 518 pixels 37 of 14."""
+    names = ("image", "patch", "dim", "heads")
+    form = ps.derive(patches, dict(zip(names, start, strict=True)), tests=20)
+    assert set(form.certificate.formulas) == {"image = image_per_patch*patch", "dim = dim_per_heads*heads"}
+    for sizes in ((224, 32, 768, 12), (518, 14, 384, 6), (21, 7, 15, 5)):
+        assert form.at(dict(zip(names, sizes, strict=True))).shapes() == patches(*sizes)
+
+
+def test_a_limit_in_the_code() -> None:
+    """The build refuses sizes far from the start values, and one size alone; its code has the numbers."""
+
+    def build(width: int = 16, rank: int = 4) -> Shapes:
+        assert width <= 5000
+        assert width != 40
+        return {"w": (width, rank)}
+
+    form = ps.derive(build, tests=60)
+    assert set(form.certificate.demands) == {"width <= 5000", "width != 40"}
+    assert form.at(width=5000, rank=3).shapes() == build(5000, 3)
+    for width in (5001, 40):
+        with pytest.raises(StructureError, match="width"):
+            form.at(width=width)
+
+
+def test_sizes_for_which_there_is_no_room() -> None:
+    """A machine without memory says nothing of the sizes that a build takes."""
+
+    def build(width: int = 16) -> Shapes:
+        if width > 5000:
+            raise MemoryError
+        return {"w": (width,)}
+
+    assert ps.derive(build, tests=60).certificate.demands == ()
+
+
+def test_a_build_that_fails_where_groups_do_not_divide() -> None:
+    """The errors of a framework at sizes that are tried are sizes outside of the domain: DCGAN with groups in its convolutions."""
+
+    def dcgan(latent: int = 100, width: int = 64, channels: int = 3, groups: int = 1) -> Shapes:
+        for inside, out in ((latent, 8 * width), (8 * width, 4 * width), (4 * width, 2 * width), (2 * width, width)):
+            if (inside % groups or out % groups) and inside != latent:
+                message = "in_channels must be divisible by groups"
+                raise ValueError(message)
+        return {"first": (latent, 8 * width, 4, 4), "next": (8 * width, 4 * width // groups, 4, 4), "last": (width, channels, 4, 4)}
+
+    form = ps.derive(dcgan, tests=60)
+    for sizes in ((100, 64, 3, 2), (7, 6, 1, 3), (10, 5, 3, 5)):
+        assert form.at(dict(zip(("latent", "width", "channels", "groups"), sizes, strict=True))).shapes() == dcgan(*sizes)
 
 
 def by_depth(depth: int = 20, widen: int = 2) -> Shapes:
