@@ -260,9 +260,7 @@ def _read(config: Mapping[str, Any], architecture: str | None) -> tuple[Recorded
     raise refusals[0]
 
 
-def _read_by(
-    model_type: str, config: Mapping[str, Any], architecture: str | None
-) -> tuple[Recorded, Sequence[str], Collection[str]]:
+def _read_by(model_type: str, config: Mapping[str, Any], architecture: str | None) -> tuple[Recorded, Sequence[str], Collection[str]]:
     """Return what ``_read`` returns, by one record.
 
     Raises:

@@ -32,7 +32,13 @@ def network(name: str) -> Any:
     *rooms, function = name.split(".")
     for one in rooms:
         room = getattr(room, one)
-    more = {"init_weights": False} if name in {"googlenet", "inception_v3"} else {"weights_backbone": None} if rooms == ["segmentation"] else {}
+    more = (
+        {"init_weights": False}
+        if name in {"googlenet", "inception_v3"}
+        else {"weights_backbone": None}
+        if rooms == ["segmentation"]
+        else {}
+    )
     return getattr(room, function)(**more).eval().to("meta")
 
 
