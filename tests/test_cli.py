@@ -462,19 +462,22 @@ def shell(line: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_closed_streams() -> None:
+CLOSED = [
+    ("paramsym count gpt2 | true", 0, ""),
+    ("paramsym count gpt2 <&- >&- 2>&-", 0, ""),
+    ("paramsym count - <&-", 2, "paramsym count: error: standard input is closed; give the path of a config.json.\n"),
+    ("paramsym count - <&- >&- 2>&-", 2, ""),
+    ("paramsym count gpt2 > /dev/full", 2, "paramsym count: error: OSError: [Errno 28] No space left on device\n"),
+]
+
+
+@pytest.mark.parametrize(("line", "code", "words"), CLOSED)
+def test_closed_streams(line: str, code: int, words: str) -> None:
     """A reader that has seen enough, closed streams, a full disk: no traceback, and a code that says what happened."""
-    for line in ("paramsym table bert | head -1", "paramsym count gpt2 >&-", "paramsym count gpt2 <&-", "paramsym count gpt2 2>&-"):
-        done = shell(line)
-        assert (done.returncode, done.stderr) == (0, ""), line
-    done = shell("paramsym count - <&-")
-    assert (done.returncode, done.stderr) == (2, "paramsym count: error: standard input is closed; give the path of a config.json.\n")
-    done = shell("paramsym count nothing >&- 2>&-")
-    assert done.returncode == 2
-    if Path("/dev/full").exists():
-        done = shell("paramsym count gpt2 > /dev/full")
-        assert done.returncode == 2
-        assert done.stderr == "paramsym count: error: OSError: [Errno 28] No space left on device\n"
+    if "/dev/full" in line and not Path("/dev/full").exists():
+        pytest.skip("no device that is always full")
+    done = shell(line)
+    assert (done.returncode, done.stderr) == (code, words)
 
 
 def test_standard_input() -> None:
