@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
@@ -122,7 +122,7 @@ def modelled(laws: LevelLaw, domain: Domain) -> Layer:
     return Tied(model, ties) if ties else model
 
 
-def switched_off(who: str, forms: Iterable[Any], choice: Mapping[str, Any], names: Iterable[str]) -> Any:
+def switched_off(who: str, forms: Sequence[Any], choice: Mapping[str, Any], names: Sequence[str]) -> Any:
     """Return the one of several forms that has the same flags, and 0 for these sizes.
 
     Raises:
@@ -132,11 +132,12 @@ def switched_off(who: str, forms: Iterable[Any], choice: Mapping[str, Any], name
     for form in forms:
         if form.certificate is not None and form.certificate.stratum == wanted:
             return form
-    zeros = ", ".join(f"{name}=0" for name in names)
+    zeros, stratum = (", ".join(f"{name}={value!r}" for name, value in one.items()) for one in (dict.fromkeys(names, 0), wanted))
+    left_out = [entry for form in forms if form.certificate is not None for entry in form.certificate.left_out]
+    why = [entry.removeprefix(f"{stratum}: ") for entry in left_out if entry.startswith(f"{stratum}: ")]
     held = ", ".join(f"{name!r}: 0" for name in names)
-    message = (
-        f"{who}: the form holds for sizes from 1 on, not for {zeros}. If the build takes 0, derive it so: derive(build, held={{{held}}})."
-    )
+    instead = f"It was left out: {why[0]}" if why else f"If the build takes 0, derive it so: derive(build, held={{{held}}})."
+    message = f"{who}: the form holds for sizes from 1 on, not for {zeros}. {instead}"
     raise StructureError(message)
 
 

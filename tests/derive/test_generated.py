@@ -1,0 +1,66 @@
+"""Two thousand builds made by a generator: an exact form or one clear error within the time, and nothing wrong at fresh sizes."""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import Any
+
+import pytest
+from amount import ALL
+from derive.generated import Generated, generated
+
+import paramsym as ps
+from paramsym.errors import NoLawError, NotYetError, ParamsymError
+
+DRAWS, BLOCK = (2000, 20) if ALL else (8, 8)
+POINTS = 40
+SECONDS, LATE = 10, 3  # a busy machine ends its last build and law later
+
+
+@pytest.mark.parametrize("first", range(0, DRAWS, BLOCK))
+def test_no_form_is_wrong(first: int) -> None:
+    """At the defaults, where no form may refuse, and at small, large, equal and special sizes."""
+    for number in range(first, first + BLOCK):
+        made = generated(number)
+        began = time.monotonic()
+        try:
+            form = ps.derive(made.build, seconds=SECONDS, tests=60)
+        except (NoLawError, NotYetError):
+            continue
+        finally:
+            assert time.monotonic() - began < SECONDS + LATE, made.source
+        _assert_right(form, made, random.Random(number))
+
+
+def _assert_right(form: Any, made: Generated, chance: random.Random) -> None:
+    shown = f"{made.source}{made.defaults}\n{form.certificate}"
+    if not any("ran out of time" in reason for reason in form.certificate.left_out):
+        assert _found(form, made.sizes, made.flags) == made.build(), shown
+    for sizes, flags in made.draws(chance, POINTS):
+        try:
+            wanted = made.build(**made.arguments(sizes, flags))
+        except (ValueError, AssertionError, RuntimeError):
+            wanted = None
+        try:
+            found, refused = _found(form, sizes, flags), ""
+        except ParamsymError as error:
+            found, refused = None, str(error)
+        if refused:
+            left_out = "no form was derived for" in refused or "It was left out" in refused
+            assert wanted is None or left_out or not made.learnable, (sizes, flags, refused, shown)
+            continue
+        assert found == wanted or (wanted is None and not made.learnable), (sizes, flags, shown)
+
+
+def _found(form: Any, sizes: dict[str, int], flags: dict[str, bool]) -> Any:
+    chosen = form.stratum(**flags)
+    return chosen.at(**sizes) if hasattr(chosen, "formula") and not hasattr(chosen, "shapes") else chosen.at(sizes).shapes()
+
+
+def test_the_generator_makes_every_kind() -> None:
+    """Lists, words, flags, configurations, sizes that are off, counts, conditions and exceptions."""
+    sources = [generated(number).source for number in range(200)]
+    kinds = ("widths[0]", "stages[", "in names", "enumerate(on)", "if bias", "act ==", "if classes", "int(", "hidden or", "config.text.dim",
+        "config['dim']", "return sum", "must be divisible", "wanted a multiple", "!=", "ValueError('not", "at most", "max(1,")  # fmt: skip
+    assert [kind for kind in kinds if not any(kind in source for source in sources)] == []
