@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from math import lcm, prod
 
@@ -13,16 +13,23 @@ from paramsym.errors import ParamsymError
 
 NARROW = 64
 """The largest number of copies, or another small number, at the points."""
-_MOST_COLUMNS = 90
+_MOST_COLUMNS, _MOST_APART = 90, 160
 _SPARE = 3
 _DISTINCT = 6  # values of a rounded quotient
 _TOTAL = 6  # the highest total degree of a monomial
 
 
-def solved(points: Points, values: Sequence[int], generators: dict[Generator, Sequence[int]], most: int = _TOTAL) -> Law | None:
-    """Return the law in the given powers of the generators, or None."""
+def solved(
+    points: Points,
+    values: Sequence[int],
+    generators: dict[Generator, Sequence[int]],
+    most: int = _TOTAL,
+    apart: Collection[frozenset[Generator]] = (),
+) -> Law | None:
+    """Return the law in the given powers of the generators, without products of those that are apart, or None."""
     chosen = list(generators)
-    exponents = _exponents(list(generators.values()), most)
+    alone = [{other for other, name in enumerate(chosen[:place]) if {name, chosen[place]} in apart} for place in range(len(chosen))]
+    exponents = _exponents(list(generators.values()), alone, most, _MOST_APART if apart else _MOST_COLUMNS)
     if not exponents or len(exponents) > len(points) * 2:
         return None
     exponents.sort(key=lambda powers: (sum(powers), powers))
@@ -42,13 +49,14 @@ def solved(points: Points, values: Sequence[int], generators: dict[Generator, Se
     return Law(tuple(reversed(terms)))
 
 
-def _exponents(choices: Sequence[Sequence[int]], most: int) -> list[tuple[int, ...]]:
+def _exponents(choices: Sequence[Sequence[int]], alone: Sequence[Collection[int]], most: int, columns: int) -> list[tuple[int, ...]]:
     """Return the powers of all products up to a total degree, which is lowered if there are too many products."""
     found: list[tuple[int, ...]] = [()]
-    for powers in choices:
-        found = [(*one, power) for one in found for power in powers if sum(one) + power <= most]
-        if len(found) > _MOST_COLUMNS:
-            return _exponents(choices, most - 1) if most > 1 else []
+    for powers, never in zip(choices, alone, strict=True):
+        together = [(one, any(one[place] for place in never)) for one in found]
+        found = [(*one, power) for one, apart in together for power in powers if sum(one) + power <= most and not (apart and power)]
+        if len(found) > columns:
+            return _exponents(choices, alone, most - 1, columns) if most > 1 else []
     return found
 
 

@@ -13,12 +13,12 @@ from typing import Any
 import sympy
 from sympy import Expr, Integer, Symbol
 
-from paramsym.algebra.size import count, shown, substitute
+from paramsym.algebra.size import Dim, canonical, count, shown, substitute
 from paramsym.derive.arguments import by_name, check_limits, read_call, stated_sizes
 from paramsym.derive.certificate import Derivation
 from paramsym.derive.domain import said_domain
 from paramsym.derive.fit import OutOfTime
-from paramsym.derive.modelled import Derived, Limit, check_demands, demanded, modelled, of_flags, switched_off
+from paramsym.derive.modelled import Derived, Limit, check_demands, check_following, demanded, modelled, of_flags, switched_off
 from paramsym.derive.observe import Builder
 from paramsym.derive.search import Sample, Search
 from paramsym.errors import ArgumentError, NoLawError, NotYetError, ParamsymError, SizeError, StructureError
@@ -32,13 +32,15 @@ _EVERY = 25  # every 25th fresh point is also built as a layer and compared
 class DerivedCount(Printed):
     """The closed form of a count: ``formula``, an expression in the function's sizes, and its ``certificate``.
 
-    ``sizes_taken`` are the function's sizes, by name; ``demands`` the conditions under which the formula holds.
+    ``sizes_taken`` are the function's sizes, by name; ``demands`` the conditions under which the formula holds; ``follows`` the sizes that
+    follow from others.
     """
 
     formula: Expr
     certificate: Derivation
     sizes_taken: tuple[tuple[str, Symbol], ...] = ()
     demands: tuple[tuple[Limit, ...], ...] = ()
+    follows: tuple[tuple[str, Dim], ...] = ()
 
     def at(self, **sizes: int) -> Any:
         """Return the formula with sizes put in.
@@ -49,8 +51,8 @@ class DerivedCount(Printed):
             StructureError: sizes for which the formula does not hold.
             DivisibilityError: sizes that do not divide each other as they must.
         """
-        who, taken = self.certificate.subject, dict(self.sizes_taken)
-        unknown = [name for name in sizes if name not in taken]
+        who, taken, follows = self.certificate.subject, dict(self.sizes_taken), dict(self.follows)
+        unknown = [name for name in sizes if name not in taken and name not in follows]
         if unknown:
             raise ArgumentError(f"the count has no size {unknown[0]!r}; it has {', '.join(taken) or 'none'}.")
         given = {name: count(value, f"{who}: {name}") for name, value in sizes.items()}
@@ -58,7 +60,9 @@ class DerivedCount(Printed):
         if off:
             form: DerivedCount = switched_off(who, self.strata, self.certificate.stratum, off)
             return form.at(**{name: value for name, value in sizes.items() if name not in off})
-        mapping: dict[Symbol, Expr] = {taken[name]: Integer(value) if isinstance(value, int) else value for name, value in given.items()}
+        put = ((taken[name], value) for name, value in given.items() if name in taken)
+        mapping: dict[Symbol, Expr] = {symbol: Integer(value) if isinstance(value, int) else value for symbol, value in put}
+        check_following(who, self.follows, substitute(self.follows, mapping), given)
         check_demands(substitute(self.demands, mapping))
         return self.formula.xreplace(mapping)
 
@@ -168,13 +172,14 @@ def _derived(search: Search) -> Derived | DerivedCount:
         raise _unfinished(search, error) from None
     certificate = _certificate(search, search.builder.built - before)
     taken = tuple((v.name, Symbol(v.name, integer=True, positive=True)) for v in search.domain.variables if not _follows(search, v.name))
-    demands = demanded(search.domain)
+    demands, symbols = demanded(search.domain), search.domain.symbols()
+    follows = tuple((v.name, canonical(symbols[v.name])) for v in search.domain.variables if _follows(search, v.name))
     if search.count:
         law = search.laws.leaf
         assert law is not None  # noqa: S101 - a count is one tensor without a name
-        return DerivedCount(search.domain.restated(law.axes[0], search.domain.symbols()), certificate, taken, demands)
+        return DerivedCount(search.domain.restated(law.axes[0], symbols), certificate, taken, demands, follows)
     try:
-        form = Derived(modelled(search.laws, search.domain), taken, demands, certificate)
+        form = Derived(modelled(search.laws, search.domain), taken, demands, certificate, follows)
         form.polynomial  # noqa: B018 - a sum over copies may have no closed form
     except SizeError as error:
         raise NoLawError(f"every size follows a law, but the count does not: {error}") from None

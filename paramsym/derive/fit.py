@@ -80,6 +80,9 @@ class Fitter:
             law = solved(points, values, generators)
             if law is not None:
                 return law
+        law = None if stepping else solved(points, values, tried[1], apart=points.apart(values))
+        if law is not None:
+            return law
         if not stepping:  # a sum of many numbers of copies, some of which move no line
             narrow = [name for name in points.free if max(numbers[name] for numbers in points.at) <= NARROW]
             law = solved(points, values, dict.fromkeys((*smooth, *narrow), (0, 1)), most=1)

@@ -22,6 +22,7 @@ from paramsym.derive.names import filled
 from paramsym.derive.points import BEFORE, IN_NAME
 from paramsym.derive.structure import FROM_END, CopiesLaw, LevelLaw
 from paramsym.errors import ParamsymError, StructureError
+from paramsym.naming import described
 
 Limit: TypeAlias = tuple[str, Dim, Dim, str, str]
 """The kind of a condition, its two sizes, and the words for them."""
@@ -32,13 +33,14 @@ class Derived(Layer):
     """The closed form that ``derive`` found: every tensor with its symbolic shape, and a ``certificate``.
 
     ``sizes_taken`` are the build's sizes, by name; ``demands`` the conditions under which the form holds: of each, the alternatives, with
-    the words for their two sizes.
+    the words for their two sizes. ``follows`` are the sizes that follow from others, by name.
     """
 
     model: Layer
     sizes_taken: tuple[tuple[str, Dim], ...]
     demands: tuple[tuple[Limit, ...], ...] = ()
     certificate: Derivation | None = None
+    follows: tuple[tuple[str, Dim], ...] = ()
 
     @property
     def _who(self) -> str:
@@ -48,20 +50,26 @@ class Derived(Layer):
     def at(self, sizes: Mapping[Any, Any] | str | None = None, /, **named: Dim) -> Self:
         """Return the form with sizes put in; with 0 for a size whose default is 0, the form that was found for this.
 
+        A size that follows from others may be given beside them.
+
         Raises:
             UnknownNameError, SizeError, DivisibilityError, StructureError: as every layer, or sizes for which the form does not hold.
         """
         if isinstance(sizes, str):
             return super().at(sizes, **named)
-        names = dict(self.sizes_taken)
         given = {getattr(key, "name", key): value for key, value in [*pairs_of(self._who, sizes), *named.items()]}
-        off = [name for name, value in given.items() if name in names and value == 0 and not isinstance(value, bool)]
-        if not off:
+        said = {name: value for name, value in given.items() if name in dict(self.follows)}
+        off = [name for name, value in given.items() if name in dict(self.sizes_taken) and value == 0 and not isinstance(value, bool)]
+        if off:
+            root, before = self.origin
+            kept = {symbol.name: value for symbol, value in before.items() if symbol.name not in off}
+            form: Self = switched_off(self._who, getattr(root, "strata", ()), self._choice, off)
+            return form.at({**kept, **{name: value for name, value in given.items() if name not in off}})
+        if not said:
             return super().at(sizes, **named)
-        root, before = self.origin
-        form: Self = switched_off(self._who, getattr(root, "strata", ()), self._choice, off)
-        kept = {symbol.name: value for symbol, value in before.items() if symbol.name not in off}
-        return form.at({**kept, **{name: value for name, value in given.items() if name not in off}})
+        found = super().at({name: value for name, value in given.items() if name not in said})
+        check_following(self._who, self.follows, found.follows, said)
+        return found
 
     def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
         """Return the form with values for symbols; its conditions are checked before its shapes, whose errors have no names."""
@@ -139,6 +147,14 @@ def switched_off(who: str, forms: Sequence[Any], choice: Mapping[str, Any], name
     instead = f"It was left out: {why[0]}" if why else f"If the build takes 0, derive it so: derive(build, held={{{held}}})."
     message = f"{who}: the form holds for sizes from 1 on, not for {zeros}. {instead}"
     raise StructureError(message)
+
+
+def check_following(who: str, laws: Iterable[tuple[str, Dim]], sizes: Iterable[tuple[str, Dim]], given: Mapping[str, Any]) -> None:
+    """Raise ``StructureError`` for a given size that does not follow from the others by its law."""
+    for (name, law), (_, size) in zip(laws, sizes, strict=True):
+        if name in given and size != given[name]:
+            found = "" if law == size else f", which is {text(size)}"
+            raise StructureError(f"{who}: {name} is {described(given[name])}; the form holds for {name} = {text(law)}{found}.")
 
 
 def check_demands(demands: Iterable[tuple[Limit, ...]]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations
 from typing import TypeAlias
 
 from paramsym.derive.law import Generator
@@ -70,6 +71,35 @@ class Points:
     def movers(self, values: Sequence[int]) -> list[str]:
         """Return the coordinates that change the values between some pair of points."""
         return [name for name in self.free if any(len({values[position] for position in line}) > 1 for line in self.lines[name])]
+
+    def apart(self, values: Sequence[int]) -> frozenset[frozenset[str]]:
+        """Return the pairs of coordinates of which no product occurs: a change of both adds what the changes of each add."""
+        found: set[frozenset[str]] = set()
+        place = {tuple(numbers[name] for name in self.free): position for position, numbers in enumerate(self.at)}
+        for (i, one), (j, other) in combinations(enumerate(self.free), 2):
+            mixed: set[bool] = set()
+            for corner, position in place.items():
+                for line in self._through.get((position, one), ()):
+                    across = [(*corner[:i], self.at[line][one], *corner[i + 1 :])]
+                    for beside in self._through.get((position, other), ()):
+                        far = (*across[0][:j], self.at[beside][other], *across[0][j + 1 :])
+                        if far in place:
+                            mixed.add(values[place[far]] - values[line] - values[beside] + values[position] != 0)
+                if True in mixed:
+                    break
+            if mixed == {False}:
+                found.add(frozenset((one, other)))
+        return frozenset(found)
+
+    @cached_property
+    def _through(self) -> dict[tuple[int, str], list[int]]:
+        """For each position and coordinate the positions that differ in it only."""
+        return {
+            (position, name): [other for other in line if other != position]
+            for name, lines in self.lines.items()
+            for line in lines
+            for position in line
+        }
 
     def exponents(self, name: str, values: Sequence[int]) -> set[int] | None:
         """Return the powers of a coordinate that its lines show; None if a line is not a polynomial of low degree."""

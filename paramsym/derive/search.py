@@ -128,10 +128,10 @@ class Search:
         except ArgumentError:
             raise
         except (MemoryError, RecursionError) as error:  # not of the sizes, but of the machine
-            self.reason = f"{type(error).__name__}: {error}"
+            self.reason = f"{type(error).__name__}: {error}".removesuffix(": ")
             return None
         except Exception as error:  # noqa: BLE001 - somebody else's build may refuse sizes in any way
-            self.reason = f"{type(error).__name__}: {error}"
+            self.reason = f"{type(error).__name__}: {error}".removesuffix(": ")
             self.refused.append(numbers)
             return None
         self.samples[key] = Sample(numbers, seen)
@@ -179,7 +179,7 @@ class Search:
 
     def _other_start(self) -> Sample | None:
         """Return the result at other start values of the sizes without a default, if there are such values, and begin there."""
-        free = [variable.name for variable in self.domain.variables if variable.start is None and variable.among is None]
+        free = [variable.name for variable in self.domain.variables if not variable.start and variable.among is None]
         for attempt in range(_STARTS if free else 0):
             chosen = {name: self.chance.choice(_STARTING) if attempt >= len(_STARTING) else _STARTING[attempt] for name in free}
             others = tuple(replace(one, start=chosen.get(one.name, one.start)) for one in self.domain.variables)
@@ -299,7 +299,8 @@ class Search:
             if quotient.denominator != 1 or quotient < 1:
                 return None
             point[formula.fresh] = int(quotient)
-        return self.domain.numbers({name: point[name] for name in self.domain.coordinates})
+        found = self.domain.numbers({name: point[name] for name in self.domain.coordinates})
+        return None if found is None or any(found[variable.name] != numbers[variable.name] for variable in self.domain.variables) else found
 
     def _lines_of(self, name: str, start: Numbers) -> Iterator[float]:
         """Yield how many more lines of Python the build executes for one more of a coordinate, if it counts copies."""

@@ -119,6 +119,10 @@ def test_a_flag_with_which_two_sizes_must_be_equal() -> None:
     assert (form.certificate.formulas, form.certificate.left_out) == ((), ())
     assert form.stratum(tied=True).certificate.formulas == ("hidden = embed",)
     assert form.stratum(tied=True).at(vocab=7, embed=5).shapes() == language_model(7, 5, 5, tied=True)
+    tied = form.stratum(tied=True)
+    assert tied.at(vocab=7, embed=5, hidden=5).shapes() == language_model(7, 5, 5, tied=True)
+    with pytest.raises(StructureError, match=r"hidden is 6 \(int\); the form holds for hidden = embed, which is 5"):
+        tied.at(vocab=7, embed=5, hidden=6)
     (left_out,) = ps.derive(language_model, hidden=40, tests=60).certificate.left_out
     assert "build fails at the start values (vocab=90, embed=24, hidden=40): ValueError: with tied weights" in left_out
 
