@@ -48,6 +48,7 @@ _TRUTHS = frozenset(get_args(Name)[-9:])
 _KEEPS_NOTHING = _TRUTHS | {"add", "subtract", "floor_divide"}
 _KEEPS_BOTH = frozenset({"arctan2", "fmax", "fmin", "hypot", "logaddexp", "maximum", "minimum", "power"})
 """The derivative for each of the two arrays needs both."""
+_KEEPS_RESULT = frozenset({"hypot", "power"})
 _OF_FLOATS = frozenset({"divide", "arctan2", "hypot", "logaddexp"})
 
 
@@ -79,9 +80,8 @@ class Combine(Operation):
         if self.name in _KEEPS_NOTHING:
             return ()
         if self.name in _KEEPS_BOTH:
-            result = (Kept("given"),) if self.name == "hypot" or (self.name == "power" and needs[1]) else ()
-            return (Kept("taken"), Kept("taken", 1), *result)
-        if self.name == "fmod":
+            return (Kept("taken"), Kept("taken", 1), *(Kept("given"),) * (self.name in _KEEPS_RESULT))
+        if self.name in {"fmod", "remainder"}:
             return (Kept("taken"), Kept("taken", 1)) if needs[1] else ()
         return other_factors((needs[0] or (self.name == "divide" and any(needs)), needs[1]))
 

@@ -137,12 +137,13 @@ class Normalise(Operation):
             places = taken[1 + self.scaled + self.shifted].sizes
         statistic = Kept("own", factors=places, kind="statistic", wide=self.kind == "rms" or self.steps)
         like = Kept("own", factors=flat(x.shape))
-        scale = (Kept("taken", 1),) if self.scaled and needs[0] else ()
+        apart = self.kind == "rms" or self.steps  # a product of its own, which keeps the scale for the gradient of the other factor
+        scale = (Kept("taken", 1),) if self.scaled and (needs[0] or not apart) else ()
         if self.stored:
             return (Kept("taken"), *scale, *(Kept("taken", len(taken) - n) for n in (2, 1)))
         if self.kind == "length":
             return (Kept("taken"), statistic, *scale)
-        if self.kind != "rms" and not self.steps:
+        if not apart:
             return (Kept("taken"), statistic, statistic, *scale)
         normalised = (like,) if self.scaled and needs[1] else ()
         wide = replace(like, wide=True)

@@ -57,7 +57,9 @@ def _addmm(
 
 @TORCH("addbmm")
 def _addbmm(self: Value, batch1: Value, batch2: Value, beta: Any = 1, alpha: Any = 1) -> Value:
-    return _scaled_sum(self, contract("b i k, b k j -> i j", batch1, batch2), beta, alpha)
+    keeps = (Kept("taken", wanted=(1,)), Kept("taken", 1, wanted=(0,)))
+    y = region("sum of products", lambda x, y: contract("b i k, b k j -> i j", x, y), batch1, batch2, keeps=keeps)
+    return _scaled_sum(self, y, beta, alpha)
 
 
 def _scaled_sum(x: Value, y: Value, beta: Any, alpha: Any) -> Value:
