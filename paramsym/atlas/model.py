@@ -18,7 +18,7 @@ from paramsym.atlas.files import DIFFUSERS, TIMM, diffusers_index, inner_of, inn
 from paramsym.atlas.letters import letter_names
 from paramsym.atlas.predicting import Existing, Rows, rows_of, sizes_of
 from paramsym.atlas.reading import check_together, values_of
-from paramsym.atlas.sizes import Sizes, letters_of
+from paramsym.atlas.sizes import Division, Sizes, exact_divisions, letters_of, said
 from paramsym.atlas.timm import WRAPPERS, timm_keys, timm_record, timm_type, wrapped
 from paramsym.atlas.timm_classes import class_keys, class_type
 from paramsym.atlas.tree import Tree, grown
@@ -75,6 +75,10 @@ class Recorded(Layer):
             one, other = (given.get(_name(each), values.get(each)) for each in (divisor, key))
             if one is not None and other is not None and not (isinstance(one, int) and isinstance(other, int)):
                 divides(one, other, divisor, key)
+        if changed:
+            sizes = Sizes(self._settled, sizes_of(self._settled), given)
+            for dividend, divisor in self._exact:
+                divides(sizes.atom(divisor), sizes.atom(dividend), said(divisor), said(dividend))
         numbers = {name: number for name, number in changed.items() if isinstance(number, int)}
         if not numbers:
             return
@@ -111,7 +115,7 @@ class Recorded(Layer):
         number = sizes_of(self._settled)
         tree = _tree_of(self.model_type, self.architecture, self._rows.existing(self._settled, number))
         letters = {name: size for name, size in self._by_name.items() if not isinstance(size, int)}
-        yield Part("", tree.layer(Sizes(self._settled, letters).size if letters else number))
+        yield Part("", tree.layer(Sizes(self._settled, number, letters, self._exact)))
 
     @property
     def _by_name(self) -> dict[str, Count]:
@@ -122,6 +126,11 @@ class Recorded(Layer):
         """The values of the configuration; the numbers of this model replace those of the configuration."""
         values: dict[str, Any] = dict(self.values)
         return _changed(values, {name: size for name, size in self._by_name.items() if isinstance(size, int)})
+
+    @cached_property
+    def _exact(self) -> list[Division]:
+        """The divisions of axes into slices that are exact for the configuration; other sizes must keep them exact."""
+        return exact_divisions(self._rows.divisions, dict[str, Any](self.values))
 
     @property
     def _rows(self) -> Rows:

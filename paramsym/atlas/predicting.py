@@ -14,9 +14,16 @@ from paramsym.atlas.indices import MOST_COPIES, indices
 NUMBER = "#"
 
 
+Factors = tuple[Any, ...]
+"""The factors of an axis: expressions, and tuples of segments ``(label, expression, ...)``; none if the reference divides it nowhere."""
+
+
 @dataclass(frozen=True)
 class Row:
-    """Tensors with a common law. ``template`` has # for numbers; ``bounds`` and ``sets`` give the bound and the set of each number."""
+    """Tensors with a common law. ``template`` has # for numbers; ``bounds`` and ``sets`` give the bound and the set of each number.
+
+    ``factors`` has those of each axis.
+    """
 
     template: tuple[str, ...]
     kind: str  # parameter, frozen, buffer or tie
@@ -25,6 +32,7 @@ class Row:
     sets: tuple[Any, ...] = ()
     presence: Any = None
     first: str = ""  # for a tie: the template of the first name, with the same numbers
+    factors: tuple[Factors, ...] = ()
 
     @cached_property
     def places(self) -> tuple[int, ...]:
@@ -37,6 +45,15 @@ class Row:
         literal = [place for place, step in enumerate(self.template) if step.isdigit()]
         some = [place for place, one in zip(self.places, self.sets, strict=True) if one != ["all"]]
         return frozenset(self.template[:place] for place in (*literal, *some))
+
+    @property
+    def inside(self) -> Iterator[Any]:
+        """The expressions of factors and segments."""
+        for factor in (factor for factors in self.factors for factor in factors):
+            if isinstance(factor, tuple):
+                yield from (what for _, *segment in factor for what in segment)
+            else:
+                yield factor
 
     def present(self, values: Values) -> bool:
         """Whether such tensors exist."""
@@ -84,7 +101,13 @@ class Rows:
     @cached_property
     def expressions(self) -> tuple[Any, ...]:
         """The different expressions of sizes and bounds."""
-        return _each_once(what for row in self.rows for what in (*row.axes, *row.bounds))
+        return _each_once(what for row in self.rows for what in (*row.axes, *row.bounds, *row.inside))
+
+    @cached_property
+    def divisions(self) -> tuple[tuple[Any, Any], ...]:
+        """The different divisions in factors, as dividend and divisor: how the reference divides an axis into equal slices."""
+        found = [one for row in self.rows for what in row.inside for one in _divisions(what)]
+        return tuple({repr(one): one for one in found}.values())
 
     @cached_property
     def deciding(self) -> tuple[Any, ...]:
@@ -180,14 +203,44 @@ def predicted(rows: Sequence[Row], values: Values) -> dict[str, tuple[str, tuple
 
 def rows_of(stated: Sequence[Any], expressions: Sequence[Any]) -> Iterator[Row]:
     """Yield the rows of a record, with its expressions put in."""
+    known: dict[str, Factors] = {}  # axes with equal factors share them
     for template, kind, more in stated:
-        axes, bounds = ([expressions[number] for number in more.get(which, ())] for which in ("axes", "bounds"))
+        axes = [axis if isinstance(axis, list) else [axis] for axis in more.get("axes", ())]
+        factors = [known.setdefault(repr(axis[1:]), tuple(_factor(factor, expressions) for factor in axis[1:])) for axis in axes]
         yield Row(
             tuple(template.split(".")),
             kind,
-            tuple(axes),
-            tuple(bounds),
+            tuple(expressions[axis[0]] for axis in axes),
+            tuple(expressions[number] for number in more.get("bounds", ())),
             tuple(more.get("sets", ())),
             more.get("if"),
             more.get("first", ""),
+            tuple(factors),
         )
+
+
+def _factor(stated: Any, expressions: Sequence[Any]) -> Any:
+    """Return a factor of an axis with its expressions put in."""
+    if isinstance(stated, list):
+        return tuple((label, *(expressions[number] for number in segment)) for label, *segment in stated)
+    return expressions[stated]
+
+
+def _divisions(what: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield dividend and divisor of each division in an expression, those of all its cases."""
+    if isinstance(what, int):
+        return
+    if what[0] == "?":
+        for _, inner in what[2]:
+            yield from _divisions(inner)
+        return
+    for one in [one for _, _, factors in what[1] for one, _ in factors]:
+        yield from _divided_in(one)
+
+
+def _divided_in(one: Any) -> Iterator[tuple[Any, Any]]:
+    if isinstance(one, list) and one[0] != "at":
+        if one[0] == "//":
+            yield one[1], one[2]
+        for inner in one[1:]:
+            yield from _divided_in(inner)

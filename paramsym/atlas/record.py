@@ -7,12 +7,15 @@ A record is an object of JSON, compressed by gzip, in one file for each model ty
      "spelled": {key of a list: [key, {former word: word}], key of a text: [key of a list, {letter: word}]},
      "extra": {other key: domain}, "mentioned": {key of an inner configuration: [other keys that the reference may read]},
      "classes": {class: {"keys": {key: domain}, "free": [keys of any value], "expressions": [...],
-                         "rows": [[template, kind, {"axes": [number of an expression, ...], "bounds": [...], "sets": [...],
+                         "rows": [[template, kind, {"axes": [axis, ...], "bounds": [...], "sets": [...],
                                                     "if": [tests, cases], "first": template}], ...],
                          "unseen": [[key, value, key, value], ...], "needs": [[divisor, key], ...],
                          "below": [[key, larger key], ...],
                          "certificate": {...}}},
      "refused": {class: reason}}
+
+``axis`` is the number of its expression, or ``[number, factor, ...]``. Each factor is the number of an expression, or a list of segments
+``[[label, number, ...], ...]``. The factors say how the reference divides the axis, and hold where their product is the axis.
 
 ``domain`` has ``words`` (values seen), ``whole`` and ``number`` (least and largest; ``of`` if only its multiples), ``entries`` and
 ``length`` of lists, ``last`` (the domain of a list's last entry), ``layers`` (the domain of each key that single layers may set),
@@ -28,7 +31,7 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from paramsym.atlas.expression import OPERATIONS
@@ -234,7 +237,7 @@ def _check_default(kind: Any, *operands: Any) -> None:
 
 def _check_row(template: Any, kind: Any, more: Any, expressions: int) -> None:
     need(isinstance(template, str) and kind in _KINDS, "has a row of an unknown kind")
-    numbers = [*more.get("axes", ()), *more.get("bounds", ())]
+    numbers = [*_numbers(more.get("axes", ())), *more.get("bounds", ())]
     need(all(isinstance(one, int) and 0 <= one < expressions for one in numbers), "names a missing expression")
     places = template.split(".").count("#")
     need(len(more.get("bounds", ())) == places == len(more.get("sets", ())), "has a row whose numbers have no bounds")
@@ -244,6 +247,17 @@ def _check_row(template: Any, kind: Any, more: Any, expressions: int) -> None:
         tests, cases = more["if"]
         _check_tests(tests, cases)
     need(isinstance(more.get("first", ""), str), "has a tie without a first name")
+
+
+def _numbers(axes: Any) -> Iterator[Any]:
+    """Yield the numbers of the expressions of axes, those of factors and segments included."""
+    for axis in axes:
+        whole, *factors = axis if isinstance(axis, list) else [axis]
+        yield whole
+        for factor in factors:
+            for label, *segment in factor if isinstance(factor, list) else [["one", factor]]:
+                need(isinstance(label, str) and label.isidentifier(), "has a segment without a name")
+                yield from segment
 
 
 def _check_set(what: Any) -> None:

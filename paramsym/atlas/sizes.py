@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from sympy import Expr, Rational, ceiling, floor
+from sympy import Expr, Rational, ceiling, floor, fraction
 
-from paramsym.algebra.size import Count, canonical
-from paramsym.atlas.expression import OutsideError, Values, chosen, evaluated, present
-from paramsym.atlas.predicting import Rows
+from paramsym.algebra.size import Axis, Count, canonical, cat, extent, per, size as checked
+from paramsym.atlas.expression import OutsideError, Values, atom, chosen, evaluated, present
+from paramsym.atlas.predicting import Factors, Rows
 from paramsym.atlas.values import Value
+from paramsym.errors import SizeError
 
 Atom = Any
+Division = tuple[Atom, Atom]
+"""A dividend and its divisor."""
 
 
 # Which numbers may be letters --------------------------------------------------------------------------------------------------
@@ -112,6 +116,17 @@ def values_at(one: Atom, values: Values) -> Any:
     return held
 
 
+def said(one: Atom) -> str:
+    """Return the name of a key or of an entry of a list for an error; nothing for other atoms.
+
+    >>> said("text_config.hidden_size"), said(["at", "depths", -1]), said(["*", "a", 2])
+    ('text_config.hidden_size', 'depths[-1]', '')
+    """
+    if isinstance(one, list) and one[0] == "at":
+        return one[1] + "".join(f"[{place}]" for place in one[2:])
+    return one if isinstance(one, str) else ""
+
+
 def _rate(one: Atom, values: Values) -> Any:
     return one if isinstance(one, int | float) else values_at(one, values) if letter_name(one, values) else None
 
@@ -126,20 +141,41 @@ def _whole_rate(one: Atom, values: Values) -> bool:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Writes expressions in letters if possible, otherwise in numbers."""
+    """Writes expressions in letters if possible, otherwise in numbers; ``number`` evaluates one.
+
+    The divisions in ``exact`` are exact quotients; the reference rounds the others down.
+    """
 
     values: Values
+    number: Callable[[Any], int]
     letters: Mapping[str, Count]
+    exact: Iterable[Division] = ()
     written: dict[int, Count] = field(default_factory=dict[int, Count], compare=False)
 
     def size(self, what: Any) -> Count:
         """Return an expression as a size; rows share their expressions, and each is written once."""
         if isinstance(what, int):
             return what
+        if not self.letters:
+            return self.number(what)
         found = self.written.get(id(what))
         if found is None:
             found = self.written[id(what)] = self._size(what)
         return found
+
+    def axis(self, what: Any, factors: Factors) -> Axis:
+        """Return an axis: its factors if their product is its size, otherwise the size alone."""
+        whole = self.size(what)
+        with suppress(OutsideError, SizeError):
+            found = tuple([self._factor(one) for one in factors])
+            if found and extent(found) == canonical(whole):
+                return found if len(found) > 1 else found[0]
+        return whole
+
+    def _factor(self, one: Any) -> Any:
+        if isinstance(one, tuple):
+            return cat(**{label: tuple(map(self.size, segment)) for label, *segment in one})
+        return checked(self.size(one), "a factor")
 
     def _size(self, what: Any) -> Count:
         if what[0] == "?":
@@ -154,7 +190,8 @@ class Sizes:
                 term = term * value**power
             total = total + term
         if symbolic:
-            return canonical(total)
+            whole = canonical(total)
+            return total if total.has(per) and fraction(whole)[1].free_symbols else whole
         if total != int(total):
             raise OutsideError(f"a size would be {total}.")
         return int(total)
@@ -176,9 +213,20 @@ class Sizes:
         if kind in {"//", "^/", "-", "*"}:
             a, b = self.atom(one[1]), self.atom(one[2])
             if isinstance(a, Expr) or isinstance(b, Expr):
-                return _combined(kind, a, b)
+                return per(a, b) if kind == "//" and (one[1], one[2]) in self.exact else _combined(kind, a, b)
             return evaluated({"a": a, "b": b}, ["+", [[1, 1, [[[kind, "a", "b"], 1]]]]])
         return evaluated(self.values, ["+", [[1, 1, [[one, 1]]]]])
+
+
+def exact_divisions(divisions: Iterable[Division], values: Values) -> list[Division]:
+    """Return the divisions that are exact for some values, as dividend and divisor."""
+    found = []
+    for dividend, divisor in divisions:
+        with suppress(OutsideError):
+            one, other = atom(values, dividend), atom(values, divisor)
+            if isinstance(one, int) and isinstance(other, int) and other > 0 and one % other == 0:
+                found.append((dividend, divisor))
+    return found
 
 
 def _combined(kind: str, a: Any, b: Any) -> Any:

@@ -11,31 +11,30 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
-from paramsym.algebra.size import Count
 from paramsym.atlas.expression import OutsideError
-from paramsym.atlas.predicting import NUMBER, Choice, Existing, Row, Rows
+from paramsym.atlas.predicting import NUMBER, Choice, Existing, Factors, Row, Rows
+from paramsym.atlas.sizes import Sizes
 from paramsym.core.compose import Repeat
 from paramsym.core.layer import Layer
 from paramsym.core.tied import Tied
 from paramsym.derive.levels import Held, Level
 
-Size = Callable[[Any], Count]
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
 class Leaf:
-    """A tensor, with an expression for each axis."""
+    """A tensor, with an expression and the factors of each axis."""
 
     step: str
     kind: str
-    axes: tuple[Any, ...]
+    axes: tuple[tuple[Any, Factors], ...]
 
-    def layer(self, size: Size, made: dict[int, Layer]) -> Layer:
+    def layer(self, sizes: Sizes, made: dict[int, Layer]) -> Layer:
         """Return the tensor as a layer."""
         del made
         kind = "parameter" if self.kind == "frozen" else self.kind
-        return Held(self.step, tuple([size(axis) for axis in self.axes]), kind, frozen=self.kind == "frozen")
+        return Held(self.step, tuple([sizes.axis(*axis) for axis in self.axes]), kind, frozen=self.kind == "frozen")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +45,9 @@ class Copies:
     count: Any
     start: int
 
-    def layer(self, size: Size, made: dict[int, Layer]) -> Layer:
+    def layer(self, sizes: Sizes, made: dict[int, Layer]) -> Layer:
         """Return the copies as a layer."""
-        return Repeat(_made(self.branch, size, made), size(self.count), start=self.start, name="{}")
+        return Repeat(_made(self.branch, sizes, made), sizes.size(self.count), start=self.start, name="{}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +56,9 @@ class Branch:
 
     below: tuple[tuple[str, Leaf | Copies | Branch], ...]
 
-    def layer(self, size: Size, made: dict[int, Layer]) -> Layer:
+    def layer(self, sizes: Sizes, made: dict[int, Layer]) -> Layer:
         """Return the level as a layer."""
-        return Level(tuple([(step, _made(one, size, made)) for step, one in self.below]))
+        return Level(tuple([(step, _made(one, sizes, made)) for step, one in self.below]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +68,9 @@ class Tree:
     root: Branch
     ties: Mapping[str, str]
 
-    def layer(self, size: Size) -> Layer:
-        """Return the model; ``size`` writes an expression as a size."""
-        model = _made(self.root, size, {})
+    def layer(self, sizes: Sizes) -> Layer:
+        """Return the model in these sizes."""
+        model = _made(self.root, sizes, {})
         return Tied(model, self.ties) if self.ties else model
 
 
@@ -80,11 +79,11 @@ def grown(rows: Rows, existing: Existing) -> Tree:
     return Grower(rows.choices(existing)).tree()
 
 
-def _made(one: Leaf | Copies | Branch, size: Size, made: dict[int, Layer]) -> Layer:
+def _made(one: Leaf | Copies | Branch, sizes: Sizes, made: dict[int, Layer]) -> Layer:
     """Return the layer of a part of the tree, which is made once."""
     key = id(one)
     if key not in made:
-        made[key] = one.layer(size, made)
+        made[key] = one.layer(sizes, made)
     return made[key]
 
 
@@ -167,7 +166,8 @@ class Grower:
         if kind == "tie":
             self.ties[path + step] = _first(row.first, path)
             row, kind = self._row_of(row.first), "parameter"
-        return self._once((step, kind, *map(id, row.axes)), lambda: Leaf(step, kind, row.axes))
+        axes = tuple(zip(row.axes, row.factors, strict=True))
+        return self._once((step, kind, *map(id, (*row.axes, *row.factors))), lambda: Leaf(step, kind, axes))
 
     @cached_property
     def stored(self) -> dict[str, Row]:

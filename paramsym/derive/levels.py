@@ -10,7 +10,7 @@ from typing import Any
 from sympy import Symbol, ceiling, floor
 
 from paramsym.algebra.numbering import Numbers
-from paramsym.algebra.size import Count, at_most, canonical, text
+from paramsym.algebra.size import Axis, Count, at_most, canonical, text
 from paramsym.core.layer import Layer, Part, Tensor
 
 
@@ -24,7 +24,7 @@ class Held(Layer):
     """
 
     name: str
-    shape: tuple[Count, ...]
+    shape: tuple[Axis, ...]
     kind: str = "parameter"
     frozen: bool = False
 
