@@ -167,7 +167,7 @@ class Sizes:
         """Return an axis: its factors if their product is its size, otherwise the size alone."""
         whole = self.size(what)
         with suppress(OutsideError, SizeError):
-            found = tuple([self._factor(one) for one in factors])
+            found: tuple[Any, ...] = tuple([self._factor(one) for one in factors])
             if found and extent(found) == canonical(whole):
                 return found if len(found) > 1 else found[0]
         return whole
