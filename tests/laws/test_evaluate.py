@@ -10,7 +10,7 @@ import pytest
 from amount import tries
 from asked import answered, counted, drawn, varied
 from hypothesis import HealthCheck, given, settings, strategies as st
-from strategies import layers, model_classes, storing_subjects
+from strategies import distinct_models, layers, storing_subjects
 from sympy import Expr, Integer, Max, Min, Mod, Rational, Symbol, ceiling, floor
 
 import paramsym as ps
@@ -66,7 +66,7 @@ def test_layers_and_compositions(few_rows: int, data: st.DataObject) -> None:
         check(layer, drawn(layer, draw), draw)
 
 
-@pytest.mark.parametrize("cls", model_classes(), ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", distinct_models(), ids=lambda cls: cls.__name__)
 def test_families(cls: type[ps.Layer]) -> None:
     """Every family with its letters, from sizes that it takes."""
     pytest.importorskip("numpy")

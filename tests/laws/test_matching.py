@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from amount import each, few
+from amount import few
 from hypothesis import given, strategies as st
-from strategies import layers, model_classes, storing_classes
+from strategies import distinct_models, layers, storing_classes
 from sympy import Integer, Symbol
 
 import paramsym as ps
@@ -44,7 +44,7 @@ def instances(draw: st.DrawFn, cls: type[ps.Layer]) -> tuple[ps.Layer, ps.Layer 
     return layer, None
 
 
-@pytest.mark.parametrize("cls", [*storing_classes(), *each(4, model_classes())], ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", [*storing_classes(), *distinct_models()], ids=lambda cls: cls.__name__)
 @some
 @given(data=st.data())
 def test_a_layer_matches_its_own_shapes(cls: type[ps.Layer], data: st.DataObject) -> None:

@@ -1,4 +1,4 @@
-"""The laws again, for every model there is, with its default letters and its published sizes."""
+"""The laws again, for models that differ, or every model there is, with its default letters and its published sizes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from amount import each
-from strategies import model_classes, names
+from strategies import DISTINCT, distinct_models, model_classes, names
 from sympy import Integer, Symbol
 
 import paramsym as ps
@@ -17,7 +16,7 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.errors import ParamsymError
 from paramsym.models import family_of, model_types
 
-every_model = pytest.mark.parametrize("cls", each(2, model_classes()), ids=lambda cls: cls.__name__)
+every_model = pytest.mark.parametrize("cls", distinct_models(), ids=lambda cls: cls.__name__)
 
 
 @every_model
@@ -71,7 +70,7 @@ def test_repeating_multiplies_and_a_sequence_adds(cls: type[ps.Layer]) -> None:
     assert both.tied == {f"0.{alias}": f"0.{first}" for alias, first in model.tied.items()}
 
 
-@pytest.mark.parametrize("cls", each(4, model_classes()), ids=lambda cls: cls.__name__)
+@every_model
 def test_tying_subtracts(cls: type[ps.Layer]) -> None:
     """Of two equal models whose tensors are all tied, one counts."""
     model = cls()
@@ -83,6 +82,7 @@ def test_tying_subtracts(cls: type[ps.Layer]) -> None:
 def test_every_family_is_here() -> None:
     """What a configuration can name is public, and so meets these laws."""
     assert {family_of(model_type).model for model_type in model_types()} <= set(model_classes())
+    assert {cls.__name__ for cls in model_classes()} >= DISTINCT
 
 
 PUBLISHED = [pytest.param(cls, size, id=f"{cls.__name__}-{size}") for cls in model_classes() for size in list(cls.published)[:2]]

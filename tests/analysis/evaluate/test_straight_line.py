@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from amount import each
 from hypothesis import HealthCheck, given, settings, strategies as st
-from strategies import any_layer, model_classes, plain, sized
+from strategies import any_layer, distinct_models, plain, sized
 from sympy import Integer, Max, Min, Mod, Symbol, ceiling, floor
 
 import paramsym as ps
@@ -71,7 +70,7 @@ def test_layers_agree_with_sympy(data: st.DataObject) -> None:
     assert evaluate(layer, numbers) == int(layer.params.subs(numbers))
 
 
-@pytest.mark.parametrize("cls", each(3, model_classes()), ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", distinct_models(), ids=lambda cls: cls.__name__)
 def test_models_agree_with_sympy(cls: Any) -> None:
     """Every model at sizes of which each divides the next, or where they do not fit the error of the first time again."""
     model = plain(cls)
