@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramsym.algebra.size import Count, Dim, shown
-from paramsym.errors import ArgumentError
+from paramsym.errors import ArgumentError, NotYetError
 from paramsym.program.graph import Operation
 from paramsym.program.rotary import Rope
 from paramsym.program.tracing import Value, record
@@ -33,6 +33,19 @@ class Constant(Operation):
 
     def __str__(self) -> str:
         return " ".join((self.name, *map(shown, self.settings)))
+
+
+@dataclass(frozen=True, slots=True)
+class Noise(Operation):
+    """Numbers drawn at random at every run."""
+
+    type: ArrayType
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:  # noqa: ARG002 - takes nothing
+        return (self.type,)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing can be computed
+        raise NotYetError("numbers are drawn at random here, so no two runs agree; their shape and the work are known.")
 
 
 def _frequencies(xp: Any, shape: tuple[int, ...], rope: Rope, width: int, length: int) -> Any:  # noqa: ARG001 - the width gives the shape
@@ -150,6 +163,11 @@ _CONSTANTS: Mapping[str, Callable[..., Any]] = {
     "beit index": _beit_index,
     "pooled distances": _pooled_distances,
 }
+
+
+def noise(shape: tuple[Count, ...], kind: Kind = "float") -> Value:
+    """Return numbers that are drawn at random."""
+    return record(Noise(ArrayType(shape, kind)))
 
 
 def constant(name: str, shape: tuple[Count, ...], *settings: Any, kind: Kind = "float", held: bool = False) -> Value:

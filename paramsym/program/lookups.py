@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from paramsym.algebra.size import Dim, shown
+from paramsym.algebra.size import Dim, canonical, shown
 from paramsym.errors import ArgumentError
 from paramsym.program.graph import Kept, Operation, Unchanged, Work
 from paramsym.program.masks import Rows
@@ -56,6 +56,37 @@ def check_positions(index: Any, size: int) -> None:
     if index.dtype.kind not in "iu" or (index.size and not 0 <= index.min() <= index.max() < size):
         found = f" from {index.min()} to {index.max()}" if index.size else ""
         raise ArgumentError(f"the positions are {index.dtype}{found}; wanted whole numbers from 0 to {size - 1}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Bags(Operation):
+    """The sums, means or maxima of the rows that indices select, in bags of which a third array holds the starts."""
+
+    name: Literal["sum", "mean", "max"]
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        table, _, starts = taken
+        return (ArrayType((*starts.shape, *table.shape[1:])),)
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the rows
+        rows = flat((*taken[1].shape, *taken[0].shape[1:]))
+        return Work("lookup", (*rows, Rows(taken[0].sizes[0]))), Work(self.name, rows)
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - the kernel's arrays
+        # The bag of every row, one more than there are, the size of every bag, and the rows of the maxima.
+        rows, bags = (Kept("own", factors=one, kind="index") for one in ((canonical(taken[1].sizes[0] + 1),), taken[2].sizes))
+        most = Kept("own", factors=given[0].sizes, kind="index") if self.name == "max" else bags
+        return (Kept("taken", 1), Kept("taken", 2), *(rows,) * (self.name != "sum"), bags, most)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        table, index, starts = arrays
+        check_positions(index, len(table))
+        bags = [table[one] for one in xp.split(index, starts[1:])]
+        empty = xp.zeros(table.shape[1:], dtype=table.dtype)
+        return xp.stack([getattr(bag, self.name)(0) if len(bag) else empty for bag in bags])
+
+    def __str__(self) -> str:
+        return f"{self.name} of bags"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 from paramsym.algebra.size import Count
 from paramsym.program import Value, compare, constant, rearrange
+from paramsym.program.constants import noise
 from paramsym.program.conversions import cast
 from paramsym.program.types import Kind
 from paramsym.read.operators import expanded
@@ -72,3 +73,20 @@ def _eye(dtype: Kind | None = None, *, given: Given) -> Value:
 def _one_hot(self: Value, *, given: Given) -> Value:
     words = " ".join(f"a{n}" for n in range(self.rank))
     return cast(combined("equal", rearrange(self, f"{words} -> {words} ()"), constant("positions", given[0][-1:], kind="index")), "index")
+
+
+@TORCH("rand", "randn", "rand_like", "randn_like", ignored="self size low high")
+def _random(dtype: Kind | None = None, *, given: Given) -> Value:
+    return noise(given[0], dtype or "float")
+
+
+@TORCH("randint", "randint_like", "randperm", ignored="self size low high n")
+def _random_indices(dtype: Kind | None = None, *, given: Given) -> Value:
+    return noise(given[0], dtype or "index")
+
+
+@TORCH(
+    "bernoulli", "normal", "uniform", "exponential", "bernoulli_", "normal_", "uniform_", "exponential_", ignored="p mean std lambd from to"
+)
+def _drawn(self: Value, *, given: Given) -> Value:
+    return noise(given[0], self.type.kind)

@@ -13,6 +13,7 @@ from paramsym.errors import NotYetError
 from paramsym.program import Kept, Value, apply, compare, constant, drop, glu, region, still, where
 from paramsym.program.arithmetic import Combine, Name, WithNumber
 from paramsym.program.conditions import Check, Comparison, Property
+from paramsym.program.constants import noise
 from paramsym.program.conversions import cast
 from paramsym.program.tracing import record
 from paramsym.program.types import Kind
@@ -169,6 +170,23 @@ def _logit(self: Value, eps: float | None = None) -> Value:
     if eps is None:
         return apply("logit", self)
     return region("logit", lambda x: apply("logit", apply("clip", x, eps, 1 - eps)), self, keeps=(Kept("taken"),))
+
+
+@TORCH("xlogy")
+def _xlogy(self: Any, other: Any) -> Value:
+    if not isinstance(self, Value) or not isinstance(other, Value):
+        raise NotYetError("x * log(y) with a number is not known.")
+    keeps = (Kept("taken"), Kept("taken", 1))
+    return region("xlogy", lambda x, y: where(compare(x, "equal", 0.0), filled((), 0), x * apply("log", y)), self, other, keeps=keeps)
+
+
+@TORCH("rrelu_with_noise", ignored="noise")
+def _rrelu(self: Value, lower: float, upper: float, training: bool = False) -> Value:
+    def kernel(x: Value) -> Value:
+        slope = (lower + upper) / 2
+        return where(compare(x, "greater", 0.0), x, x * noise(x.sizes)) if training else apply("leaky_relu", x, slope)
+
+    return region("rrelu", kernel, self, keeps=(Kept("taken"), Kept("own", factors=self.sizes)))
 
 
 @TORCH("deg2rad")

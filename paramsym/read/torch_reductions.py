@@ -267,7 +267,8 @@ def _instance_norm(
     # Torch normalises one example with batch*channels channels; it repeats the scale and the stored statistics for every example.
     repeated = Kept("own", factors=input.sizes[:2], kind="statistic")
     scales = () if scale is None else (replace(repeated, kind="float"),)
-    return region("instance norm", kernel, input, keeps=(Kept("taken", merged=((0, 1),)), *scales, *(repeated,) * (2 + len(given))))
+    statistics = 2 * use_input_stats + 2 * (running_mean is not None)
+    return region("instance norm", kernel, input, keeps=(Kept("taken", merged=((0, 1),)), *scales, *(repeated,) * statistics))
 
 
 def _per_channel(x: Value, like: Value) -> Value:

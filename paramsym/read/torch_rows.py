@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from paramsym.algebra.size import Count
 from paramsym.errors import NotYetError
 from paramsym.program import Kept, Value, choose, contract, lookup, pick, rearrange, region, take, where
-from paramsym.program.lookups import Search
+from paramsym.program.lookups import Bags, Search
 from paramsym.program.routing import How, at, counts, groups_of, put_at
 from paramsym.program.slices import Compact
 from paramsym.program.tracing import record
-from paramsym.read.operators import flat
+from paramsym.read.operators import flat, reshaped
 from paramsym.read.torch_entries import TORCH, filled
 from paramsym.read.values import Found
 
@@ -24,9 +24,26 @@ def _embedding(weight: Value, indices: Value) -> Value:
     return lookup(weight, indices)
 
 
+@TORCH("_embedding_bag", "_embedding_bag_forward_only", ignored="scale_grad_by_freq sparse padding_idx")
+def _embedding_bag(
+    weight: Value, indices: Value, offsets: Value, mode: int = 0, per_sample_weights: Value | None = None, include_last_offset: bool = False
+) -> Value:
+    if per_sample_weights is not None or include_last_offset or indices.rank != 1:
+        raise NotYetError("bags of rows with weights, or with an end after the last one, are not known.")
+    return record(Bags(_BAGS[mode]), weight, indices, offsets)
+
+
+_BAGS: tuple[Literal["sum", "mean", "max"], ...] = ("sum", "mean", "max")
+
+
 @TORCH("index_select")
 def _index_select(self: Value, dim: int, index: Value, *, given: Given) -> Value:
-    return _chosen(self, (self.type.axis(dim),), (index,), given[0])
+    return _chosen(self, (self.type.axis(dim),), (_listed_once(index),), given[0])
+
+
+def _listed_once(index: Value) -> Value:
+    """Return positions along one axis; torch takes one position without an axis, too."""
+    return reshaped(index, (1,)) if index.rank == 0 else index
 
 
 @TORCH("index", "_unsafe_index")
@@ -102,7 +119,7 @@ def _index_add(self: Value, dim: int, index: Value, source: Value, alpha: Any = 
         return put_at(x, part if alpha == 1 else part * alpha, (index,), (x.type.axis(dim),), how=how)
 
     # Torch reads only the number of axes of the source.
-    return region(operator, kernel, self, source, index, keeps=(Kept("taken", 1, wanted=(1,)), Kept("taken", 2)))
+    return region(operator, kernel, self, source, _listed_once(index), keeps=(Kept("taken", 1, wanted=(1,)), Kept("taken", 2)))
 
 
 @TORCH("index_fill", "index_fill_")

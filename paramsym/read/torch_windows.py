@@ -118,6 +118,11 @@ def _adaptive_max(self: Value, output_size: Sequence[Any]) -> Any:
     return pool_to("max", self, tuple(output_size), indices=True)
 
 
+@TORCH("fractional_max_pool2d", "fractional_max_pool3d", ignored="random_samples")
+def _fractional_max(self: Value, kernel_size: Sequence[Any], output_size: Sequence[Any]) -> Any:
+    return pool_to("max", self, tuple(output_size), tuple(kernel_size), indices=True)
+
+
 def _upsampling(name: str, mode: Any, rank: int) -> None:
     @TORCH(name, ignored="output_size")
     def upsampled(

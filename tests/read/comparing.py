@@ -43,7 +43,14 @@ def counted_on(module: Any, named: dict[str, Any], *given: Any) -> tuple[int, in
         return 2 * prod(x) * prod(y[2:])
 
     aten = torch.ops.aten
-    rules = {aten.convolution_backward: conv_backward, aten.mv: with_vector, aten.dot: with_vector, aten.addmv: added, aten.addbmm: added}
+    rules = {
+        aten.convolution_backward: conv_backward,
+        aten.mv: with_vector,
+        aten.dot: with_vector,
+        aten.vdot: with_vector,
+        aten.addmv: added,
+        aten.addbmm: added,
+    }
     counter = FlopCounterMode(display=False, custom_mapping=rules)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about number formats of other devices

@@ -561,6 +561,9 @@ form("grid sample", "f: a b c+1 d+1, x: a 3 2 2", lambda x, g: functional.grid_s
 
 form("embedding", "f: 7 c, i7: a b", lambda w, i: functional.embedding(i, w))
 form("embedding padding", "f: 7 c, i7: a b", lambda w, i: functional.embedding(i, w, padding_idx=0))
+form("bags of means", "f: 7 c, i7: a b", lambda w, i: functional.embedding_bag(i, w, mode="mean"))
+form("bags of sums", "f: 7 c, i7: a+3", lambda w, i: functional.embedding_bag(i, w, torch.tensor([0, 2]), mode="sum"))
+form("bags of maxima", "f: 7 c, i7: a+3", lambda w, i: functional.embedding_bag(i, w, torch.tensor([0, 1]), mode="max"))
 form("index rows", "f: 7 c, i7: a b", lambda x, i: x[i])
 form("index second axis", "f: a 7 c, i7: b", lambda x, i: x[:, i])
 form("index last axis", "f: a b 7, i7: c d", lambda x, i: x[..., i])
@@ -610,6 +613,29 @@ form(
 )
 form("sinusoids", "f: a b 4", lambda x: x + (torch.arange(x.shape[1])[:, None] * torch.exp(torch.arange(0, 4) * -0.5)).sin())
 form("length mask", "f: a 4, i4: a", lambda x, n: x.masked_fill(torch.arange(4) >= n[:, None], 0.0))
+
+# Losses and random numbers -------------------------------------------------------------------------------------------------------
+
+for _name in ("l1_loss", "mse_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss", "binary_cross_entropy_with_logits"):
+    form(_name, "f: a b, x: a b", getattr(functional, _name))
+    form(f"{_name} summed", "f: a b, x: a b", lambda x, y, name=_name: getattr(functional, name)(x, y, reduction="sum"))
+form("huber loss delta", "f: a b, x: a b", lambda x, y: functional.huber_loss(x, y, delta=0.3, reduction="none"))
+form("smooth l1 beta", "f: a b, x: a b", lambda x, y: functional.smooth_l1_loss(x, y, beta=0.3))
+form("binary cross entropy", "x: a b, f: a b", lambda y, x: functional.binary_cross_entropy(x.sigmoid(), y.sigmoid()))
+form("weighed logits", "f: a b, x: a b, x: b", lambda x, y, w: functional.binary_cross_entropy_with_logits(x, y, pos_weight=w))
+form("cross entropy", "f: a 5, i5: a", functional.cross_entropy)
+form("cross entropy of maps", "f: a 5 b c, i5: a b c", lambda x, y: functional.cross_entropy(x, y, reduction="sum"))
+form("cross entropy ignored", "f: a 5, i5: a", lambda x, y: functional.cross_entropy(x, y, ignore_index=2))
+form("cross entropy smoothed", "f: a 5, i5: a", lambda x, y: functional.cross_entropy(x, y, label_smoothing=0.1))
+form("cross entropy weighed", "f: a 5, i5: a", lambda x, y: functional.cross_entropy(x, y, torch.arange(1.0, 6.0)), kept=False)
+form("cross entropy of shares", "f: a 5, x: a 5", lambda x, y: functional.cross_entropy(x, y.softmax(-1)))
+form("divergence", "f: a b, x: a b", lambda x, y: functional.kl_div(x.log_softmax(-1), y.softmax(-1), reduction="batchmean"))
+form("nll of one", "f: 5, i5:", functional.nll_loss)
+form("noise", "f: a b", lambda x: x + torch.randn_like(x) * x.exp(), ran=False)
+form("uniform noise", "f: a b", lambda x: x * torch.rand(x.shape), ran=False)
+form("noise in place", "f: a b", lambda x: x * x.new_empty(x.shape[0], 1).bernoulli_(0.5), ran=False)
+for _name in ("dropout", "dropout2d", "alpha_dropout", "feature_alpha_dropout"):
+    form(_name, "f: a b c d", lambda x, name=_name: getattr(functional, name)(x, 0.3, training=True), ran=False)
 
 # Recurrent ------------------------------------------------------------------------------------------------------------------------
 
