@@ -30,7 +30,8 @@ def generalise(layer: Layer, letters: Mapping[Any, Any]) -> Layer:
     The mapping ``{768: H, 12: A, 3072: 4*H}`` says what each number means; a symbol may be given by its name, ``{768: "H"}``.
 
     A number is replaced in every field that holds it. If it has two meanings, such as 12 heads and 12 layers, a key says which:
-    ``{("heads", 12): A, ("copies", 12): L}``; other things are widths, table rows, kernels and groups.
+    ``{("heads", 12): A, ("copies", 12): L}``; other things are widths, table rows, kernels and groups. Of a module that was read, the
+    tensors are generalised; its computation is known for its own numbers only.
 
     Raises:
         StructureError: a number with two meanings, or a letter for two numbers.
@@ -41,6 +42,7 @@ def generalise(layer: Layer, letters: Mapping[Any, Any]) -> Layer:
     2*F*H + F + H
     """
     check_layer(layer)
+    layer = getattr(layer, "with_tensors_only", layer)
     wanted = _wanted(letters)
     found = Counter(_numbers(layer))
     for (sort, number), letter in wanted.items():

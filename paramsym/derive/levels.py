@@ -24,7 +24,7 @@ class Held(Layer):
     """
 
     name: str
-    shape: tuple[Axis, ...]
+    shape: tuple[Count | Axis, ...]
     kind: str = "parameter"
     frozen: bool = False
 

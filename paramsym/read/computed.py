@@ -69,6 +69,11 @@ class _Computed(Around):
         """The names of the inputs in order."""
         return self.source.names()
 
+    @property
+    def with_tensors_only(self) -> Layer:
+        """The tensors without the computation, whose numbers are those of the live module."""
+        return self.layer
+
     def forward(self, own: Any, *given: Value) -> Any:
         """Play the recording for inputs of these shapes; ``own`` has the tensors, some of which an edit may have frozen."""
         recording, sizes = recorded(self.source, [value.sizes for value in given])

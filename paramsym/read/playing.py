@@ -186,6 +186,8 @@ class Player:
 
     def _stored(self, number: int, path: str) -> Value:
         name = self._name(number, path) or self.recording.stored[number][0]
+        if name not in self.tensors:
+            raise NotYetError(f"the computation uses {name}, which the edited model does not store; edit the module, and read it again.")
         tensor = self.tensors[name]
         prefix = f"{path}." if path else ""
         if name in self.trained:

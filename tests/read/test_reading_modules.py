@@ -204,6 +204,17 @@ def test_frozen() -> None:
     assert forward < ps.flops(layer.freeze("h"), (2, 8), way="both").total < ps.flops(layer, (2, 8), way="both").total
 
 
+def test_edits() -> None:
+    """An edited model computes as long as its tensors fit; letters are put into the tensors only."""
+    layer = ps.from_module(MinGPT())
+    with pytest.raises(NotYetError, match=r"gave \(2, 8, 50\), and was read as \(2, 8, 60\)"):
+        ps.flops(layer.replace("lm_head", ps.Dense(24, 60, bias=False)), (2, 8))
+    general = ps.generalise(layer, {24: H})
+    assert general.symbols == {H}
+    with pytest.raises(NotYetError, match="has no forward pass"):
+        ps.flops(general, (2, 8))
+
+
 def test_copies() -> None:
     """A pickle has the tensors; a copy is the layer itself."""
     layer = ps.from_module(MinGPT())
