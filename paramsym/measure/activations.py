@@ -165,6 +165,7 @@ def activations(
     width = BYTES[dtype or memory.dtype]
     widths = {
         "float": width,
+        "complex": 2 * width,
         "wide float": 4 if memory.copies and width < 4 else width,
         "statistic": width if memory.statistic is None else memory.statistic,
         "wide statistic": 0 if memory.statistic == 0 else 4,

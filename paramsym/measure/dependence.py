@@ -21,6 +21,7 @@ from paramsym.program.reductions import Cumulate, Normalise, Reduce, Softmax
 from paramsym.program.resampling import Resample, Sample
 from paramsym.program.routing import At, Collect, Places, PutAt, Weights
 from paramsym.program.slices import Copies, Flip, Join, Replace, Roll, Take
+from paramsym.program.spectra import Fourier
 from paramsym.program.types import ArrayType, opened
 from paramsym.program.windows import Convolve, ConvolveTransposed, Fold, Pool, PoolTo, Unfold
 
@@ -146,7 +147,7 @@ def _step(  # noqa: C901, PLR0912 - one case for each kind of operation
             more = (None,) * (len(given[0].shape) - len(types[0].shape))
             one = _slid(taken[0], _windows(operation.kernel, operation), len(types[0].shape))
             return [replace(one, axes=(*one.axes, *more))] * len(given)
-        case At() | ConvolveTransposed() | Diagonal() | Fold() | PutAt() | PoolTo() | Put() | Resample() | Sample():
+        case At() | ConvolveTransposed() | Fourier() | Diagonal() | Fold() | PutAt() | PoolTo() | Put() | Resample() | Sample():
             kind, _, _ = str(operation).partition(" to ")  # this place does not know the lengths of the outputs
             raise NotYetError(f"the outputs of {kind} depend on different numbers of entries.")
         case Named(words=words):

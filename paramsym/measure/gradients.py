@@ -47,7 +47,7 @@ def given_gradients(operation: Any, taken: tuple[bool, ...], given: tuple[ArrayT
             return (any((*_outputs(body, taken[:1], frozen=frozen), taken[1])),)
         case _:
             pass
-    return tuple(any(taken) and one.kind == "float" for one in given)
+    return tuple(any(taken) and one.kind in {"float", "complex"} for one in given)
 
 
 def later_gradients(operation: Loop | Scan, taken: tuple[bool, ...], *, frozen: bool) -> tuple[bool, ...]:

@@ -22,6 +22,7 @@ from paramsym.program.conditions import Where
 from paramsym.program.listed import Turn
 from paramsym.program.lookups import Choose, Drop, Still
 from paramsym.program.slices import Copies, Segments, Take
+from paramsym.program.spectra import AsComplex, AsReal
 from paramsym.program.state import Remember
 from paramsym.program.types import ArrayType
 from paramsym.program.windows import Unfold
@@ -86,7 +87,7 @@ def viewed(operation: Any, taken: ArrayType, given: Sequence[ArrayType], layout:
             return (layout,)
         case Choose():
             return (plain(given[0]),)
-        case Diagonal():
+        case Diagonal() | AsComplex() | AsReal():
             return (plain(given[0]),)
         case Unfold(shared=True):
             *lead, last = layout.strides

@@ -101,7 +101,7 @@ def memory(
     width = BYTES[dtype]
     if use == "inference":
         flows = kv_cache(layer, *inputs, dtype=dtype if cache is None else cache, **named)
-        widths = {"float": width, "statistic": 4, "index": 8, "truth": 1}
+        widths = {"float": width, "complex": 2 * width, "statistic": 4, "index": 8, "truth": 1}
         program = trace(layer, *inputs, **named)
         ask_for_copies(program)
         moment = widest(program, widths, fused=MEMORY[convention].attention == "fused")

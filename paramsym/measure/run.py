@@ -71,7 +71,7 @@ def _met(layer: Layer) -> set[Symbol] | frozenset[Symbol]:
 
 
 def _kind(array: Any) -> Kind:
-    return {"i": "index", "u": "index", "b": "truth"}.get(array.dtype.kind, "float")  # type: ignore[return-value]
+    return {"i": "index", "u": "index", "b": "truth", "c": "complex"}.get(array.dtype.kind, "float")  # type: ignore[return-value]
 
 
 def _checked(xp: Any, layer: Layer, tensors: Mapping[str, Any]) -> Callable[[str], Any]:

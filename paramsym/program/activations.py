@@ -48,7 +48,23 @@ def _of_numpy(name: str) -> Callable[[Any, Any], Any]:
 
 
 _OF_NUMPY = (
-    *("abs", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "ceil", "cos", "cosh", "exp", "exp2", "expm1", "floor"),
+    *(
+        "abs",
+        "arccos",
+        "arccosh",
+        "arcsin",
+        "arcsinh",
+        "arctan",
+        "arctanh",
+        "ceil",
+        "conjugate",
+        "cos",
+        "cosh",
+        "exp",
+        "exp2",
+        "expm1",
+        "floor",
+    ),
     *("invert", "log", "log10", "log1p", "log2", "round", "sign", "sin", "sinc", "sinh", "sqrt", "square", "tan", "tanh", "trunc"),
 )
 _NAMED: Mapping[str, Callable[..., Any]] = {
@@ -95,7 +111,7 @@ _KEEPS_OUTPUT = frozenset({"exp", "exp2", "expm1", "reciprocal", "relu", "rsqrt"
 """Functions whose derivative torch computes from the output."""
 _IN_PLACE_OUTPUT = frozenset({"celu", "elu", "leaky_relu", "selu"})
 """Functions whose derivative torch computes from the output if they work in place, and otherwise from the input."""
-_KEEPS_NOTHING = frozenset({"ceil", "floor", "frac", "invert", "nonzero", "round", "sign", "trunc"})
+_KEEPS_NOTHING = frozenset({"ceil", "conjugate", "floor", "frac", "invert", "nonzero", "round", "sign", "trunc"})
 _PYTHON: Mapping[str, int] = {"gelu_new": 3, "quick_gelu": 1, "softsign": 1, "tanhshrink": 1}
 """Functions that transformers or torch write in Python, and the number of arrays that they keep in addition to the input."""
 
@@ -110,6 +126,9 @@ class Apply(Operation):
     name: str
     settings: tuple[float, ...] = ()
     inplace: bool = False
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        return (ArrayType(taken[0].shape),) if self.name == "abs" and taken[0].kind == "complex" else taken
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
         return (Work(self.name, flat(taken[0].shape)),)
@@ -128,7 +147,8 @@ class Apply(Operation):
         return (like if self.inplace else Kept("taken"), *own)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        return _FUNCTIONS[self.name](xp, arrays[0], *self.settings).astype(arrays[0].dtype)
+        y = _FUNCTIONS[self.name](xp, arrays[0], *self.settings)
+        return y if arrays[0].dtype.kind == "c" else y.astype(arrays[0].dtype)
 
     def __str__(self) -> str:
         return " ".join((self.name, *map(str, self.settings)))

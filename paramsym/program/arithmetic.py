@@ -69,6 +69,8 @@ class Combine(Operation):
         """Return the kind of the result: a comparison gives Booleans, real numbers with others give real numbers."""
         if self.name in _TRUTHS:
             return "truth"
+        if "complex" in {one.kind, other.kind}:
+            return "complex"
         if self.name in _OF_FLOATS or "float" in {one.kind, other.kind}:
             return "float"
         return "truth" if one.kind == other.kind == "truth" else "index"
@@ -104,7 +106,7 @@ class WithNumber(Operation):
         (x,) = taken
         if self.name in _TRUTHS:
             return (ArrayType(x.shape, "truth"),)
-        if x.kind != "float" and (isinstance(self.number, float) or self.name in _OF_FLOATS):
+        if x.kind not in {"float", "complex"} and (isinstance(self.number, float) or self.name in _OF_FLOATS):
             return (ArrayType(x.shape),)
         return (ArrayType(x.shape, "index") if x.kind == "truth" else x,)
 

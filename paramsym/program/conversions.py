@@ -9,7 +9,7 @@ from paramsym.program.graph import Operation
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, Kind
 
-_NUMPY = {"float": "float32", "index": "int64", "truth": "bool"}
+_NUMPY = {"float": "float32", "complex": "complex64", "index": "int64", "truth": "bool"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from sympy import Symbol
 
 from paramsym.algebra.size import Axis, Dim, cat, extent, factors_of, shown, stack
 
-Kind: TypeAlias = Literal["float", "index", "truth"]
-"""Entries are real numbers, indices, or Booleans. Only real numbers have gradients."""
+Kind: TypeAlias = Literal["float", "complex", "index", "truth"]
+"""Entries are real numbers, complex numbers, indices, or Booleans. Only the first two have gradients."""
 
 _SIMPLE = (int, Symbol)
 

@@ -207,7 +207,7 @@ _WITHOUT_WORK = frozenset({"detach", "alias", "view", "_to_copy", "clone", "put 
 def _without_gradients(arguments: Any) -> Any:
     """Return arguments through which no gradient passes back."""
     if isinstance(arguments, Value):
-        return still(arguments) if arguments.type.kind == "float" else arguments
+        return still(arguments) if arguments.type.kind in {"float", "complex"} else arguments
     if isinstance(arguments, dict):
         return {name: _without_gradients(one) for name, one in arguments.items()}
     return tuple(map(_without_gradients, arguments)) if isinstance(arguments, tuple) else arguments

@@ -27,6 +27,8 @@ _BY_VALUES = frozenset({"_local_scalar_dense", "nonzero", "_unique2", "unique_di
 """Operators whose result, or its shape, depends on values."""
 _SHAPES_IN_PLACE = frozenset({"squeeze_", "unsqueeze_", "t_", "transpose_"})
 """Operators that change the axes of a tensor, and no entry."""
+REAL = frozenset({"float", "complex"})
+"""Kinds of entries that have gradients; their values are unknown."""
 _MAY_MOVE = frozenset({"_to_copy", "empty_like", "zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full", "new_empty"})
 
 
@@ -132,7 +134,7 @@ class _Recorder:
             return type(given)(self._input(one) for one in given)
         if not isinstance(given, torch.Tensor):
             return given
-        real = self._kind(given) == "float"
+        real = self._kind(given) in REAL
         made = _empty(torch, given) if real else given.detach().to("cpu").clone()
         if real:
             self.blind.add(id(made))
@@ -194,7 +196,7 @@ class _Recorder:
         outputs = [one for one in flat([result]) if isinstance(one, torch.Tensor)]
         if not outputs or any(one is other for one in outputs for other in taken):  # a number, or nothing was done
             return result
-        if self._depends_on_nothing(taken) and not any(self._kind(one) == "float" for one in outputs):
+        if self._depends_on_nothing(taken) and not any(self._kind(one) in REAL for one in outputs):
             self.alive += outputs
             self.fixed.update(map(id, outputs))
             return result
@@ -293,7 +295,7 @@ class _Recorder:
         if value.device.type == tensor.device.type == "cpu" and id(tensor) not in self.blind:
             with unwatched(torch), torch.no_grad():
                 tensor.detach().copy_(value)
-        if self._depends_on_nothing(taken) and self._kind(tensor) != "float" and id(tensor) not in self.number:
+        if self._depends_on_nothing(taken) and self._kind(tensor) not in REAL and id(tensor) not in self.number:
             return tensor
         if any(id(one) in self.blind or one.device.type == "meta" for one in taken):
             self._blinded(tensor)
@@ -377,7 +379,7 @@ def _empty(torch: Any, tensor: Any) -> Any:
 def _kind(torch: Any, dtype: Any) -> Kind:
     if dtype == torch.bool:
         return "truth"
-    return "float" if dtype.is_floating_point or dtype.is_complex else "index"
+    return "complex" if dtype.is_complex else "float" if dtype.is_floating_point else "index"
 
 
 def _tensors(torch: Any, result: Any, inside: frozenset[int] = frozenset()) -> Iterator[Any]:

@@ -13,6 +13,7 @@ from paramsym.errors import ArgumentError, NotYetError, ParamsymError
 from paramsym.optional import needed
 from paramsym.program.types import Kind
 from paramsym.read import (
+    torch_complex,
     torch_constants,
     torch_losses,
     torch_products,
@@ -28,7 +29,17 @@ from paramsym.read.sizes import alike
 from paramsym.read.torch_entries import TORCH
 from paramsym.read.torch_recorder import recorded
 
-FILES = (torch_constants, torch_losses, torch_products, torch_recurrent, torch_reductions, torch_rows, torch_shapes, torch_windows)
+FILES = (
+    torch_complex,
+    torch_constants,
+    torch_losses,
+    torch_products,
+    torch_recurrent,
+    torch_reductions,
+    torch_rows,
+    torch_shapes,
+    torch_windows,
+)
 """The files that fill the table of operators when they are imported."""
 _MOST_TRIES = 8
 _FIRST = re.compile(r"\{(\d+)[^}]*\}")

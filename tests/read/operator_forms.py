@@ -170,6 +170,11 @@ def _of_chunks(x: Any) -> Any:
     return q * k + v
 
 
+def _parts(x: Any, y: Any) -> Any:
+    z = torch.complex(x, y) * 2
+    return z.real * z.imag
+
+
 def in_place(change: Callable[..., Any]) -> Callable[..., Any]:
     """Apply a change to a new array that equals the first one plus 1."""
 
@@ -613,6 +618,33 @@ form(
 )
 form("sinusoids", "f: a b 4", lambda x: x + (torch.arange(x.shape[1])[:, None] * torch.exp(torch.arange(0, 4) * -0.5)).sin())
 form("length mask", "f: a 4, i4: a", lambda x, n: x.masked_fill(torch.arange(4) >= n[:, None], 0.0))
+
+# Complex numbers and spectra -----------------------------------------------------------------------------------------------------
+
+form("rfft", "f: a b+2", lambda x: torch.view_as_real(torch.fft.rfft(x)))
+form("fft real", "f: a b c", lambda x: torch.fft.fft(torch.fft.fft(x, dim=-1), dim=-2).real)
+form("fft2", "f: a b c", lambda x: torch.fft.fft2(x).real)
+form("rfft and back", "f: a b", lambda x: torch.fft.irfft(torch.fft.rfft(x, norm="ortho") * 2, n=x.shape[-1], norm="ortho"))
+form(
+    "rfft2 filter",
+    "f: a b c 4",
+    lambda x: torch.fft.irfft2(torch.fft.rfft2(x, dim=(1, 3)), s=(x.shape[1], 4), dim=(1, 3)),
+)
+form(
+    "long convolution",
+    "f: a b, f: b",
+    lambda x, k: torch.fft.irfft(torch.fft.rfft(x, n=2 * x.shape[-1]) * torch.fft.rfft(k, n=2 * x.shape[-1]), n=2 * x.shape[-1])[
+        ..., : x.shape[-1]
+    ],
+)
+form(
+    "complex rotation",
+    "f: a b 2*c, x: b c 2",
+    lambda x, f: torch.view_as_real(torch.view_as_complex(x.unflatten(-1, (-1, 2))) * torch.view_as_complex(f)).flatten(-2),
+)
+form("polar", "f: a b, x: b", lambda x, t: torch.view_as_real(torch.polar(torch.ones_like(t), t)).sum(-1) * x)
+form("complex parts", "f: a b, f: a b", _parts)
+form("magnitude", "p: a b, p: a b", lambda x, y: torch.complex(x, y).abs())
 
 # Losses and random numbers -------------------------------------------------------------------------------------------------------
 

@@ -58,6 +58,8 @@ def array(stated: str, letters: dict[str, int]) -> Any:
 
 def kind(array: Any) -> str:
     """Return the kind of the entries of an array of torch."""
+    if array.is_complex():
+        return "complex"
     return "truth" if array.dtype == torch.bool else "float" if array.is_floating_point() else "index"
 
 
