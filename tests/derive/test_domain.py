@@ -78,16 +78,21 @@ def test_sizes_for_which_there_is_no_room() -> None:
 def test_a_build_that_fails_where_groups_do_not_divide() -> None:
     """The errors of a framework at sizes that are tried are sizes outside of the domain: DCGAN with groups in its convolutions."""
 
-    def dcgan(latent: int = 100, width: int = 64, channels: int = 3, groups: int = 1) -> Shapes:
-        for inside, out in ((latent, 8 * width), (8 * width, 4 * width), (4 * width, 2 * width), (2 * width, width)):
-            if (inside % groups or out % groups) and inside != latent:
+    def dcgan(groups: int, latent: int = 100, width: int = 64, channels: int = 3) -> Shapes:
+        for inside, out in ((8 * width, 4 * width), (width, channels)):
+            if inside % groups or out % groups:
                 message = "in_channels must be divisible by groups"
                 raise ValueError(message)
-        return {"first": (latent, 8 * width, 4, 4), "next": (8 * width, 4 * width // groups, 4, 4), "last": (width, channels, 4, 4)}
+        return {
+            "first": (latent, 8 * width, 4, 4),
+            "next": (8 * width, 4 * width // groups, 4, 4),
+            "last": (width, channels // groups, 4, 4),
+        }
 
     form = ps.derive(dcgan, tests=60)
-    for sizes in ((100, 64, 3, 2), (7, 6, 1, 3), (10, 5, 3, 5)):
-        assert form.at(dict(zip(("latent", "width", "channels", "groups"), sizes, strict=True))).shapes() == dcgan(*sizes)
+    assert set(form.certificate.formulas) == {"width = groups*width_per_groups", "channels = channels_per_groups*groups"}
+    for sizes in ((1, 100, 64, 3), (3, 7, 6, 9), (5, 10, 5, 5)):
+        assert form.at(dict(zip(("groups", "latent", "width", "channels"), sizes, strict=True))).shapes() == dcgan(*sizes)
 
 
 def by_depth(depth: int = 20, widen: int = 2) -> Shapes:
