@@ -122,8 +122,8 @@ class NoLawError(ParamsymError, ValueError):
     >>> ps.derive(lambda width: {"w": (math.isqrt(width), width)})
     Traceback (most recent call last):
         ...
-    paramsym.errors.NoLawError: axis 0 of w: no law explains 2 at width=8; 3 at width=9; 4 at width=16; 9 at width=97; \
-27 at width=744. No formula is guessed.
+    paramsym.errors.NoLawError: axis 0 of w: no law explains 2 at width=8; 3 at width=9; 4 at width=16; 1 at width=2; \
+70 at width=4920. No formula is guessed.
     """
 
     movers: tuple[str, ...] = ()
