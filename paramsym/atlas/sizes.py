@@ -167,9 +167,9 @@ class Sizes:
         """Return an axis: its factors if their product is its size, otherwise the size alone."""
         whole = self.size(what)
         with suppress(OutsideError, SizeError):
-            found: tuple[Any, ...] = tuple([self._factor(one) for one in factors])
-            if found and extent(found) == canonical(whole):
-                return found if len(found) > 1 else found[0]
+            found: list[Any] = [self._factor(one) for one in factors]
+            if found and extent(tuple(found)) == canonical(whole):
+                return tuple(found) if len(found) > 1 else found[0]
         return whole
 
     def _factor(self, one: Any) -> Any:
