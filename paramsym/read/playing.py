@@ -49,6 +49,7 @@ class Player:
         self.tensors = {entry.name: entry.tensor for entry in layer.entries()}
         self.trained = {alias: self.tensors[first].trainable for alias, first in layer.tied.items() if first in self.tensors}
         self.spans: dict[int, _Span] = {}
+        self.live: set[int] = set()
         self._measure()
 
     def play(self, inputs: Sequence[Value]) -> Any:
@@ -69,18 +70,16 @@ class Player:
     # What is used where --------------------------------------------------------------------------------------------------------
 
     def _measure(self) -> None:
-        """Find for every call its outputs, and the stored tensors that it uses."""
-        last: dict[int, int] = {}
-        made: dict[int, int] = {}
+        """Find for every call its outputs and the stored tensors that it uses, and the operators on which the model's results depend."""
         steps = list(self.recording.top.steps())
-        for place, step in enumerate(steps):
-            for number in refs(step.arguments):
-                last[number] = place
-            for array in step.results:
-                made[array.number] = place
-        for number in self.recording.outputs:
-            last[number] = len(steps)
+        last = {number: place for place, step in enumerate(steps) for number in refs(step.arguments)}
+        last |= dict.fromkeys(self.recording.outputs, len(steps))
         self.used = last
+        needed = set(self.recording.outputs)
+        for step in reversed(steps):
+            if any(array.number in needed for array in step.results):
+                self.live.add(id(step))
+                needed.update(refs(step.arguments))
 
         def measure(called: Called, begin: int) -> int:
             end = begin
@@ -88,6 +87,9 @@ class Player:
                 end = end + 1 if isinstance(item, Done) else measure(item, end)
             inside = [array.number for step in steps[begin:end] for array in step.results]
             outputs = tuple(number for number in inside if last.get(number, -1) >= end)
+            if not outputs and inside:  # nothing uses its result, which torch computes all the same
+                outputs = (steps[end - 1].results[0].number,)
+                last[outputs[0]] = end
             stored = dict.fromkeys(n for step in steps[begin:end] for n in refs(step.arguments) if n in self.recording.stored)
             self.spans[id(called)] = _Span(begin, end, outputs, tuple(stored))
             return end
@@ -106,7 +108,7 @@ class Player:
     def _call(self, called: Called, path: str, env: dict[int, Value]) -> None:
         span = self.spans[id(called)]
         prefix = f"{path}." if path else ""
-        if not span.outputs or span.begin == span.end:
+        if span.begin == span.end:
             return
         if not called.path.startswith(prefix):  # a module of another part: its operators become the caller's
             self._items(called, path, env)
@@ -136,7 +138,7 @@ class Player:
         try:
             stated = step.arguments if self.laws is None else self.laws.value(step.arguments)
             arguments = {name: self._argument(one, path, env) for name, one in stated.items()}
-            arguments = arguments if step.graded else _without_gradients(arguments)
+            arguments = arguments if step.graded and id(step) in self.live else _without_gradients(arguments)
             values = self.operators.apply(step.name, arguments, lambda: [self._shape(array) for array in step.results], where)
         except NotYetError as error:
             raise NotYetError(str(error) if where in str(error) else f"{str(error).rstrip('.')}{where}.") from None

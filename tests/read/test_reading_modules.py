@@ -155,6 +155,19 @@ def test_hooks_are_part_of_the_computation() -> None:
     assert ps.flops(ps.from_module(net), (2, 4)).total == 128
 
 
+def test_results_that_nothing_uses_are_work() -> None:
+    """Torch computes a module whether or not its result is used: 2*2*4*4 + 2*2*4*6 FLOPs; an operator inside of it is refused by name."""
+    both = module(lambda self, x: (self.unused(x), x @ self.w)[1], unused=nn.Linear(4, 6, bias=False))
+    cost = ps.flops(ps.from_module(both), (2, 4))
+    assert cost.total == 64 + 96
+    assert "unused" in str(cost.table())
+    assert ps.flops(ps.from_module(both), (2, 4), way="both").total == 64 + 96 + 64  # no gradient arrives there
+    assert "(2, 6)" in str(ps.summary(ps.from_module(both), (2, 4)))  # its own output
+    shut = module(lambda self, x: (self.unused(x), x @ self.w)[1], unused=module(lambda self, x: torch.linalg.svd(x @ self.w)[0]))
+    with pytest.raises(NotYetError, match="operator _linalg_svd is not known in unused"):
+        ps.flops(ps.from_module(shut), (2, 4))
+
+
 def test_examples() -> None:
     """Examples say which inputs there are; other shapes are given by their names, other arguments stay."""
     net = module(lambda self, x, scale=1, *, more: x @ self.w * scale + more["y"])
