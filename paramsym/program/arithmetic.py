@@ -13,7 +13,20 @@ from paramsym.errors import ShapeError
 from paramsym.program.graph import Kept, Operation, Work, other_factors
 from paramsym.program.types import ArrayType, Kind, flat
 
+Relation: TypeAlias = Literal[
+    "equal",
+    "not_equal",
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+]
+"""Names whose result is true or false."""
 Name: TypeAlias = Literal[
+    Relation,
     "add",
     "subtract",
     "multiply",
@@ -34,17 +47,8 @@ Name: TypeAlias = Literal[
     "bitwise_xor",
     "left_shift",
     "right_shift",
-    "equal",
-    "not_equal",
-    "less",
-    "less_equal",
-    "greater",
-    "greater_equal",
-    "logical_and",
-    "logical_or",
-    "logical_xor",
 ]
-_TRUTHS = frozenset(get_args(Name)[-9:])
+_TRUTHS = frozenset(get_args(Relation))
 _KEEPS_NOTHING = _TRUTHS | {"add", "subtract", "floor_divide"}
 _KEEPS_BOTH = frozenset({"arctan2", "fmax", "fmin", "hypot", "logaddexp", "maximum", "minimum", "power"})
 """The derivative for each of the two arrays needs both."""

@@ -15,7 +15,7 @@ from paramsym.program import Value
 from paramsym.read.operators import Operators
 from paramsym.read.playing import Player
 from paramsym.read.recording import Recording
-from paramsym.read.sizes import laws, points
+from paramsym.read.sizes import Laws, points
 
 
 class Source:
@@ -43,21 +43,27 @@ class Source:
 
 
 @dataclass(frozen=True)
-class _Computed(Around):
-    """A layer with the tensors of ``layer`` and the computation of a live module."""
+class _Stated(Around):
+    """A layer around the tensors of another one that states the computation itself."""
 
     layer: Layer
-    source: Source
 
     @property
     def computed_as(self) -> Layer:
-        """The layer itself states its forward pass."""
+        """The layer itself."""
         return self
 
     @property
     def computes(self) -> bool:
-        """A live module computes."""
+        """What was read computes."""
         return True
+
+
+@dataclass(frozen=True)
+class Computed(_Stated):
+    """A layer with the tensors of ``layer`` and the computation of a live module."""
+
+    source: Source
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
@@ -82,15 +88,15 @@ class _Computed(Around):
     def part(self, path: str) -> Layer:
         """Return the part at a path; a module of the model computes, too."""
         found, source = super().part(path), self.source.part(path)
-        return found if source is None or states_all(found) else model_class(source.kind)(found, source)
+        return found if source is None or states_all(found) else named(Computed, source.kind)(found, source)
 
     def _part(self, path: str, kind: str) -> Layer:
-        """Return the layer that stands for a module in the program."""
+        """Return the layer that is shown for a module in the program."""
         try:
             found = self.layer.part(path)
         except ParamsymError:
-            return named_class(kind)(_Nothing())
-        return found if states_all(found) else named_class(kind)(found)
+            return named(_Module, kind)(_Nothing())
+        return found if states_all(found) else named(_Module, kind)(found)
 
     def __repr__(self) -> str:
         """Say what it is; no expression builds a live module."""
@@ -124,22 +130,10 @@ class _Nothing(Layer):
 
 
 @dataclass(frozen=True)
-class _Module(Around):
+class _Module(_Stated):
     """A module inside a model that was read; its program is known for the inputs that it had there."""
 
     known_alone = True
-
-    layer: Layer
-
-    @property
-    def computed_as(self) -> Layer:
-        """The module itself: its program is known."""
-        return self
-
-    @property
-    def computes(self) -> bool:
-        """A module inside a recording computes."""
-        return True
 
     def forward(self, own: Any, *given: Value) -> Any:  # noqa: ARG002 - known programs only
         """Refuse inputs other than those that the module had inside the model."""
@@ -147,23 +141,14 @@ class _Module(Around):
 
 
 @lru_cache(maxsize=1 << 10)
-def named_class(kind: str) -> type[Any]:
-    """Return the class of layers that are shown under the name of a module's class."""
-    return dataclass(frozen=True)(
-        type(kind, (_Module,), {"__doc__": f"A module of the class {kind}.", "__annotations__": {"layer": Layer}})
-    )
+def named(base: type[Layer], kind: str) -> type[Any]:
+    """Return a class of layers that are shown under the name of a module's class."""
+    return dataclass(frozen=True)(type(kind, (base,), {"__doc__": f"A module of the class {kind}."}))
 
 
-@lru_cache(maxsize=1 << 10)
-def model_class(kind: str) -> type[Any]:
-    """Return the class of read models that are shown under the name of a module's class."""
-    annotations = {"layer": Layer, "source": Source}
-    return dataclass(frozen=True)(type(kind, (_Computed,), {"__doc__": f"A model of the class {kind}.", "__annotations__": annotations}))
-
-
-def recorded(source: Source, shapes: Sequence[tuple[Dim, ...]]) -> tuple[Recording, Any]:
+def recorded(source: Source, shapes: Sequence[tuple[Dim, ...]]) -> tuple[Recording, Laws | None]:
     """Return a recording for inputs of these shapes, and the laws of the sizes in it if the shapes have letters."""
     if all(isinstance(size, int) for shape in shapes for size in shape):
         return source.recording([tuple(map(int, shape)) for shape in shapes]), None
     found = points(source.recording, shapes)
-    return found.merged, laws(found)
+    return found.merged, Laws(found)

@@ -16,13 +16,13 @@ def folded(program: Program) -> Program:
     position = 0
     while position < len(program.steps):
         run = _run(program, position)
-        steps.append(program.steps[position] if len(run) == 1 else _loop(program, run))
+        steps.append(program.steps[position] if len(run) == 1 else _loop(run))
         position += len(run)
     return replace(program, steps=tuple(steps))
 
 
 def _run(program: Program, position: int) -> Sequence[Step]:
-    """Return the longest run of steps from a position that one loop can stand for."""
+    """Return the longest run of steps from a position that can be one loop."""
     steps = program.steps
     end = position + 1
     while end < len(steps) and _follows(steps[end - 1], steps[end]) and _carried(steps[position : end + 1]) is not None:
@@ -82,7 +82,8 @@ def _alone(program: Program, steps: Sequence[Step], position: int) -> bool:
     return all(program.types[first.takes[place]] == program.types[first.gives[result]] for place, result in pairs)
 
 
-def _loop(program: Program, steps: Sequence[Step]) -> Step:  # noqa: ARG001 - the types stay those of the program
+def _loop(steps: Sequence[Step]) -> Step:
+    """Return one step that applies all copies."""
     first, last = steps[0], steps[-1]
     pairs = _carried(steps) or ()
     carried = [place for place, _ in pairs]

@@ -8,7 +8,7 @@ from paramsym.core.layer import Layer
 from paramsym.derive.observe import is_torch
 from paramsym.derive.reading import from_module as with_tensors
 from paramsym.errors import ArgumentError
-from paramsym.read.computed import model_class, states_all
+from paramsym.read.computed import Computed, named as class_named, states_all
 
 
 def from_module(module: Any, *inputs: Any, **named: Any) -> Layer:
@@ -46,7 +46,7 @@ def from_module(module: Any, *inputs: Any, **named: Any) -> Layer:
     from paramsym.read.torch_source import TorchSource
 
     source = TorchSource(module, inputs, named)
-    return model_class(source.kind)(layer, source)
+    return class_named(Computed, source.kind)(layer, source)
 
 
 def _is_stated(module: Any) -> bool:

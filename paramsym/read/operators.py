@@ -7,7 +7,6 @@ from functools import cache
 from inspect import signature
 from typing import Any, TypeAlias
 
-from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Count, canonical, product, shown
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.program import Value, copies, rearrange, take
@@ -140,7 +139,7 @@ def expanded(x: Value, shape: Sequence[Count]) -> Value:
         words = " ".join(f"a{n}" for n in range(x.rank))
         x = rearrange(x, f"{words} -> {'() ' * lead}{words}")
     for axis, size in enumerate(shape):
-        if x.sizes[axis] != size and differ(x.sizes[axis], size) is not None and x.sizes[axis] == 1:
+        if x.sizes[axis] == 1 != size:
             x = copies(x, size, axis)
     return x
 

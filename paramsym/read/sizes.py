@@ -94,7 +94,8 @@ def _line(
         if alike(first.top, other.top):
             accepted = True
             yield sizes, other
-        other_way = True
+        else:
+            other_way = True
     if accepted:
         return
     if other_way:
@@ -304,11 +305,6 @@ class Laws:
                 if len(set(quotient)) == 1:
                     yield canonical(per(size, quotient[0]))
             yield None
-
-
-def laws(found: Found) -> Laws:
-    """Return the laws of the numbers in a merged recording."""
-    return Laws(found)
 
 
 def _written(point: Mapping[str, int]) -> str:

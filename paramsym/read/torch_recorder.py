@@ -226,7 +226,7 @@ class _Recorder:
         )
 
     def _step(self, name: str, arguments: Mapping[str, Any], outputs: Sequence[Any]) -> None:
-        """Record an operator; None stands for a result that is not taken."""
+        """Record an operator; None marks a result that is not taken."""
         self.steps += 1
         if self.steps > _MOST_STEPS:
             raise NotYetError(f"the forward pass did not end after {_MOST_STEPS:,} operators; it cannot be read.")

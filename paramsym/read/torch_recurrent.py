@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from paramsym.errors import NotYetError
@@ -37,10 +38,9 @@ def _cell(kind: type[Cell], weights: Sequence[Value], more: Mapping[str, Any], *
 def _stacked(
     kind: type[Cell],
     more: Mapping[str, Any],
-    x: Value,
-    states: Sequence[Value],
+    input: Value,
+    hx: Any,
     params: Sequence[Value],
-    *,
     has_biases: bool,
     num_layers: int,
     dropout: float,
@@ -49,7 +49,7 @@ def _stacked(
     batch_first: bool,
 ) -> tuple[Value, ...]:
     """Return the hidden states of all steps, then the last states of all levels."""
-    x = rearrange(x, "b s f -> s b f") if batch_first else x
+    x, states = rearrange(input, "b s f -> s b f") if batch_first else input, _states(hx)
     ways = 2 if bidirectional else 1
     each = len(params) // (num_layers * ways)
     projected = each > len(_MATRICES) + len(_BIASES) * has_biases
@@ -66,6 +66,11 @@ def _stacked(
         x = outputs[0] if ways == 1 else join(*outputs)
     stacked = [_along_levels(list(one)) for one in zip(*last, strict=True)]
     return (rearrange(x, "s b f -> b s f") if batch_first else x, *stacked)
+
+
+def _states(hx: Any) -> tuple[Value, ...]:
+    """Return the states, of which torch gives one by itself."""
+    return hx if isinstance(hx, tuple) else (hx,)
 
 
 def _along_levels(states: list[Value]) -> Value:
@@ -96,42 +101,17 @@ def _scanned(
 
 
 def _recurrent(name: str, kind: type[Cell], **more: Any) -> None:
-    @TORCH(name)
-    def recurrent(
-        input: Value,
-        hx: Any,
-        params: Sequence[Value],
-        has_biases: bool,
-        num_layers: int,
-        dropout: float,
-        train: bool,
-        bidirectional: bool,
-        batch_first: bool,
-    ) -> tuple[Value, ...]:
-        return _stacked(
-            kind,
-            more,
-            input,
-            hx if isinstance(hx, tuple) else (hx,),
-            params,
-            has_biases=has_biases,
-            num_layers=num_layers,
-            dropout=dropout,
-            train=train,
-            bidirectional=bidirectional,
-            batch_first=batch_first,
-        )
+    TORCH(name)(partial(_stacked, kind, more))
 
     @TORCH(f"{name}_cell")
     def one_step(
         input: Value, hx: Any, w_ih: Value, w_hh: Value, b_ih: Value | None = None, b_hh: Value | None = None
     ) -> tuple[Value, ...]:
-        states = hx if isinstance(hx, tuple) else (hx,)
         biases = [one for one in (b_ih, b_hh) if one is not None]
         if len(biases) == 1:
             raise NotYetError(f"{name}_cell with only one of its biases is not known.")
         cell, own = _cell(kind, (w_ih, w_hh, *biases), more, bias=bool(biases))
-        return tuple(cell.step(own, input, *states))
+        return tuple(cell.step(own, input, *_states(hx)))
 
 
 _recurrent("lstm", LSTMCell)

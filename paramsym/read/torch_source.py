@@ -59,7 +59,7 @@ class TorchSource(Source):
         self.known: dict[Any, Recording] = {}
 
     def part(self, path: str) -> TorchSource | None:
-        """Return the source of a module inside; numbered copies have equal modules, so the first stands for all."""
+        """Return the source of a module inside; numbered copies have equal modules, so the first is taken for all."""
         try:
             module = self.module.get_submodule(_FIRST.sub(r"\1", path))
         except AttributeError:

@@ -28,7 +28,7 @@ _OURS = (str(Path(paramsym.__file__).parent), "/torch/")
 
 
 class Watcher(Protocol):
-    """What is told of every operator."""
+    """An object that receives every operator."""
 
     def operator(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Run an operator and return its result."""
@@ -37,7 +37,7 @@ class Watcher(Protocol):
         """Refuse to give the values of a tensor to Python if they are unknown."""
 
     def graded(self) -> AbstractContextManager[None]:
-        """Take the operators of a function with a backward pass of its own as differentiable."""
+        """Take the operators of a function that defines its backward pass as differentiable."""
         ...
 
 
