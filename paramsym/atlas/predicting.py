@@ -22,7 +22,7 @@ Factors = tuple[Any, ...]
 class Row:
     """Tensors with a common law. ``template`` has # for numbers; ``bounds`` and ``sets`` give the bound and the set of each number.
 
-    ``factors`` has those of each axis.
+    ``factors`` has those of each axis, none unless they are given.
     """
 
     template: tuple[str, ...]
@@ -33,6 +33,11 @@ class Row:
     presence: Any = None
     first: str = ""  # for a tie: the template of the first name, with the same numbers
     factors: tuple[Factors, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Give each axis its factors."""
+        if not self.factors:
+            object.__setattr__(self, "factors", ((),) * len(self.axes))
 
     @cached_property
     def places(self) -> tuple[int, ...]:

@@ -26,6 +26,7 @@ from paramsym.atlas.domain import default
 from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.predicting import Row, predicted, rows_of, sizes_of
 from paramsym.atlas.reading import values_of
+from paramsym.atlas.sizes import Sizes
 from paramsym.atlas.tree import grown
 from paramsym.atlas.values import Value
 
@@ -608,7 +609,7 @@ class Entry:
         """Whether the layer lists parameters in the reference's order; None if the rows refuse."""
         try:
             laws, size = predicting.Rows(tuple(self.ledger.rows)), sizes_of(seen.values)
-            layer = grown(laws, laws.existing(seen.values, size)).layer(size)
+            layer = grown(laws, laws.existing(seen.values, size)).layer(Sizes(seen.values, size, {}))
         except OutsideError:
             return None
         return list(layer.shapes()) == [name for name, (kind, _) in seen.tensors.items() if kind in {"parameter", "frozen"}]
