@@ -40,7 +40,10 @@ class Recorded(Layer):
         StructureError: numbers for which other tensors would exist.
     """
 
-    _unstated = "the atlas has tensors, not computations; ps.models has the families with both"
+    _unstated = (
+        "the record of its type has tensors, not computations; ps.from_module(model) of the live model, on the meta device, has both, "
+        "and so has every family of ps.models"
+    )
     model_type: str
     architecture: str
     values: tuple[tuple[str, object], ...]
