@@ -108,12 +108,12 @@ def test_multiply_adds(name: str) -> None:
 
 
 def test_the_table_of_tools() -> None:
-    """No row is left out, and the README says of how many each tool gives the multiply-adds to the last one."""
+    """No row is left out, and the page says of how many each tool gives the multiply-adds to the last one."""
     assert MODELS.keys() == ROWS.keys()
     tools = ("deepspeed", "flop_counter_grad", "fvcore", "calflops", "ptflops_aten", "thop", "torchinfo")
     right = [sum(_multiply_adds(row[tool]) == row["reference_macs"] for row in ROWS.values()) for tool in tools]
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    assert "| " + " | ".join(map(str, (len(ROWS), *right))) + " |" in readme
+    page = (Path(__file__).parents[2] / "docs/explanation/beside-other-tools.md").read_text(encoding="utf-8")
+    assert "| " + " | ".join(map(str, (len(ROWS), *right))) + " |" in page
 
 
 def _multiply_adds(given: Any) -> Any:
