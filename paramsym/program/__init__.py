@@ -37,7 +37,7 @@ from paramsym.program.own import (
     trace_layer as trace_layer,
     unchosen as unchosen,
 )
-from paramsym.program.products import contract as contract
+from paramsym.program.products import contract as contract, solve as solve
 from paramsym.program.reductions import cumulate as cumulate, normalise as normalise, reduce as reduce, softmax as softmax
 from paramsym.program.resampling import resample as resample, sample as sample
 from paramsym.program.rotary import ROPE as ROPE, Rope as Rope

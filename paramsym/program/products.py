@@ -1,13 +1,13 @@
-"""Sums of products: matrix products, and every other Einstein sum of two arrays."""
+"""Sums of products: matrix products, and every other Einstein sum of two arrays; systems of equations with a triangular matrix."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 from paramsym.algebra.convolution import differ
-from paramsym.algebra.size import Axis, Dim, extent
+from paramsym.algebra.size import Axis, Dim, extent, shown
 from paramsym.errors import RankError, ShapeError, StructureError
 from paramsym.program.graph import MULTIPLY_ADD, Kept, Operation, Work
 from paramsym.program.masks import Mask, Pairs
@@ -73,6 +73,56 @@ class Contract(Operation):
 
     def __str__(self) -> str:
         return f"contract {self.spec!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class Solve(Operation):
+    """The solution of a system of equations with a triangular matrix; the other triangle, or ones on the diagonal, are not read."""
+
+    upper: bool
+    ones: bool
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        matrix, right = taken
+        *stack, rows, columns = matrix.sizes
+        if len(matrix.shape) != len(right.shape) or any(map(differ, (*stack, rows, columns), (*right.sizes[:-2], rows, right.sizes[-2]))):
+            raise ShapeError(
+                f"solve takes a square matrix and columns of its length; found {shown(matrix.sizes)} and {shown(right.sizes)}."
+            )
+        return (right,)
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:
+        return (Work("solve", (*flat(given[0].shape), *flat(taken[0].shape[-1:]))),)
+
+    def backward(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Work, ...]:
+        # The gradient of the right side is a solution, too; that of the matrix is its product with the solution.
+        work = self.work(taken, given)
+        return (*work, *(replace(one, unit=MULTIPLY_ADD) for one in work if needs[0]))
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - always the same
+        return (Kept("taken"), Kept("given"))
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        matrix, right = arrays
+        read = xp.triu(matrix) if self.upper else xp.tril(matrix)
+        if self.ones:
+            one = xp.eye(matrix.shape[-1], dtype=matrix.dtype)
+            read = read * (1 - one) + one
+        return xp.linalg.solve(read, right)
+
+    def __str__(self) -> str:
+        return "solve"
+
+
+def solve(matrix: Value, right: Value, *, upper: bool = False, ones: bool = False) -> Value:
+    """Solve ``matrix @ y = right`` for a triangular matrix (..., n, n) and columns (..., n, m); ``ones`` takes a diagonal of ones.
+
+    The same as ``torch.linalg.solve_triangular``.
+
+    Raises:
+        ShapeError: a matrix that is not square, or columns of another length.
+    """
+    return record(Solve(upper, ones), matrix, right)
 
 
 def contract(spec: str, x: Value, y: Value, within: tuple[str, str, Mask] | None = None) -> Value:

@@ -9,7 +9,7 @@ from typing import Any
 from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Dim, canonical, product
 from paramsym.errors import NotYetError
-from paramsym.program import Kept, Mask, Value, apply, attend, contract, rearrange, reduce, region, roll
+from paramsym.program import Kept, Mask, Value, apply, attend, contract, rearrange, reduce, region, roll, solve
 from paramsym.program.arithmetic import broadcast
 from paramsym.program.axes import Diagonal
 from paramsym.program.tracing import record
@@ -75,6 +75,17 @@ def _bilinear(input1: Value, input2: Value, weight: Value, bias: Value | None = 
     keeps = (Kept("taken", 0, wanted=(1, 2)), Kept("taken", 1, wanted=(0, 2)), Kept("taken", 2, wanted=(0, 1)))
     y: Value = region("bilinear", kernel, input1, input2, weight, keeps=keeps)
     return y if bias is None else y + bias
+
+
+@TORCH("linalg_solve_triangular")
+def _solve_triangular(self: Value, B: Value, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Value:
+    if left:
+        return solve(self, B, upper=upper, ones=unitriangular)
+    return _turned(solve(_turned(self), _turned(B), upper=not upper, ones=unitriangular))
+
+
+def _turned(x: Value) -> Value:
+    return rearrange(x, "... i j -> ... j i")
 
 
 @TORCH("linalg_cross")

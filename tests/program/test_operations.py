@@ -32,6 +32,7 @@ from paramsym.program import (
     roll,
     segments,
     softmax,
+    solve,
     take,
 )
 from paramsym.program.arithmetic import Combine
@@ -87,6 +88,19 @@ def test_entries(name: str) -> None:
     found, wanted = ps.run(layer(ours), {}, x), theirs(xp, x)
     pairs = zip(found, wanted, strict=True) if isinstance(wanted, tuple) else [(found, wanted)]
     assert all(xp.allclose(one, other, rtol=1e-12) for one, other in pairs)
+
+
+@pytest.mark.parametrize(("upper", "ones"), [(False, False), (True, False), (False, True)])
+def test_a_triangular_system(upper: bool, ones: bool) -> None:
+    """The solution, of which the other triangle and a diagonal of ones are no part."""
+    xp = imported("numpy")
+    rng = xp.random.default_rng(0)
+    matrix, right = rng.standard_normal((2, 3, 3)), rng.standard_normal((2, 3, 5))
+    read = (xp.triu if upper else xp.tril)(matrix, 1 if upper and ones else -1 if ones else 0) + (xp.eye(3) if ones else 0)
+    found = ps.run(layer(lambda a, b: solve(a, b, upper=upper, ones=ones)), {}, matrix, right)
+    assert xp.allclose(read @ found, right)
+    with pytest.raises(ps.errors.ShapeError, match="takes a square matrix and columns of its length"):
+        ps.flops(layer(solve), (2, 3, 3), (2, 4, 5))
 
 
 def test_lookups() -> None:

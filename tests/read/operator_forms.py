@@ -341,6 +341,17 @@ form("baddbmm beta 0", "f: d a c, f: d a b, f: d b c", lambda x, y, z: torch.bad
 form("product with transposed", "f: a b c, f: a d c", lambda x, y: x @ y.transpose(1, 2))
 form("tensordot", "f: a b c, f: c b d", lambda x, y: torch.tensordot(x, y, dims=([1, 2], [1, 0])), counted="forward")
 form("kron", "f: a b, f: c d", torch.kron)
+for _name, _more in {"lower": {"upper": False}, "upper": {"upper": True}, "ones": {"upper": False, "unitriangular": True}}.items():
+    form(
+        f"solve {_name}",
+        "f: a b b, f: a b c",
+        lambda x, y, more=_more: torch.linalg.solve_triangular(x + 4 * torch.eye(x.shape[-1], device=x.device), y, **more),
+    )
+form(
+    "solve from the right",
+    "f: b b, f: c b",
+    lambda x, y: torch.linalg.solve_triangular(x + 4 * torch.eye(x.shape[-1], device=x.device), y, upper=True, left=False),
+)
 form("cross", "f: a 3, f: a 3", torch.linalg.cross)
 form("bilinear", "f: a b, f: a c, f: d b c, f: d", functional.bilinear, counted="nothing")
 form("chain of matrices", "f: a b, f: b c, f: c d", lambda x, y, z: torch.linalg.multi_dot([x, y, z]))
