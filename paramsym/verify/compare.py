@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations
+from math import prod
 from typing import Literal, TypeAlias
 
 from sympy import Expr, Integer
@@ -14,11 +15,22 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, text
 from paramsym.core.layer import Entry, Layer
 from paramsym.verify.slices import Piece, slice_of, stacked
-from paramsym.verify.stored import Shape, Stored
+from paramsym.verify.stored import SCALED, Packed, Shape, Stored, kind
 from paramsym.verify.templates import Template, templates
 
 Outcome: TypeAlias = Literal[
-    "equal", "tied", "packed", "left out", "transposed", "wrong shape", "wrong tie", "wrong kind", "missing", "unexpected"
+    "equal",
+    "tied",
+    "packed",
+    "left out",
+    "transposed",
+    "wrong shape",
+    "wrong tie",
+    "wrong kind",
+    "wrong dtype",
+    "wrong packing",
+    "missing",
+    "unexpected",
 ]
 GOOD: tuple[Outcome, ...] = ("equal", "tied", "packed", "left out")
 _MOST_AXES = 8  # permutations of more axes are not tried
@@ -55,11 +67,21 @@ class _Comparison:
             if slice_of(names) is None:
                 self.pieces.update(self._pieces(name, stored.shapes[name], names))
         self.pieces |= stacked(stored.shapes, targets)
+        self.sources: dict[str, list[str]] = {}
+        for name, names in targets.items():
+            sliced = slice_of(names)
+            for target in names if sliced is None else (sliced[0],):
+                self.sources.setdefault(target, []).append(name)
         self.tied = _tied_in_layer_names(stored, targets)
         self.aliases_of: dict[str, list[str]] = {}
         for entry in self.entries.values():
             if entry.alias_of:
                 self.aliases_of.setdefault(entry.alias_of, []).append(entry.name)
+
+    @cached_property
+    def scaled(self) -> bool:
+        """Whether some weights have 8 bits and a scale."""
+        return any(packed.scheme == SCALED for packed in self.stored.packed.values())
 
     @cached_property
     def templates(self) -> tuple[Template, ...]:
@@ -126,12 +148,17 @@ class _Comparison:
         if found is None:
             return TensorRow(name, "wrong shape", expected, self.stored.shapes[piece.stored_name], piece.note)
         note = piece.note or (f"stored as {piece.stored_name}" if piece.stored_name != name else "")
-        scheme = self.stored.packed.get(piece.stored_name)
-        if scheme is not None:
-            return self._packed_row(name, expected, piece, scheme)
+        sources = self.sources.get(name, (piece.stored_name,))
+        packed = self.stored.packed.get(piece.stored_name)
+        if packed is not None:
+            faults = (fault for source in sources if source in self.stored.packed for fault in self.stored.packed[source].faults)
+            dtype = self.stored.dtypes.get(piece.stored_name, "") if packed.scheme == SCALED else ""
+            note = f"packed by {packed.scheme}{f' ({dtype})' if dtype else ''}"
+            return self._packed_row(TensorRow(name, "packed", expected, found, note), replace(packed, faults=tuple(dict.fromkeys(faults))))
         wrong = [axis for axis, pair in enumerate(zip(expected, found, strict=False)) if not self._fits(*pair)]
         if not wrong and len(expected) == len(found):
-            return TensorRow(name, "equal", expected, found, note)
+            words = self._wrong_dtype(name, sources)
+            return TensorRow(name, "wrong dtype" if words else "equal", expected, found, words or note)
         order = _order(expected, found)
         if order is not None:
             return TensorRow(name, "transposed", expected, found, f"its axes are ordered as {order}" if len(order) > 2 else note)
@@ -139,18 +166,37 @@ class _Comparison:
             name, "wrong shape", expected, found, self._explained(name, expected, found, wrong) + (f"; {note}" if note else "")
         )
 
-    def _packed_row(self, name: str, expected: tuple[Dim, ...], piece: Piece, scheme: str) -> TensorRow:
-        entries = self.stored.entries.get(piece.stored_name)
-        if entries is not None:
-            amount = Polynomial.product(expected).constant
+    def _wrong_dtype(self, name: str, sources: Sequence[str]) -> str:
+        """Return what is wrong with the numbers of a parameter: whole numbers, or numbers of 8 bits without the scale that others have."""
+        if name in self.entries and self.entries[name].tensor.buffer:
+            return ""
+        for dtype in (self.stored.dtypes.get(source, "") for source in sources):
+            found = kind(dtype)
+            if found == "float8" and self.scaled:
+                return f"{dtype} without a scale, which other weights have"
+            if found not in {"", "float", "float8"}:
+                return f"{dtype}; a parameter is a real number, unless a known scheme packs it"
+        return ""
+
+    def _packed_row(self, row: TensorRow, packed: Packed) -> TensorRow:
+        """Compare a packed tensor; a linear layer that stores its matrix transposed is packed with the axes of one that does not."""
+        expected, found = row.expected or (), row.found or ()
+        if packed.faults:
+            return replace(row, outcome="wrong packing", found=found if packed.shapes else None, note="; ".join((row.note, *packed.faults)))
+        if not packed.shapes:
+            amount, entries = Polynomial.product(expected).constant, prod(found)
             right = amount is None or amount == entries  # a size that nothing determines may have any value
-            note = f"packed by {scheme}: {entries:,} entries" + ("" if right else f", not {amount:,}")
-            return TensorRow(name, "packed" if right else "wrong shape", expected, None, note)
-        found = piece.shape or ()
-        fits = len(expected) == len(found) and all(self._fits(*pair) for pair in zip(expected, found, strict=True))
-        if fits or _order(expected, found) is not None:
-            return TensorRow(name, "packed", expected, found, f"packed by {scheme}")
-        return TensorRow(name, "wrong shape", expected, found, f"packed by {scheme}; this is the unpacked shape")
+            note = f"{row.note}: {entries:,} entries" + ("" if right else f", not {amount:,}")
+            return replace(row, outcome="packed" if right else "wrong shape", found=None, note=note)
+        for shape in packed.shapes if found in packed.shapes else (found,):
+            if len(expected) == len(shape) and all(self._fits(*pair) for pair in zip(expected, shape, strict=True)):
+                return replace(row, found=shape)
+        if (*expected[:-2], *reversed(expected[-2:])) != found:
+            return replace(row, outcome="wrong shape", note=f"{row.note}; this is the unpacked shape")
+        scope, _, last = row.name.rpartition(".")
+        bias = self.entries.get(f"{scope}.bias" if scope else "bias")
+        turned = last != "weight" or (bias is not None and bias.tensor.sizes == expected[-1:])
+        return row if turned else replace(row, outcome="transposed")
 
     def _fits(self, expected: Dim, found: int) -> bool:
         """Compare an extent; a formula without a known size must at least be the same number everywhere."""

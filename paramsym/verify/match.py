@@ -81,8 +81,8 @@ class Match(Tabular):
 
     @property
     def mismatched(self) -> tuple[str, ...]:
-        """Tensors with another shape or other ties, or buffers on one side only."""
-        return self._names("wrong shape", "wrong tie", "wrong kind")
+        """Tensors with another shape, other ties, another dtype or faults in their packing, or buffers on one side only."""
+        return self._names("wrong shape", "wrong tie", "wrong kind", "wrong dtype", "wrong packing")
 
     @property
     def transposed(self) -> tuple[str, ...]:

@@ -30,8 +30,7 @@ def _renamed(stored: Stored, names: Mapping[str, str]) -> Stored:
         tied=None if stored.tied is None else {names[alias]: names[first] for alias, first in stored.tied.items()},
         buffers=frozenset(names[name] for name in stored.buffers),
         dtypes={names.get(name, name): kind for name, kind in stored.dtypes.items()},
-        packed={names.get(name, name): scheme for name, scheme in stored.packed.items()},
-        entries={names.get(name, name): number for name, number in stored.entries.items()},
+        packed={names.get(name, name): found for name, found in stored.packed.items()},
     )
 
 

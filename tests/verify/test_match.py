@@ -254,7 +254,12 @@ def test_packed_tensors_are_recognised(shapes: dict[str, tuple[int, ...]], schem
     "packed",
     [
         {"k_proj.weight": (128, 256), "k_proj.weight_scale_inv": (1, 2)},
-        {"k_proj.weight": (16384, 1), "k_proj.weight.absmax": (512,), "k_proj.weight.quant_state.bitsandbytes__nf4": (90,)},
+        {
+            "k_proj.weight": (16384, 1),
+            "k_proj.weight.absmax": (512,),
+            "k_proj.weight.quant_map": (16,),
+            "k_proj.weight.quant_state.bitsandbytes__nf4": (90,),
+        },
     ],
     ids=["fp8", "nf4"],
 )
