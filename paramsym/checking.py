@@ -15,16 +15,17 @@ from sympy import Symbol
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Dim
-from paramsym.config import architectures_of, from_config, read_config
+from paramsym.config import ADAPTER, OF_ADAPTER, architectures_of, from_config, read_config
 from paramsym.core.layer import Layer, class_name
 from paramsym.core.names import MOST_TENSORS
-from paramsym.core.spelling import is_dropped_buffer
+from paramsym.core.spelling import extra_prefix, is_dropped_buffer
 from paramsym.errors import ArgumentError, ConfigError, ParamsymError
 from paramsym.naming import described, one_line
 from paramsym.render.table import Table, Tabular
 from paramsym.verify.checkpoint import unreadable
 from paramsym.verify.compare import GOOD, TensorRow
 from paramsym.verify.match import Match, match
+from paramsym.verify.quantised import quantised, scaleless
 from paramsym.verify.readers import read
 from paramsym.verify.report import faults
 from paramsym.verify.spelling import respelt
@@ -79,7 +80,8 @@ def check(path: str | os.PathLike[str], architecture: str | None = None, *, stri
     ``path`` is a directory with ``config.json`` and safetensors files, or one of these files. ``architecture`` and ``strict`` are those
     of ``from_config``. These differences are explained and no fault: tied tensors that the file leaves out, buffers on either side, names
     with or without the base model's prefix or in an older spelling, experts stored one by one or stacked, packed weights, and a head that
-    another class of the family has.
+    another class of the family has. Quantised weights must have the method, the bits and the groups of ``quantization_config``, with all
+    their scales. Files beside the one that the reference reads are mentioned.
 
     Raises:
         ConfigError: a configuration that is missing or cannot be read or built.
@@ -97,8 +99,16 @@ def check(path: str | os.PathLike[str], architecture: str | None = None, *, stri
     config = read_config(folder)
     model = from_config(config, architecture, strict)
     _check_number(model)
-    stored = read(path if where.name != "config.json" else folder)
-    return _verdict(_compared(model, stored), stored, config, where.name or str(where))
+    said = quantised(config)
+    stored = read(path if where.name != "config.json" else folder, said.setting if said else None)
+    verdict = _verdict(_compared(model, stored), stored, config, where.name or str(where))
+    problems = [*verdict.problems, *(said.problems(stored) if said else ())]
+    bare = scaleless(config, stored)
+    if bare:
+        problems.append(bare)
+    if not verdict and (Path(folder) / ADAPTER).is_file():
+        problems.append(f"the folder {OF_ADAPTER}")
+    return replace(verdict, problems=tuple(problems))
 
 
 @dataclass(frozen=True)
@@ -154,9 +164,11 @@ def _verdict(found: _Compared, stored: Stored, config: Mapping[str, Any], source
     dropped = [name for name in unexpected if is_dropped_buffer(name)]
     if dropped:
         explained.append(f"{_some(dropped)}: saved by older versions, computed today")
+    if stored.beside:
+        explained.append(f"{_some(stored.beside)}: beside it and not read")
     others = unexpected.keys() - set(dropped)
     missing = [row.name for row in found.wrong if row.outcome == "missing"]
-    problems = list(found.match.problems)
+    problems = [*found.match.problems, *_strange_prefix(found, stored, config)]
     fitting = _other_sizes(found) if found.wrong else ""
     if fitting:
         problems.append(fitting)
@@ -174,6 +186,18 @@ def _verdict(found: _Compared, stored: Stored, config: Mapping[str, Any], source
         counted = ", ".join(f"{sum(row.outcome == kind for row in wrong)} {kind}" for kind in kinds)
         problems.append(f"of {len(found.match.rows)} tensors {counted}")
     return Verdict(source, named, found.model.count, found.match, tuple(explained), tuple(problems), wrong)
+
+
+def _strange_prefix(found: _Compared, stored: Stored, config: Mapping[str, Any]) -> Iterator[str]:
+    """Name a prefix in the files that no class of the family has; the reference would find none of these tensors."""
+    first = extra_prefix(stored.shapes, {entry.name for entry in found.model.entries()})
+    if not first:
+        return
+    for other in architectures_of(config, class_name(found.model)):
+        with suppress(ParamsymError):  # another class may need keys that this configuration does not have
+            if any(line.name.partition(".")[0] == first for line in from_config(config, other).lines):
+                return
+    yield f"the names in the file begin with {first!r}, which no class of this family has: take this prefix away"
 
 
 def _as_they_should_be(found: _Compared) -> Iterator[str]:

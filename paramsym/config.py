@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 LARGEST_FILE = 16 * 2**20
 """The largest known configuration, with 21,843 labels, is a tenth of this."""
+ADAPTER = "adapter_config.json"
+OF_ADAPTER = "contains an adapter: compare it with a layer that has LoRA parts: ps.match(layer, path, rename='auto')"
 WAYS_ON = (
     "`paramsym families` lists what is known; the config.json of any model of these families can be read;"
     " ps.Block builds any other model from its layers."
@@ -296,8 +298,8 @@ def _found(path: Path) -> Path:
 
 def _instead(path: Path) -> str:
     """Return what to write instead of a path without a configuration: it may belong to an adapter, or be no path."""
-    if (path / "adapter_config.json").is_file():
-        return " It contains an adapter: compare it with a layer that has LoRA parts: ps.match(layer, path, rename='auto')."
+    if (path / ADAPTER).is_file():
+        return f" It {OF_ADAPTER}."
     if not path.exists() and path.suffix != ".json":
         return " Nothing is downloaded; ps.load('bert-base-uncased') loads a published size."
     return ""

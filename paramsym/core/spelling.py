@@ -160,22 +160,33 @@ def _read_so(read: Callable[[str], str], names: Mapping[str, str], wanted: Colle
     return found
 
 
+def extra_prefix(stored: Collection[str], wanted: Collection[str]) -> str:
+    """Return the first step that the stored names have in addition to the model's; empty if there is none.
+
+    >>> extra_prefix(["bert.pooler.dense.bias"], {"pooler.dense.bias"}), extra_prefix(["pooler.dense.bias"], {"bert.pooler.dense.bias"})
+    ('bert', '')
+    """
+    found, first, extra = _moved_by_prefix(_unwrapped(stored, wanted), wanted)
+    return first if found and extra else ""
+
+
 def _prefix(names: Mapping[str, str], wanted: Collection[str]) -> tuple[dict[str, str], str]:
-    """Strip or add the first step with which the most names fit."""
+    found, first, extra = _moved_by_prefix(names, wanted)
+    place = "the file, as in a model with a head, but not in the layer"
+    if not extra:
+        place = "the layer, but not in the file, as in a model without a head"
+    return found, f"{len(found)} names have the prefix {first!r} in {place}"
+
+
+def _moved_by_prefix(names: Mapping[str, str], wanted: Collection[str]) -> tuple[dict[str, str], str, bool]:
+    """Strip or add the first step with which the most names fit; return these names, the step, and whether it is extra in the file."""
     without = [
         ({stored: name.removeprefix(f"{first}.") for stored, name in names.items()}, first) for first in _first_steps(names.values())
     ]
     longer = [({stored: f"{first}.{name}" for stored, name in names.items()}, first) for first in _first_steps(wanted)]
-    places = (
-        "in the file, as in a model with a head, but not in the layer",
-        "in the layer, but not in the file, as in a model without a head",
-    )
-    found, words = _most(
-        (_moved(moved, names, wanted), f"the prefix {first!r} {place}")
-        for tried, place in zip((without, longer), places, strict=True)
-        for moved, first in tried
-    )
-    return found, f"{len(found)} names have {words}"
+    tried = ((moved, first, extra) for steps, extra in ((without, True), (longer, False)) for moved, first in steps)
+    found = ((_moved(moved, names, wanted), first, extra) for moved, first, extra in tried)
+    return max(found, key=lambda one: len(one[0]), default=({}, "", False))
 
 
 def _most(found: Iterable[tuple[dict[str, str], str]]) -> tuple[dict[str, str], str]:

@@ -10,6 +10,7 @@ import json
 import os
 import stat
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -72,15 +73,26 @@ def _refuse(where: str, why: str) -> NoReturn:
 
 def _from_path(found: Path) -> Stored:
     if found.is_dir():
-        found = _inside_folder(found)
+        return _from_folder(found)
     if found.name.endswith(".index.json"):
-        return _from_index(found)
+        return _from_index(found)[0]
     if found.suffix in _PICKLES:
         _refuse(found.name, f"{found.suffix} files contain pickles, which run code when they are read; save the model as safetensors.")
     if found.suffix == ".json" and found.is_file():
         _refuse(found.name, "a .json file contains no tensors; give the folder, the index, or a safetensors file.")
     shapes, dtypes = _headers(found)
     return Stored(shapes, f"the file {found.name}", dtypes=dtypes)
+
+
+def _from_folder(folder: Path) -> Stored:
+    """Read the index or the file that the reference reads, and name the other files."""
+    found = _inside_folder(folder)
+    if found.name.endswith(".index.json"):
+        stored, files = _from_index(found)
+    else:
+        stored, files = _from_path(found), {found.name}
+    beside = (entry.name for entry in folder.iterdir() if entry.name.endswith(".safetensors") and entry.name not in files)
+    return replace(stored, beside=tuple(sorted(beside)))
 
 
 def _inside_folder(folder: Path) -> Path:
@@ -99,8 +111,8 @@ def _inside_folder(folder: Path) -> Path:
     _refuse(where, f"there is no .safetensors file in it{there}.")
 
 
-def _from_index(path: Path) -> Stored:
-    """Read every shard that an index names, and check that index and shards agree."""
+def _from_index(path: Path) -> tuple[Stored, set[str]]:
+    """Read every shard that an index names, and check that index and shards agree; return the tensors and the names of the shards."""
     _check_plain(path)
     index = _json(path.name, _bytes(path, path.stat().st_size, 0))
     table = index.get("weight_map") if isinstance(index, Mapping) else None
@@ -123,7 +135,7 @@ def _from_index(path: Path) -> Stored:
         if home.get(name) != file:
             where = f"it is in {home[name]}" if name in home else "which does not contain it"
             _refuse(path.name, f"{name!r:.99} should be in {file}, {where}.")
-    return Stored(shapes, f"the checkpoint {path.parent.name or path.name}", dtypes=dtypes)
+    return Stored(shapes, f"the checkpoint {path.parent.name or path.name}", dtypes=dtypes), set(files)
 
 
 def _shard(index: Path, file: str) -> Path:

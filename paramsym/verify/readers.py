@@ -13,15 +13,17 @@ from typing import Any
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, CheckpointError, StructureError
 from paramsym.naming import described
-from paramsym.verify.packed import unpacked
+from paramsym.verify.packed import Setting, unpacked
 from paramsym.verify.stored import Shape, Stored, shape
 
 _DEEPEST = 64  # levels of a tree of parameters; real ones have fewer than ten
 _COLLECTIONS = ("batch_stats", "params")
 
 
-def read(source: Any) -> Stored:
+def read(source: Any, setting: Setting | None = None) -> Stored:
     """Return the tensors of a torch or Keras or Flax module, a state dict, a tree of arrays, a safetensors file or folder, or a layer.
+
+    ``setting`` is what a configuration says of quantised weights in files.
 
     Raises:
         ArgumentError: something without tensors, or a layer in which symbols are left.
@@ -34,7 +36,7 @@ def read(source: Any) -> Stored:
     if isinstance(source, str | os.PathLike):
         from paramsym.verify.checkpoint import from_path
 
-        return unpacked(from_path(source))
+        return unpacked(from_path(source), setting)
     if isinstance(source, type):
         raise ArgumentError(f"{source.__name__} is a class; build it first, with its sizes.")
     # Keras comes before torch: on the torch backend its layers are torch modules, too, whose parameters have other names.
