@@ -39,6 +39,7 @@ TOPICS: Mapping[str, Mapping[str, str]] = {
     },
     "Check": {"match": "match Match check Verdict"},
     "Show": {
+        "page": "explore Explorer",
         "tables": "table render.table.Table latex_document LETTER_SETS LetterSet",
     },
     "Compose": {"compose": "Sequential Block Residual SkipConnection Repeat Runs Shared Tied"},

@@ -283,6 +283,7 @@ from paramsym.loading import load as load
 from paramsym.present.tabulate import table as table
 from paramsym.read.module import from_module as from_module
 from paramsym.checking import Verdict as Verdict, check as check
+from paramsym.explorer.exploring import Explorer as Explorer, explore as explore
 
 LazyLinear = LazyDense
 Linear = Dense

@@ -26,19 +26,19 @@ CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
-def asked(root: ps.Layer, question: str, chosen: dict[str, str]) -> Any:
+def asked(root: ps.Layer, question: str, chosen: dict[str, str], shapes: tuple[Any, ...] = ()) -> Any:
     """Ask the library what a tab of the page shows."""
     if question == "params":
         return root
     if question == "flops":
-        return {"FLOPs": ps.flops, "MACs": ps.macs}[chosen["count"]](root, way=WAYS[chosen["pass"]])  # type: ignore[arg-type]
+        return {"FLOPs": ps.flops, "MACs": ps.macs}[chosen["count"]](root, *shapes, way=WAYS[chosen["pass"]])  # type: ignore[arg-type]
     dtype = chosen["precision"]
     if question == "cache":
-        return ps.kv_cache(root, dtype=dtype)
+        return ps.kv_cache(root, *shapes, dtype=dtype)
     if question == "inference":
-        return ps.memory(root, use="inference", dtype=dtype, convention="torch-sdpa")
+        return ps.memory(root, *shapes, use="inference", dtype=dtype, convention="torch-sdpa")
     ask: Any = {"activations": ps.activations, "training": ps.memory}[question]
-    return ask(root, dtype=dtype, convention=ATTENTION[chosen["attention"]])
+    return ask(root, *shapes, dtype=dtype, convention=ATTENTION[chosen["attention"]])
 
 
 def show(browser: Browser, folder: Path, address: str) -> None:

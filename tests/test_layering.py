@@ -32,6 +32,7 @@ FLOORS = (
     {"config"},
     {"loading"},
     {"checking"},
+    {"explorer"},
     {"plot"},
     {"testing", "cli", "__main__"},
 )

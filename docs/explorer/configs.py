@@ -11,8 +11,8 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
 
+from families import Structure
 from sympy import Symbol
-from variants import Variant
 
 import paramsym as ps
 from paramsym import A, H, L
@@ -45,9 +45,9 @@ _SHARED = 20
 class Rules:
     """The rules of one variant for one ``model_type``."""
 
-    def __init__(self, variant: Variant, model_type: str) -> None:
+    def __init__(self, structure: Structure, model_type: str) -> None:
         """Start from the variant's own configuration."""
-        self.root, self.config = variant.root, dict(_flat({**variant.configs[model_type], "model_type": model_type}))
+        self.root, self.config = structure.root, dict(_flat({**structure.configs[model_type], "model_type": model_type}))
         self.reader: Family = family_of(model_type)
         self.keys = dict(_keys(self.reader))
         self.sizes = self._read({}) or {}
@@ -293,9 +293,9 @@ def _shown(root: ps.Layer) -> list[Any]:
     return found
 
 
-def of_variant(variant: Variant) -> dict[str, Any]:
+def of_structure(structure: Structure) -> dict[str, Any]:
     """Return the rules of a variant by ``model_type``."""
-    written = {model_type: Rules(variant, model_type).written() for model_type in variant.configs}
+    written = {model_type: Rules(structure, model_type).written() for model_type in structure.configs}
     return {model_type: rules for model_type, rules in written.items() if rules is not None}
 
 

@@ -23,6 +23,7 @@ _EXAMPLES = """examples:
   paramsym explain A bert                           why A cancels
   paramsym reconcile 110M bert-base-uncased         where a number comes from
   paramsym check checkpoint/                        config against weights
+  paramsym explore gpt2                             a page with sliders
   paramsym count bert-base-uncased --set H=1024 --set A=16
 """
 _COMMANDS = {
@@ -155,6 +156,15 @@ explained, 1 if not.
 examples:
   paramsym check path/to/checkpoint
   paramsym check path/to/checkpoint --architecture BertModel""",
+    "explore": """a page with sliders, in the browser or as a file
+Writes one HTML file that works without a network: sliders for the sizes,
+the formula term by term, its parts, every question, why a letter cancels.
+Without --output it opens in the browser. --beside shows a second model.
+
+examples:
+  paramsym explore gpt2
+  paramsym explore gpt2 -o page.html
+  paramsym explore gpt2 --beside gpt2-medium""",
     "families": """the models that are known by name
 Without a name: every family. With a name: its classes and its
 published sizes.
@@ -254,5 +264,10 @@ def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:  # noqa
         add_options(cast("argparse.ArgumentParser", group), *COSTS)
     elif name in TAKES:
         add_options(command, name)
+    if name == "explore":
+        command.add_argument("-o", "--output", metavar="FILE", help="write the page to this file instead of opening it")
+        command.add_argument("--beside", metavar="SOURCE", help="a second model, shown beside the first")
+        command.set_defaults(format="text")
+        return
     formats = (*FORMATS, "csv") if name in {"table", "conventions", "families", *TAKES} else FORMATS
     command.add_argument("-f", "--format", choices=formats, default="text", metavar="FORMAT", help=f"one of {', '.join(formats)}")

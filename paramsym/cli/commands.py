@@ -292,6 +292,15 @@ def _check(arguments: argparse.Namespace) -> Reply:
     return _of_table(verdict.table(), verdict.ok, text=written, json=lambda: json.document(data.of_verdict(verdict)))
 
 
+def _explore(arguments: argparse.Namespace) -> Reply:
+    from paramsym.explorer.exploring import explore
+
+    beside = [load(arguments.beside)] if arguments.beside is not None else []
+    page = explore(_model(arguments), *beside)
+    path = page.save(arguments.output) if arguments.output is not None else page.open()
+    return Reply({"text": lambda: str(path)})
+
+
 # The families -----------------------------------------------------------------------------------------------------------------
 
 
@@ -335,5 +344,6 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], Reply]] = {
     "intensity": _intensity,
     "training": _training,
     "check": _check,
+    "explore": _explore,
     "families": _families,
 }

@@ -147,16 +147,16 @@ class Cost(Printed):
         after = {symbol: substitute(value, mapping) for symbol, value in before.items() if symbol not in mapping}
         after |= {symbol: _cell(value) for symbol, value in mapping.items() if symbol in root.symbols}
         inside = {symbol: value for symbol, value in after.items() if symbol in root.layer.symbols}
-        found = root._put(root.layer.at(inside) if inside else root.layer, _placed(after))
+        found = root.placed(root.layer.at(inside) if inside else root.layer, _placed(after))
         found.__dict__["origin"] = (root, after)
         return found
 
     def substituted(self, mapping: Mapping[Symbol, Any]) -> Cost:
         """Return the cost of the layer built again with values for symbols, so that every size is checked again."""
         values = _placed(mapping)
-        return self._put(self.layer.substituted(values), values)
+        return self.placed(self.layer.substituted(values), values)
 
-    def _put(self, layer: Layer, values: Mapping[Symbol, Expr]) -> Cost:
+    def placed(self, layer: Layer, values: Mapping[Symbol, Expr]) -> Cost:
         """Return the cost of a layer with values put into the inputs and the options."""
         changed = {name: substitute(value, values) for name, value in self.chosen.items() if symbols_in((value,))}
         return self.ask(layer, *substitute(self.inputs, values), **changed)

@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 from chromium import Browser
-from documentation import ROOT, browser as chromium, needs_docs
+from documentation import ROOT, browser as chromium
 from explored import show
 
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the page and all families."""
-    needs_docs()
     chromium()
     made = tmp_path_factory.mktemp("pages")
     kept = os.environ.get("EXPLORER_KEPT") or str(made / "kept")

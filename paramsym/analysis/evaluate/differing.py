@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from functools import lru_cache
 from itertools import chain, combinations, islice, starmap
 
 from sympy import Expr, Max, Symbol, ceiling, floor
@@ -16,6 +17,7 @@ from sympy import Expr, Max, Symbol, ceiling, floor
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Condition, Dim, canonical, substitute, symbols_in
 from paramsym.core.conditions import conditions_of
+from paramsym.core.layer import Layer
 from paramsym.errors import ParamsymError
 from paramsym.measure.cost import Cost
 
@@ -58,9 +60,15 @@ def _still_holds(cost: Cost, *broken: Condition) -> bool:
             stated = stated.put(symbol, Polynomial.of(value))
             puts = {**{old: substitute(before, {symbol: value}) for old, before in puts.items()}, symbol: value}
     try:
-        return cost.substituted(puts).polynomial == stated
+        return cost.placed(_rebuilt(cost.layer, tuple(puts.items())), puts).polynomial == stated
     except ParamsymError:  # the layer refuses these sizes, though the closed form has a value for them
         return False
+
+
+@lru_cache(maxsize=256)
+def _rebuilt(layer: Layer, puts: tuple[tuple[Symbol, Expr], ...]) -> Layer:
+    """Return the layer built again with other sizes. Costs of one layer share it, and with it the program that the layer caches."""
+    return layer.substituted(dict(puts))
 
 
 def _either(one: Condition, other: Condition) -> tuple[Condition, ...]:

@@ -20,7 +20,7 @@ explorer.reasons = (family) => {
   return explorer.families[`why/${family}`];
 };
 
-const said = (pieces, paper) => pieces.map((piece) => (typeof piece === "string" ? explorer.escape(piece) : explorer.html(explorer.inLetters(piece[0], paper)))).join("");
+const said = (pieces, paper) => pieces.map((piece) => (typeof piece === "string" ? explorer.escape(piece) : explorer.formula(explorer.inLetters(piece[0], paper)))).join("");
 
 const numbers = (step, counts, sizes) => {
   const value = explorer.number(counts[step.value]).replace("-", "−");
@@ -49,6 +49,7 @@ let asked = 0;
 explorer.showWhy = async () => {
   const { state } = explorer, model = state.models[state.active], box = explorer.find("why"), turn = (asked += 1);
   const letters = Object.keys(explorer.all(model, state.inputs)), choice = explorer.find("why-letter");
+  for (const card of ["why-card", "chart-card"]) explorer.find(card).hidden = !letters.length;
   if (!letters.includes(state.why)) state.why = letters.includes("A") ? "A" : letters[0] ?? "";
   choice.value = state.why;
   let reasons;
@@ -58,7 +59,7 @@ explorer.showWhy = async () => {
   if (!reasons.counts[name]?.[state.why]) name = reasons.counts.params?.[state.why] ? "params" : name;
   const found = reasons.counts[name]?.[state.why];
   if (!found) {
-    const told = Object.keys(reasons.counts).length ? `${state.why} only multiplies the terms that it is in.` : "This page has derivations of models with attention.";
+    const told = reasons.counts.params ? `${state.why} only multiplies the terms that it is in.` : "This count has no derivation.";
     box.replaceChildren(explorer.element("p", {}, `${told} In Python, ps.explain(model, "${state.why}") shows every step.`));
     delete box.dataset.key;
     return;
@@ -70,11 +71,8 @@ explorer.showWhy = async () => {
     box.replaceChildren(explorer.element("div", { class: "row" }, ...verdicts(reasons.counts, state.why, name)),
       explorer.element("p", { html: said(found.verdict, state.paper) }),
       explorer.element("ol", { class: "steps" }, ...found.steps.map((step) => {
-        const formula = explorer.element("div", { class: "math step" }, ...explorer.pieces(explorer.inLetters(step.equation, state.paper)).map((piece) => {
-          const made = explorer.element("span", { class: "piece" });
-          explorer.setFormula(made, piece);
-          return made;
-        }));
+        const formula = explorer.element("div", { class: "math step" });
+        explorer.setFormula(formula, explorer.inLetters(step.equation, state.paper));
         return explorer.element("li", {}, explorer.element("p", { html: said(step.said, state.paper) }), formula, explorer.element("div", { class: "numbers" }));
       })));
   }

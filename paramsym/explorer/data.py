@@ -7,28 +7,28 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from configs import of_variant
-from questions import QUESTIONS, Answered, NoClosedForm, Question, answered, choices, divided
 from sympy import Expr, Symbol
-from variants import Variant, meaning
 
-import paramsym as ps
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Condition
+from paramsym.algebra.size import Condition, shown, symbols_in
 from paramsym.algebra.symbols import LETTERS
 from paramsym.analysis.counted import Counted, lines
+from paramsym.analysis.export import export
 from paramsym.core.conditions import conditions_of
+from paramsym.core.layer import Layer
 from paramsym.errors import ParamsymError
-from paramsym.measure.trace import stated_inputs
+from paramsym.explorer.questions import QUESTIONS, Answered, NoClosedForm, Question, answered, choices, divided
+from paramsym.explorer.variant import Variant, meaning
+from paramsym.program.signature import stated_inputs
 from paramsym.render import latex
 from paramsym.render.order import ordered
 from paramsym.render.table import Letters
 
 MOST_TENSORS = 60
-GROUPS = {"params": "params", "flops": "work", "cache": "work"}
+GROUPS = {"params": "params", "flops": "work", "cache": "work", "inference": "moment"}
 """The group of conditions that a question has; the other questions have the conditions of stored arrays."""
-EVERY_ARRAY = "training"
-"""The question about arrays whose conditions include those of all other questions about arrays."""
+CHECKED = {"training", "inference"}
+"""The questions whose totals bring their conditions into their program; those of training include those of activations."""
 PLACE = r"\letter{%s}"
 """The placeholder in LaTeX for a letter of the chosen paper."""
 
@@ -58,7 +58,7 @@ class Program:
 
     def script(self) -> str:
         """Write the function with the names of its arguments."""
-        source = ps.export(self.subjects, "javascript", name="count")
+        source = export(self.subjects, "javascript", name="count")
         return f'{{"arguments": {json.dumps(source.arguments)}, "run": {source.code.partition(chr(10))[2]}}}'
 
     def degrees(self) -> dict[str, list[Any]]:
@@ -85,12 +85,14 @@ class _Writer:
     """Collects the common data of the questions about one variant: programs by their conditions, LaTeX, letters.
 
     Parameters have the first program, FLOPs and caches the second. Bytes of arrays have a third if they have more conditions, such as at
-    least one copy of every repeated block.
+    least one copy of every repeated block. Memory of inference has its own: the widest moment of one block is another one than that of
+    several.
     """
 
-    def __init__(self, root: ps.Layer) -> None:
-        self.root, self.letters = root, lettering(root.symbols)
-        self.programs: dict[tuple[bool, frozenset[Condition]], Program] = {}
+    def __init__(self, variant: Variant) -> None:
+        self.variant, self.root = variant, variant.root
+        self.letters = lettering({*self.root.symbols, *symbols_in(variant.inputs)})
+        self.programs: dict[tuple[str, frozenset[Condition]], Program] = {}
         self.texts: dict[str, int] = {}
         self.conditions: dict[str, tuple[Condition, ...]] = {}
         self.symbols: set[Symbol] = set()
@@ -98,7 +100,7 @@ class _Writer:
     def question(self, question: Question) -> dict[str, Any]:
         """Return for each choice the program, the total, the terms and the parts; raise ``NoClosedForm`` if there is none."""
         return {
-            "/".join(choice): self._answer(question, answered(self.root, question, choice, self.letters)) for choice in choices(question)
+            "/".join(choice): self._answer(question, answered(self.variant, question, choice, self.letters)) for choice in choices(question)
         }
 
     def _program(self, question: Question, subject: Counted) -> Program:
@@ -106,13 +108,13 @@ class _Writer:
         group = GROUPS.get(question.name, "arrays")
         if group not in self.conditions:
             self.conditions[group] = conditions_of(subject)
-        key = (subject is self.root, frozenset(self.conditions[group]))
+        key = (group if group in {"params", "moment"} else "", frozenset(self.conditions[group]))
         return self.programs.setdefault(key, Program([subject], {subject.polynomial: 0}))
 
     def _answer(self, question: Question, one: Answered) -> list[Any]:
         self.symbols |= one.subject.symbols
         program = self._program(question, one.subject)
-        total = program.place(one.subject.polynomial, one.subject if question.name == EVERY_ARRAY else None)
+        total = program.place(one.subject.polynomial, one.subject if question.name in CHECKED else None)
         terms = [[self.texts.setdefault(written, len(self.texts)), program.place(amount)] for written, amount in one.terms]
         parts = [[name, program.place(amount), within] for name, amount, within in one.parts]
         return [[*self.programs.values()].index(program), total, terms, parts]
@@ -136,7 +138,7 @@ class _Writer:
 
 def variant_data(variant: Variant) -> dict[str, Any]:
     """Return the page's data of a variant; ``programs`` is JavaScript."""
-    writer = _Writer(variant.root)
+    writer = _Writer(variant)
     questions: dict[str, dict[str, Any]] = {}
     missing: dict[str, str] = {}
     for question in QUESTIONS:
@@ -147,14 +149,14 @@ def variant_data(variant: Variant) -> dict[str, Any]:
     inputs = sorted(writer.symbols - {*variant.letters}, key=lambda symbol: symbol.name)
     return {
         "title": variant.title,
-        "python": python(variant),
+        "python": variant.python,
+        "given": "".join(f", {shown(shape)}" for shape in variant.inputs),
         "letters": [[one.name, writer.least(one), variant.argument(one), meaning(one.name)] for one in variant.letters],
-        "inputs": [[one.name, writer.least(one), "", meaning(one.name)] for one in inputs],
-        "shapes": shapes(variant.root),
+        "inputs": [[one.name, writer.least(one), "", meaning(one.name), variant.start.get(one.name)] for one in inputs],
+        "shapes": shapes(variant),
         "divides": writer.divisors(),
         "models": {name: [sizes.get(symbol.name) for symbol in variant.letters] for name, sizes in variant.sizes.items()},
         "tensors": tensors(variant.root, writer.letters),
-        "configs": of_variant(variant),
         "texts": [*writer.texts],
         "questions": questions,
         "degrees": [program.degrees() for program in writer.programs.values()],
@@ -163,27 +165,28 @@ def variant_data(variant: Variant) -> dict[str, Any]:
     }
 
 
-def python(variant: Variant) -> str:
-    """Return the Python that builds the variant's model."""
-    published = next((name for name in variant.sizes if "(" not in name), None)
-    if published is not None:
-        return f"ps.load({published!r})"
-    config = next(iter(variant.configs.values()), None)
-    return f"ps.models.{type(variant.root).__name__}()" if config is None else f"ps.from_config({config!r})"
-
-
-def shapes(root: ps.Layer) -> str:
-    """Return the inputs of a model as part of a sentence; empty for a model that does not state them."""
+def shapes(variant: Variant) -> str:
+    """Return the inputs of a model as part of a sentence; empty for a model without them."""
+    if variant.inputs:
+        return ", ".join(map(shown, variant.inputs))
     try:
-        return ", ".join(f"{name} ({', '.join(map(str, shape))})" for name, shape in stated_inputs(root).items())
+        return ", ".join(f"{name} ({', '.join(map(str, shape))})" for name, shape in stated_inputs(variant.root).items())
     except ParamsymError:
         return ""
 
 
-def tensors(root: ps.Layer, letters: Letters) -> list[list[Any]]:
-    """Return the tensors, each with its shape; none for models with very many."""
+def _open(root: Layer) -> bool:
+    """Whether the count has no closed form, as a sum over a rounded number of the copy."""
+    try:
+        return not root.polynomial.free_symbols <= root.symbols
+    except ParamsymError:
+        return True
+
+
+def tensors(root: Layer, letters: Letters) -> list[list[Any]]:
+    """Return the tensors, each with its shape; none for models with very many, or whose count has no closed form."""
     listed = lines(root)
-    if len(listed) > MOST_TENSORS:
+    if len(listed) > MOST_TENSORS or _open(root):
         return []
     parts = {id(line): number for number, (_, members) in enumerate(part for part in divided(listed, by_kind=False)) for line in members}
     total = ordered(root.params, letters)

@@ -1,6 +1,6 @@
 "use strict";
 /* Numbers as people read them, and small helpers that build elements. */
-const explorer = { families: {}, packs: {} };
+const explorer = { families: {}, packed: {} };
 
 explorer.number = (value) => String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 

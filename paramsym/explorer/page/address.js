@@ -26,11 +26,9 @@ explorer.address = (state) => {
   return `#${written}`;
 };
 
-/* What the page shows when it is opened: GPT-2, or the first family where the page was written without it. */
-explorer.usualModel = () => {
-  const family = "Gpt2" in explorer.index ? "Gpt2" : Object.keys(explorer.index)[0];
-  return [family, 0, explorer.index[family][0].names[0]];
-};
+/* What the page shows when it is opened: its own models, or the first of many. */
+explorer.usualModels = () => (explorer.many ? [explorer.look("gpt2")?.family ?? Object.keys(explorer.index)[0]] : Object.keys(explorer.index))
+  .map((family) => [family, 0, explorer.index[family][0].names[0]]);
 
 const sideOf = async (read, prefix, before) => {
   const text = read.get(prefix);
@@ -51,8 +49,8 @@ const sideOf = async (read, prefix, before) => {
 explorer.restore = async (hash) => {
   const read = new URLSearchParams(hash.replace(/^#/, ""));
   const { state } = explorer;
-  const asked = await sideOf(read, "model", ""), first = asked ?? (await explorer.model(...explorer.usualModel()));
-  const second = await sideOf(read, "with", "with.");
+  const asked = await sideOf(read, "model", ""), usual = asked ? [] : await Promise.all(explorer.usualModels().map((one) => explorer.model(...one)));
+  const [first, other] = asked ? [asked] : usual, second = (await sideOf(read, "with", "with.")) ?? other;
   explorer.say(read.get("model") && !asked ? `'${read.get("model")}' is not on this page; this is ${first.name}.` : "");
   state.models = second ? [first, second] : [first];
   state.active = 0;

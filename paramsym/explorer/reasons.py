@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from data import Program, lettering
 from sympy import Expr, Symbol
-from variants import Variant
 
-import paramsym as ps
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import symbols_in
 from paramsym.analysis.counted import Counted, lines
 from paramsym.analysis.derivation import Step, Sum
+from paramsym.analysis.explain import Explanation, explain
 from paramsym.errors import ParamsymError
-from paramsym.measure.work import PAIRS
+from paramsym.explorer.data import Program, lettering
+from paramsym.explorer.variant import Variant
+from paramsym.measure.activations import activations
+from paramsym.measure.state import kv_cache
+from paramsym.measure.work import PAIRS, flops
 from paramsym.render import latex
 from paramsym.render.table import Letters
 
@@ -22,25 +24,30 @@ LONGEST = 6000
 """The longest derivation, in characters, that is shown; convolutional models with many stages have longer ones."""
 
 
-def counts(root: ps.Layer) -> dict[str, Counted]:
-    """Return the explained costs of models with attention: parameters, FLOPs, activations and KV cache; others have no heads."""
+def counts(variant: Variant) -> dict[str, Counted]:
+    """Return the explained costs of models with attention: parameters, FLOPs, activations and KV cache; of others, the parameters."""
+    root, inputs = variant.root, variant.inputs
+    found: dict[str, Counted] = {"params": root}
     try:
-        flops = ps.flops(root)
-        if any(line.role == PAIRS for line in lines(flops)):
-            return {"params": root, "flops": flops, "activations": ps.activations(root), "cache": ps.kv_cache(root)}
+        work = flops(root, *inputs)
+        if any(line.role == PAIRS for line in lines(work)):
+            found |= {"flops": work, "activations": activations(root, *inputs), "cache": kv_cache(root, *inputs)}
     except ParamsymError:
         pass
-    return {}
+    return found
 
 
 def reasons_data(variant: Variant) -> dict[str, Any]:
     """Return the derivations of a variant, by count and letter; ``programs`` is JavaScript."""
     program = Program([], {})
     written: dict[str, dict[str, Any]] = {}
-    for name, subject in counts(variant.root).items():
+    for name, subject in counts(variant).items():
         letters = lettering(subject.symbols)
         for symbol in sorted(subject.symbols, key=lambda one: one.name):
-            why = ps.explain(subject, symbol)
+            try:
+                why = explain(subject, symbol)
+            except ParamsymError:  # a count without a closed form
+                continue
             if sum(len(step.to_latex(letters)) for step in why.steps) > LONGEST or (name != "params" and not telling(why)):
                 continue
             written.setdefault(name, {})[symbol.name] = {
@@ -54,7 +61,7 @@ def reasons_data(variant: Variant) -> dict[str, Any]:
     return {"counts": written, "programs": f"[{program.script()}]"}
 
 
-def telling(why: ps.Explanation) -> bool:
+def telling(why: Explanation) -> bool:
     """Whether a letter does more than multiply: it cancels, or occurs in a quotient or twice in one product."""
     if why.cancels:
         return True

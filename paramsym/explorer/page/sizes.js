@@ -22,6 +22,8 @@ explorer.buildSizes = () => {
   inputs.replaceChildren(...[...all.values()].map(([letter, , argument, meaning]) => sizeRow(letter, argument, meaning)));
   explorer.find("shapes").textContent = model.variant.shapes;
   explorer.find("model").value = model.name;
+  explorer.find("shown").textContent = explorer.many || state.models.length > 1 ? "" : model.name;
+  explorer.find("letters-set").hidden = !model.variant.letters.length;
   const variants = explorer.index[model.family];
   explorer.find("variant").replaceChildren(...variants.map(({ title, names, apart }, number) =>
     explorer.element("option", { value: number, selected: number === model.number },
@@ -30,7 +32,7 @@ explorer.buildSizes = () => {
   explorer.find("sides").replaceChildren(...(state.models.length < 2 ? [] : state.models.map((one, side) =>
     explorer.element("button", { type: "button", "aria-pressed": String(side === state.active), class: `side side-${side}`,
       onclick: () => { state.active = side; explorer.rebuild(); } }, one.name))));
-  explorer.find("second").textContent = state.models.length < 2 ? "Compare with another model" : "Close the comparison";
+  explorer.find("second").textContent = state.models.length > 1 ? "Close the comparison" : explorer.many ? "Compare with another model" : "Compare with other sizes";
 };
 
 /* Set fields and sliders to the sizes of the state; the field that is typed in is left alone. */

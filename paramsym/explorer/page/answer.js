@@ -51,7 +51,7 @@ const showTotals = (answers, state) => {
       explorer.element("strong", {}, `${difference > 0n ? "+" : difference < 0n ? "−" : ""}${explorer.number(difference < 0n ? -difference : difference)}`)));
   }
   totals.replaceChildren(...pieces);
-  explorer.find("echo").textContent = pieces.map((one) => one.textContent).join("  ");
+  explorer.find("echo").textContent = pieces.map((one) => [...one.children].map((child) => child.textContent).join(" ")).join("  ");
   const wrong = answers.find((one) => one.error);
   const refusal = explorer.find("refusal");
   refusal.hidden = !wrong;
@@ -151,7 +151,7 @@ const showTensors = (answers, state) => {
   table.replaceChildren(explorer.element("thead", {}, explorer.element("tr", {}, explorer.element("th", { scope: "col" }, "tensor"), explorer.element("th", { scope: "col" }, "shape"))),
     explorer.element("tbody", {}, ...listed.map(([name, shape, part, terms]) => explorer.element("tr", { "data-side": side, "data-terms": JSON.stringify(terms), "data-part": parts[part]?.name, ...lighting(side, terms, parts[part]?.name ?? null) },
       explorer.element("th", { scope: "row", html: explorer.escape(name).replace(/\.(?![^{]*\})/g, ".<wbr>") }),
-      explorer.element("td", { html: `(${explorer.html(explorer.inLetters(shape, state.paper))})` })))));
+      explorer.element("td", { html: `(${explorer.formula(explorer.inLetters(shape, state.paper))})` })))));
 };
 
 explorer.showAnswer = () => {

@@ -1,30 +1,21 @@
 "use strict";
-/* The families, loaded one at a time from files beside the page, and the counts that their exported functions return. */
+/* The families, each packed in this page or in a file beside it, and the counts that their exported functions return. */
 
-/* Fifteen digits are thirteen bytes: the digits are the characters below 128 that stand for themselves in a string. */
-const DIGITS = new Map([...Array(127).keys()].map((code) => String.fromCharCode(code + 1)).filter((one) => !'\n\r"\\'.includes(one)).map((one, value) => [one, value]));
-const bytesOf = (packed) => {
-  const bytes = new Uint8Array((packed.length / 15) * 13), base = BigInt(DIGITS.size) ** 5n;
-  const five = (from) => BigInt([...packed.slice(from, from + 5)].reduce((value, one) => value * DIGITS.size + DIGITS.get(one), 0));
-  for (let at = 0, end = 13; at < packed.length; at += 15, end += 13) {
-    let value = (five(at) * base + five(at + 5)) * base + five(at + 10);
-    for (let place = end - 1; place >= end - 13; place -= 1) { bytes[place] = Number(value & 255n); value >>= 8n; }
-  }
-  return bytes;
-};
-
-/* The bytes that fill up the last block are not part of the compressed stream. */
-explorer.unpack = async (length, packed) => {
-  const stream = new Blob([bytesOf(packed).subarray(0, length)]).stream().pipeThrough(new DecompressionStream("deflate"));
+explorer.unpack = async (packed) => {
+  const bytes = Uint8Array.from(atob(packed), (one) => one.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Function(`"use strict"; return (${await new Response(stream).text()});`)();
 };
 
-explorer.loadPack = (path) => new Promise((resolve, reject) => {
-  explorer.packs[path] = (length, packed) => explorer.unpack(length, packed).then(resolve, reject);
-  const script = explorer.element("script", { src: `${path}.js` });
-  script.addEventListener("error", () => reject(new Error(`${path}.js is missing beside this page.`)));
-  document.head.append(script);
-});
+explorer.loadPack = async (path) => {
+  if (!(path in explorer.packed)) {
+    await new Promise((resolve, reject) => {
+      const script = explorer.element("script", { src: `${path}.js`, onload: resolve, onerror: () => reject(new Error(`${path}.js is missing beside this page.`)) });
+      document.head.append(script);
+    });
+  }
+  return explorer.unpack(explorer.packed[path]);
+};
 
 /* A family comes as columns; the page speaks of one variant at a time. */
 const rows = ({ columns, answers, types, programs }) => ({
@@ -80,6 +71,9 @@ explorer.all = (model, inputs) => {
 /* The first value of a letter of the input: one text of 512 positions, halved until the model has that many; two
    texts where a single one is computed with other steps. */
 explorer.usual = (model, letter) => {
+  const given = model.variant.inputs.find(([name]) => name === letter)?.[4];
+  if (given) return BigInt(given);
+  if (model.variant.programs.length < 2) return started(model, letter);
   const { variant } = model, first = started(model, letter), sizes = { ...model.sizes };
   for (const [name] of variant.inputs) sizes[name] = started(model, name);
   for (let long = sizes.S; long > 1n && explorer.run(variant, 1, sizes).error; long /= 2n) {

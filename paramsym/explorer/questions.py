@@ -11,18 +11,23 @@ from typing import Any
 
 from sympy import Expr
 
-import paramsym as ps
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.analysis.counted import Counted, lines
+from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
 from paramsym.errors import ParamsymError
-from paramsym.measure.work import PAIRS
+from paramsym.explorer.variant import Variant
+from paramsym.measure.activations import activations
+from paramsym.measure.memory import memory
+from paramsym.measure.state import kv_cache
+from paramsym.measure.work import PAIRS, flops, macs
 from paramsym.render import latex
 from paramsym.render.order import ordered
 from paramsym.render.table import Letters
 
 MOST_PARTS, MOST_GATHERED = 10, 16
+Inputs = tuple[Any, ...]
 ATTENTION = {"eager": "torch-eager", "fused": "torch-sdpa"}
 
 
@@ -36,38 +41,38 @@ class Question:
     choices: dict[str, tuple[str, ...]]
     ask: Callable[..., Counted]
     call: str
-    """The Python that a reader writes for it, with the choices in braces."""
+    """The Python that a reader writes for it, with the model, its inputs and the choices in braces."""
 
 
-def _flops(layer: ps.Layer, run: str, count: str) -> Counted:
+def _flops(layer: Layer, inputs: Inputs, run: str, count: str) -> Counted:
     way: Any = "both" if run == "training" else "forward"
-    return ps.macs(layer, way=way) if count == "MACs" else ps.flops(layer, way=way)
+    return macs(layer, *inputs, way=way) if count == "MACs" else flops(layer, *inputs, way=way)
 
 
 @lru_cache(maxsize=8)
-def _convention(layer: ps.Layer, attention: str) -> str:
+def _convention(layer: Layer, inputs: Inputs, attention: str) -> str:
     """Return the convention for the kept bytes; a model without attention has only one convention."""
-    fused = attention == "fused" and any(line.role == PAIRS for line in lines(ps.flops(layer)))
+    fused = attention == "fused" and any(line.role == PAIRS for line in lines(flops(layer, *inputs)))
     return ATTENTION["fused" if fused else "eager"]
 
 
-def _training(layer: ps.Layer, precision: str, attention: str) -> Counted:
-    return ps.memory(layer, dtype=precision, convention=_convention(layer, attention))
+def _training(layer: Layer, inputs: Inputs, precision: str, attention: str) -> Counted:
+    return memory(layer, *inputs, dtype=precision, convention=_convention(layer, inputs, attention))
 
 
-def _activations(layer: ps.Layer, precision: str, attention: str) -> Counted:
-    return ps.activations(layer, dtype=precision, convention=_convention(layer, attention))
+def _activations(layer: Layer, inputs: Inputs, precision: str, attention: str) -> Counted:
+    return activations(layer, *inputs, dtype=precision, convention=_convention(layer, inputs, attention))
 
 
 QUESTIONS = (
-    Question("params", "Parameters", "parameters", {}, lambda layer: layer, "model"),
+    Question("params", "Parameters", "parameters", {}, lambda layer, _: layer, "model"),
     Question(
         "flops",
         "FLOPs",
         "FLOPs",
         {"pass": ("forward", "training"), "count": ("FLOPs", "MACs")},
         _flops,
-        "ps.{count}(model, way={pass})",
+        "ps.{count}({model}, way={pass})",
     ),
     Question(
         "activations",
@@ -75,15 +80,15 @@ QUESTIONS = (
         "bytes",
         {"precision": ("float32", "bfloat16"), "attention": ("eager", "fused")},
         _activations,
-        "ps.activations(model, dtype={precision}, convention={attention})",
+        "ps.activations({model}, dtype={precision}, convention={attention})",
     ),
     Question(
         "cache",
         "Cache",
         "bytes",
         {"precision": ("float32", "bfloat16")},
-        lambda layer, precision: ps.kv_cache(layer, dtype=precision),
-        "ps.kv_cache(model, dtype={precision})",
+        lambda layer, inputs, precision: kv_cache(layer, *inputs, dtype=precision),
+        "ps.kv_cache({model}, dtype={precision})",
     ),
     Question(
         "training",
@@ -91,15 +96,15 @@ QUESTIONS = (
         "bytes",
         {"precision": ("float32", "bfloat16"), "attention": ("eager", "fused")},
         _training,
-        "ps.memory(model, dtype={precision}, convention={attention})",
+        "ps.memory({model}, dtype={precision}, convention={attention})",
     ),
     Question(
         "inference",
         "Memory of inference",
         "bytes",
         {"precision": ("float32", "bfloat16")},
-        lambda layer, precision: ps.memory(layer, use="inference", dtype=precision, convention="torch-sdpa"),
-        "ps.memory(model, use='inference', dtype={precision}, convention='torch-sdpa')",
+        lambda layer, inputs, precision: memory(layer, *inputs, use="inference", dtype=precision, convention="torch-sdpa"),
+        "ps.memory({model}, use='inference', dtype={precision}, convention='torch-sdpa')",
     ),
 )
 
@@ -122,14 +127,14 @@ class NoClosedForm(Exception):  # noqa: N818 - says why a tab is missing
     """A question that has no closed form for a model."""
 
 
-def answered(root: ps.Layer, question: Question, choice: tuple[str, ...], letters: Letters) -> Answered:
+def answered(variant: Variant, question: Question, choice: tuple[str, ...], letters: Letters) -> Answered:
     """Ask the library.
 
     Raises:
         NoClosedForm: a model that has no answer in letters.
     """
     try:
-        subject = question.ask(root, *choice)
+        subject = question.ask(variant.root, variant.inputs, *choice)
         total = subject.polynomial
     except ParamsymError as error:
         raise NoClosedForm(str(error)) from None
@@ -140,7 +145,7 @@ def answered(root: ps.Layer, question: Question, choice: tuple[str, ...], letter
     places = {next(iter(polynomial.terms)): number for number, (_, polynomial) in enumerate(terms) if len(polynomial.terms) == 1}
     parts = []
     for name, members in divided(lines(subject), by_kind=question.name in {"training", "inference"}):
-        amount = Polynomial.total(line.polynomial("stored" if subject is root else "used") for line in members)
+        amount = Polynomial.total(line.polynomial("stored" if subject is variant.root else "used") for line in members)
         if amount:
             parts.append((name, amount, tuple(sorted(places[monomial] for monomial in amount.terms if monomial in places))))
     return Answered(subject, terms, tuple(parts))

@@ -21,16 +21,26 @@ explorer.latex = () => {
 
 const PYTHON = { forward: "'forward'", training: "'both'", float32: "'float32'", bfloat16: "'bfloat16'", eager: "'torch-eager'", fused: "'torch-sdpa'", FLOPs: "flops", MACs: "macs" };
 
+/* The letters that the Python of a model needs; a published model has its own. */
+explorer.symbols = ({ python, given, letters, inputs }) => {
+  const needed = [...(/^ps\.load/.test(python) ? [] : letters), ...(given ? [...letters, ...inputs] : [])].map(([name]) => name);
+  const names = [...new Set(needed)].filter((name) => new RegExp(`\\b${name}\\b`).test(python + given)).join(" ");
+  return names ? [`${names.replaceAll(" ", ", ")} = ps.dims("${names}")`] : [];
+};
+
 explorer.python = () => {
   const { state } = explorer;
   return ["import paramsym as ps", ...state.models.map((model) => {
     const { variant } = model, question = explorer.questions.find((one) => one.name === state.question);
     const sizes = (names) => names.map((name) => `"${name}": ${explorer.all(model, state.inputs)[name]}`).join(", ");
-    const build = /\(/.test(model.name) || !variant.models[model.name] ? variant.python : `ps.load(${JSON.stringify(model.name)})`;
+    const build = explorer.many && !/\(/.test(model.name) && variant.models[model.name] ? `ps.load(${JSON.stringify(model.name)})` : variant.python;
     const own = variant.letters.map(([name]) => name), inputs = variant.inputs.map(([name]) => name);
-    const call = question.call.replace(/\{(\w+)\}/g, (_, name) => PYTHON[state.choices[name]]);
-    return [`model = ${build}${own.length ? `.at({${sizes(own)}})` : ""}`,
-      `print(${question.name === "params" ? "model.count" : `${call}${inputs.length ? `.at({${sizes(inputs)}})` : ""}.count`})`].join("\n");
+    const call = question.call.replace("{model}", `model${variant.given}`).replace(/\{(\w+)\}/g, (_, name) => PYTHON[state.choices[name]]);
+    const at = (names) => (names.length ? `.at({${sizes(names)}})` : ""), params = question.name === "params";
+    const whole = variant.given && !params;  // inputs in the letters of the model: all sizes are put in together
+    const letters = variant.given && /^ps\.load/.test(build) ? ".origin[0]" : "";
+    return [...explorer.symbols(variant), `model = ${build || `...  # the ${variant.title} of this page`}${letters}${whole ? "" : at(own)}`,
+      `print(${params ? "model.count" : `${call}${at(whole ? [...own, ...inputs] : inputs)}.count`})`].join("\n");
   })].join("\n");
 };
 

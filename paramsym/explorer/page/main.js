@@ -8,7 +8,7 @@ explorer.update = () => {
   clearTimeout(explorer.waiting);
   explorer.waiting = setTimeout(() => {
     explorer.showChart();
-    history.replaceState(null, "", explorer.address(explorer.state));
+    if (explorer.hasAddress) history.replaceState(null, "", explorer.address(explorer.state));
   }, 60);
 };
 
@@ -29,7 +29,10 @@ const setTheme = (name) => {
 
 explorer.start = async () => {
   document.documentElement.classList.toggle("framed", globalThis.top !== globalThis);
+  explorer.hasAddress = location.protocol !== "about:";  // inside a notebook the page has none
   Object.assign(explorer, await explorer.loadPack("index"));
+  for (const one of document.querySelectorAll("[data-many]")) one.hidden = !explorer.many;
+  document.querySelector("[data-copy=link]").hidden = !explorer.hasAddress;
   const names = Object.values(explorer.index).flatMap((variants) => variants.flatMap((one) => one.names));
   explorer.find("models").replaceChildren(...names.map((name) => explorer.element("option", { value: name })));
   explorer.find("paper").replaceChildren(...Object.entries(explorer.papers).map(([name, { source }]) => explorer.element("option", { value: name }, source)));
@@ -52,7 +55,6 @@ explorer.start = async () => {
     await explorer.restore(location.hash);
     explorer.rebuild();
   });
-  requestAnimationFrame(() => setTimeout(explorer.loadMathJax));
 };
 
 explorer.start();

@@ -245,6 +245,7 @@ const refuse = ({ message, part }, name) => {
 };
 
 explorer.listenToConfigs = () => {
+  if (!explorer.many) return;
   const drop = explorer.find("drop"), file = explorer.find("file");
   explorer.find("open").addEventListener("click", () => file.click());
   file.addEventListener("change", () => { if (file.files[0]) take(file.files[0]); file.value = ""; });
