@@ -158,9 +158,10 @@ def check_class(layer: Any, name: str) -> None:
     while layer.published is not type(layer).published:  # a wrapper has the sizes of the layer inside it
         layer = layer.layer
     model = type(layer)
+    kind: Any = model
     name = meant(name, model.published) or name
     default, published = getattr(model, "architecture", ""), published_class(model, name)
-    if published == default or layer.architecture != default or not _symbols(model, published) <= _symbols(model, default):
+    if published == default or layer.architecture != default or not _symbols(kind, published) <= _symbols(kind, default):
         return
     try:
         if replace(layer, architecture=published).polynomial == layer.polynomial:
