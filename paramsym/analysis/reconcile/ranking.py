@@ -136,10 +136,12 @@ class EditSearch:
 
 
 def _told(hits: list[Hit]) -> list[Hit]:
-    """Leave out what a simpler reason makes a coincidence: one size in place of another, and every size without a known reason but one."""
+    """Leave out what a simpler reason makes a coincidence, such as one size in place of another; keep one size without a known reason."""
     told: list[Hit] = []
     for hit in hits:
-        coincidence = bool(told) and all(edit.sizes for edit in hit.edits) and not hit.asked and hit.cost > told[0].cost + _COINCIDENCE
+        coincidence = (
+            bool(told) and all(edit.sizes or edit.choice for edit in hit.edits) and not hit.asked and hit.cost > told[0].cost + _COINCIDENCE
+        )
         if not coincidence and (hit.known or all(one.known for one in told)):
             told.append(hit)
     return told
