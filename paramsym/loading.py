@@ -17,7 +17,7 @@ from sympy import Symbol
 from paramsym.atlas.files import recorded_types, timm_index
 from paramsym.atlas.timm import timm_config
 from paramsym.config import WAYS_ON, from_config, is_recorded, read_config
-from paramsym.core.at import published_class, published_sizes
+from paramsym.core.at import LABELS, published_class, published_sizes
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, ConfigError, UnknownNameError
 from paramsym.models import FAMILIES, family_of, model_types
@@ -48,13 +48,12 @@ class Found:
 def load(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str | None = None, strict: bool = False) -> Layer:
     """Return the model of a published name, a directory, a configuration or its file, with its sizes put in.
 
-    A published name, such as ``"meta-llama/Meta-Llama-3-8B"``, means the class that was published, here ``LlamaForCausalLM``;
-    ``architecture`` asks for another class of the reference. If the published class has a head with an open number of labels, or no class
-    is recorded, the name means the family's base class. A configuration is read by ``from_config``. The name of a family, such as
-    ``"bert"``, means its base class in letters, and so does a model type of the atlas, such as ``"led"``; its formula holds for the
-    reference's default flags. Nothing is downloaded. If a file has the name of a model, the file is read. Keras and torchvision share names
-    that differ in spelling: ``"ResNet50"`` is Keras' network, ``"resnet50"`` torchvision's. timm's names follow ``timm/``, with or without
-    the tag of the weights, which may have another number of classes.
+    A published name, such as ``"meta-llama/Meta-Llama-3-8B"``, means the class that was published, here ``LlamaForCausalLM``; with the
+    published number of labels; ``architecture`` asks for another class of the reference. A configuration is read by ``from_config``. The
+    name of a family, such as ``"bert"``, means its base class in letters, and so does a model type of the atlas, such as ``"led"``; its
+    formula holds for the reference's default flags. Nothing is downloaded. If a file has the name of a model, the file is read. Keras and
+    torchvision share names that differ in spelling: ``"ResNet50"`` is Keras' network, ``"resnet50"`` torchvision's. timm's names follow
+    ``timm/``, with or without the tag of the weights, which may have another number of classes.
 
     Raises:
         UnknownNameError: neither a file nor a known name; the message has the nearest names.
@@ -184,7 +183,7 @@ def _of_class(text: str, home: str, cls: str) -> Found:
 def _sized(name: str, model: type[Layer]) -> Found:
     """Return a published size with its class, as a configuration if the size alone makes one."""
     size, architecture = model.published[name], published_class(model, name)
-    reader = next((one for one in _readers(model) if architecture in one.architectures and size.keys() <= one.keys.keys()), None)
+    reader = next((one for one in _readers(model) if architecture in one.architectures and size.keys() <= {*one.keys, LABELS}), None)
     if reader is not None:
         config = {"model_type": reader.model_type, **{key: _listed(value) for key, value in size.items()}}
         built = _built_of(config, architecture)

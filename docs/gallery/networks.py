@@ -150,9 +150,9 @@ NETWORKS: dict[str, Said] = {
         "GoogLeNet has 12 times fewer parameters than AlexNet.",
         "Szegedy et al. 2015, section 1",
         "wrong",
-        "round(alexnet(2).count / ps.models.GoogLeNet('googlenet', aux_logits=False).count, 1)",
+        "round(alexnet(2).count / ps.load('googlenet').count, 1)",
         9.2,
-        "torchvision's GoogLeNet has {ps.models.GoogLeNet('googlenet', aux_logits=False).count:,}, and {ps.load('googlenet').count:,} with the two auxiliary classifiers, which only training uses; the rows of the paper's own table 1 add up to 6.8 million, nine times fewer.",
+        "torchvision's GoogLeNet has {ps.load('googlenet').count:,}, and {ps.models.GoogLeNet('googlenet', aux_logits=True).count:,} with the two auxiliary classifiers, which only training uses; the rows of the paper's own table 1 add up to 6.8 million, nine times fewer.",
     ),
     "N-17": Said(
         "Inception v3 has 27.2 million parameters; it has 23.8 million.",

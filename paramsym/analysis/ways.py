@@ -86,7 +86,7 @@ def _known(name: str, now: Any) -> tuple[Any, ...]:
     if name == "convention":
         return tuple(CONVENTIONS if now in CONVENTIONS else MEMORY)
     if name == "dtype":
-        return tuple(dict.fromkeys((now, *_TRIED)))
+        return tuple(dict.fromkeys((now, *(_TRIED if now is not None else ()))))  # numbers have no format
     known: Mapping[str, tuple[Any, ...]] = {"way": get_args(Way), "per": get_args(Share), "optimizer": tuple(OPTIMIZERS), "use": USES}
     return known.get(name, (now,))
 

@@ -15,6 +15,8 @@ from paramsym.core.ledger import Line
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, StructureError, UnknownNameError
 from paramsym.naming import meant, nearest, quoted
 
+LABELS = "num_labels"
+"""The argument of a published size that only classes with a head for labels have."""
 _SHOWN = 200  # characters of a constructor call that an error shows
 
 
@@ -116,12 +118,13 @@ def published_sizes(
         known = f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(published)}." if published else "it has none."
         raise UnknownNameError(f"{where} has no published size {said!r}; {known}")
     found: dict[Symbol, Any] = {}
-    for argument, value in published[name].items():
+    size = {argument: value for argument, value in published[name].items() if argument != LABELS or held(argument) is not None}
+    for argument, value in size.items():
         for symbol, number in _symbols_to_fill(held(argument), value):
             if found.setdefault(symbol, number) != number:
                 raise SizeError(f"{where}: {name} needs {symbol} to be both {found[symbol]} and {number}.")
     given = {symbol: Integer(value) for symbol, value in found.items() if isinstance(value, int)}
-    for argument, value in published[name].items():
+    for argument, value in size.items():
         if substitute(held(argument), given) != value:
             raise StructureError(
                 f"{where}: {name} has {argument}={quoted(value)}, but this layer was built with {argument}={text(held(argument))};"
@@ -131,17 +134,10 @@ def published_sizes(
 
 
 def published_class(model: type[Any], name: str) -> str:
-    """Return the reference's class of a published size: the first one with a published count of this name, otherwise the default.
-
-    A class with a head for labels is skipped, because the number of labels is not part of a size.
-    """
-    kind: Any = model
+    """Return the reference's class of a published size: the class of its first published count, otherwise the default."""
     default: str = getattr(model, "architecture", "")
-    claims: Iterable[Any] = getattr(model, "claims", ())
-    for claim in claims if default else ():
-        if claim.name == name and claim.counts.isidentifier() and _symbols(kind, claim.counts) <= _symbols(kind, default):
-            return claim.counts
-    return default
+    claims: Iterable[Any] = getattr(model, "claims", ()) if default else ()
+    return next((claim.counts for claim in claims if claim.name == name and claim.counts.isidentifier()), default)
 
 
 @lru_cache(maxsize=1 << 10)
@@ -153,7 +149,8 @@ def _symbols(model: Any, architecture: str) -> frozenset[Symbol]:
 def check_class(layer: Any, name: str) -> None:
     """Refuse a published size for a layer of the default class if the published class stores other tensors.
 
-    A class that the user asked for is accepted. A default class is not: its count would look like the published model's.
+    A class that the user asked for is accepted. A default class is not: its count would look like the published model's. If the published
+    class is a classifier, whose labels the default class lacks, the default class is accepted: it is what classifiers are built on.
 
     Raises:
         StructureError: the published class stores other tensors.
@@ -161,9 +158,10 @@ def check_class(layer: Any, name: str) -> None:
     while layer.published is not type(layer).published:  # a wrapper has the sizes of the layer inside it
         layer = layer.layer
     model = type(layer)
+    kind: Any = model
     name = meant(name, model.published) or name
     default, published = getattr(model, "architecture", ""), published_class(model, name)
-    if published == default or layer.architecture != default:
+    if published == default or layer.architecture != default or not _symbols(kind, published) <= _symbols(kind, default):
         return
     try:
         if replace(layer, architecture=published).polynomial == layer.polynomial:

@@ -30,10 +30,10 @@ class Counting:
     """A convention of counting operations.
 
     ``units`` is the number of operations of each unit of work; units that are not listed count nothing. ``pairs`` says whether attention
-    counts all pairs of queries and keys, half of them, or the visible ones. ``backward`` is derived, product by product, or twice the
-    forward pass; ``recomputed`` repeats the forward pass of the repeated blocks before it. ``blocks`` counts only repeated blocks.
-    ``parameters`` replaces the products with weights by 2 for each parameter and position: of all parameters, of all but positions, or of
-    all but tables.
+    counts all pairs of queries and keys, half of them, the visible ones, or at most a window of keys for each query. ``backward`` is
+    derived, product by product, or twice the forward pass; ``recomputed`` repeats the forward pass of the repeated blocks before it.
+    ``blocks`` counts only repeated blocks. ``parameters`` replaces the products with weights by 2 for each parameter and position: of all
+    parameters, of all but positions, or of all but tables.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Counting:
     wrong: str
     units: Mapping[str, int]
     unit: Literal["FLOPs", "MACs"] = "FLOPs"
-    pairs: Literal["all", "half", "seen"] = "all"
+    pairs: Literal["all", "half", "seen", "near"] = "all"
     backward: Literal["derived", "twice"] = "derived"
     recomputed: bool = False
     blocks: bool = False
@@ -128,6 +128,16 @@ CONVENTIONS: Mapping[str, Counting] = {
             "as PaLM, without the embeddings that are only looked up",
             "as PaLM: weights of norms and biases count as matrices",
             _TWICE,
+            backward="twice",
+            parameters="no tables",
+        ),
+        Counting(
+            "torchtitan-windows",
+            "torchtitan, models/utils.py, since layers with a window count it",
+            "as torchtitan, in layers with a window at most the window's keys for each query",
+            "as torchtitan; the first queries of a text see fewer keys than a window has",
+            _TWICE,
+            pairs="near",
             backward="twice",
             parameters="no tables",
         ),

@@ -301,12 +301,16 @@ def counted(lines: Iterable[Line], counting: Counting) -> Iterator[Line]:
         if not weight or (multiplied and names_positions(line)):
             continue
         paired = any(isinstance(one, Pairs) for one in line.factors)
-        if paired and counting.pairs != "all":
+        if paired and counting.pairs in {"half", "seen"}:
             weight = canonical(Rational(weight, 2))
         factors: list[Dim] = [] if weight == 1 else [weight]
         for one in line.factors:
             if multiplied and isinstance(one, Rows):
                 factors.append(one.rows)
             else:
-                factors += one.twice_seen if counting.pairs == "seen" and isinstance(one, Pairs) else sizes_of(one)
+                factors += _pairs(one, counting.pairs) if isinstance(one, Pairs) else sizes_of(one)
         yield line.but(factors=tuple(factors), role=PAIRS if paired else line.role)
+
+
+def _pairs(pairs: Pairs, which: str) -> tuple[Dim, ...]:
+    return pairs.twice_seen if which == "seen" else pairs.near if which == "near" else sizes_of(pairs)

@@ -44,7 +44,7 @@ class Beit(PatchTransformer, Backbone):
     >>> Beit().part("layers.0").params
     2*F*H + F + 4*H**2 + 10*H
     >>> classifier = Beit(architecture="BeitForImageClassification", use_relative_position_bias=True)
-    >>> classifier.at("microsoft/beit-base-patch16-224").at(N=1000).params
+    >>> classifier.at("microsoft/beit-base-patch16-224").params
     86530984
     """
 

@@ -35,7 +35,7 @@ class ConvNext(Classifying, Backbone):
     Raises:
         ArgumentError: fewer depths or widths than stages, beside the errors of every model and backbone.
 
-    >>> ConvNext(architecture="ConvNextForImageClassification").at("facebook/convnext-tiny-224").at(N=1000).params
+    >>> ConvNext(architecture="ConvNextForImageClassification").at("facebook/convnext-tiny-224").params
     28589128
     >>> ConvNext().part("encoder.stages.0.layers.0").params
     8*H_1**2 + 58*H_1

@@ -37,7 +37,7 @@ class ResNetV15(Classifying, Backbone):
     Raises:
         ArgumentError: a bottleneck narrower than 4, or no widths or depths, beside the errors of every model and backbone.
 
-    >>> ResNetV15(architecture="ResNetForImageClassification").at("microsoft/resnet-50").at(N=1000).params
+    >>> ResNetV15(architecture="ResNetForImageClassification").at("microsoft/resnet-50").params
     25557032
     """
 

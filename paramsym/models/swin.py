@@ -40,7 +40,7 @@ class Swin(PatchModel, Backbone):
         ArgumentError: fewer heads than depths, beside the errors of every model and backbone.
         ShapeError: a symbolic ``embed_dim`` with an ``mlp_ratio``, such as 2.3, whose floating-point products have no formula.
 
-    >>> Swin(architecture="SwinForImageClassification").at("microsoft/swin-tiny-patch4-window7-224").at(N=1000).params
+    >>> Swin(architecture="SwinForImageClassification").at("microsoft/swin-tiny-patch4-window7-224").params
     28288354
     >>> Swin().part("encoder.layers.0.downsample").params
     8*H**2 + 8*H

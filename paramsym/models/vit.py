@@ -34,7 +34,7 @@ class Vit(PatchTransformer):
     Raises:
         ArgumentError: a pooler or mask token for a class in which this is fixed, beside the errors of every model.
 
-    >>> Vit(architecture="ViTForImageClassification").at("google/vit-base-patch16-224", N=1000).params
+    >>> Vit(architecture="ViTForImageClassification").at("google/vit-base-patch16-224").params
     86567656
     >>> Vit().part("embeddings").params
     C*H*K**2 + 3*H + H*W**2/K**2

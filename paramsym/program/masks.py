@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from sympy import Min
+
 from paramsym.algebra.size import Count, Dim, canonical, reaches
 
 
@@ -60,6 +62,17 @@ class Pairs:
             ahead = canonical(window - 1)
             seen = canonical(seen + _within(canonical(queries - 1), ahead))
         return (canonical(2 * seen),)
+
+    @property
+    def near(self) -> tuple[Dim, ...]:
+        """The queries and the keys, at most a window of them.
+
+        >>> from paramsym import S
+        >>> Pairs(S, S, Mask(causal=True, window=128)).near, Pairs(64, 64, Mask(causal=True, window=128)).near
+        ((S, Min(128, S)), (64, 64))
+        """
+        window = self.mask.window
+        return (self.queries, self.keys if window is None else canonical(Min(self.keys, window)))
 
 
 def _within(positions: Count, window: Count) -> Any:

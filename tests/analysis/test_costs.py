@@ -252,7 +252,7 @@ def test_claims_about_an_image_network(claim: str | int, words: str) -> None:
         ("2 GiB", "2 GiB is right"),
         ("4.3 GB", "numbers in float32"),
         ("1.07e9 bytes", "numbers in float8"),
-        (2_147_483_648 // 2, "the key of self_attn left out"),
+        (2_147_483_648 // 2, "keys without values"),
     ],
 )
 def test_claims_about_a_cache(claim: str | int, words: str) -> None:

@@ -70,7 +70,7 @@ def test_tied_weights() -> None:
 
 def test_what_only_training_uses() -> None:
     """GoogLeNet's two auxiliary classifiers are stored and not applied: torchvision counts 13,004,888 with them, 6,624,904 without."""
-    table = ps.summary(ps.load("googlenet"), (1, 3, 224, 224), depth=1)
+    table = ps.summary(ps.models.GoogLeNet("googlenet", aux_logits=True), (1, 3, 224, 224), depth=1)
     assert (table.rows[-1][0], table.rows[-1][4], table.footer[4]) == ("not applied", 13_004_888 - 6_624_904, 13_004_888)
 
 

@@ -29,8 +29,10 @@ NO_ARGUMENTS = {"weights", "weights_backbone", "init_weights"}
 
 
 def ours(name: str, **arguments: Any) -> Layer:
-    """Return the network of torchvision's name."""
-    model: Layer = OF[name](name, **arguments)
+    """Return the network that torchvision's function of this name builds, which may have other auxiliary heads than the published one."""
+    has = OF[name].__dataclass_fields__
+    heads = {one: has[one].default for one in ("aux_logits", "aux_loss") if one in has}
+    model: Layer = OF[name](name, **{**heads, **arguments})
     return model
 
 

@@ -55,6 +55,11 @@ class Answer(Printed):
         return self.readings[0].tensors
 
     @property
+    def known(self) -> bool:
+        """Whether the first reading names a habit, a convention or a structure; otherwise it only fits."""
+        return all(edit.known for edit in self.readings[0].edits)
+
+    @property
     def words(self) -> str:
         """The sentence without the number."""
         shown = "; or ".join(str(reading) for reading in self.readings[:_SHOWN])

@@ -32,7 +32,8 @@ class Edit:
     ``words`` describe it, ``tensors`` are the names of changed tensors, ``value`` is its contribution. ``cost`` ranks it: a simple idea
     costs about one. ``lines`` are the numbers of changed tensors; two edits of one tensor do not combine. ``sizes`` are the changed sizes.
     ``alone`` means that it builds another layer, and combines with no other edit. ``copies`` is the number of whole models in its count.
-    ``asked`` means that the user named its sizes.
+    ``asked`` means that the user named its sizes. An edit that is not ``known`` fits the claim, but nobody is known to make it. ``choice``
+    means that it has a number that could be another one, so that a rounded claim must rule the others out.
     """
 
     words: str
@@ -46,6 +47,8 @@ class Edit:
     alone: bool = False
     copies: int = 0
     asked: bool = False
+    known: bool = True
+    choice: bool = False
 
     def term(self, subject: Subject) -> Polynomial:
         """The contribution of the edit, in letters."""

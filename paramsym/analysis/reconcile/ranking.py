@@ -12,15 +12,18 @@ from itertools import combinations, groupby, product, starmap
 
 from paramsym.analysis.claim import Stated
 from paramsym.analysis.reconcile.edits import Edit, Structure
+from paramsym.analysis.reconcile.habits import habitual
 from paramsym.analysis.reconcile.resizing import by_size, roots
 from paramsym.analysis.reconcile.subject import Subject
 from paramsym.analysis.reconcile.whole import additional
 
 _BUDGET = 0.03  # the most expected chance hits of ideas
 _PAIRED = (90, 40, 20, 12)  # numbers of ideas from which two are combined
+_COINCIDENCE = 0.3  # what a size in place of another may cost more than the simplest reason
 _TRIPLED = 24  # the number of ideas from which three are combined
 _PLAIN = 1.06  # the cost up to which a rounded number can confirm an idea
 _COARSE = 1.13  # the same if the rounding is as large as the difference, so that nearly every idea would hit
+_CHOSEN = 0.1  # the most chance hits for an edit with a number of its own
 _CUT, _RAISED = 0.05, 0.1  # the cost of assuming a number that was cut off, or rounded up
 
 
@@ -38,6 +41,11 @@ class Hit:
         return any(edit.asked for edit in self.edits)
 
     @property
+    def known(self) -> bool:
+        """Whether people are known to make these edits."""
+        return all(edit.known for edit in self.edits)
+
+    @property
     def cost(self) -> float:
         """The total cost of the edits: each further edit costs extra, and so does a number that was cut off."""
         return sum(edit.cost for edit in self.edits) + 0.5 * (len(self.edits) - 1) + self.extra
@@ -50,7 +58,7 @@ class EditSearch:
         """Collect the single edits that change something."""
         self.subject = subject
         structure = Structure(subject)
-        edits = [*structure.edits(), *additional(structure), *sizes]
+        edits = [*structure.edits(), *habitual(structure), *additional(structure), *sizes]
         self.edits = sorted((edit for edit in edits if edit.value), key=lambda edit: edit.cost)
         self.by_size = tuple(by_size(subject))
 
@@ -58,8 +66,9 @@ class EditSearch:
         """Return the hits for an exact difference: of one edit if there are any, otherwise of two, otherwise of three."""
         single, spent = self._single(difference)
         hits = [*single, *(Hit((edit,), 0.0) for edit in found)]
-        hits = hits or list(self._pairs(difference, _BUDGET - spent)) or list(self._triples(difference))
-        return sorted(hits, key=lambda hit: hit.cost)
+        if not any(hit.known for hit in hits):
+            hits = [*(list(self._pairs(difference, _BUDGET - spent)) or list(self._triples(difference))), *hits]
+        return _told(sorted(hits, key=lambda hit: (not hit.known, hit.cost)))
 
     def roots(self, low: int, high: int) -> Iterator[Edit]:
         """Yield the sizes that alone give a claim between two counts."""
@@ -90,7 +99,9 @@ class EditSearch:
                 shared = stated.shared(edit.copies) if edit.copies else None
                 total = count + edit.value
                 meant = stated.allows(total) or (shared is not None and shared.allows(total))
-                if (bool(stated.bent(total)) and not meant if bent else meant) and (cost < plain or chance <= 1 or edit.asked):
+                if (bool(stated.bent(total)) and not meant if bent else meant) and (
+                    chance <= _CHOSEN if edit.choice else cost < plain or chance <= 1 or edit.asked
+                ):
                     yield Hit((edit,), chance, 0.0 if not bent else _CUT if total > stated.value else _RAISED)
 
     def _single(self, difference: int) -> tuple[list[Hit], float]:
@@ -122,6 +133,18 @@ class EditSearch:
         for three in combinations(pool, 3) if chance <= _BUDGET else ():
             if sum(edit.value for edit in three) == difference and all(starmap(_apart, combinations(three, 2))):
                 yield Hit(three, chance)
+
+
+def _told(hits: list[Hit]) -> list[Hit]:
+    """Leave out what a simpler reason makes a coincidence, such as one size in place of another; keep one size without a known reason."""
+    told: list[Hit] = []
+    for hit in hits:
+        coincidence = (
+            bool(told) and all(edit.sizes or edit.choice for edit in hit.edits) and not hit.asked and hit.cost > told[0].cost + _COINCIDENCE
+        )
+        if not coincidence and (hit.known or all(one.known for one in told)):
+            told.append(hit)
+    return told
 
 
 def _apart(one: Edit, other: Edit) -> bool:

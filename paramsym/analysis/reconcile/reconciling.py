@@ -115,8 +115,8 @@ def _row(name: str, layer: Counted, claim: Any, at: Any, others: Any) -> Row:
 
 def _in_unit_of(subject: Subject, said: Claim) -> Claim:
     """Return a claim in the unit of the subject: a multiply-add is two FLOPs."""
-    if said.unit in {"", subject.unit}:
-        return said
+    if said.unit in {"", subject.unit} or (said.unit, subject.unit) == ("bytes", "parameters"):
+        return said  # the bytes of a file are a habit of counting parameters
     if {said.unit, subject.unit} != {"FLOPs", "MACs"}:
         hint = " Count them in bytes, with dtype='bfloat16' or another format." if subject.unit == "elements" else ""
         raise ArgumentError(f"the claim {said.words} is in {said.unit}; the count of {subject.name} is in {subject.unit}.{hint}")
@@ -180,9 +180,10 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
         hits = [hit for hit in hits if hit.asked or (hit.cost < _OBVIOUS and stated.allows(_total(subject, hit)))]
     # A size that the user named is answered even if another size contradicts it.
     hits = [hit for hit in hits if hit.asked or all(impossible(subject, dict(edit.sizes)) == "" for edit in hit.edits if edit.sizes)]
-    hits.sort(key=lambda hit: hit.cost)
-    # A rounded number is weak evidence: only the simplest answer is shown.
-    return found + _merged(subject, [hit for hit in hits if every or hit.asked or hit.cost < hits[0].cost + _AS_SIMPLE], stated)
+    hits.sort(key=lambda hit: (not hit.known, hit.cost))
+    # A rounded number is weak evidence: only the simplest answer is shown, and at most one that nobody is known to mean.
+    simple = [hit for hit in hits if every or hit.asked or (hit.known and hit.cost < hits[0].cost + _AS_SIMPLE)]
+    return found + _merged(subject, [*simple, *[hit for hit in hits if not (every or hit.known)][:1]], stated)
 
 
 def _search_of(subject: Subject) -> EditSearch:

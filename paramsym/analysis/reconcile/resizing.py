@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from itertools import combinations, islice, product
@@ -30,6 +30,8 @@ _USUAL = 0.02  # a kind of mistake that hits more claims than this by chance is 
 _RARE = Fraction(1, 400)  # an integer root rarer than this needs no typing error to be believed
 _NEAR = 2  # a root beyond this factor is another model
 _GROUPED = (BY_NAME["G"].symbol, BY_NAME["A"].symbol)
+_CONFUSED = ({"G", "A"}, {"H", "F"}, {"H", "D"}, {"D", "A"}, {"P", "S"}, {"P", "H"}, {"S", "T"}, {"C", "K"}, {"d", "h"})
+"""Sizes that are mistaken for each other: heads of queries and of keys, widths, heads and their width, positions, channels."""
 _MOST_ASKED = 10_000  # the most combinations of the user's values; they take about a second
 _TYPED = 3  # the fewest digits of a number for a mistyped digit
 
@@ -92,8 +94,9 @@ def _substituted(subject: Subject) -> Iterator[Edit]:
             continue  # G*H/A with another A equals G*H/A with another G, which is simpler
         for other, value in subject.whole.items():
             if other != symbol and value != now and now < _ALIKE * value and value < _ALIKE * now:
-                cost = 1.04 if (symbol, other) == _GROUPED else 1.5
-                yield _changed(subject, {symbol: value}, f"{other} in place of {symbol}", cost, {symbol: other})
+                cost, known = 1.04 if (symbol, other) == _GROUPED else 1.5, {symbol.name, other.name} in _CONFUSED
+                words = f"{'' if known else 'no known habit; '}{other} in place of {symbol}{'' if known else ' would give it'}"
+                yield replace(_changed(subject, {symbol: value}, words, cost, {symbol: other}), known=known)
         for width, value in subject.whole.items() if symbol in slices else ():
             heads = slices[symbol]
             quotient, rest = divmod(value, subject.whole.get(heads, value + 1))
@@ -157,13 +160,18 @@ def roots(subject: Subject, sizes: Iterable[OneSize], low: int, high: int) -> It
         root = one.root(low, high)
         belief = None if root is None else _belief(subject, one, root, low, high)
         if root is not None and belief is not None:
+            words, cost = belief
             changes = _with(one.symbol, root, one.followers)
-            words = f"{one.symbol} = {root:,}{_along(changes, one.symbol)} in place of {one.size:,}{belief[0]}"
-            yield _changed(subject, changes, words, belief[1] + 0.1 * bool(one.followers))
+            along, cost = _along(changes, one.symbol), cost + 0.1 * bool(one.followers)
+            if words:
+                yield _changed(subject, changes, f"{one.symbol} = {root:,}{along} in place of {one.size:,}{words}", cost)
+            else:
+                words = f"no known habit; {one.symbol} = {root:,}{along} in place of {one.size:,} would give it"
+                yield replace(_changed(subject, changes, words, cost), known=False)
 
 
 def _belief(subject: Subject, one: OneSize, root: int, low: int, high: int) -> tuple[str, float] | None:
-    """Return why a root may be what the claim used, and the cost of believing it; None without a reason."""
+    """Return the mistake by which a claim may have used a root, empty if none is known, and its cost; None if many sizes fit."""
     near = one.size <= _NEAR * root and root <= _NEAR * one.size
     step = abs(one.value(root + 1) - one.value(root))
     if low != high:  # a rounded claim determines a size only if each step of the size is large

@@ -57,7 +57,8 @@ class _Inception(Averaged, Coloured):
 class GoogLeNet(_Inception):
     """Inception v1: nine modules of four parallel branches each.
 
-    ``aux_logits`` stores two auxiliary classifiers, which are used only in training: the output is the scores of the last classifier.
+    ``aux_logits`` stores two auxiliary classifiers, which are used only in training: the output is the scores of the last classifier. The
+    published weights are without them.
     The branch with a 5x5 convolution in the paper has one of 3x3 here, as in the reference and its weights.
 
     Raises:
@@ -65,8 +66,8 @@ class GoogLeNet(_Inception):
 
     Source: Szegedy et al. 2015, "Going Deeper with Convolutions", table 1.
 
-    >>> GoogLeNet("googlenet").params, GoogLeNet("googlenet", aux_logits=False).params
-    (13004888, 6624904)
+    >>> GoogLeNet("googlenet").params, GoogLeNet("googlenet", aux_logits=True).params
+    (6624904, 13004888)
     >>> GoogLeNet().params
     3075*N + 9929888
     """

@@ -60,12 +60,12 @@ class _Segmenter(Pictures):
 class FCN(_Segmenter):
     """A fully convolutional network: a convolution of 3x3 and one of 1x1 after a ResNet whose last two stages are dilated.
 
-    ``aux_loss`` adds a second classifier after the third stage. torchvision's published parameters and FLOPs include it.
+    ``aux_loss`` adds a second classifier after the third stage. The published names have it, as torchvision's parameters and FLOPs do.
 
     Source: Long et al. 2015, "Fully Convolutional Networks for Semantic Segmentation".
 
-    >>> FCN("fcn_resnet50").params, FCN("fcn_resnet50", aux_loss=True).params
-    (32957013, 35322218)
+    >>> FCN("fcn_resnet50").params, FCN("fcn_resnet50", aux_loss=False).params
+    (35322218, 32957013)
     """
 
     published, claims = published_in("vision.segmentation", "FCN")
@@ -79,11 +79,11 @@ class FCN(_Segmenter):
 class DeepLabV3(_Segmenter):
     """Atrous spatial pyramid pooling after a dilated backbone: convolutions with dilations of 12, 24 and 36, a 1x1 one, and the mean.
 
-    ``aux_loss`` adds a second classifier. torchvision's published parameters and FLOPs include it.
+    ``aux_loss`` adds a second classifier. The published names have it, as torchvision's parameters and FLOPs do.
 
     Source: Chen et al. 2017, "Rethinking Atrous Convolution for Semantic Image Segmentation", section 3.3.
 
-    >>> DeepLabV3("deeplabv3_resnet50").params, DeepLabV3("deeplabv3_mobilenet_v3_large", aux_loss=True).params
+    >>> DeepLabV3("deeplabv3_resnet50", aux_loss=False).params, DeepLabV3("deeplabv3_mobilenet_v3_large").params
     (39638869, 11029328)
     """
 

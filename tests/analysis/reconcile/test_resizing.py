@@ -36,5 +36,5 @@ def test_a_size_that_any_claim_has_is_none() -> None:
 
 def test_a_rounded_claim_needs_large_steps() -> None:
     """1.10M leaves room for 10,000; one row of 100,000 stands out ten times, one of 91,666 does not."""
-    assert list(sizes(ps.Embedding(V, H).at(V=12, H=100_000), "1.10M")) == ["V = 11 in place of 12"]
+    assert list(sizes(ps.Embedding(V, H).at(V=12, H=100_000), "1.10M")) == ["no known habit; V = 11 in place of 12 would give it"]
     assert sizes(ps.Embedding(V, H).at(V=13, H=91_666), "1.10M") == {}

@@ -1,0 +1,381 @@
+"""Everyday edits, as data: what people, papers and tools often count instead, with the words for a reader.
+
+A habit names a reason that a person would give. Its edits are tried before the edits of single tensors, and rank before them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sympy import Expr, Min, Rational, Symbol
+
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Dim, symbols_in
+from paramsym.algebra.symbols import BY_NAME
+from paramsym.analysis.reconcile.edits import Edit, Structure, fixed
+from paramsym.core.ledger import Line
+from paramsym.measure.cost import Cost
+from paramsym.measure.state import BYTES
+from paramsym.measure.work import PAIRS
+
+_VOCABULARY, _EXPERTS = BY_NAME["V"].symbol, BY_NAME["E"].symbol
+_GROUPS, _HEADS = BY_NAME["G"].symbol, BY_NAME["A"].symbol
+_DEVICES = (2, 4, 8, 16, 32, 64)
+_PADDINGS = (8, 16, 32, 64, 128, 256, 512, 1024)
+_RANKS = (4, 8, 16, 32, 64)
+_FEW = {1: "one", 2: "two", 3: "three", 4: "four"}
+_PACKED = (
+    (Rational(1, 2), "two numbers of 4 bits to a byte"),
+    (Rational(1, 8), "eight numbers of 4 bits to an integer of 32 bits"),
+    (Rational(1, 4), "four numbers of 8 bits to an integer of 32 bits"),
+    (Rational(1, 8) + Rational(1, 128) + Rational(1, 1024), "eight numbers of 4 bits to an integer, with a scale and a zero for each 128"),
+    (Rational(1, 2) + Rational(1, 32), "two numbers of 4 bits to a byte, with a scale for each 32"),
+)
+_QUERIES_AND_VALUES = frozenset({"query", "q_proj", "q_lin", "q", "value", "v_proj", "v_lin", "v"})
+_KEYS_AND_OUTPUTS = frozenset({"key", "k_proj", "k_lin", "k", "o_proj", "out_proj", "out_lin", "o"})
+_ADAPTED = {
+    "queries and values": _QUERIES_AND_VALUES,
+    "queries, keys, values and outputs of attention": _QUERIES_AND_VALUES | _KEYS_AND_OUTPUTS,
+    "every matrix of the blocks": frozenset[str](),
+}
+"""What LoRA usually adapts, by the names of the layers."""
+
+
+@dataclass(frozen=True)
+class Habit:
+    """One everyday edit: its ``name``, ``why`` people count so, and the function that yields its edits of a subject."""
+
+    name: str
+    why: str
+    edits: Callable[[Structure], Iterator[Edit]]
+
+
+def habitual(structure: Structure) -> Iterator[Edit]:
+    """Yield the edits of all habits."""
+    for habit in HABITS:
+        yield from habit.edits(structure)
+
+
+# Parameters ---------------------------------------------------------------------------------------------------------------------
+
+
+def _packed(structure: Structure) -> Iterator[Edit]:
+    matrices = _matrices(structure)
+    stacked = frozenset(i for i in matrices if _EXPERTS in structure.lines[i].factors)
+    for place, (share, words) in enumerate(_PACKED):
+        for chosen, what in ((matrices, "the matrices of the blocks"), (stacked, "the matrices of the experts")):
+            if chosen and (chosen is matrices or stacked != matrices):
+                yield _scaled(
+                    structure,
+                    chosen,
+                    share,
+                    f"{what} packed, {words}, and each packed number counted as one",
+                    0.96 + 0.18 * bool(place),
+                    choice=bool(place),
+                )
+
+
+def _adapters(structure: Structure) -> Iterator[Edit]:
+    """LoRA (Hu et al. 2022, arXiv:2106.09685): r rows and r columns beside each adapted matrix."""
+    adapters = frozenset(i for i, path in enumerate(structure.paths) if any(step.startswith("lora_") for step in path))
+    if adapters:
+        rest = frozenset(range(len(structure.lines))) - adapters
+        yield _scaled(structure, adapters, 0, "the adapters merged into the weights", 0.9)
+        yield _scaled(structure, rest, 0, "only the adapters counted", 0.9)
+        return
+    for what, names in _ADAPTED.items():
+        chosen = [i for i in _matrices(structure) if not names or {*structure.paths[i][-2:-1], structure.lines[i].label} & names]
+        plain = [structure.lines[i] for i in chosen if len(structure.lines[i].axes) == 2]
+        sides = Polynomial.total(Polynomial.product((*axis, *line.stored)) for line in plain for axis in line.axes)
+        for rank in _RANKS if sides else ():
+            term, words = sides * Polynomial.of(rank), f"adapters of rank {rank} for {what}"
+            yield fixed(structure.subject, term, f"{words} added", 1.15, alone=True, choice=True)
+            yield fixed(structure.subject, term - structure.subject.formula, f"only {words} counted", 1.15, alone=True, choice=True)
+
+
+def _folded(structure: Structure) -> Iterator[Edit]:
+    """A norm of the batch is a factor and a shift for each channel, which the convolution before it can take over."""
+    owners = {line.path[:-1] for line in structure.subject.root.lines if line.buffer and line.path[-1] == "running_mean"}
+    scales = frozenset(i for i, line in enumerate(structure.lines) if line.path[:-1] in owners and line.role == "scale")
+    if not scales:
+        return
+    kernels = {line.path[:-1] for line in structure.lines if line.role == "weight" and len(line.shape) > 2}
+    biased = any(line.path[:-1] in kernels and line.role == "bias" for line in structure.lines)
+    shifts = frozenset(i for i, line in enumerate(structure.lines) if line.path[:-1] in owners and line.role == "bias")
+    yield _scaled(structure, scales | shifts if biased else scales, 0, "batch norms folded into the convolutions", 0.93)
+
+
+def _padded(structure: Structure) -> Iterator[Edit]:
+    subject = structure.subject
+    size = subject.used.get(_VOCABULARY, 0)
+    for multiple in _PADDINGS if size else ():
+        padded = -(-size // multiple) * multiple
+        if padded != size:
+            changes = {_VOCABULARY: padded}
+            value = subject.value(subject.formula, {**subject.sizes, **changes}) - subject.count
+            words = f"V = {padded:,} in place of {size:,}, padded to a multiple of {multiple}"
+            yield Edit(words, (), value, 1.07, sizes=tuple(changes.items()), alone=True, choice=True)
+
+
+def _stored(structure: Structure) -> Iterator[Edit]:
+    """The bytes of the numbers, or the numbers of the bytes."""
+    subject = structure.subject
+    everything = frozenset(range(len(structure.lines)))
+    if subject.unit in {"parameters", "elements"}:
+        for width, names in ((4, "float32"), (2, "bfloat16 or float16"), (1, "float8 or int8"), (Rational(1, 2), "4 bits")):
+            if width != 1:
+                yield _scaled(structure, everything, width, f"the bytes of the numbers in {names}, {width} each", 1.07)
+    root = subject.root
+    if isinstance(root, Cost) and root.unit == "bytes" and root.chosen.get("dtype") in BYTES:
+        width = BYTES[root.chosen["dtype"]]
+        if width != 1:
+            yield _scaled(structure, everything, 1 / Rational(width), f"the numbers counted, not their bytes, {width} each", 0.95)
+
+
+# Shares -------------------------------------------------------------------------------------------------------------------------
+
+
+def _equal_shares(structure: Structure) -> Iterator[Edit]:
+    subject, everything = structure.subject, frozenset(range(len(structure.lines)))
+    for place, number in enumerate(_DEVICES):
+        cost = 1.3 + 0.01 * place
+        share, rest = divmod(subject.count, number)
+        if rest:
+            term = Polynomial.of(share + 1 - subject.count)
+            yield fixed(subject, term, f"one of {number} equal shares, rounded up", cost + 0.02, alone=True, choice=True)
+        else:
+            yield _scaled(structure, everything, Rational(1, number), f"one of {number} equal shares", cost, choice=True)
+        if isinstance(subject.root, Cost) and number <= 8:
+            yield _scaled(structure, everything, number, f"counted for {number} of them: devices, copies or steps", cost + 0.1, choice=True)
+
+
+def _devices(structure: Structure) -> Iterator[Edit]:
+    """What one device stores of a model that is split by its matrices, its experts or its layers."""
+    if isinstance(structure.subject.root, Cost):
+        return
+    split = frozenset(i for i, line in enumerate(structure.lines) if line.role in {"weight", "table"} and len(line.shape) > 1)
+    experts = frozenset(i for i, line in enumerate(structure.lines) if _EXPERTS in line.stored or _EXPERTS in line.factors[:1])
+    repeated = frozenset(i for i, line in enumerate(structure.lines) if _loop(line) is not None)
+    kinds = (
+        (split, "matrices and tables split over {} devices, the rest on each of them"),
+        (experts, "the experts split over {} devices, the rest on each of them"),
+        (repeated, "the layers split over {} stages, the rest on each of them"),
+    )
+    for chosen, words in kinds:
+        for place, number in enumerate(_DEVICES[:4] if chosen and len(chosen) < len(structure.lines) else ()):
+            yield _scaled(structure, chosen, Rational(1, number), f"one device: {words.format(number)}", 1.15 + 0.01 * place, choice=True)
+
+
+def _layers(structure: Structure) -> Iterator[Edit]:
+    """Some of the layers: left out, counted alone, or added."""
+    subject = structure.subject
+    for lines, count, number in _loops(structure):
+        amount = sum(subject.values[i] for i in lines)
+        if number < 2 or amount % number:
+            continue
+        one, names = amount // number, structure.named(lines)
+        layer = subject.total(sorted(lines)) * Polynomial.of(1 / count if isinstance(count, Expr) else Rational(1, count))
+        kind = "layers" if "layer" in names[0] or ".h." in names[0] or "block" in names[0] else "repeated blocks"
+        for some in range(1, number):
+            cost = 0.98 if some == 1 else 1.04 if some == 2 else 1.13 + 0.005 * min(some, 30)
+            few = _FEW.get(some, f"{some:,}")
+            if some <= number // 2 or some == number - 1:
+                words = f"{few} of the {number:,} {kind} left out"
+                yield Edit(words, names, -some * one, cost, frozenset(lines), 1 - some / Rational(1) / count, choice=True)
+            if some <= number // 2:
+                term = layer * Polynomial.of(some) - subject.formula
+                words = f"only {few} of the {number:,} {kind} counted"
+                yield Edit(words, names, some * one - subject.count, cost, fixed=term, alone=True, choice=True)
+            if some <= 2:
+                yield Edit(
+                    f"{few} more than the {number:,} {kind}",
+                    names,
+                    some * one,
+                    cost + 0.02,
+                    frozenset(lines),
+                    1 + some / Rational(1) / count,
+                    choice=True,
+                )
+
+
+# Work, activations and caches ---------------------------------------------------------------------------------------------------
+
+
+def _windows(structure: Structure) -> Iterator[Edit]:
+    """The smaller of a window and the positions, replaced by the positions."""
+    subject = structure.subject
+    if not isinstance(subject.root, Cost):
+        return
+    windows = [one for monomial in subject.formula.terms for one, _ in monomial if isinstance(one, Min)]
+    for window in dict.fromkeys(windows):
+        positions = [symbol for symbol in window.args if isinstance(symbol, Symbol)]
+        if len(positions) == 1:
+            term = Polynomial.of(subject.formula.as_expr().xreplace({window: positions[0]})) - subject.formula
+            yield fixed(subject, term, "windows ignored: every layer keeps or reads all positions", 0.9, alone=True)
+
+
+def _pairs(structure: Structure) -> Iterator[Edit]:
+    pairs = frozenset(i for i, line in enumerate(structure.lines) if line.role == PAIRS)
+    if pairs:
+        yield _scaled(structure, pairs, Rational(1, 2), "half of the pairs of queries and keys, as under a causal mask", 0.92)
+        yield _scaled(structure, pairs, 2, "all pairs of queries and keys, where half of them were counted", 0.96)
+
+
+def _groups(structure: Structure) -> Iterator[Edit]:
+    """The number of queries for each key, taken for the number of keys."""
+    subject = structure.subject
+    heads, groups = subject.used.get(_HEADS) or subject.whole.get(_HEADS), subject.used.get(_GROUPS)
+    if heads and groups and heads % groups == 0 and heads // groups not in {groups, heads}:
+        changes = {_GROUPS: heads // groups}
+        value = subject.value(subject.formula, {**subject.sizes, **changes}) - subject.count
+        yield Edit(f"A/G = {heads // groups} in place of G = {groups}", (), value, 1.02, sizes=tuple(changes.items()), alone=True)
+
+
+def _keys_or_values(structure: Structure) -> Iterator[Edit]:
+    """A cache of the keys alone, or twice the cache of something that is not kept in pairs."""
+    root = structure.subject.root
+    if not isinstance(root, Cost) or root.function.__name__ != "kv_cache":
+        return
+    halves = [frozenset(i for i, line in enumerate(structure.lines) if line.path[-1] == end) for end in ("value", "key")]
+    sizes = [sum(structure.subject.values[i] for i in half) for half in halves]
+    if all(sizes) and sizes[0] == sizes[1]:
+        yield _scaled(structure, halves[0], 0, "keys without values, or values without keys", 0.9)
+    elif all(sizes):
+        yield _scaled(structure, halves[0], 0, "keys without values", 0.9)
+        yield _scaled(structure, halves[1], 0, "values without keys", 0.9)
+
+
+def _expanded(structure: Structure) -> Iterator[Edit]:
+    """Keys and values of all heads, which latent attention computes again from the latent vectors instead of keeping them."""
+    subject, root = structure.subject, structure.subject.root
+    if not isinstance(root, Cost) or root.function.__name__ != "kv_cache":
+        return
+    wide = {line.path[:-2]: Polynomial.of(0) for line in root.layer.lines if line.path[-2:-1] == ("kv_b_proj",)}
+    if not wide:
+        return
+    for line in root.layer.lines:
+        if line.path[-2:-1] == ("kv_b_proj",) and line.role == "weight":
+            wide[line.path[:-2]] += Polynomial.product(line.axes[0])
+    term = Polynomial.of(0)
+    heads = next(axis[0] for line in root.layer.lines if line.path[-2:-1] == ("kv_b_proj",) for axis in line.axes if len(axis) == 2)
+    for i, line in enumerate(structure.lines):
+        if line.path[-1] == "latent" and line.path[:-1] in wide:
+            term += subject.polynomials[i] * wide[line.path[:-1]] * Polynomial.product(line.factors[-1:]).inverse() - subject.polynomials[i]
+        elif line.path[-1] == "rotary key":
+            term += subject.polynomials[i] * Polynomial.of(heads) - subject.polynomials[i]
+    if term:
+        yield fixed(subject, term, "the latent cache expanded to the keys and values of all heads", 0.9, alone=True)
+
+
+def _states(structure: Structure) -> Iterator[Edit]:
+    """The kinds of memory, each left out or counted alone."""
+    root = structure.subject.root
+    if not isinstance(root, Cost) or root.function.__name__ != "memory":
+        return
+    for kind in dict.fromkeys(str(line.path[0]) for line in structure.lines):
+        chosen = frozenset(i for i, line in enumerate(structure.lines) if line.path[0] == kind)
+        rest = frozenset(range(len(structure.lines))) - chosen
+        if rest:
+            yield _scaled(structure, chosen, 0, f"without the {kind}", 0.9)
+            yield _scaled(structure, rest, 0, f"only the {kind}", 0.92)
+        if kind == "gradients" and root.chosen.get("dtype") != "float32":
+            width = BYTES[root.chosen.get("gradients") or root.chosen["dtype"]]
+            yield _scaled(structure, chosen, 4 / Rational(width), "the gradients in float32", 0.95)
+
+
+def _logits(structure: Structure) -> Iterator[Edit]:
+    """The scores of the vocabulary, which a loss keeps."""
+    subject, root = structure.subject, structure.subject.root
+    if (
+        not isinstance(root, Cost)
+        or root.function.__name__ not in {"memory", "activations"}
+        or root.chosen.get("use", "training") != "training"
+    ):
+        return
+    size = BY_NAME["V"].symbol if _VOCABULARY in symbols_in(root.layer.params) or _VOCABULARY in root.symbols else None
+    if size is None or len(root.inputs[0]) != 2:
+        return
+    scores, width = Polynomial.product((*root.inputs[0], size)), BYTES[root.chosen["dtype"]]
+    for times, words in (
+        (width, f"the logits counted as well, {width} bytes each"),
+        (2 * width, f"the logits and the loss's copy of them counted as well, {width} bytes each"),
+        (4 if width != 4 else 0, "the logits in float32 counted as well"),
+        (4 + width if width != 4 else 0, f"the logits counted as well, in {width} bytes and again in float32"),
+    ):
+        if times:
+            yield fixed(subject, scores * Polynomial.of(times), words, 0.93, alone=True)
+
+
+HABITS: tuple[Habit, ...] = (
+    Habit("packed numbers", "quantized files store several numbers in one, and counters of a file count what is stored", _packed),
+    Habit("some of the layers", "a depth is mistaken, a stage of a pipeline is counted, or one layer stands for the model", _layers),
+    Habit("one of equal shares", "a total is divided by a number of devices, and a share of a file is rounded up", _equal_shares),
+    Habit("one device", "a model is split, but not all of it: norms and biases are on every device", _devices),
+    Habit("adapters", "fine-tuning stores adapters beside the weights, or merges them", _adapters),
+    Habit("folded norms", "networks for inference have no batch norms: a convolution takes over their factors", _folded),
+    Habit("a padded vocabulary", "tables are padded to a multiple, so that devices can split them", _padded),
+    Habit("bytes and numbers", "a file's size is taken for its number of parameters, or the other way round", _stored),
+    Habit("windows", "a layer with a window keeps at most a window of positions", _windows),
+    Habit("pairs of queries and keys", "under a causal mask half of the pairs are hidden", _pairs),
+    Habit("groups of queries", "queries for each key and keys are mistaken for each other", _groups),
+    Habit("keys or values", "a cache has both", _keys_or_values),
+    Habit("a latent cache", "latent attention keeps one vector for all heads", _expanded),
+    Habit("kinds of memory", "weights, gradients, states of the optimizer and activations add up", _states),
+    Habit("logits", "the scores of a large vocabulary are the largest array of training, and the loss keeps them", _logits),
+)
+"""The everyday edits."""
+
+
+# Parts of a subject -------------------------------------------------------------------------------------------------------------
+
+
+def _scaled(
+    structure: Structure, lines: frozenset[int], times: Dim | Fraction | int, words: str, cost: float, *, choice: bool = False
+) -> Edit:
+    """Return the edit that counts some lines ``times`` times."""
+    factor = Fraction(int(Rational(times).p), int(Rational(times).q))
+    value = sum(structure.subject.values[i] for i in lines) * (factor - 1)
+    whole = int(value) if value.denominator == 1 else 0
+    return Edit(words, structure.named(lines), whole, cost, lines, Rational(times), alone=True, choice=choice)
+
+
+def _matrices(structure: Structure) -> frozenset[int]:
+    """The matrices of the repeated blocks; of a network without repeated blocks, all matrices but the last."""
+    if isinstance(structure.subject.root, Cost):
+        return frozenset()
+    found = [i for i, line in enumerate(structure.lines) if line.role == "weight" and len(line.shape) > 1]
+    repeated = [i for i in found if _loop(structure.lines[i]) is not None]
+    return frozenset(repeated or found[:-1])
+
+
+def _loop(line: Line) -> Numbers | None:
+    return next((step for step in line.path if isinstance(step, Numbers)), None)
+
+
+def _loops(structure: Structure) -> Iterator[tuple[list[int], Dim, int]]:
+    """Yield the lines of each repeated block, and how often it is repeated, in letters and as a number.
+
+    Copies of one parent that store equally much are one block, such as layers with and without a window.
+    """
+    subject = structure.subject
+    found: dict[tuple[object, ...], list[int]] = {}
+    counts: dict[tuple[object, ...], Numbers] = {}
+    for i, line in enumerate(structure.lines):
+        loop = _loop(line)
+        if loop is not None and loop.index is None:
+            where = (*line.path[: line.path.index(loop)], str(loop))
+            found.setdefault(where, []).append(i)
+            counts[where] = loop
+    merged: dict[tuple[object, ...], tuple[list[int], list[Numbers]]] = {}
+    for key, lines in found.items():
+        number = subject.value(Polynomial.of(counts[key].count))
+        each = (*key[:-1], Fraction(sum(subject.values[i] for i in lines), number or 1))
+        known = merged.setdefault(each, ([], []))
+        known[0].extend(lines)
+        known[1].append(counts[key])
+    for lines, loops in merged.values():
+        count = Polynomial.total(Polynomial.of(loop.count) for loop in loops).as_expr()
+        yield lines, count, subject.value(Polynomial.of(count))
