@@ -43,7 +43,8 @@ class T5(Seq2Seq):
 
     The reference ties the output matrix for every configuration; T5 1.1's and later files have ``tie_word_embeddings=False``. T5 and UMT5
     divide the tied matrix's input by the root of the width; T5 1.1 does not, which is ``scale_decoder_outputs=False``. Queries and keys are
-    multiplied without a scale.
+    multiplied without a scale. With ``is_decoder`` the classes with an encoder alone attend to earlier positions only and store attentions
+    to another encoder, which nothing feeds; the other classes set the key themselves.
 
     >>> T5().params
     12*A*D*H*L + 2*A*n_b + 4*F*H*L + 5*H*L + H*V + 2*H
@@ -81,11 +82,6 @@ class T5(Seq2Seq):
 
     def conditions(self) -> None:
         super().conditions()
-        if self.is_decoder:
-            raise ArgumentError(
-                f"is_decoder is True; in {self.architecture} the reference then stores a cross attention in every block that nothing feeds,"
-                " which is not supported. Leave the key out, or read the decoder as part of another class, such as T5Model."
-            )
         gate, _, act = self.feed_forward_proj.rpartition("-")
         if gate not in {"", "gated"}:
             raise ArgumentError(f"feed_forward_proj is {self.feed_forward_proj!r}; wanted an activation such as 'relu' or 'gated-gelu'.")
@@ -94,7 +90,7 @@ class T5(Seq2Seq):
 
     def parts(self) -> Iterator[Part]:
         shared, decoder = Embedding(self.vocab_size, self.d_model), self._stack(crosses=True) if self.decodes else None
-        yield Part(self._under, Stacks(self._stack(crosses=False), decoder, shared))
+        yield Part(self._under, Stacks(self._stack(crosses=self.is_decoder and not self.decodes), decoder, shared))
         width, labels = self.d_model, self.num_labels
         if self.task == "ConditionalGeneration":
             yield Part("lm_head", Dense(width, self.vocab_size, bias=False))
