@@ -9,6 +9,7 @@ import json
 import os
 import warnings
 from collections.abc import Collection, Mapping, Sequence
+from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -265,7 +266,7 @@ def read_config(source: object) -> Mapping[str, Any]:
         for key in source:
             if not isinstance(key, str):
                 raise ConfigError(f"the configuration has the key {shown(key)}; keys are strings.")
-        return _within_limits(source, "the configuration")
+        return {key: _plain(value) for key, value in _within_limits(source, "the configuration").items()}
     if isinstance(source, str | os.PathLike):
         return _read(source)
     hint = " Write what its to_dict() returns." if hasattr(source, "to_dict") else ""
@@ -352,6 +353,18 @@ def _within_limits(config: Mapping[str, Any], name: str) -> Mapping[str, Any]:
         if not level:
             return config
     raise ConfigError(f"{name} is nested more than {_MOST_LEVELS} levels deep, or contains itself; no configuration is.")
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with its whole numbers as ints, such as those of NumPy; of limited depth."""
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)([_plain(inner) for inner in value]) if type(value) in {list, tuple} else value
+    try:
+        return value if value is None or isinstance(value, bool | int | float | str) else index(value)
+    except TypeError:
+        return value
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
