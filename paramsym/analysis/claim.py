@@ -3,8 +3,8 @@
 A claim about a cost may end in its unit: 4.9 GB, 15.5 GFLOPs, 3.14e23 FLOPs. Other claims are one expression, or two
 with ``=`` between them. An expression is made of numbers, ``*`` (or ``x``, as in 8x7B), ``+``, ``-`` and parentheses. A number has
 digits (``,`` separates thousands and nothing else, ``_`` between any two digits), at most one decimal point, and a unit: K, M, B or G,
-T, also in words; Ki, Mi, Gi, Ti for powers of 1024. Letters of the model, powers and quotients are read by ``paramsym.algebra.grammar``, or
-by ``notation`` if they are written as in papers; an expression of SymPy is used directly.
+T, also in words, or a power of ten (1.3e9); Ki, Mi, Gi, Ti for powers of 1024. Letters of the model, powers and quotients are read by
+``paramsym.algebra.grammar``, or by ``notation`` if they are written as in papers; an expression of SymPy is used directly.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor
 
@@ -43,7 +44,7 @@ _SCALES = ("", "K", "M", "G", "T", "P", "E", "Z")
 _POWER = re.compile(r"\*\*|//")
 _BINARY = {1000**power: 1024**power for power in range(1, 5)}
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:[1-9]\d{0,2}(?:,\d{3})+(?!\d)|\d+(?:_\d+)*)(?:\.\d+)?)(?P<unit>\s*(?:thousand|million|billion|trillion|[KkMGTB]i|mn|bn|[KkMmBbGgTt]))?(?![A-WYZa-wyz])"
+    r"\s*(?:(?P<number>(?:[1-9]\d{0,2}(?:,\d{3})+(?!\d)|\d+(?:_\d+)*)(?:\.\d+)?(?:[eE]\d{1,2})?)(?P<unit>\s*(?:thousand|million|billion|trillion|[KkMGTB]i|mn|bn|[KkMmBbGgTt]))?(?![A-WYZa-wyz])"
     r"|(?P<sign>[*\u00d7xX+()=-]))"
 )
 
@@ -113,8 +114,8 @@ class Claim:
     unit: str = ""
 
 
-def read(claim: int | str | Expr, sizes: Mapping[Symbol, Dim] | None = None) -> Claim:
-    """Read a claim; ``sizes`` are the letters of the model that it may contain.
+def read(claim: float | str | Expr, sizes: Mapping[Symbol, Dim] | None = None) -> Claim:
+    """Read a claim; ``sizes`` are the letters of the model that it may contain. A whole float is read as it is written: 1.3e9 is "1.3e9".
 
     Raises:
         ArgumentError: neither a whole number above zero, nor a string of the grammar, nor an expression in these letters.
@@ -130,7 +131,7 @@ def read(claim: int | str | Expr, sizes: Mapping[Symbol, Dim] | None = None) -> 
     known = {} if sizes is None else sizes
     if isinstance(claim, Expr) and not isinstance(claim, Integer):
         return _of_expression(text(claim), _own_letters(claim, known), known, text(claim))
-    claim = int(claim) if isinstance(claim, Integer) else claim
+    claim = int(claim) if isinstance(claim, Integer) else as_written(claim) if isinstance(claim, float) else claim
     if isinstance(claim, bool) or not isinstance(claim, int | str):
         hint = " For a module, pass module.state_dict()." if hasattr(claim, "state_dict") else ""
         raise ArgumentError(
@@ -158,6 +159,15 @@ def read(claim: int | str | Expr, sizes: Mapping[Symbol, Dim] | None = None) -> 
     first, last = results[0], results[-1]
     arithmetic = first.stated if _is_arithmetic(sides[0]) or first.formula is not None else None
     return Claim(words.strip(), last.stated, arithmetic, first.formula)
+
+
+def as_written(claim: float) -> str:
+    """Return a whole float as people write it, with the digits that it has."""
+    if not claim.is_integer():
+        raise ArgumentError(f"the claim {claim!r} is not a whole number; a count is, or write it as a string, such as '110.5M'.")
+    if claim < 0:
+        raise ArgumentError(f"the claim {described(claim)} is below zero; a count is not.")
+    return f"{Decimal(repr(claim)).normalize():e}".replace("e+", "e")
 
 
 def _in_units(claim: str, found: re.Match[str]) -> Claim:
@@ -285,6 +295,8 @@ class _Reader(notation.Tokens):
 
 
 def _number(digits: str, unit: int, claim: str) -> Stated:
+    digits, _, power = digits.lower().partition("e")
+    unit *= 10 ** int(power or 0)
     whole, point, decimals = digits.partition(".")
     if len(whole) + len(decimals) > _MOST_DIGITS:
         raise _unreadable(claim)

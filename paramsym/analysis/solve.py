@@ -17,7 +17,7 @@ from sympy.logic.boolalg import Boolean
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import MAX_BITS, substitute, symbols_in
-from paramsym.analysis.claim import read
+from paramsym.analysis.claim import as_written, read
 from paramsym.analysis.counted import Counted, placed, title, words
 from paramsym.analysis.evaluate.compiling import numerator_and_denominator, stated
 from paramsym.analysis.evaluate.evaluating import planned
@@ -114,7 +114,7 @@ def rounded_up(value: Expr | int, step: int) -> Expr:
 
 def solve(
     layer: Counted | Expr,
-    target: int | str,
+    target: float | str,
     over: Mapping[Any, Any],
     *,
     where: Boolean | Sequence[Boolean] = (),
@@ -124,10 +124,10 @@ def solve(
 ) -> Solutions:
     """Return all integer sizes that give a count; with ``best``, that many nearest ones.
 
-    ``target`` is an exact int, or a string such as ``"1.3B"`` for all counts that round to it; ``tolerance``, an exact fraction, widens
-    either. ``"<= 80 GB"`` finds all sizes that do not exceed it, with ``best`` the nearest from below. ``over`` maps every symbol to its
-    candidates, a range or a sequence of ints, or to an expression in the others (``{F: 4*H}``, ``{A: per(H, 128)}``, ``{F:
-    rounded_up(Rational(8, 3)*H, 256)}``). The layer's conditions hold in every solution; ``where`` adds SymPy relations between symbols
+    ``target`` is an exact int, or a string such as ``"1.3B"`` or a float such as 1.3e9 for all counts that round to it; ``tolerance``, an
+    exact fraction, widens either. ``"<= 80 GB"`` finds all sizes that do not exceed it, with ``best`` the nearest from below. ``over`` maps
+    every symbol to its candidates, a range or a sequence of ints, or to an expression in the others (``{F: 4*H}``, ``{A: per(H, 128)}``,
+    ``{F: rounded_up(Rational(8, 3)*H, 256)}``). The layer's conditions hold in every solution; ``where`` adds SymPy relations of symbols
     (``H >= 64*L``). Symbols that cancel from the count and are in no condition may be left out. For tied and untied designs, call it once
     for each.
 
@@ -160,7 +160,8 @@ def solve(
             tell(done, search.rounds)
     except KeyboardInterrupt:
         complete = False
-    wanted = f"{target:,}" if isinstance(target, int) else target.strip().replace("<=", "at most")
+    words_of = as_written(target) if isinstance(target, float) else str(target).strip().replace("<=", "at most")
+    wanted = f"{target:,}" if isinstance(target, int) else words_of
     found, searched = tuple(search.ranked()), prod(map(len, candidates.values()))
     exact = sum(goal.low <= one.count <= goal.high for one in found)
     return Solutions(wanted, found, searched, complete, best is not None, exact, words(layer).unit)
@@ -173,13 +174,14 @@ class _Goal(NamedTuple):
     bounded: bool
 
 
-def _goal(target: int | str, tolerance: Rational | None, unit: str) -> _Goal:
-    if isinstance(target, bool) or not isinstance(target, int | Integer | str):
+def _goal(target: float | str, tolerance: Rational | None, unit: str) -> _Goal:
+    countable = isinstance(target, int | Integer | str) or (isinstance(target, float) and target.is_integer())
+    if not countable or isinstance(target, bool):
         raise ArgumentError(f"target is {described(target)}; wanted a whole number, or a string such as '1.3B'.")
-    if not isinstance(target, str) and int(target).bit_length() > MAX_BITS:
+    if isinstance(target, int | Integer) and int(target).bit_length() > MAX_BITS:
         raise ArgumentError(f"target has {int(target).bit_length()} bits; {MAX_BITS} are the limit.")
     bounded = isinstance(target, str) and target.lstrip().startswith("<=")
-    said = read(target.strip().removeprefix("<=") if isinstance(target, str) else int(target))
+    said = read(target.strip().removeprefix("<=") if isinstance(target, str) else target)
     if said.unit not in {"", unit}:
         raise ArgumentError(f"target is {quoted(target)}, in {said.unit}; the count is in {unit}.")
     claim = said.stated
