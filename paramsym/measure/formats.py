@@ -21,7 +21,7 @@ class Format:
     """The storage of a matrix (..., rows, columns): bytes per number, with its share of the block's scales, and per row, column and tensor.
 
     ``which`` names the tensors: matrices and tables, the matrices of the repeated blocks, or stacks of experts. Other tensors have the
-    format ``rest``; if it is None, the format of the computation.
+    format ``rest``; if it is None, the format of the computation. ``caches``: caches of keys and values are also stored in this format.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Format:
     tensor: int = 0
     rest: str | None = None
     wrong: str = ""
+    caches: bool = False
 
     @property
     def counts(self) -> str:
@@ -69,6 +70,8 @@ _GGUF = {
     "q5_k": (176, 256),
     "q6_k": (210, 256),
 }
+_CACHED = 32
+"""The size of the blocks in which llama.cpp also keeps caches: q4_0, q4_1, q5_0, q5_1 and q8_0 (common/arg.cpp, --cache-type-k)."""
 _BITSANDBYTES = "bitsandbytes, functional.quantize_4bit, blocks of 64 (Dettmers et al. 2023, QLoRA, arXiv:2305.14314, section 3)"
 _CODES = "the tables of the 16 and 256 codes are left out"
 _MIXED = (
@@ -82,7 +85,14 @@ FORMATS: Mapping[str, Format] = {
     one.name: one
     for one in (
         *(
-            Format(f"gguf-{name}", _GGML.format(name, size, block), Rational(size, block), rest="float32", wrong=_MIXED)
+            Format(
+                f"gguf-{name}",
+                _GGML.format(name, size, block),
+                Rational(size, block),
+                rest="float32",
+                wrong=_MIXED,
+                caches=block == _CACHED,
+            )
             for name, (size, block) in _GGUF.items()
         ),
         Format("bnb-nf4", f"{_BITSANDBYTES}: 4 bits, and 32 for each block", _bits(4, 32, 64), "blocks", wrong=f"{_WHOLE}; {_CODES}"),
@@ -134,10 +144,17 @@ FORMATS: Mapping[str, Format] = {
             _bits(4, 8, 16),
             "blocks",
             tensor=4,
+            caches=True,
             wrong="activations in 4 bits need one more float32 for each matrix; ggml's blocks of that name have 36 bytes for 64",
         ),
         Format(
-            "fp8", "8 bits, and a float32 for each tensor (Micikevicius et al. 2022, arXiv:2209.05433)", 1, "blocks", tensor=4, wrong=_KEPT
+            "fp8",
+            "8 bits, and a float32 for each tensor (Micikevicius et al. 2022, arXiv:2209.05433)",
+            1,
+            "blocks",
+            tensor=4,
+            caches=True,
+            wrong=_KEPT,
         ),
         Format(
             "fp8-128x128",
@@ -149,6 +166,8 @@ FORMATS: Mapping[str, Format] = {
     )
 }
 """Formats of weights, by name; blocks are assumed to be whole."""
+CACHES: Mapping[str, Format] = {name: form for name, form in FORMATS.items() if form.caches}
+"""Those in which caches of keys and values are stored, too."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError
 from paramsym.measure.activations import MEMORY, RECOMPUTE, Recompute, Shares, activations, one_block
 from paramsym.measure.cost import Cost, check_word
-from paramsym.measure.formats import FORMATS, OPTIMIZERS, chosen, in_format, of_states
+from paramsym.measure.formats import CACHES, FORMATS, OPTIMIZERS, chosen, in_format, of_states
 from paramsym.measure.peak import widest
 from paramsym.measure.state import BYTES, in_bytes, kv_cache
 from paramsym.measure.trace import ask_for_copies, trace
@@ -85,7 +85,7 @@ def memory(
     choices: tuple[tuple[str, object, Iterable[Any]], ...] = (
         *(("use", use, USES), ("dtype", dtype, BYTES), ("optimizer", optimizer, OPTIMIZERS), ("convention", convention, MEMORY)),
         *(("recompute", recompute, RECOMPUTE), ("weights", dtype if weights is None else weights, (*BYTES, *FORMATS))),
-        ("cache", dtype if cache is None else cache, BYTES),
+        ("cache", dtype if cache is None else cache, (*BYTES, *CACHES)),
         ("gradients", dtype if gradients is None else gradients, BYTES),
     )
     check_layer(layer)

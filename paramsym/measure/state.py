@@ -11,6 +11,7 @@ from paramsym.algebra.size import Count, Dim
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
 from paramsym.measure.cost import Cost, check_word, cost_of
+from paramsym.measure.formats import CACHES
 from paramsym.measure.trace import trace
 from paramsym.measure.work import walked
 from paramsym.program.graph import Program
@@ -33,7 +34,8 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count =
     """Return what a model keeps for its next step (its KV cache): numbers, or with a ``dtype`` their bytes.
 
     Caches of keys and values grow with the positions, at most to the window; latent attention keeps its latent vectors, Mamba its states.
-    The inputs are shapes, in order or by name; ``past`` is the number of positions before them.
+    A format with scales, such as "gguf-q8_0" (llama.cpp), "fp8" (vLLM) or "nvfp4", counts them; blocks are assumed to be whole. The inputs
+    are shapes, in order or by name; ``past`` is the number of positions before them.
 
     Raises:
         ShapeError: inputs that the layer cannot take.
@@ -46,13 +48,24 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count =
     >>> llama = Llama(architecture="LlamaForCausalLM").at("meta-llama/Llama-2-70b-hf")
     >>> kv_cache(llama, (1, 4096), dtype="float16").total
     1342177280
+    >>> kv_cache(llama, (1, 4096), dtype="gguf-q8_0").total  # 34 bytes for 32 numbers
+    713031680
     """
     if dtype is not None:
-        check_word("dtype", dtype, BYTES, ", and None for elements")
+        check_word("dtype", dtype, (*BYTES, *CACHES), ", and None for elements")
     program = trace(layer, *inputs, past=past, **named)
-    lines = states(program) if dtype is None else (in_bytes(line, BYTES[dtype]) for line in states(program))
+    lines = states(program) if dtype is None else _stored(states(program), dtype)
     unit = "elements" if dtype is None else "bytes"
     return cost_of(kv_cache, layer, program, unit, "kept for the next step", lines, {"dtype": dtype, "past": past})
+
+
+def _stored(lines: Iterator[Line], dtype: str) -> Iterator[Line]:
+    """Yield kept values as bytes, and the scales of whole tensors."""
+    form = CACHES.get(dtype)
+    for line in lines:
+        yield in_bytes(line, BYTES[dtype] if form is None else form.number)
+        if form is not None and form.tensor:
+            yield line.but(path=(*line.path, "scales"), factors=(form.tensor,))
 
 
 def states(program: Program) -> Iterator[Line]:

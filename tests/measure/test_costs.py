@@ -106,3 +106,23 @@ def test_the_gradients_of_a_norm_are_one_kernel() -> None:
     """The fvcore convention: 5 for each entry of a norm with a scale, forward and again backward."""
     for way in ("forward", "backward"):
         assert ps.flops(ps.LayerNorm(H), (B, S, H), way=way, convention="fvcore").total == 5 * B * S * H
+
+
+@pytest.mark.parametrize(
+    ("dtype", "numerator", "denominator", "more"),
+    [("gguf-q8_0", 34, 32, 0), ("gguf-q4_0", 18, 32, 0), ("gguf-q5_1", 24, 32, 0), ("fp8", 1, 1, 4), ("nvfp4", 9, 16, 4)],
+)
+def test_caches_with_scales(dtype: str, numerator: int, denominator: int, more: int) -> None:
+    """Blocks of llama.cpp (ggml-common.h), and a float32 for keys and for values of each layer."""
+    llama = ps.load("meta-llama/Llama-2-7b-hf")
+    numbers, layers = 2 * 32 * 4096 * 4096, 32
+    assert ps.kv_cache(llama, (1, 4096), dtype=dtype).total == numbers * numerator // denominator + 2 * layers * more
+    inference = ps.memory(llama, (1, 4096), use="inference", cache=dtype)
+    plain = ps.memory(llama, (1, 4096), use="inference", cache="float8")
+    assert inference.total - plain.total == numbers * numerator // denominator + 2 * layers * more - numbers
+
+
+def test_formats_of_weights_alone() -> None:
+    """Formats in which no library keeps a cache are refused."""
+    with pytest.raises(ArgumentError, match=r"dtype is 'gptq-g128' .*wanted one of .*gguf-q8_0"):
+        ps.kv_cache(ps.load("meta-llama/Llama-2-7b-hf"), (1, 8), dtype="gptq-g128")
