@@ -16,7 +16,7 @@ from sympy import Symbol
 
 from paramsym.atlas.files import recorded_types, timm_index
 from paramsym.atlas.timm import timm_config
-from paramsym.config import WAYS_ON, from_config, is_recorded, read_config
+from paramsym.config import from_config, is_recorded, read_config
 from paramsym.core.at import LABELS, published_class, published_sizes
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, ConfigError, UnknownNameError
@@ -113,8 +113,11 @@ def find(text: str) -> Found:
     names = [*model_types(), *recorded_types(), *homes, *sizes, *timm_index()["modules"]]
     plain = text.rpartition("/")[2].removeprefix("keras.applications.")
     near = nearest(text, names, cutoff=_LIKE) or nearest(plain, names, cutoff=_LIKE)
-    hint = f"did you mean {' or '.join(near)}? " if near else ""
-    raise UnknownNameError(f"there is no file, family or published size {text[:60]!a}; {hint}{WAYS_ON}")
+    hint = f"Did you mean {' or '.join(near)}? " if near else ""
+    raise UnknownNameError(
+        f"there is no file, family or published size {text[:60]!a}; write the path of its config.json, from which every model of a known"
+        f" family is read. {hint}`paramsym families` lists the families; ps.Block builds any other model from its layers."
+    )
 
 
 def published(like: str = "") -> Iterator[tuple[str, type[Layer]]]:

@@ -175,8 +175,9 @@ class _Goal(NamedTuple):
 
 
 def _goal(target: float | str, tolerance: Rational | None, unit: str) -> _Goal:
-    countable = isinstance(target, int | Integer | str) or (isinstance(target, float) and target.is_integer())
-    if not countable or isinstance(target, bool):
+    given: Any = target  # callers without a type checker
+    countable = isinstance(given, int | Integer | str) or (isinstance(given, float) and given.is_integer())
+    if not countable or isinstance(given, bool):
         raise ArgumentError(f"target is {described(target)}; wanted a whole number, or a string such as '1.3B'.")
     if isinstance(target, int | Integer) and int(target).bit_length() > MAX_BITS:
         raise ArgumentError(f"target has {int(target).bit_length()} bits; {MAX_BITS} are the limit.")

@@ -8,7 +8,7 @@ from typing import Any
 
 from paramsym.atlas.expression import OutsideError, chosen, evaluated
 from paramsym.atlas.indices import indices
-from paramsym.atlas.values import Value, object_of
+from paramsym.atlas.values import ENDLESS, Value, object_of
 from paramsym.models.keys import shown
 
 BEYOND = 64
@@ -104,7 +104,9 @@ def thawed(value: Value) -> Any:
     """
     if isinstance(value, tuple) and value[:1] == ("{}",):
         return {key: thawed(inner) for key, inner in value[1:]}
-    return [thawed(inner) for inner in value] if isinstance(value, tuple) else value
+    if isinstance(value, tuple):
+        return [thawed(inner) for inner in value]
+    return float(value) if isinstance(value, str) and value in ENDLESS else value
 
 
 def default(rule: Any, values: Mapping[str, Value]) -> Value:

@@ -207,10 +207,21 @@ def _check_derived(given: Mapping[str, Value], keys: Mapping[str, Any], values: 
     """Refuse a given value that does not follow from the other keys; the reference replaces some of them."""
     for key in given.keys() & keys.keys():
         if keys[key].get("derived") and given[key] is not None and not _is(given[key], values[key]):
-            value, other = (shown(thawed(one)) for one in (given[key], values[key]))
+            at, value, other = _difference(thawed(given[key]), thawed(values[key]))
             raise OutsideError(
-                f"{key} is {value}, for which the form was not verified; the other keys give {other}: write that, or omit {key}."
+                f"{key}{at} is {shown(value)}, for which the form was not verified; the other keys give {shown(other)}: write that, or omit"
+                f" {key}."
             )
+
+
+def _difference(value: Any, other: Any) -> tuple[str, Any, Any]:
+    """Return the place where two values first differ, with both entries: in lists of one length an entry, otherwise the whole value."""
+    if isinstance(value, list) and isinstance(other, list) and len(value) == len(other):
+        for position, (one, another) in enumerate(zip(value, other, strict=True)):
+            if not _is(one, another):
+                at, *both = _difference(one, another)
+                return f"[{position}]{at}", *both
+    return "", value, other
 
 
 def _rule(key: str, domain: Mapping[str, Any], given: Mapping[str, Value], inside: frozenset[str]) -> Any:

@@ -12,6 +12,8 @@ Value: TypeAlias = Any
 """None, bool, int, float, str, or a tuple of those; an object is a tuple that begins with ``"{}"``, of pairs sorted by their keys."""
 
 _OBJECT = "{}"
+ENDLESS = ("NaN", "Infinity", "-Infinity")
+"""How the numbers that JSON does not have are written."""
 
 
 def frozen_value(value: Any) -> Value:

@@ -103,3 +103,27 @@ def test_whole_numbers_have_their_limits() -> None:
         with pytest.raises(ArgumentError, match=words):
             read(claim)
     assert read(10**2000).stated.value == 10**2000
+
+
+@pytest.mark.parametrize(
+    ("claim", "value", "half"),
+    [
+        (1.3e9, 1_300_000_000, 50_000_000),
+        (1e6, 1_000_000, 500_000),
+        ("1.3e9", 1_300_000_000, 50_000_000),
+        ("6E9 parameters", 6_000_000_000, 500_000_000),
+        (109_482_240.0, 109_482_240, 5),
+        (354_823_168.0, 354_823_168, 0),
+    ],
+)
+def test_powers_of_ten(claim: float | str, value: int, half: int) -> None:
+    """A whole float and a power of ten are rounded to the digits that are written, as 1.3B is."""
+    found = read(claim).stated
+    assert (found.value, found.low, found.high) == (value, value - half, value + half)
+
+
+@pytest.mark.parametrize("claim", [1.5, float("nan"), float("inf"), -2.0, 1e300])
+def test_floats_that_are_no_count(claim: float) -> None:
+    """One clear error."""
+    with pytest.raises(ArgumentError, match="the claim"):
+        read(claim)

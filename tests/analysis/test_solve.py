@@ -215,7 +215,7 @@ def test_wrong_questions() -> None:
     for wrong in ("abc", 2.5, [1.5], [True]):
         with pytest.raises(ArgumentError, match="candidates"):
             solve(ps.Dense(H, F), 12, {H: wrong, F: [1]})
-    for target in (1.3e9, True, None):
+    for target in (1.5, float("nan"), True, None):
         with pytest.raises(ArgumentError, match="target is"):
             solve(ps.Dense(H, F), target, {H: [3], F: [1]})  # type: ignore[arg-type]
     for keywords in ({"best": 0}, {"tolerance": 0.5}, {"tolerance": "1%"}):
@@ -235,3 +235,12 @@ def test_a_table_of_no_solutions() -> None:
     none = solve(ps.Dense(H, 4, bias=False), 7, {H: range(1, 9)})
     assert not none
     assert none.table().to_csv().split() == ["parameters,difference"]
+
+
+def test_a_float_as_the_target() -> None:
+    """1.3e9 is what people type: it means what "1.3B" means."""
+    layer, over = ps.models.Gpt2().at(V=50257, P=1024), {H: range(1536, 2049, 64), L: range(20, 30)}
+    rounded = ps.solve(layer, 1.3e9, over)
+    assert list(rounded) == list(ps.solve(layer, "1.3B", over))
+    assert len(rounded) > 0
+    assert "1.3e9" in str(rounded)
