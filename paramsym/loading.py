@@ -32,10 +32,10 @@ _LIKE = 0.65  # the similarity from which a name is suggested
 
 @dataclass(frozen=True)
 class Found:
-    """What was found for a name or a path: a configuration, or a model class without one.
+    """What was found for a name or a path: a configuration, a model class without one, or the model in a file.
 
     If ``symbolic``, only the flags of the configuration are used, and sizes stay letters. ``size`` is a published size of the class, by
-    argument. ``built`` is the model of the configuration and ``architecture``, if the search has already built it.
+    argument. ``built`` is the model of the configuration and ``architecture``, if the search has already built it, or that of an ONNX file.
     """
 
     name: str

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any
 
-from sympy import Expr, Min, Rational, ceiling
+from sympy import Expr, Rational, ceiling
 
 from paramsym.algebra.size import Count, canonical
 from paramsym.errors import NotYetError, ShapeError
@@ -15,26 +15,16 @@ from paramsym.program import (
     apply,
     compare,
     constant,
-    copies,
-    flip,
     join,
-    lookup,
-    pad,
-    pick,
-    rearrange,
-    segments,
-    take,
     where,
 )
-from paramsym.program.arithmetic import Name, broadcast
-from paramsym.program.conditions import Check, Comparison
+from paramsym.program.arithmetic import Name
+from paramsym.program.conditions import Check
 from paramsym.program.conversions import cast
-from paramsym.program.routing import How, at, put_at
-from paramsym.program.slices import Take
 from paramsym.program.tracing import record
-from paramsym.program.types import ArrayType, Kind
-from paramsym.read.onnx_known import is_known, kind_of, lettered, listed, number, shape_after, sizes
-from paramsym.read.operators import Operators, entry, expanded, flat, moved, reshaped
+from paramsym.program.types import Kind
+from paramsym.read.onnx_known import is_known, kind_of, lettered, listed, number, sizes
+from paramsym.read.operators import Operators, reshaped
 from paramsym.read.torch_entries import TORCH, combined, filled
 from paramsym.read.values import fixed
 
@@ -84,6 +74,17 @@ def _as(one: Any, x: Any) -> Any:
     return one if isinstance(one, Expr) else float(one) if kind_of(x) == "float" else int(one)
 
 
+def axis_in(x: Value, axis: int) -> int:
+    """Return the position of an axis counted from the front.
+
+    Raises:
+        ShapeError: an axis that the array does not have.
+    """
+    if not -x.rank <= axis < x.rank:
+        raise ShapeError(f"axis {axis} of {x.type} does not exist.")
+    return x.type.axis(axis)
+
+
 def axes_of(axes: Any) -> tuple[Any, ...] | None:
     """Return axes, which were an attribute in older versions and are an input in newer ones."""
     return axes if axes is None or isinstance(axes, tuple) else sizes(axes)
@@ -92,9 +93,21 @@ def axes_of(axes: Any) -> tuple[Any, ...] | None:
 # Single entries ------------------------------------------------------------------------------------------------------------------
 
 _NAMES: Mapping[str, Name] = {
-    **{"Add": "add", "Sub": "subtract", "Mul": "multiply", "Pow": "power", "Equal": "equal", "Less": "less", "Greater": "greater"},
-    **{"LessOrEqual": "less_equal", "GreaterOrEqual": "greater_equal", "And": "logical_and", "Or": "logical_or", "Xor": "logical_xor"},
-    **{"BitwiseAnd": "bitwise_and", "BitwiseOr": "bitwise_or", "BitwiseXor": "bitwise_xor"},
+    "Add": "add",
+    "Sub": "subtract",
+    "Mul": "multiply",
+    "Pow": "power",
+    "Equal": "equal",
+    "Less": "less",
+    "Greater": "greater",
+    "LessOrEqual": "less_equal",
+    "GreaterOrEqual": "greater_equal",
+    "And": "logical_and",
+    "Or": "logical_or",
+    "Xor": "logical_xor",
+    "BitwiseAnd": "bitwise_and",
+    "BitwiseOr": "bitwise_or",
+    "BitwiseXor": "bitwise_xor",
 }
 _COMPARED = frozenset({"equal", "less", "greater", "less_equal", "greater_equal"})
 
@@ -297,6 +310,11 @@ def _constant_of_shape(input: Any, value: Any = None) -> Value:
 
 
 def checked(shape: tuple[Any, ...]) -> tuple[Count, ...]:
+    """Return sizes that may be a shape.
+
+    Raises:
+        ShapeError: a size below zero.
+    """
     if any(isinstance(size, int) and size < 0 for size in shape):
         raise ShapeError(f"{shape} is no shape.")
     return shape
@@ -314,6 +332,7 @@ def _range(start: Any, limit: Any, delta: Any) -> Value:
 
 
 def exact(one: Any) -> Any:
+    """Return a number without rounding; an expression is not changed."""
     return Rational(one) if isinstance(one, int | float) else one
 
 

@@ -7,6 +7,7 @@ folder and from nowhere else.
 
 from __future__ import annotations
 
+import keyword
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -145,7 +146,11 @@ class _Reader:
             raise CheckpointError(f"nothing computes the output {quoted(missing)}." if outputs else "a graph has no outputs.")
         used = _uses(nodes)
         tensors = {name: self.weights(one, used.get(name, frozenset())) for name, one in stored.items()}
-        arrays = {name: self.entries(stored[name]) for name, one in tensors.items() if one.kind in {"constant", "hidden"} or one.entries != "float"}
+        arrays = {
+            name: self.entries(stored[name])
+            for name, one in tensors.items()
+            if one.kind in {"constant", "hidden"} or one.entries != "float"
+        }
         return Graph(inputs, tensors, arrays, tuple(nodes), outputs, version)
 
     def node(self, node: Any, version: int, defined: set[str], before: Scope, depth: int) -> Node:
@@ -303,7 +308,11 @@ _WEIGHTS = frozenset(
     {
         *(("MatMul", n) for n in range(2)),
         *(("Gemm", n) for n in range(3)),
-        *((name, n) for name in ("Conv", "ConvTranspose", "LayerNormalization", "BatchNormalization", "InstanceNormalization") for n in _TWO),
+        *(
+            (name, n)
+            for name in ("Conv", "ConvTranspose", "LayerNormalization", "BatchNormalization", "InstanceNormalization")
+            for n in _TWO
+        ),
         *((name, n) for name in ("LSTM", "GRU", "RNN") for n in _THREE),
         *(("Einsum", n) for n in range(4)),
         ("Gather", 0),
@@ -316,9 +325,10 @@ _WEIGHTS = frozenset(
 def _uses(nodes: list[Node]) -> dict[str, frozenset[tuple[str, int]]]:
     """Return for every name the operators that take it, and the place at which they do."""
     found: dict[str, set[tuple[str, int]]] = {}
-    for node in nodes:
+    for node in reversed(nodes):
         for place, name in enumerate(node.takes):
-            found.setdefault(name, set()).add((node.operator, place))
+            alias = node.operator == "Identity" and found.get(node.gives[0], set())
+            found.setdefault(name, set()).update(alias or {(node.operator, place)})
     return {name: frozenset(uses) for name, uses in found.items()}
 
 
@@ -353,7 +363,8 @@ def _size(axis: Any, name: str) -> Dim:
     try:
         return grammar.read(word)
     except ParamsymError:
-        letters: Dim = dims(re.sub(r"\W+", "_", word).strip("_0123456789") or re.sub(r"\W+", "_", f"axis_{name}"))
+        own = re.sub(r"\W+", "_", word or name, flags=re.ASCII).strip("_")
+        letters: Dim = dims(own if own.isidentifier() and not keyword.iskeyword(own) else f"axis_{own}")
         return letters
 
 

@@ -140,16 +140,40 @@ _SINGLE: Mapping[str, Callable[[Any], Any]] = {
     "Abs": lambda a: a if _sign(a, f"{a} is at least 0", 0, 1) else canonical(-a),
     "Floor": lambda a: a if isinstance(a, int) else canonical(floor(a)),
     "Ceil": lambda a: a if isinstance(a, int) else canonical(ceiling(a)),
-    "Sqrt": lambda a: sqrt(a),
+    "Sqrt": sqrt,
 }
 _NUMPY_PAIRS = {
-    **{"Add": "add", "Sub": "subtract", "Mul": "multiply", "Pow": "power", "Max": "maximum", "Min": "minimum", "Mod": "mod"},
-    **{"Equal": "equal", "Less": "less", "LessOrEqual": "less_equal", "Greater": "greater", "GreaterOrEqual": "greater_equal"},
-    **{"And": "logical_and", "Or": "logical_or", "Xor": "logical_xor"},
+    "Add": "add",
+    "Sub": "subtract",
+    "Mul": "multiply",
+    "Pow": "power",
+    "Max": "maximum",
+    "Min": "minimum",
+    "Mod": "mod",
+    "Equal": "equal",
+    "Less": "less",
+    "LessOrEqual": "less_equal",
+    "Greater": "greater",
+    "GreaterOrEqual": "greater_equal",
+    "And": "logical_and",
+    "Or": "logical_or",
+    "Xor": "logical_xor",
 }
 _NUMPY_SINGLE = {
-    **{"Neg": "negative", "Abs": "abs", "Floor": "floor", "Ceil": "ceil", "Sqrt": "sqrt", "Exp": "exp", "Log": "log", "Sin": "sin"},
-    **{"Cos": "cos", "Not": "logical_not", "Round": "round", "Sign": "sign", "Tanh": "tanh", "Reciprocal": "reciprocal"},
+    "Neg": "negative",
+    "Abs": "abs",
+    "Floor": "floor",
+    "Ceil": "ceil",
+    "Sqrt": "sqrt",
+    "Exp": "exp",
+    "Log": "log",
+    "Sin": "sin",
+    "Cos": "cos",
+    "Not": "logical_not",
+    "Round": "round",
+    "Sign": "sign",
+    "Tanh": "tanh",
+    "Reciprocal": "reciprocal",
 }
 
 
@@ -199,7 +223,7 @@ def _one(name: str) -> Fold:
     return fold
 
 
-def _cast(x: Any, to: int = 1, saturate: int = 1) -> Any:  # noqa: ARG001 - for eight-bit numbers
+def _cast(x: Any, to: int = 1, saturate: int = 1) -> Any:
     if lettered(x):
         return x
     return x.astype({1: "float32", 9: "bool", 10: "float32", 11: "float64", 16: "float32"}.get(to, "int64"))
@@ -257,17 +281,17 @@ def _transpose(data: Any, perm: Sequence[int] | None = None) -> Any:
     return numpy().transpose(data, perm)
 
 
-def _expand(input: Any, shape: Any) -> Any:  # noqa: A002 - named by ONNX
+def _expand(input: Any, shape: Any) -> Any:
     xp = numpy()
     wanted = [int(one) for one in sizes(shape)]
     return xp.array(xp.broadcast_to(input, xp.broadcast_shapes(input.shape, tuple(wanted))))
 
 
-def _tile(input: Any, repeats: Any) -> Any:  # noqa: A002 - named by ONNX
+def _tile(input: Any, repeats: Any) -> Any:
     return numpy().tile(input, sizes(repeats))
 
 
-def _filled(input: Any, value: Any = None) -> Any:  # noqa: A002 - named by ONNX
+def _filled(input: Any, value: Any = None) -> Any:
     xp = numpy()
     shape = tuple(int(one) for one in sizes(input))
     return xp.full(shape, 0.0 if value is None else value.reshape(-1)[0], dtype=xp.float32 if value is None else value.dtype)
@@ -330,8 +354,10 @@ def can_fold(name: str, inputs: Sequence[Any]) -> bool:
     if name in _BY_POSITION and any(lettered(one) for one in inputs[1:] if one is not None):
         return False
     if name == "Range":
-        return all(isinstance(number(one), int) for one in inputs) and number(inputs[2]) != 0 and (
-            abs(number(inputs[1]) - number(inputs[0])) <= MOST_ENTRIES * abs(number(inputs[2]))
+        return (
+            all(isinstance(number(one), int) for one in inputs)
+            and number(inputs[2]) != 0
+            and (abs(number(inputs[1]) - number(inputs[0])) <= MOST_ENTRIES * abs(number(inputs[2])))
         )
     if name in {"Expand", "Tile", "ConstantOfShape"}:
         wanted = sizes(inputs[-1])

@@ -5,14 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-
 from paramsym.errors import NotYetError
 from paramsym.layers.cells import Cell, GRUCell, LSTMCell, RNNCell
-from paramsym.program import Mask, Value, apply, attend, best, contract, cumulate, join, normalise, rearrange, reduce, segments, softmax, take
+from paramsym.program import (
+    Mask,
+    Value,
+    apply,
+    attend,
+    best,
+    contract,
+    cumulate,
+    join,
+    normalise,
+    rearrange,
+    reduce,
+    segments,
+    softmax,
+    take,
+)
 from paramsym.program.reductions import Reduction
-from paramsym.read.onnx_entries import ONNX, array, axes_of
+from paramsym.read.onnx_entries import ONNX, array, axes_of, axis_in
 from paramsym.read.onnx_known import is_known, number, sizes
-
 from paramsym.read.torch_entries import TORCH, filled
 from paramsym.read.torch_recurrent import scanned
 
@@ -48,8 +61,8 @@ def _log_softmax(input: Any, axis: int | None = None, *, version: int) -> Value:
 def _normalised(x: Value, axis: int | None, version: int, *, log: bool) -> Value:
     """Return a softmax; before version 13 it was over all axes from one on."""
     if version >= 13:
-        return softmax(x, x.type.axis(-1 if axis is None else axis), log=log)
-    first = x.type.axis(1 if axis is None else axis)
+        return softmax(x, axis_in(x, -1 if axis is None else axis), log=log)
+    first = axis_in(x, 1 if axis is None else axis)
     if first != x.rank - 1:
         raise NotYetError("a softmax over several axes is not known.")
     return softmax(x, first, log=log)
@@ -62,19 +75,17 @@ def _normalised(x: Value, axis: int | None, version: int, *, log: bool) -> Value
 def _layer_norm(X: Any, Scale: Any = None, B: Any = None, axis: int = -1, epsilon: float = 1e-5) -> Value:
     x = array(X)
     scale, shift = (None if one is None else array(one) for one in (Scale, B))
-    return normalise(x, "layer", *range(x.type.axis(axis) - x.rank, 0), eps=epsilon, scale=scale, shift=shift)
+    return normalise(x, "layer", *range(axis_in(x, axis) - x.rank, 0), eps=epsilon, scale=scale, shift=shift)
 
 
 @ONNX("RMSNormalization", ignored="stash_type")
 def _rms_norm(X: Any, scale: Any, axis: int = -1, epsilon: float = 1e-5) -> Value:
     x = array(X)
-    return normalise(x, "rms", *range(x.type.axis(axis) - x.rank, 0), eps=epsilon, scale=array(scale))
+    return normalise(x, "rms", *range(axis_in(x, axis) - x.rank, 0), eps=epsilon, scale=array(scale))
 
 
 @ONNX("BatchNormalization", ignored="momentum spatial")
-def _batch_norm(
-    X: Any, scale: Any, B: Any, input_mean: Any, input_var: Any, epsilon: float = 1e-5, training_mode: int = 0
-) -> Value:
+def _batch_norm(X: Any, scale: Any, B: Any, input_mean: Any, input_var: Any, epsilon: float = 1e-5, training_mode: int = 0) -> Value:
     given = [array(one) for one in (X, scale, B, input_mean, input_var)]
     return TORCH.functions["native_batch_norm"](*given, training=bool(training_mode), eps=epsilon)
 
@@ -119,7 +130,6 @@ def _reduction(name: str) -> None:
         return apply(_AFTER[name], x) if name in _AFTER else x
 
 
-
 for _name in (*_REDUCTIONS, *_BEFORE):
     _reduction(_name)
 
@@ -130,7 +140,7 @@ def _place(theirs: str, *, least: bool) -> None:
         if select_last_index:
             raise NotYetError("the last of equal entries is not known.")
         x = array(data)
-        return take(best(x, 1, x.type.axis(axis), least=least)[1], x.type.axis(axis), 0, 1 if keepdims else None)
+        return take(best(x, 1, axis_in(x, axis), least=least)[1], axis_in(x, axis), 0, 1 if keepdims else None)
 
 
 _place("ArgMax", least=False)
@@ -140,14 +150,14 @@ _place("ArgMin", least=True)
 @ONNX("TopK", ignored="sorted")
 def _topk(X: Any, K: Any, axis: int = -1, largest: int = 1) -> tuple[Value, Value]:
     x = array(X)
-    return best(x, sizes(K)[0], x.type.axis(axis), least=not largest)
+    return best(x, sizes(K)[0], axis_in(x, axis), least=not largest)
 
 
 @ONNX("CumSum")
 def _cumsum(x: Any, axis: Any, exclusive: int = 0, reverse: int = 0) -> Value:
     if exclusive or reverse or not is_known(axis):
         raise NotYetError("running sums from the end, or without the entry itself, are not known.")
-    return cumulate(array(x), array(x).type.axis(number(axis)))
+    return cumulate(array(x), axis_in(array(x), number(axis)))
 
 
 # Recurrent functions -------------------------------------------------------------------------------------------------------------
@@ -162,7 +172,9 @@ def _recurrent(
 ) -> tuple[Value, ...]:
     """Return the hidden states of all steps (length, directions, batch, hidden), then the last states."""
     if lens is not None or given["layout"] or given["clip"] is not None:
-        raise NotYetError(f"{kind.__name__.removesuffix('Cell')} with lengths, with the batch first or with limits of entries is not known.")
+        raise NotYetError(
+            f"{kind.__name__.removesuffix('Cell')} with lengths, with the batch first or with limits of entries is not known."
+        )
     x, gates = array(x), _GATES[kind]
     words, usual = given["activations"] or (), _USUAL[kind]
     relu = kind is RNNCell and set(words) == {"Relu"}

@@ -15,12 +15,13 @@ from paramsym.program.routing import How, at, put_at
 from paramsym.program.slices import Take
 from paramsym.program.tracing import record
 from paramsym.program.types import ArrayType
-from paramsym.read.onnx_entries import ONNX, array, axes_of, checked, exact, scalar, shape_of
+from paramsym.read.onnx_entries import ONNX, array, axes_of, axis_in, checked, exact, scalar, shape_of
 from paramsym.read.onnx_known import is_known, lettered, number, shape_after, sizes
 from paramsym.read.operators import entry, expanded, moved, reshaped
 
 _FAR = (1 << 31) - 1
 """An end of a slice from which on it means the end of the axis."""
+
 
 @ONNX("Reshape")
 def _reshape(data: Any, shape: Any, allowzero: int = 0) -> Value:
@@ -47,7 +48,7 @@ def _squeeze(data: Any, axes: Any = None) -> Value:
     x, gone = array(data), axes_of(axes)
     if gone is None and any(isinstance(size, Expr) for size in x.sizes):
         raise NotYetError("which axes have size 1 depends on the sizes; give numbers in place of letters.")
-    places = {n for n, size in enumerate(x.sizes) if size == 1} if gone is None else {x.type.axis(one) for one in gone}
+    places = {n for n, size in enumerate(x.sizes) if size == 1} if gone is None else {axis_in(x, one) for one in gone}
     return reshaped(x, [size for n, size in enumerate(x.sizes) if n not in places])
 
 
@@ -69,13 +70,13 @@ def _expand(input: Any, shape: Any) -> Value:
 @ONNX("Concat")
 def _concat(inputs: Sequence[Any], axis: int) -> Value:
     full = [one for one in inputs if 0 not in shape_of(one)] or inputs[:1]
-    return array(full[0]) if len(full) == 1 else join(*map(array, full), axis=array(full[0]).type.axis(axis))
+    return array(full[0]) if len(full) == 1 else join(*map(array, full), axis=axis_in(array(full[0]), axis))
 
 
 @ONNX("Split")
 def _split(input: Any, split: Any = None, axis: int = 0, num_outputs: int | None = None, *, results: int) -> tuple[Value, ...]:
     x = array(input)
-    axis = x.type.axis(axis)
+    axis = axis_in(x, axis)
     pieces = axes_of(split)
     if pieces is None:
         number_of = num_outputs or results
@@ -92,7 +93,7 @@ def _slice(data: Any, starts: Any, ends: Any, axes: Any = None, steps: Any = Non
     places = axes_of(axes) or tuple(range(len(first)))
     by = axes_of(steps) or (1,) * len(first)
     for place, start, end, step in zip(places, first, last, by, strict=True):
-        x = _cut(x, x.type.axis(place), start, end, step)
+        x = _cut(x, axis_in(x, place), start, end, step)
     return x
 
 
@@ -126,7 +127,7 @@ def _within(place: Any, size: Any) -> Any:
 @ONNX("Gather")
 def _gather(data: Any, indices: Any, axis: int = 0) -> Value:
     x = array(data)
-    axis = x.type.axis(axis)
+    axis = axis_in(x, axis)
     if is_known(indices) and indices.ndim == 0:
         return entry(x, axis, number(indices))
     index = array(_from_front(indices, x.sizes[axis]))
@@ -147,7 +148,7 @@ def _from_front(indices: Any, size: Count) -> Any:
 @ONNX("GatherElements")
 def _gather_elements(data: Any, indices: Any, axis: int = 0) -> Value:
     x, index = array(data), array(indices)
-    axis = x.type.axis(axis)
+    axis = axis_in(x, axis)
     for place, size in enumerate(index.sizes):
         if place != axis and x.sizes[place] != size:
             x = take(x, place, 0, size)
@@ -177,7 +178,7 @@ _HOW: Mapping[str, How] = {"none": "set", "add": "add", "mul": "multiply", "max"
 @ONNX("ScatterElements", "Scatter")
 def _scatter(data: Any, indices: Any, updates: Any, axis: int = 0, reduction: str = "none") -> Value:
     x = array(data)
-    return put_at(x, array(updates), (array(indices),), (x.type.axis(axis),), how=_HOW[reduction], along=True)
+    return put_at(x, array(updates), (array(indices),), (axis_in(x, axis),), how=_HOW[reduction], along=True)
 
 
 @ONNX("ScatterND")
@@ -198,7 +199,7 @@ def _tile(input: Any, repeats: Any) -> Value:
 def _pad(data: Any, pads: Any, constant_value: Any = None, axes: Any = None, mode: str = "constant", value: float = 0.0) -> Value:
     x = array(data)
     given = axes_of(pads) or ()
-    places = [x.type.axis(one) for one in axes_of(axes) or range(x.rank)]
+    places = [axis_in(x, one) for one in axes_of(axes) or range(x.rank)]
     ends = {axis: (given[n], given[n + len(places)]) for n, axis in enumerate(places)}
     margins = [ends.get(axis, (0, 0)) for axis in range(x.rank)]
     fill = value if constant_value is None else scalar(constant_value)
@@ -217,5 +218,3 @@ def _depth_to_space(input: Any, blocksize: int, mode: str = "DCR") -> Value:
 @ONNX("SpaceToDepth")
 def _space_to_depth(input: Any, blocksize: int) -> Value:
     return rearrange(array(input), "b c (h p) (w q) -> b (p q c) h w", p=blocksize, q=blocksize)
-
-

@@ -49,12 +49,15 @@ def from_onnx(path: str | os.PathLike[str]) -> Layer:
         if one.kind != "constant"
     ]
     try:
-        if any("" in one.name.split(".") for one in seen):
-            raise StructureError("a step of a name is empty.")
-        layer = assembled(seen, {})
-    except StructureError:  # names that are no paths
-        layer = Level(tuple(("", Held(one.name, one.shape, one.kind)) for one in seen))
+        layer = assembled(seen, {}) if all("" not in one.name.split(".") for one in seen) else _listed(seen)
+    except StructureError:
+        layer = _listed(seen)
     return named(Computed, "OnnxModel")(layer, OnnxSource(graph))
+
+
+def _listed(seen: Sequence[Seen]) -> Layer:
+    """Return tensors whose names are no paths as a layer."""
+    return Level(tuple(("", Held(one.name, one.shape, one.kind)) for one in seen))
 
 
 class OnnxSource(Source):
@@ -106,7 +109,9 @@ class _Recorder:
         if len(shapes) != len(stated):
             raise ShapeError(f"the file has the inputs {', '.join(stated)}; found {len(shapes)} shapes.")
         for (name, (shape, _)), given in zip(stated.items(), shapes, strict=True):
-            if len(given) != len(shape) or any(isinstance(one, int) and differ(one, other) for one, other in zip(shape, given, strict=True)):
+            if len(given) != len(shape) or any(
+                isinstance(one, int) and differ(one, other) for one, other in zip(shape, given, strict=True)
+            ):
                 raise ShapeError(f"the file fixes {name} to {shown(shape)}; found {shown(tuple(given))}.")
         inputs: list[Array] = []
 
@@ -179,7 +184,7 @@ class _Recorder:
         arguments = {} if function is None else _arguments(function, inputs, node.attributes)
         needed = {} if function is None else signature(function).parameters
         more = {name: number for name, number in (("version", self.graph.version), ("results", _results(node))) if name in needed}
-        found = ONNX.apply(node.operator, {**arguments, **more}, lambda: [], "")
+        found = ONNX.apply(node.operator, {**arguments, **more}, list, "")
         if is_known(found[0]):
             self._known(node, found[0])
             return
@@ -191,7 +196,9 @@ class _Recorder:
             self.arrays[node.gives[0]] = found[0]
             self.numbers[node.gives[0]] = self._number(names[id(found[0])])
             return
-        results = tuple(self._array(name or f"{node.name}\0{place}", value) for place, (name, value) in enumerate(zip(node.gives, found, strict=False)))
+        results = tuple(
+            self._array(name or f"{node.name}\0{place}", value) for place, (name, value) in enumerate(zip(node.gives, found, strict=False))
+        )
         self._called(node.scope).items.append(Done(node.operator, {**frozen, **more}, results, quoted(node.name)))
 
     def _known(self, node: Node, array: Any) -> None:

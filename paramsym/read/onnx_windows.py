@@ -12,7 +12,7 @@ from paramsym.algebra.size import canonical
 from paramsym.errors import NotYetError
 from paramsym.program import Value, convolve, convolve_transposed, pool, rearrange, reduce, resample, sample
 from paramsym.program.resampling import Interpolation
-from paramsym.read.onnx_entries import ONNX, array, exact
+from paramsym.read.onnx_entries import ONNX, array, axis_in, exact
 from paramsym.read.onnx_known import is_known, sizes
 
 
@@ -44,9 +44,7 @@ def _conv(
     weight = array(W)
     rank = weight.rank - 2
     ones = (1,) * rank
-    return _with_bias(
-        convolve(array(X), weight, strides or ones, _margins(pads, rank, auto_pad), dilations or ones, group), B, rank
-    )
+    return _with_bias(convolve(array(X), weight, strides or ones, _margins(pads, rank, auto_pad), dilations or ones, group), B, rank)
 
 
 @ONNX("ConvTranspose", ignored="kernel_shape")
@@ -145,7 +143,7 @@ def _resize(
     X: Any,
     roi: Any = None,
     scales: Any = None,
-    sizes: Any = None,  # noqa: A002
+    sizes: Any = None,
     mode: str = "nearest",
     coordinate_transformation_mode: str = "half_pixel",
     nearest_mode: str = "round_prefer_floor",
@@ -155,8 +153,8 @@ def _resize(
     axes: Sequence[int] = (),
 ) -> Value:
     x = array(X)
-    places = [x.type.axis(one) for one in axes] or list(range(x.rank))
-    stated = _entries(scales) if _entries(scales) else (None,) * len(places)
+    places = [axis_in(x, one) for one in axes] or list(range(x.rank))
+    stated = _entries(scales) or (None,) * len(places)
     given = _entries(sizes)
     lengths = list(x.sizes)
     factors: list[Any] = [None] * x.rank
@@ -170,7 +168,7 @@ def _resize(
     exactly = nearest_mode == "floor" or mode != "nearest"
     if found is None or not exactly or antialias or exclude_outside or abs(cubic_coeff_a + 0.75) > 1e-6:
         raise NotYetError(f"an interpolation {mode} with entries at {coordinate_transformation_mode} ({nearest_mode}) is not known.")
-    first = min(min(changed), x.rank - 1)
+    first = min(changed)
     return resample(found[0], x, lengths[first:], factors[first:], aligned=found[1])
 
 

@@ -88,6 +88,7 @@ def scanned(
     projected: bool,
     reverse: bool,
 ) -> tuple[Value, ...]:
+    """Return the last states of one level in one direction, then the hidden states of all steps; gates are in torch's order."""
     cell, own = _cell(kind, weights, more, bias=bias)
     fed = cell.product(own, "i", x)
 
