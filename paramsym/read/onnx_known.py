@@ -12,7 +12,7 @@ from typing import Any
 
 from sympy import Expr, Integer, Rational, ceiling, floor, sqrt
 
-from paramsym.algebra.size import Count, canonical
+from paramsym.algebra.size import Count, canonical, per
 from paramsym.errors import NotYetError
 from paramsym.optional import needed
 from paramsym.program.types import Kind
@@ -254,14 +254,14 @@ def shape_after(shape: Sequence[Any], old: Sequence[Any], allowzero: int = 0) ->
     """Return the sizes that ``Reshape`` means: 0 is the old size, -1 what is left."""
     found = [old[place] if one == 0 and not allowzero and place < len(old) else one for place, one in enumerate(shape)]
     if -1 in found:
-        rest, total = _product(one for one in found if one != -1), _product(old)
+        rest, total = (_product(entries) for entries in ([one for one in found if one != -1], old))
         if rest == 0 or (isinstance(total, int) and isinstance(rest, int) and total % rest):
             raise NotYetError(f"{total} entries are not a multiple of {rest}.")
-        found[found.index(-1)] = total // rest if isinstance(total, int) and isinstance(rest, int) else canonical(total / rest)
+        found[found.index(-1)] = total // rest if isinstance(total, int) and isinstance(rest, int) else canonical(per(total, rest))
     return tuple(found)
 
 
-def _product(entries: Any) -> Any:
+def _product(entries: Sequence[Any]) -> Any:
     return canonical(prod(entries))
 
 
