@@ -82,6 +82,7 @@ def read(path: str | os.PathLike[str]) -> Graph:
         ArgumentError: the package ``onnx`` is not installed.
     """
     onnx = needed("onnx", "reading an ONNX file", "onnx")
+    inliner = needed("onnx.inliner", "reading an ONNX file", "onnx")
     place = Path(path)
     try:
         if not place.is_file():
@@ -97,8 +98,11 @@ def read(path: str | os.PathLike[str]) -> Graph:
         raise CheckpointError(f"{place.name} is not an ONNX file, or is damaged ({type(error).__name__}).") from None
     if len(model.functions):
         try:
-            model = onnx.inliner.inline_local_functions(model)
-        except Exception as error:  # noqa: BLE001 - likewise for functions that call each other, or miss
+            _written_out(model)
+            model = inliner.inline_local_functions(model)
+        except ParamsymError as error:
+            raise CheckpointError(f"{place.name}: {error}") from None
+        except Exception as error:  # noqa: BLE001 - likewise for functions that are missing
             raise CheckpointError(f"{place.name} has functions that cannot be put in place ({type(error).__name__}).") from None
     try:
         return _Reader(onnx, place).model(model)
@@ -121,9 +125,9 @@ class _Reader:
         if not versions or not model.graph.node:
             raise CheckpointError("there is no graph with operators of ONNX in it.")
         self.known = dict(_noted(model.graph))
-        return self.graph(model.graph, versions[0], {}, 0)
+        return self.graph(model.graph, versions[0], (), 0)
 
-    def graph(self, graph: Any, version: int, outer: Mapping[str, Any], depth: int) -> Graph:
+    def graph(self, graph: Any, version: int, outer: tuple[set[str], ...], depth: int) -> Graph:
         if depth > DEEPEST:
             raise CheckpointError(f"graphs are more than {DEEPEST} levels deep inside each other.")
         if graph.sparse_initializer:
@@ -132,16 +136,17 @@ class _Reader:
         if len(stored) != len(graph.initializer) or "" in stored:
             raise CheckpointError("two stored tensors have one name, or one has none.")
         inputs = {one.name: self.input(one) for one in graph.input if one.name not in stored}
-        defined = {*outer, *stored, *inputs}
+        defined = {*stored, *inputs}
+        around = (*outer, defined)
         nodes: list[Node] = []
         before: Scope = ()
         for one in graph.node:
-            node = self.node(one, version, defined, before, depth)
+            node = self.node(one, version, around, before, depth)
             defined |= {name for name in node.gives if name}
             nodes.append(node)
             before = node.scope
         outputs = tuple(one.name for one in graph.output)
-        missing = next((name for name in outputs if name not in defined), None)
+        missing = next((name for name in outputs if not _is_in(name, around)), None)
         if missing is not None or not outputs:
             raise CheckpointError(f"nothing computes the output {quoted(missing)}." if outputs else "a graph has no outputs.")
         used = _uses(nodes)
@@ -153,23 +158,22 @@ class _Reader:
         }
         return Graph(inputs, tensors, arrays, tuple(nodes), outputs, version)
 
-    def node(self, node: Any, version: int, defined: set[str], before: Scope, depth: int) -> Node:
+    def node(self, node: Any, version: int, around: tuple[set[str], ...], before: Scope, depth: int) -> Node:
         self.count += 1
         if self.count > MOST_NODES:
             raise CheckpointError(f"there are more than {MOST_NODES:,} operators.")
         name = node.name or (node.output[0] if node.output else node.op_type)
         for taken in node.input:
-            if taken and taken not in defined:
+            if taken and not _is_in(taken, around):
                 raise CheckpointError(f"the operator {node.op_type} ({quoted(name)}) takes {quoted(taken)}, which nothing before it gives.")
         for given in node.output:
-            if given in defined:
+            if _is_in(given, around):
                 raise CheckpointError(f"two operators give {quoted(given)}, or one gives what is stored.")
         operator = node.op_type if node.domain in {"", "ai.onnx"} else f"{node.domain}.{node.op_type}"
-        inner = dict.fromkeys(defined) if any(one.type in _GRAPHS for one in node.attribute) else {}
-        attributes = {one.name: self.attribute(one, version, inner, depth) for one in node.attribute}
+        attributes = {one.name: self.attribute(one, version, around, depth) for one in node.attribute}
         return Node(operator, name, tuple(node.input), tuple(node.output), attributes, _scope(node, before))
 
-    def attribute(self, one: Any, version: int, defined: Mapping[str, Any], depth: int) -> Any:
+    def attribute(self, one: Any, version: int, around: tuple[set[str], ...], depth: int) -> Any:
         kinds = self.onnx.AttributeProto
         match one.type:
             case kinds.INT:
@@ -188,7 +192,7 @@ class _Reader:
                 self.shape(one.t)
                 return self.entries(one.t)
             case kinds.GRAPH:
-                return self.graph(one.g, version, defined, depth + 1)
+                return self.graph(one.g, version, around, depth + 1)
             case _:
                 raise CheckpointError(f"the attribute {quoted(one.name)} has a type that is not read.")
 
@@ -298,7 +302,6 @@ class _Reader:
         return found
 
 
-_GRAPHS = frozenset({5, 10})  # AttributeProto.GRAPH and GRAPHS
 _EXPORTERS_NAME = re.compile(r"val_\d+$|onnx::")
 """Names that torch's exporters make up, for constants, and for weights that they transposed or merged, if a file has no notes."""
 _STATISTICS = frozenset({("BatchNormalization", 3), ("BatchNormalization", 4)})
@@ -320,6 +323,37 @@ _WEIGHTS = frozenset(
     }
 )
 """Where an operator takes trained weights: the name of the operator, and the place among its inputs."""
+
+
+def _is_in(name: str, around: tuple[set[str], ...]) -> bool:
+    """Whether something in a graph, or in one around it, has a name."""
+    return any(name in names for names in around)
+
+
+def _written_out(model: Any) -> int:
+    """Return the number of operators if every function of the file is put in place.
+
+    Raises:
+        CheckpointError: functions that call each other in a circle, or a larger number than is read.
+    """
+    functions = {(one.domain, one.name): one for one in model.functions}
+    sizes: dict[tuple[str, str], int] = {}
+
+    def size(nodes: Any, inside: frozenset[tuple[str, str]]) -> int:
+        total = 0
+        for node in nodes:
+            key = (node.domain, node.op_type)
+            if key in inside:
+                raise CheckpointError(f"the function {quoted(node.op_type)} calls itself.")
+            if key in functions and key not in sizes:
+                sizes[key] = size(functions[key].node, inside | {key})
+            inner = [graph.node for one in node.attribute for graph in (one.g, *one.graphs)]
+            total += sizes.get(key, 1) + sum(size(each, inside) for each in inner)
+            if total > MOST_NODES or len(inside) > DEEPEST:
+                raise CheckpointError(f"there are more than {MOST_NODES:,} operators, or functions more than {DEEPEST} levels deep.")
+        return total
+
+    return size(model.graph.node, frozenset())
 
 
 def _uses(nodes: list[Node]) -> dict[str, frozenset[tuple[str, int]]]:

@@ -20,6 +20,12 @@ from paramsym.program.types import Kind
 MOST_ENTRIES = 1 << 16
 """The largest array that is computed."""
 
+_MOST_LETTERED = 1 << 10
+"""The largest one with letters."""
+_MOST_TERMS = 1 << 8
+_MOST_BITS = 256
+_MOST_POWER = 8
+
 Fold = Callable[..., Any]
 
 
@@ -53,6 +59,13 @@ def settled(x: Any) -> Any:
 
 
 def _plain(one: Any) -> Any:
+    """Return an entry as a number of Python or an expression.
+
+    Raises:
+        NotYetError: a number or a formula that no size of an array has.
+    """
+    if (isinstance(one, int) and one.bit_length() > _MOST_BITS) or (isinstance(one, Expr) and len(one.args) > _MOST_TERMS):
+        raise NotYetError("a number that is computed from the sizes is too large for a size.")
     if isinstance(one, bool):
         return one
     if isinstance(one, float):
@@ -121,12 +134,18 @@ def _divided(one: Any, other: Any) -> Any:
     return quotient if getattr(quotient, "is_integer", True) else canonical(floor(quotient))
 
 
+def _power(one: Any, other: Any) -> Any:
+    if not isinstance(other, int | Rational) or abs(other) > _MOST_POWER:
+        raise NotYetError(f"the power {other} of a size is not computed.")
+    return canonical(one**other)
+
+
 _PAIRS: Mapping[str, Callable[[Any, Any], Any]] = {
     "Add": lambda a, b: canonical(a + b),
     "Sub": lambda a, b: canonical(a - b),
     "Mul": lambda a, b: canonical(a * b),
     "Mod": lambda a, b: a % b if isinstance(a, int) and isinstance(b, int) else canonical(a - b * _divided(a, b)),
-    "Pow": lambda a, b: canonical(a**b),
+    "Pow": _power,
     "Max": lambda a, b: a if _sign(a - b, f"{a} is at least {b}", 0, 1) else b,
     "Min": lambda a, b: b if _sign(a - b, f"{a} is at least {b}", 0, 1) else a,
     "Equal": lambda a, b: _sign(a - b, f"{a} is {b}", 0),
@@ -349,7 +368,9 @@ _BY_POSITION = frozenset({"Gather", "Reshape", "Slice", "Squeeze", "Unsqueeze"})
 
 def can_fold(name: str, inputs: Sequence[Any]) -> bool:
     """Whether an operator is computed at once: what it takes is known, and it is not too large."""
-    if name not in FOLDS or not all(is_known(one) and one.size <= MOST_ENTRIES for one in inputs if one is not None):
+    if name not in FOLDS or not all(
+        is_known(one) and one.size <= (_MOST_LETTERED if lettered(one) else MOST_ENTRIES) for one in inputs if one is not None
+    ):
         return False
     if name in _BY_POSITION and any(lettered(one) for one in inputs[1:] if one is not None):
         return False

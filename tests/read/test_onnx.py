@@ -152,8 +152,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 def model(nodes: list[Any], *, tensors: Any = (), outputs: tuple[str, ...] = ("y",), **inputs: Any) -> bytes:
     """Return a file."""
     given = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in inputs.items()]
-    gives = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
-    graph = helper.make_graph(nodes, "graph", given, gives, list(tensors))
+    graph = helper.make_graph(nodes, "graph", given, [named(name) for name in outputs], list(tensors))
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
 
 
@@ -175,10 +174,26 @@ def relu(taken: str = "x", given: str = "y", **more: Any) -> Any:
 
 def nested(depth: int) -> Any:
     """Return a condition inside conditions."""
-    inner = relu() if depth == 0 else nested(depth - 1)
-    out = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
-    graph = helper.make_graph([inner], "inner", [], [out])
-    return helper.make_node("If", ["x"], ["y"], then_branch=graph, else_branch=graph)
+    inner = relu("x", f"z{depth}") if depth == 0 else nested(depth - 1)
+    then, other = (helper.make_graph([one], "inner", [], [named(one.output[0])]) for one in (inner, relu("x", f"other{depth}")))
+    return helper.make_node("If", ["x"], ["y" if depth in {0, 20} else f"z{depth}"], then_branch=then, else_branch=other)
+
+
+def named(name: str) -> Any:
+    """Return what a file says about a result."""
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
+
+
+def laughing(times: int) -> bytes:
+    """Return a file with functions each of which calls the one before it twice."""
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("my", 1)]
+    functions = [helper.make_function("my", "f0", ["a"], ["b"], [helper.make_node("Relu", ["a"], ["b"])], opsets)]
+    for number in range(1, times):
+        calls = [helper.make_node(f"f{number - 1}", [a], [b], domain="my") for a, b in (("a", "c"), ("c", "b"))]
+        functions.append(helper.make_function("my", f"f{number}", ["a"], ["b"], calls, opsets))
+    last = helper.make_node(f"f{times - 1}", ["x"], ["y"], domain="my")
+    graph = helper.make_graph([last], "graph", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])], [named("y")])
+    return helper.make_model(graph, opset_imports=opsets, functions=functions).SerializeToString()
 
 
 BROKEN: dict[str, Callable[[], bytes]] = {
@@ -195,6 +210,7 @@ BROKEN: dict[str, Callable[[], bytes]] = {
     "entries at an absolute path": lambda: model([relu()], tensors=[weights(location="/etc/passwd")], x=[2]),
     "entries on another drive": lambda: model([relu()], tensors=[weights(location="C:\\secret")], x=[2]),
     "graphs inside graphs": lambda: model([nested(20)], x=[2]),
+    "functions of functions": lambda: laughing(16),
     "an axis of no entries": lambda: model([relu()], x=[0]),
     "two tensors of one name": lambda: model([relu()], tensors=[weights(), weights()], x=[2]),
     "entries that do not fit": lambda: model(
@@ -243,6 +259,14 @@ UNCOUNTED: dict[str, Callable[[], bytes]] = {
         tensors=[whole("s", 4), whole("z", 0)],
         x=[4],
     ),
+    "sizes that grow": lambda: model(
+        [
+            helper.make_node("Shape", ["x"], ["s0"]),
+            *(helper.make_node("Mul", [f"s{n}", f"s{n}"], [f"s{n + 1}"]) for n in range(60)),
+            helper.make_node("Reshape", ["x", "s60"], ["y"]),
+        ],
+        x=["a"],
+    ),
     "a shape of entries": lambda: model(
         [helper.make_node("Cast", ["x"], ["i"], to=TensorProto.INT64), helper.make_node("Reshape", ["x", "i"], ["y"])], x=[2]
     ),
@@ -256,6 +280,11 @@ def test_a_computation_that_cannot_be_read(name: str, tmp_path: Path) -> None:
     assert layer.count == 0
     with pytest.raises(ParamsymError):
         ps.flops(layer)
+
+
+def test_functions_are_put_in_place(tmp_path: Path) -> None:
+    """A function of the file is what its operators are."""
+    assert ps.output_shape(loaded(tmp_path, laughing(4))) == (2,)
 
 
 def test_a_missing_operator_is_named(tmp_path: Path) -> None:
