@@ -210,7 +210,7 @@ BROKEN: dict[str, Callable[[], bytes]] = {
     "entries at an absolute path": lambda: model([relu()], tensors=[weights(location="/etc/passwd")], x=[2]),
     "entries on another drive": lambda: model([relu()], tensors=[weights(location="C:\\secret")], x=[2]),
     "graphs inside graphs": lambda: model([nested(20)], x=[2]),
-    "functions of functions": lambda: laughing(16),
+    "functions of functions": lambda: laughing(40),
     "an axis of no entries": lambda: model([relu()], x=[0]),
     "two tensors of one name": lambda: model([relu()], tensors=[weights(), weights()], x=[2]),
     "entries that do not fit": lambda: model(
