@@ -25,15 +25,17 @@ from paramsym.models.family import Family
 from paramsym.models.published import KERAS
 from paramsym.naming import meant, nearest
 
+ONNX = ".onnx"
+"""How the name of an ONNX file ends."""
 _LIKE = 0.65  # the similarity from which a name is suggested
 
 
 @dataclass(frozen=True)
 class Found:
-    """What was found for a name or a path: a configuration, or a model class without one.
+    """What was found for a name or a path: a configuration, a model class without one, or the model in a file.
 
     If ``symbolic``, only the flags of the configuration are used, and sizes stay letters. ``size`` is a published size of the class, by
-    argument. ``built`` is the model of the configuration and ``architecture``, if the search has already built it.
+    argument. ``built`` is the model of the configuration and ``architecture``, if the search has already built it, or that of an ONNX file.
     """
 
     name: str
@@ -53,11 +55,14 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str |
     name of a family, such as ``"bert"``, means its base class in letters, and so does a model type of the atlas, such as ``"led"``; its
     formula holds for the reference's default flags. Nothing is downloaded. If a file has the name of a model, the file is read. Keras and
     torchvision share names that differ in spelling: ``"ResNet50"`` is Keras' network, ``"resnet50"`` torchvision's. timm's names follow
-    ``timm/``, with or without the tag of the weights, which may have another number of classes.
+    ``timm/``, with or without the tag of the weights, which may have another number of classes. The path of an ONNX
+    file, which ends in ``.onnx``, means the model in it, with its tensors, its computation and the names of its axes as letters; this needs
+    ``pip install paramsym[onnx]``.
 
     Raises:
         UnknownNameError: neither a file nor a known name; the message has the nearest names.
         ConfigError: a configuration that cannot be read, or an architecture that the family does not have.
+        CheckpointError: an ONNX file that is damaged, contradicts itself, or wants entries from outside of its folder.
 
     >>> llama = load("meta-llama/Meta-Llama-3-8B")
     >>> llama.count, llama.architecture
@@ -69,6 +74,8 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str |
     >>> load("timm/vit_base_patch16_224").count, load("timm/vit_base_patch16_224.augreg_in21k").count
     (86567656, 102595923)
     """
+    if isinstance(source, os.PathLike) and os.fspath(source).endswith(ONNX):
+        source = os.fspath(source)
     if not isinstance(source, str):
         return from_config(source, architecture, strict)
     found = find(source)
@@ -90,6 +97,10 @@ def find(text: str) -> Found:
     >>> find("bert").symbolic, find("bert-base-uncased").config["hidden_size"]
     (True, 768)
     """
+    if text.endswith(ONNX):
+        from paramsym.read.onnx_source import from_onnx
+
+        return Found(text, built=from_onnx(text))
     if not text or _holds_config(text):
         return Found(text, read_config(text))  # which refuses an empty path
     of_timm = timm_config(text, prefixed=True)
@@ -217,12 +228,16 @@ def _readers(model: type[Layer]) -> Iterator[Family]:
 
 
 def constructed(found: Found, architecture: str | None) -> Layer:
-    """Build a model that no configuration describes, such as one of torchvision's, with its published size put in.
+    """Build a model that no configuration describes, such as one of torchvision's, with its published size put in, or one of a file.
 
     Raises:
         ArgumentError: an architecture for a model that has only one.
     """
-    assert found.model is not None  # noqa: S101 - a source is a configuration or a class
+    if found.built is not None:
+        if architecture is not None:
+            raise ArgumentError("an ONNX file has one architecture only; leave it out.")
+        return found.built
+    assert found.model is not None  # noqa: S101 - a source is a configuration, a class or a file
     return _built(found.model, found.name if found.size else "", architecture)  # type: ignore[arg-type]
 
 

@@ -22,6 +22,7 @@ PAGES = [ROOT / "README.md", *sorted(page for page in (ROOT / "docs").rglob("*.m
 
 
 OWN_MODULE = ROOT / "docs" / "how-to" / "own-module.md"
+ONNX = ROOT / "docs" / "how-to" / "onnx.md"
 FIRST_HOUR = ROOT / "docs" / "tutorials" / "first-hour.md"
 LLAMA_3 = {
     "architectures": ["LlamaForCausalLM"],
@@ -68,6 +69,9 @@ def test_examples_on_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.Monk
         monkeypatch.chdir(tmp_path)
     if page == OWN_MODULE:
         pytest.importorskip("torch")
+    if page == ONNX:
+        pytest.importorskip("onnx")
+        monkeypatch.chdir(tmp_path)
     _run_examples(page)
 
 

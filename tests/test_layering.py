@@ -40,7 +40,20 @@ FLOORS = (
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 DELEGATES = {("core", "present"), ("core", "measure"), ("program", "present")}
 """Shorthands of the contract that a method looks up when it is called: (from, to)."""
-FRAMEWORKS = {"torch", "torchvision", "keras", "tensorflow", "jax", "flax", "transformers", "matplotlib", "pandas", "numpy", "safetensors"}
+FRAMEWORKS = {
+    "torch",
+    "torchvision",
+    "keras",
+    "tensorflow",
+    "jax",
+    "flax",
+    "transformers",
+    "matplotlib",
+    "pandas",
+    "numpy",
+    "safetensors",
+    "onnx",
+}
 
 
 @dataclass(frozen=True)

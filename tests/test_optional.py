@@ -34,6 +34,7 @@ def test_missing() -> None:
         ("matplotlib", "ps.plot.convolution(6, 3, 5)"),
         ("safetensors", "ps.match(ps.Dense(4, 4), sys.argv[1])"),
         ("numpy", "ps.match(ps.Dense(4, 4), sys.argv[1])"),
+        ("onnx", "ps.load('model.onnx')"),
         ("pandas", "ps.Dense(4, 4).table().to_pandas()"),
     ],
 )

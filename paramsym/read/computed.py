@@ -41,6 +41,13 @@ class Source:
         """Record one pass for inputs of these shapes."""
         raise NotImplementedError
 
+    def recorded(self, shapes: Sequence[tuple[Dim, ...]]) -> tuple[Recording, Laws | None]:
+        """Return a recording for inputs of these shapes, and the laws of the sizes in it if the shapes have letters."""
+        if all(isinstance(size, int) for shape in shapes for size in shape):
+            return self.recording([tuple(map(int, shape)) for shape in shapes]), None
+        found = points(self.recording, shapes)
+        return found.merged, Laws(found)
+
 
 @dataclass(frozen=True)
 class _Stated(Around):
@@ -82,7 +89,7 @@ class Computed(_Stated):
 
     def forward(self, own: Any, *given: Value) -> Any:
         """Play the recording for inputs of these shapes; ``own`` has the tensors, some of which an edit may have frozen."""
-        recording, sizes = recorded(self.source, [value.sizes for value in given])
+        recording, sizes = self.source.recorded([value.sizes for value in given])
         return Player(recording, own._layer, self.source.operators, self._part, sizes).play(given)
 
     def part(self, path: str) -> Layer:
@@ -144,11 +151,3 @@ class _Module(_Stated):
 def named(base: type[Layer], kind: str) -> type[Any]:
     """Return a class of layers that are shown under the name of a module's class."""
     return dataclass(frozen=True)(type(kind, (base,), {"__doc__": f"A module of the class {kind}."}))
-
-
-def recorded(source: Source, shapes: Sequence[tuple[Dim, ...]]) -> tuple[Recording, Laws | None]:
-    """Return a recording for inputs of these shapes, and the laws of the sizes in it if the shapes have letters."""
-    if all(isinstance(size, int) for shape in shapes for size in shape):
-        return source.recording([tuple(map(int, shape)) for shape in shapes]), None
-    found = points(source.recording, shapes)
-    return found.merged, Laws(found)

@@ -60,7 +60,7 @@ def _stacked(
         for way in range(ways):
             place = level * ways + way
             weights = params[place * each : (place + 1) * each]
-            *ends, output = _scanned(kind, more, x, [take(one, 0, place) for one in states], weights, has_biases, projected, way == 1)
+            *ends, output = scanned(kind, more, x, [take(one, 0, place) for one in states], weights, has_biases, projected, way == 1)
             outputs.append(output)
             last.append(ends)
         x = outputs[0] if ways == 1 else join(*outputs)
@@ -78,7 +78,7 @@ def _along_levels(states: list[Value]) -> Value:
     return rows[0] if len(rows) == 1 else join(*rows, axis=0)
 
 
-def _scanned(
+def scanned(
     kind: type[Cell],
     more: Mapping[str, Any],
     x: Value,
@@ -88,6 +88,7 @@ def _scanned(
     projected: bool,
     reverse: bool,
 ) -> tuple[Value, ...]:
+    """Return the last states of one level in one direction, then the hidden states of all steps; gates are in torch's order."""
     cell, own = _cell(kind, weights, more, bias=bias)
     fed = cell.product(own, "i", x)
 
