@@ -7,22 +7,20 @@ folder and from nowhere else.
 
 from __future__ import annotations
 
-import keyword
 import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
-from paramsym.algebra import grammar
 from paramsym.algebra.size import Dim
-from paramsym.algebra.symbols import B, H, S, W, dims
 from paramsym.errors import CheckpointError, ParamsymError
 from paramsym.naming import quoted
 from paramsym.optional import needed
 from paramsym.program.types import Kind
+from paramsym.read.onnx_names import LARGEST_SIZE, Scope, scope, size
 
 LARGEST_FILE = 2 << 30
 """Bytes; the format of the file, protobuf, allows no more."""
@@ -30,15 +28,11 @@ MOST_NODES = 100_000
 DEEPEST = 16
 """Graphs inside graphs, as in a condition."""
 MOST_AXES = 64
-_LARGEST_SIZE = 1 << 48
 _MOST_ENTRIES = 1 << 22
 """The largest tensor whose entries are read."""
 
 _MOST_EQUAL = 1 << 16
 """The largest array that may be a constant with equal entries, such as the scale of a norm that has none."""
-
-Scope: TypeAlias = tuple[tuple[str, str], ...]
-"""The modules around an operator, from the outside: the path of each in the model, and the name of its class."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +165,7 @@ class _Reader:
                 raise CheckpointError(f"two operators give {quoted(given)}, or one gives what is stored.")
         operator = node.op_type if node.domain in {"", "ai.onnx"} else f"{node.domain}.{node.op_type}"
         attributes = {one.name: self.attribute(one, version, around, depth) for one in node.attribute}
-        return Node(operator, name, tuple(node.input), tuple(node.output), attributes, _scope(node, before))
+        return Node(operator, name, tuple(node.input), tuple(node.output), attributes, scope(node, before))
 
     def attribute(self, one: Any, version: int, around: tuple[set[str], ...], depth: int) -> Any:
         kinds = self.onnx.AttributeProto
@@ -205,7 +199,7 @@ class _Reader:
         axes = one.type.tensor_type.shape.dim
         if len(axes) > MOST_AXES:
             raise CheckpointError(f"the input {quoted(one.name)} has more than {MOST_AXES} axes.")
-        sizes = tuple(_size(axis, f"{one.name}_{number}") for number, axis in enumerate(axes))
+        sizes = tuple(size(axis, f"{one.name}_{number}") for number, axis in enumerate(axes))
         return sizes, self.kind(one.type.tensor_type.elem_type, one.name)
 
     def kind(self, number: int, name: str) -> Kind:
@@ -226,7 +220,7 @@ class _Reader:
 
     def shape(self, tensor: Any) -> tuple[int, ...]:
         shape = tuple(tensor.dims)
-        if any(size < 0 for size in shape) or len(shape) > MOST_AXES or prod(shape) > _LARGEST_SIZE:
+        if any(size < 0 for size in shape) or len(shape) > MOST_AXES or prod(shape) > LARGEST_SIZE:
             raise CheckpointError(f"the tensor {quoted(tensor.name)} has the impossible shape {quoted(list(shape))}.")
         self.location(tensor)
         return shape
@@ -339,21 +333,21 @@ def _written_out(model: Any) -> int:
     functions = {(one.domain, one.name): one for one in model.functions}
     sizes: dict[tuple[str, str], int] = {}
 
-    def size(nodes: Any, inside: frozenset[tuple[str, str]]) -> int:
+    def written(nodes: Any, inside: frozenset[tuple[str, str]]) -> int:
         total = 0
         for node in nodes:
             key = (node.domain, node.op_type)
             if key in inside:
                 raise CheckpointError(f"the function {quoted(node.op_type)} calls itself.")
             if key in functions and key not in sizes:
-                sizes[key] = size(functions[key].node, inside | {key})
+                sizes[key] = written(functions[key].node, inside | {key})
             inner = [graph.node for one in node.attribute for graph in (one.g, *one.graphs)]
-            total += sizes.get(key, 1) + sum(size(each, inside) for each in inner)
+            total += sizes.get(key, 1) + sum(written(each, inside) for each in inner)
             if total > MOST_NODES or len(inside) > DEEPEST:
                 raise CheckpointError(f"there are more than {MOST_NODES:,} operators, or functions more than {DEEPEST} levels deep.")
         return total
 
-    return size(model.graph.node, frozenset())
+    return written(model.graph.node, frozenset())
 
 
 def _uses(nodes: list[Node]) -> dict[str, frozenset[tuple[str, int]]]:
@@ -372,51 +366,3 @@ def _noted(graph: Any) -> Iterator[tuple[str, tuple[str, bool]]]:
         noted = {each.key.rpartition(".")[2]: each.value for each in one.metadata_props if "InputSpec" in each.key}
         if "kind" in noted:
             yield one.name, (noted["kind"], noted.get("persistent") != "False")
-
-
-# Names ---------------------------------------------------------------------------------------------------------------------------
-
-_LETTERS = {
-    **dict.fromkeys(("batch", "batch_size", "bs"), B),
-    **dict.fromkeys(("seq", "seq_len", "seqlen", "seq_length", "sequence", "sequence_length", "length"), S),
-    "height": H,
-    "width": W,
-}
-"""The shared letters by the names that exporters and users give to axes."""
-
-
-def _size(axis: Any, name: str) -> Dim:
-    """Return the size of an axis of an input: a number, the letter that its name means, or a letter with its own name."""
-    if axis.WhichOneof("value") == "dim_value":
-        if not 0 < axis.dim_value <= _LARGEST_SIZE:
-            raise CheckpointError(f"an axis of an input has {axis.dim_value} entries.")
-        return int(axis.dim_value)
-    word = axis.dim_param.strip()
-    if word.lower() in _LETTERS:
-        return _LETTERS[word.lower()]
-    try:
-        return grammar.read(word)
-    except ParamsymError:
-        own = re.sub(r"\W+", "_", word or name, flags=re.ASCII).strip("_")
-        letters: Dim = dims(own if own.isidentifier() and not keyword.iskeyword(own) else f"axis_{own}")
-        return letters
-
-
-def _scope(node: Any, before: Scope) -> Scope:
-    """Return the modules around an operator, as torch's exporters note them: in the metadata, or in the operator's name.
-
-    An operator without a note, such as one that an optimiser made of others, belongs to the modules of the operator before it.
-    """
-    noted = next((one.value for one in node.metadata_props if one.key == "namespace"), None)
-    if noted is not None:
-        pairs = [one.partition(": ") for one in noted.split("/")[:-1]]
-        return tuple((path, kind.rpartition(".")[2]) for path, _, kind in pairs if path)
-    if not node.name.startswith("/"):
-        return before
-    found: list[tuple[str, str]] = []
-    step = ""
-    for word in node.name.split("/")[1:-1]:
-        inner = word.removeprefix(f"{step}.") if step else word  # the copies of a sequence repeat its name: /layers/layers.0
-        found.append((f"{found[-1][0]}.{inner}" if found else inner, "Module"))
-        step = word
-    return tuple(found)

@@ -25,8 +25,9 @@ from paramsym.program.types import ArrayType
 from paramsym.read import onnx_products, onnx_shapes, onnx_windows, torch_products, torch_reductions, torch_shapes
 from paramsym.read.computed import Computed, Source, named
 from paramsym.read.onnx_entries import ONNX
-from paramsym.read.onnx_file import Graph, Node, Scope, read
+from paramsym.read.onnx_file import Graph, Node, read
 from paramsym.read.onnx_known import FOLDS, can_fold, is_known, kind_of, lettered, number, numpy, settled
+from paramsym.read.onnx_names import Scope
 from paramsym.read.recording import Array, Called, Done, Recording, Ref
 from paramsym.read.sizes import Laws
 from paramsym.read.values import fixed
