@@ -113,3 +113,28 @@ def test_an_empty_path_is_not_the_current_directory(read: Callable[[str], object
     assert ps.load(".") == ps.from_config({"model_type": "bert"})
     with pytest.raises(ParamsymError, match=r"the path is empty; write '\.' for the current directory"):
         read("")
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "said"),
+    [
+        ("gpt3-125m", 125_226_240, 125e6),
+        ("gpt3-350m", 355_871_744, 350e6),
+        ("gpt3-760m", 760_300_032, 760e6),
+        ("gpt3-1.3b", 1_315_723_264, 1.3e9),
+        ("gpt3-2.7b", 2_651_553_280, 2.7e9),
+        ("gpt3-6.7b", 6_658_404_352, 6.7e9),
+        ("gpt3-13b", 12_853_386_240, 13e9),
+        ("gpt3-175b", 174_604_259_328, 175e9),
+        ("bloom-176b", 176_247_271_424, 176e9),
+        ("llama-30b", 32_528_943_616, 32.5e9),
+        ("pythia-70m", 18_915_328 + 2 * 50304 * 512, 70e6),
+        ("pythia-410m", 302_311_424 + 2 * 50304 * 1024, 410e6),
+        ("pythia-1b", 805_736_448 + 2 * 50304 * 2048, 1e9),
+        ("pythia-12b", 11_327_027_200 + 2 * 50688 * 5120, 12e9),
+    ],
+)
+def test_names_that_lectures_use(name: str, count: int, said: float) -> None:
+    """Counts of transformers 5.23 for GPT-3's table 2.1, and Pythia's without both tables from its model cards; names round them."""
+    assert ps.load(name).count == count
+    assert abs(count - said) <= 0.02 * said
