@@ -52,6 +52,26 @@ class ArgumentError(ParamsymError, TypeError):
     """
 
 
+class UnknownInputError(ArgumentError):
+    """An input by a name that the layer does not take, which may be a misspelt option: ``options`` says which ones the question has.
+
+    >>> import paramsym as ps
+    >>> ps.flops(ps.Dense(4, 4), (2, 4), wya="both")
+    Traceback (most recent call last):
+        ...
+    paramsym.errors.UnknownInputError: Dense has no input 'wya'; it takes inputs in order, without names. \
+The options of flops are way, convention, per, past, input_gradients: did you mean way?
+    """
+
+    def __init__(self, name: str, layer: str, takes: str, options: str = "") -> None:
+        """Keep the name, the layer's class and the names that it takes."""
+        self.name, self.layer, self.takes, self.options = name, layer, takes, options
+        super().__init__(f"{layer} has no input {name!r}; it takes {takes}.{options and f' {options}'}")
+
+    def __reduce__(self) -> tuple[type[UnknownInputError], tuple[str, ...]]:
+        return UnknownInputError, (self.name, self.layer, self.takes, self.options)
+
+
 class UnknownNameError(ParamsymError, LookupError):
     """A symbol, a path or a published size that the layer does not have.
 

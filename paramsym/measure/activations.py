@@ -16,6 +16,7 @@ from paramsym.errors import ArgumentError, NotYetError
 from paramsym.measure.cost import Cost, check_word, cost_of
 from paramsym.measure.keeping import Attention, Way
 from paramsym.measure.kept import keeping, of_outputs
+from paramsym.measure.options import telling_options
 from paramsym.measure.state import BYTES
 from paramsym.measure.trace import ask_for_copies, trace
 from paramsym.measure.work import check_stated
@@ -120,6 +121,7 @@ def _share(devices: Dim) -> Dim:
     return Rational(1, devices) if isinstance(devices, int) else 1 / devices
 
 
+@telling_options
 def activations(
     layer: Layer,
     *inputs: Any,

@@ -12,6 +12,7 @@ from paramsym.algebra.size import size
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
 from paramsym.measure.cost import Cost, check_word, cost_of
+from paramsym.measure.options import telling_options
 from paramsym.measure.state import BYTES
 from paramsym.measure.trace import trace
 from paramsym.measure.work import walked
@@ -58,6 +59,7 @@ SHARINGS: Mapping[str, Sharing] = {
 """Kinds of parallelism, by name."""
 
 
+@telling_options
 def communication(layer: Layer, *inputs: Any, sharing: str = "data", devices: Any, dtype: str = "bfloat16", **named: Any) -> Cost:
     """Return the bytes that each device sends in one training step.
 

@@ -65,15 +65,17 @@ Speed: TypeAlias = Machine | str
 
 
 def machine_of(machine: Speed) -> Machine:
-    """Return a device by its name, or the given one.
+    """Return a device by its name, in upper or lower case, or the given one.
 
     Raises:
         ArgumentError: an unknown name.
     """
     if isinstance(machine, Machine):
         return machine
-    check_word("machine", machine, MACHINES, ", and Machine(name, flops, bandwidth) for others")
-    return MACHINES[machine]
+    given: Any = machine  # callers without a type checker
+    name = given.lower() if isinstance(given, str) else given
+    check_word("machine", name if name in MACHINES else given, MACHINES, ", and Machine(name, flops, bandwidth) for others")
+    return MACHINES[name]
 
 
 def exact_share(value: Any, what: str) -> Rational:

@@ -15,6 +15,7 @@ from paramsym.errors import ArgumentError
 from paramsym.measure.activations import MEMORY, RECOMPUTE, Recompute, Shares, activations, one_block
 from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.formats import CACHES, FORMATS, OPTIMIZERS, chosen, in_format, of_states
+from paramsym.measure.options import options_of, telling_options
 from paramsym.measure.peak import widest
 from paramsym.measure.state import BYTES, in_bytes, kv_cache
 from paramsym.measure.trace import ask_for_copies, trace
@@ -30,6 +31,7 @@ ZERO = {
 """What data parallelism splits over its devices: the stages of ZeRO (Rajbhandari et al. 2020, arXiv:1910.02054, section 5)."""
 
 
+@telling_options
 def memory(
     layer: Layer,
     *inputs: Any,
@@ -133,7 +135,7 @@ def memory(
     return Cost(layer, flows.inputs, "bytes", f"{use}: {', '.join(words)}", Ledger(tuple(lines)), memory, settings)
 
 
-_SETTINGS = frozenset(memory.__kwdefaults__ or ())
+_SETTINGS = frozenset(options_of(memory))
 
 
 def _exact(number: Dim) -> Any:

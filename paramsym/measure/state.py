@@ -12,6 +12,7 @@ from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
 from paramsym.measure.cost import Cost, check_word, cost_of
 from paramsym.measure.formats import CACHES
+from paramsym.measure.options import telling_options
 from paramsym.measure.trace import trace
 from paramsym.measure.work import walked
 from paramsym.program.graph import Program
@@ -30,6 +31,7 @@ BYTES: Mapping[str, Dim] = {
 """Bytes of one number in a format; without the scales of blocks."""
 
 
+@telling_options
 def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count = 0, **named: Any) -> Cost:
     """Return what a model keeps for its next step (its KV cache): numbers, or with a ``dtype`` their bytes.
 

@@ -14,6 +14,7 @@ from paramsym.core.ledger import Line
 from paramsym.errors import SizeError
 from paramsym.measure.cost import Cost, check_word, cost_of
 from paramsym.measure.machines import Speed, machine_of, quotient
+from paramsym.measure.options import telling_options
 from paramsym.measure.state import BYTES, in_bytes
 from paramsym.measure.trace import ask_for_copies, trace
 from paramsym.measure.work import flops, walked, word as first_word
@@ -25,6 +26,7 @@ from paramsym.render.table import Printed, Table, Tabular
 _WIDTHS = {"index": 8, "truth": 1}
 
 
+@telling_options
 def traffic(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 0, **named: Any) -> Cost:
     """Return the bytes that the products and convolutions of a forward pass read and write.
 
@@ -148,6 +150,7 @@ class Roofline(Printed):
         return f"{self.intensity.flops.subject} {self.words}"
 
 
+@telling_options
 def intensity(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 0, **named: Any) -> Intensity:
     """Return the FLOPs of a forward pass for each byte that it moves; ``past`` is the number of positions before a decoding step.
 

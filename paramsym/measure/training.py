@@ -14,6 +14,7 @@ from paramsym.core.ledger import Ledger
 from paramsym.errors import ArgumentError
 from paramsym.measure.cost import Cost
 from paramsym.measure.machines import Speed, exact_share, machine_of
+from paramsym.measure.options import telling_options
 from paramsym.measure.work import flops
 from paramsym.naming import described
 from paramsym.render.table import Table
@@ -79,6 +80,7 @@ class Training(Cost):
         return Table(("", "value"), rows, (), str(self))
 
 
+@telling_options
 def training(
     layer: Layer,
     *inputs: Any,

@@ -18,6 +18,7 @@ from paramsym.measure.cost import Cost, check_word, cost_of
 from paramsym.measure.counting import CONVENTIONS, LOOKUP, Counting, is_position, names_positions
 from paramsym.measure.gradients import gradients, later_gradients
 from paramsym.measure.once import once
+from paramsym.measure.options import telling_options
 from paramsym.measure.trace import trace
 from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan, Work, bodies, named_bodies
 from paramsym.program.lookups import Stored
@@ -30,6 +31,7 @@ PAIRS = "pairs"
 """The role of a line that multiplies every query with every key."""
 
 
+@telling_options
 def flops(
     layer: Layer,
     *inputs: Any,
@@ -78,6 +80,7 @@ def flops(
     return cost_of(flops, layer, program, counting.unit, described, (_shared(line, divisor) for line in lines), chosen)
 
 
+@telling_options
 def macs(
     layer: Layer,
     *inputs: Any,

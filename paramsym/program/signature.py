@@ -7,7 +7,7 @@ from functools import cache
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
-from paramsym.errors import ArgumentError, ShapeError
+from paramsym.errors import ArgumentError, ShapeError, UnknownInputError
 
 if TYPE_CHECKING:
     from paramsym.core.layer import Layer
@@ -93,7 +93,7 @@ def arranged(layer: Layer, given: Sequence[Any], named: Mapping[str, Any]) -> li
     kind, names, most = type(layer).__name__, names_of(layer), accepted(layer)
     unknown = next((name for name in named if name not in names), None)
     if unknown is not None:
-        raise ArgumentError(f"{kind} has no input {unknown!r}; it takes {', '.join(names) or 'inputs in order, without names'}.")
+        raise UnknownInputError(unknown, kind, ", ".join(names) or "inputs in order, without names")
     twice = next((name for name in names[: len(given)] if name in named), None)
     if twice is not None:
         raise ArgumentError(f"{kind} is given {twice!r} twice, by position and by name.")
