@@ -59,7 +59,7 @@ class UnknownInputError(ArgumentError):
     >>> ps.flops(ps.Dense(4, 4), (2, 4), wya="both")
     Traceback (most recent call last):
         ...
-    paramsym.errors.UnknownInputError: Dense has no input 'wya'; it takes inputs in order, without names. \
+    paramsym.errors.UnknownInputError: Dense has no input 'wya'; it takes x. \
 The options of flops are way, convention, per, past, input_gradients: did you mean way?
     """
 

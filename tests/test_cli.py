@@ -203,6 +203,65 @@ def test_symbolic_families_in_eighty_columns(run, name: str, command: str) -> No
     assert max(map(len, said.out.splitlines())) <= 80
 
 
+DESIGNS = (
+    ["compare", "gpt2", "gpt2-medium"],
+    ["compare", "gpt2", "bert", "--of", "flops"],
+    ["sweep", "gpt2", "--over", "L=12,24", "--over", "A=4..12:4"],
+    ["solve", "<= 355M", "gpt2", "--over", "L=1..24", "--best", "3"],
+)
+
+
+@pytest.mark.parametrize("form", [*FORMATS, "csv"])
+@pytest.mark.parametrize("command", DESIGNS, ids=" ".join)
+def test_designs_in_every_format(run, command: list[str], form: str) -> None:  # noqa: ANN001
+    """Two models, several sizes, the sizes for a number; text fits into eighty columns."""
+    said = run(*command, "--format", form)
+    assert (said.code, said.err) == (0, "")
+    if form == "json":
+        json.loads(said.out)
+    elif form == "text":
+        assert max(map(len, said.out.splitlines())) <= 80
+
+
+def test_designs_give_what_python_gives(run) -> None:  # noqa: ANN001
+    """The differences, the counts, the code."""
+    assert "230,383,360" in run("compare", "gpt2", "gpt2-medium").out
+    rows = run("sweep", "gpt2", "--over", "L=12,24", "--format", "csv").out.split()
+    assert rows[1:] == [f"{layers},{ps.load('gpt2').at(L=layers).count}" for layers in (12, 24)]
+    assert "354,823,168" in run("solve", "354823168", "gpt2", "--over", "H=64..2048:64", "--over", "L=1..48", "--set", "A=16").out
+    scope: dict[str, object] = {}
+    exec(run("export", "gpt2").out, scope)  # noqa: S102 - what is tested is that the code runs
+    assert scope["params"](A=12, H=768, L=12, P=1024, V=50257) == 124_439_808  # type: ignore[operator]
+    assert run("latex", "gpt2").out == run("formula", "gpt2", "--format", "latex").out
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--over", "Q=3"], "--over: there is no size 'Q'; there are A, H, L, P, V"),
+        (["--over", "H=9..3"], "--over: 9..3 is no range"),
+        (["--over", "H=1..9:0"], "--over: 1..9:0 is no range"),
+        (["--over", "H=3", "--over", "H=4"], "--over: H is given twice"),
+        (["--over", "H"], "is not an assignment"),
+        ([], "the following arguments are required: --over"),
+    ],
+)
+def test_bad_candidates_are_refused(run, given: list[str], said: str) -> None:  # noqa: ANN001
+    """By one line that says what to write."""
+    found = run("sweep", "gpt2", *given)
+    assert found.code == 2
+    assert said in found.err
+
+
+def test_a_page_is_written(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN001
+    """Into the named file; without one into a temporary file, whose path is said, whether or not there is a browser."""
+    monkeypatch.setattr("webbrowser.open", lambda _: False)
+    assert run("explore", "lenet", "-o", str(tmp_path / "page.html")).out == f"{tmp_path / 'page.html'}\n"
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert Path(run("explore", "lenet").out.strip()).is_file()
+    assert "cannot be written" in run("explore", "lenet", "-o", str(tmp_path / "none" / "page.html")).err
+
+
 def test_json(run) -> None:  # noqa: ANN001
     """Exact numbers, formulas as strings, everything a script could ask for."""
     found = json.loads(run("count", "bert-base-uncased", "--format", "json").out)

@@ -35,6 +35,11 @@ examples:
   paramsym formula bert
   paramsym formula bert --set F=4*H
   paramsym formula meta-llama/Meta-Llama-3-8B --format latex""",
+    "latex": """the closed form as LaTeX
+The same as formula --format latex.
+
+example:
+  paramsym latex gpt2""",
     "count": """the number of parameters
 On a terminal it names the class; into a file or a pipe it prints the digits
 alone, for scripts. --format json has the trained, the active and the total
@@ -81,6 +86,33 @@ tied tensors once or twice, without embeddings, active per token, ...
 
 example:
   paramsym conventions config.json""",
+    "compare": """two models side by side, part by part
+The difference of every part, and the sizes at which the two are equal if
+they are in letters. --of compares a cost.
+
+examples:
+  paramsym compare gpt2 gpt2-medium
+  paramsym compare gpt2 bert --of flops""",
+    "sweep": """the number for each of several sizes
+--over gives the values of a letter: a list, or a range with a step.
+
+examples:
+  paramsym sweep gpt2 --over L=12,24,48
+  paramsym sweep gpt2 --over H=256..1024:256 --over A=4,8 --format csv""",
+    "solve": """the sizes that give a number
+A target is a number, a rounded one (350M), or a limit ("<= 1B"). --over gives
+the candidates of each letter; other letters keep the model's sizes.
+
+examples:
+  paramsym solve 350M gpt2 --over H=256..2048:64 --over L=1..48
+  paramsym solve "<= 1B" gpt2 --over H=256..4096:64 --over L=1..48 --best 5""",
+    "export": """code that computes the number from the sizes
+Languages: python, numpy, c, javascript, spreadsheet.
+
+examples:
+  paramsym export gpt2
+  paramsym export gpt2 --language javascript
+  paramsym export gpt2 --of flops --language c""",
     "flops": """the work of a forward pass
 Multiply-adds of products and convolutions, 2 each, for the model's own
 inputs: B examples of S positions, or images of the model's size.
@@ -219,18 +251,30 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     return found
 
 
-def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:  # noqa: C901, PLR0912 - one case for each kind of command
+def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:  # noqa: C901, PLR0912, PLR0915 - one case for each kind of command
     depth: dict[str, Any] = {"metavar": "N", "type": number(1, "{!a} is not a depth; wanted a whole number from {}")}
     if name == "explain":
         command.add_argument("asked", metavar="SYMBOL", help="a letter of the model, such as A")
     if name == "reconcile":
         command.add_argument("asked", metavar="CLAIM", help="a number, arithmetic, or another model")
+    if name == "solve":
+        command.add_argument("asked", metavar="TARGET", help='a number, a rounded one such as 350M, or a limit such as "<= 1B"')
     if name == "check":
         command.add_argument("source", metavar="DIR", help="a directory with config.json and safetensors files")
     elif name == "families":
         command.add_argument("source", metavar="NAME", nargs="?", help="a family")
     else:
         command.add_argument("source", metavar="SOURCE", help=_SOURCE)
+    if name == "compare":
+        command.add_argument("other", metavar="OTHER", help="the second model")
+    if name in {"solve", "sweep"}:
+        tried = {"metavar": "NAME=VALUES", "action": "append", "default": [], "required": True}
+        command.add_argument("--over", help="values of a letter: H=64..1024:64, L=12,24 or F=4*H; may be repeated", **tried)
+    if name == "solve":
+        command.add_argument("--best", metavar="N", type=number(1), help="the N nearest solutions")
+    if name == "export":
+        languages = ("python", "numpy", "c", "javascript", "spreadsheet")
+        command.add_argument("--language", choices=languages, default="python", metavar="NAME", help=f"one of {', '.join(languages)}")
     if name == "reconcile":
         command.add_argument("more", metavar="CLAIM SOURCE", nargs="*", help="further claims with their sources: the rows of a table")
     if name != "families":
@@ -251,7 +295,7 @@ def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:  # noqa
         command.add_argument("--buffers", action="store_true", help="list buffers, too")
     if name in COSTS:
         command.add_argument("-d", "--depth", default=1, help="one row per part, N levels down (default: 1)", **depth)
-    asks = name in {"explain", "reconcile"}
+    asks = name in {"explain", "reconcile", "compare", "sweep", "solve", "export"}
     if asks:
         command.add_argument("--of", choices=COSTS, metavar="COST", help=f"a cost instead of the parameters: {', '.join(COSTS)}")
     if asks or name in TAKES:
@@ -269,5 +313,8 @@ def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:  # noqa
         command.add_argument("--beside", metavar="SOURCE", help="a second model, shown beside the first")
         command.set_defaults(format="text")
         return
-    formats = (*FORMATS, "csv") if name in {"table", "conventions", "families", *TAKES} else FORMATS
+    if name in {"latex", "export"}:
+        command.set_defaults(format="latex" if name == "latex" else "text")
+        return
+    formats = (*FORMATS, "csv") if name in {"table", "conventions", "families", "compare", "sweep", "solve", *TAKES} else FORMATS
     command.add_argument("-f", "--format", choices=formats, default="text", metavar="FORMAT", help=f"one of {', '.join(formats)}")

@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sympy import Expr, Integer
+from sympy import Expr, Integer, Symbol
 
 from paramsym.algebra.size import shown
 from paramsym.algebra.symbols import W
 from paramsym.atlas.files import diffusers_index, read_types, timm_index
 from paramsym.cli import data, layout
+from paramsym.cli.candidates import candidates
 from paramsym.cli.options import COSTS, TAKES, given, spelled
 from paramsym.cli.source import find, is_source, load
 from paramsym.cli.streams import complain, on_a_terminal, painted, width
@@ -292,6 +293,60 @@ def _check(arguments: argparse.Namespace) -> Reply:
     return _of_table(verdict.table(), verdict.ok, text=written, json=lambda: json.document(data.of_verdict(verdict)))
 
 
+# Designs ----------------------------------------------------------------------------------------------------------------------
+
+
+def _subject(arguments: argparse.Namespace, source: str = "") -> Counted:
+    """Return what is counted: the parameters, or a cost with --of; ``source`` is another model than the first."""
+    chosen = argparse.Namespace(**{**vars(arguments), "source": source or arguments.source, "sizes": [] if source else arguments.sizes})
+    return _cost_of(chosen, chosen.of) if chosen.of else _model(chosen)
+
+
+def _compare(arguments: argparse.Namespace) -> Reply:
+    from paramsym.analysis.compare import compare
+
+    names = (arguments.source, arguments.other)
+    labels = names if names[0] != names[1] else ()
+    found = compare(_subject(arguments), _subject(arguments, arguments.other), labels=labels)
+
+    def written() -> str:
+        told = (layout.words(str(one), width(), rest="    ") for one in found.crossovers)
+        return "\n".join([layout.table(found.table(), width()), *told])
+
+    return _of_table(found.table(), text=written)
+
+
+def _tried(arguments: argparse.Namespace) -> tuple[Counted, dict[Symbol, Any]]:
+    """Return what is counted, with its sizes except those that --over names, and the values of these."""
+    subject = _subject(arguments)
+    root, sizes = subject.origin
+    over = candidates(arguments.over, {symbol.name: symbol for symbol in root.symbols})
+    held = {symbol: size for symbol, size in sizes.items() if symbol not in over}
+    return root.at(held) if held else root, over
+
+
+def _sweep(arguments: argparse.Namespace) -> Reply:
+    from paramsym.analysis.sweep import sweep
+
+    return _of_table(sweep(*_tried(arguments)).table())
+
+
+def _solve(arguments: argparse.Namespace) -> Reply:
+    from paramsym.analysis.solve import solve
+
+    subject, over = _tried(arguments)
+    target = int(arguments.asked) if arguments.asked.isdecimal() else arguments.asked
+    found = solve(subject, target, over, best=arguments.best)
+    return _of_table(found.table(), bool(found))
+
+
+def _export(arguments: argparse.Namespace) -> Reply:
+    from paramsym.analysis.export import export
+
+    code = export(_subject(arguments).origin[0], arguments.language).code
+    return Reply({"text": code.rstrip})
+
+
 def _explore(arguments: argparse.Namespace) -> Reply:
     from paramsym.explorer.exploring import explore
 
@@ -335,7 +390,12 @@ def _one_family(name: str) -> Table:
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], Reply]] = {
     "formula": _formula,
+    "latex": _formula,
     "count": _count,
+    "compare": _compare,
+    "sweep": _sweep,
+    "solve": _solve,
+    "export": _export,
     "table": _table,
     "explain": _explain,
     "reconcile": _reconcile,
