@@ -268,7 +268,7 @@ def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:  # noqa
     if name == "compare":
         command.add_argument("other", metavar="OTHER", help="the second model")
     if name in {"solve", "sweep"}:
-        tried = {"metavar": "NAME=VALUES", "action": "append", "default": [], "required": True}
+        tried: dict[str, Any] = {"metavar": "NAME=VALUES", "action": "append", "default": [], "required": True}
         command.add_argument("--over", help="values of a letter: H=64..1024:64, L=12,24 or F=4*H; may be repeated", **tried)
     if name == "solve":
         command.add_argument("--best", metavar="N", type=number(1), help="the N nearest solutions")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from sympy import Expr, Symbol
@@ -27,8 +27,10 @@ from paramsym.render.table import Letters
 MOST_TENSORS = 60
 GROUPS = {"params": "params", "flops": "work", "cache": "work", "inference": "moment"}
 """The group of conditions that a question has; the other questions have the conditions of stored arrays."""
-CHECKED = {"training", "inference"}
-"""The questions whose totals bring their conditions into their program; those of training include those of activations."""
+CHECKED = {("flops", "forward", "FLOPs"), ("training", "bfloat16", "eager"), ("training", "bfloat16", "fused")}
+CHECKED |= {("inference", "float32"), ("inference", "bfloat16")}
+"""The totals that bring their conditions into their program. Activations and wider numbers keep fewer arrays than training in narrow ones,
+under conditions among these; each condition is checked by computing a cost again, which takes most of the time of a page."""
 PLACE = r"\letter{%s}"
 """The placeholder in LaTeX for a letter of the chosen paper."""
 
@@ -42,10 +44,11 @@ def lettering(symbols: Iterable[Symbol]) -> Letters:
 
 @dataclass
 class Program:
-    """The amounts of one exported function, with the conditions of its first subject and of training; each distinct amount once."""
+    """The amounts of one exported function, each distinct amount once, with the conditions of some totals, or of its ``first`` one."""
 
-    subjects: list[Counted | Expr]
-    places: dict[Polynomial, int]
+    first: Counted | None = None
+    subjects: list[Counted | Expr] = field(default_factory=list)
+    places: dict[Polynomial, int] = field(default_factory=dict)
 
     def place(self, amount: Polynomial, subject: Counted | None = None) -> int:
         """Return the index of an amount in the result; with ``subject``, the function also checks the conditions of this total."""
@@ -58,6 +61,8 @@ class Program:
 
     def script(self) -> str:
         """Write the function with the names of its arguments."""
+        if self.first is not None and not any(isinstance(one, Counted) for one in self.subjects):
+            self.place(self.first.polynomial, self.first)
         source = export(self.subjects, "javascript", name="count")
         return f'{{"arguments": {json.dumps(source.arguments)}, "run": {source.code.partition(chr(10))[2]}}}'
 
@@ -100,7 +105,8 @@ class _Writer:
     def question(self, question: Question) -> dict[str, Any]:
         """Return for each choice the program, the total, the terms and the parts; raise ``NoClosedForm`` if there is none."""
         return {
-            "/".join(choice): self._answer(question, answered(self.variant, question, choice, self.letters)) for choice in choices(question)
+            "/".join(choice): self._answer(question, choice, answered(self.variant, question, choice, self.letters))
+            for choice in choices(question)
         }
 
     def _program(self, question: Question, subject: Counted) -> Program:
@@ -109,12 +115,12 @@ class _Writer:
         if group not in self.conditions:
             self.conditions[group] = conditions_of(subject)
         key = (group if group in {"params", "moment"} else "", frozenset(self.conditions[group]))
-        return self.programs.setdefault(key, Program([subject], {subject.polynomial: 0}))
+        return self.programs.setdefault(key, Program(subject))
 
-    def _answer(self, question: Question, one: Answered) -> list[Any]:
+    def _answer(self, question: Question, choice: tuple[str, ...], one: Answered) -> list[Any]:
         self.symbols |= one.subject.symbols
         program = self._program(question, one.subject)
-        total = program.place(one.subject.polynomial, one.subject if question.name in CHECKED else None)
+        total = program.place(one.subject.polynomial, one.subject if (question.name, *choice) in CHECKED else None)
         terms = [[self.texts.setdefault(written, len(self.texts)), program.place(amount)] for written, amount in one.terms]
         parts = [[name, program.place(amount), within] for name, amount, within in one.parts]
         return [[*self.programs.values()].index(program), total, terms, parts]
@@ -127,7 +133,7 @@ class _Writer:
     def divisors(self) -> list[tuple[str | int, str | int]]:
         """Return the conditions: a letter or number that divides a letter, and a letter that divides a number."""
         pairs = ((one.small, one.large) for one in self.asked if one.kind == "divides")
-        plain = ((small, large) for small, large in pairs if isinstance(small, Symbol | int) and isinstance(large, Symbol | int))
+        plain: Iterator[tuple[Any, Any]] = (pair for pair in pairs if all(isinstance(one, Symbol | int) for one in pair))
         return [(getattr(small, "name", small), getattr(large, "name", large)) for small, large in plain]
 
     def least(self, symbol: Symbol) -> int:

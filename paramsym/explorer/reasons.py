@@ -39,7 +39,7 @@ def counts(variant: Variant) -> dict[str, Counted]:
 
 def reasons_data(variant: Variant) -> dict[str, Any]:
     """Return the derivations of a variant, by count and letter; ``programs`` is JavaScript."""
-    program = Program([], {})
+    program = Program()
     written: dict[str, dict[str, Any]] = {}
     for name, subject in counts(variant).items():
         letters = lettering(subject.symbols)
