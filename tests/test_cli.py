@@ -17,12 +17,13 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 import paramsym as ps
 from paramsym.atlas.files import record_of
-from paramsym.cli import layout, main
+from paramsym.cli import main
 from paramsym.cli.options import OPTIONS, TAKES, spelled
 from paramsym.cli.source import is_source, load
 from paramsym.errors import ParamsymError
 from paramsym.models import FAMILIES, model_types
 from paramsym.naming import harmless
+from paramsym.render import layout
 from paramsym.render.table import Table
 
 EXAMPLE = str(Path(__file__).parent.parent / "examples" / "bert-base-uncased")

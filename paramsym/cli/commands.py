@@ -16,19 +16,15 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.algebra.size import shown
 from paramsym.algebra.symbols import W
-from paramsym.atlas.files import diffusers_index, read_types, timm_index
-from paramsym.cli import data, layout
+from paramsym.cli import data
 from paramsym.cli.candidates import candidates
 from paramsym.cli.options import COSTS, TAKES, given, spelled
-from paramsym.cli.source import find, is_source, load
+from paramsym.cli.source import is_source, load
 from paramsym.cli.streams import complain, on_a_terminal, painted, width
-from paramsym.config import architectures_of, is_recorded
 from paramsym.core.layer import Layer, class_name
-from paramsym.errors import ArgumentError, ParamsymWarning, SizeError, UnknownNameError
-from paramsym.loading import published
-from paramsym.models import FAMILIES, family_of, model_types
+from paramsym.errors import ArgumentError, ParamsymWarning, SizeError
 from paramsym.present.tabulate import formula_latex
-from paramsym.render import json
+from paramsym.render import json, layout
 from paramsym.render.table import Cell, Table
 
 if TYPE_CHECKING:
@@ -360,32 +356,9 @@ def _explore(arguments: argparse.Namespace) -> Reply:
 
 
 def _families(arguments: argparse.Namespace) -> Reply:
-    return _of_table(_every_family() if arguments.source is None else _one_family(arguments.source))
+    from paramsym.cli.families import every_family, one_family
 
-
-def _every_family() -> Table:
-    rows = [(one, classes.replace(" ", ", "), "config.json") for classes, types in FAMILIES.values() for one in types.split()]
-    rows += [(cls, cls, "by name only") for classes, types in FAMILIES.values() if not types for cls in classes.split()]
-    rows.sort(key=lambda row: row[0].lower())
-    only = sorted({*read_types()} - {*model_types()})
-    atlas = [(model_type, "tensors only: atlas", "config.json") for model_type in only]
-    atlas += [(name, "tensors only: atlas", "config.json of diffusers") for name in sorted(diffusers_index()["classes"])]
-    of_timm = f"timm/NAME for {len(timm_index()['modules'])} networks of timm"
-    caption = f"{len(rows)} families, {len(atlas)} more of the atlas (tensors, no forward passes), and {of_timm}"
-    return Table(("family", "model", "read from"), (*rows, *atlas), caption=caption)
-
-
-def _one_family(name: str) -> Table:
-    found = find(name)
-    if found.config is not None and is_recorded(found.config):
-        return Table(("kind", "name"), tuple(("class", one) for one in architectures_of(found.config)), caption=f"{name}: in the atlas")
-    model_type = (found.config or {}).get("model_type")
-    model = family_of(model_type).model if model_type in model_types() else found.model
-    if model is None:
-        raise UnknownNameError(f"{name[:60]!a} is not a family; see `paramsym families`.")
-    rows = [("class", one) for one in family_of(model_type).architectures] if model_type in model_types() else []
-    rows += [("published size", one) for one, its in published(name) if its is model]
-    return Table(("kind", "name"), tuple(rows), caption=f"{name}: {model.__name__}")
+    return _of_table(every_family() if arguments.source is None else one_family(arguments.source))
 
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], Reply]] = {

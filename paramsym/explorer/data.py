@@ -27,7 +27,7 @@ from paramsym.render.table import Letters
 MOST_TENSORS = 60
 GROUPS = {"params": "params", "flops": "work", "cache": "work", "inference": "moment"}
 """The group of conditions that a question has; the other questions have the conditions of stored arrays."""
-CHECKED = {("flops", "forward", "FLOPs"), ("training", "bfloat16", "eager"), ("training", "bfloat16", "fused")}
+CHECKED: set[tuple[str, ...]] = {("flops", "forward", "FLOPs"), ("training", "bfloat16", "eager"), ("training", "bfloat16", "fused")}
 CHECKED |= {("inference", "float32"), ("inference", "bfloat16")}
 """The totals that bring their conditions into their program. Activations and wider numbers keep fewer arrays than training in narrow ones,
 under conditions among these; each condition is checked by computing a cost again, which takes most of the time of a page."""

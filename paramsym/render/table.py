@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from dataclasses import dataclass
 from html import escape
 from importlib import import_module
@@ -19,6 +21,7 @@ Cell: TypeAlias = "str | int | Expr | tuple[int | Expr, ...] | None"
 NAMES = frozenset({"tensor", "part", "line"})
 """Titles of first columns whose cells are tensor or part names."""
 _PAGE = 30  # the most rows on one page
+_NARROWEST = 40
 
 
 @dataclass(frozen=True)
@@ -32,18 +35,30 @@ class Letters:
 
 
 class Printed:
-    """An answer: a Python prompt shows it as ``print`` does, and so does IPython's terminal."""
+    """An answer: a Python prompt shows it as ``print`` does, and so does IPython's terminal; a table is made to fit a terminal's width."""
 
     def __init_subclass__(cls) -> None:
         """Keep this ``repr``, which a dataclass would replace."""
         cls.__repr__ = Printed.__repr__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
-        return str(self)
+        return self._fitted(shutil.get_terminal_size().columns) if _on_a_terminal() else str(self)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         del cycle
-        printer.text(str(self))
+        printer.text(repr(self))
+
+    def _fitted(self, width: int) -> str:
+        """Return the text in lines of a width, as far as the answer can be broken."""
+        del width
+        return str(self)
+
+
+def _on_a_terminal() -> bool:
+    try:
+        return sys.stdout is not None and sys.stdout.isatty()
+    except ValueError:  # a closed stream
+        return False
 
 
 @dataclass(frozen=True)
@@ -79,6 +94,10 @@ class Table(Printed):
         """Write the table with the module of a format, which is imported when it is first needed."""
         written: str = import_module(f"paramsym.render.{form}").table(self, **options)
         return written
+
+    def _fitted(self, width: int) -> str:
+        fitted: str = import_module("paramsym.render.layout").table(self, max(width, _NARROWEST))
+        return fitted
 
     def to_text(self) -> str:
         """Return aligned plain text."""
@@ -155,6 +174,9 @@ class Tabular(Printed):
 
     def __str__(self) -> str:
         return str(self.table())
+
+    def _fitted(self, width: int) -> str:
+        return self.table()._fitted(width) if type(self).__str__ is Tabular.__str__ else str(self)
 
     def _shown(self) -> Table:
         """Return the table for a notebook, which may be shorter than the whole table."""

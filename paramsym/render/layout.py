@@ -13,6 +13,7 @@ from paramsym.render.text import cell
 _GAP = 2
 _HANGING = 2
 _SHORT = 24
+_MOST_WIDE = 4  # columns of a table that may be wider than the line, because paragraphs are not easier to read
 _TOGETHER = "\0"  # a space at which no line is broken
 
 
@@ -43,7 +44,7 @@ def formula(text: str, width: int, first: str = "", rest: str = "") -> str:
 
 
 def table(source: Table, width: int) -> str:
-    """Return a table as text; if it is too wide, its widest columns get cells of several lines."""
+    """Return a table as text; if it is too wide, its widest columns get cells of several lines, or each row is a paragraph."""
     plain = source.to_text()
     if max(map(len, plain.splitlines()), default=0) <= width:
         return plain
@@ -53,6 +54,8 @@ def table(source: Table, width: int) -> str:
     right = [bool(source.rows) and all(isinstance(row[i], int | None) for row in source.rows) for i in range(len(heads))]
     columns = [[row[i] for row in (heads, *body, *foot)] for i in range(len(heads))]
     widths = _shared_out(columns, width)
+    if sum(widths) + _GAP * (len(widths) - 1) > width and len(heads) > _MOST_WIDE:
+        return _paragraphs(source.caption, heads, [*body, *foot], width)
 
     def line(row: list[str]) -> str:
         cells = [_broken(text, limit) for text, limit in zip(row, widths, strict=True)]
@@ -69,6 +72,15 @@ def table(source: Table, width: int) -> str:
     parts += [line(heads), rule, *map(line, body)]
     if foot:
         parts += [rule, *map(line, foot)]
+    return "\n".join(parts).replace(_TOGETHER, " ")
+
+
+def _paragraphs(caption: str, heads: list[str], rows: list[list[str]], width: int) -> str:
+    """Return rows as paragraphs, with the title of its column before each cell."""
+    parts = [formula(caption, width, rest="    ")] if caption else []
+    for row in rows:
+        said = [words(f"{head}: {text}", width, rest="    ") for head, text in zip(heads, row, strict=True) if text]
+        parts.append("\n".join(["", *said]))
     return "\n".join(parts).replace(_TOGETHER, " ")
 
 
