@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,8 +27,13 @@ from paramsym.render.table import Letters
 MOST_TENSORS = 60
 GROUPS = {"params": "params", "flops": "work", "cache": "work", "inference": "moment"}
 """The group of conditions that a question has; the other questions have the conditions of stored arrays."""
-CHECKED: set[tuple[str, ...]] = {("flops", "forward", "FLOPs"), ("training", "bfloat16", "eager"), ("training", "bfloat16", "fused")}
-CHECKED |= {("inference", "float32"), ("inference", "bfloat16")}
+CHECKED: frozenset[tuple[str, ...]] = frozenset(
+    {
+        ("flops", "forward", "FLOPs"),
+        *(("training", "bfloat16", attention) for attention in ("eager", "fused")),
+        *(("inference", precision) for precision in ("float32", "bfloat16")),
+    }
+)
 """The totals that bring their conditions into their program. Activations and wider numbers keep fewer arrays than training in narrow ones,
 under conditions among these; each condition is checked by computing a cost again, which takes most of the time of a page."""
 PLACE = r"\letter{%s}"
@@ -133,8 +138,9 @@ class _Writer:
     def divisors(self) -> list[tuple[str | int, str | int]]:
         """Return the conditions: a letter or number that divides a letter, and a letter that divides a number."""
         pairs = ((one.small, one.large) for one in self.asked if one.kind == "divides")
-        plain: Iterator[tuple[Any, Any]] = (pair for pair in pairs if all(isinstance(one, Symbol | int) for one in pair))
-        return [(getattr(small, "name", small), getattr(large, "name", large)) for small, large in plain]
+        return [
+            (_word(small), _word(large)) for small, large in pairs if isinstance(small, Symbol | int) and isinstance(large, Symbol | int)
+        ]
 
     def least(self, symbol: Symbol) -> int:
         """Return the least value of a letter."""
@@ -179,6 +185,10 @@ def shapes(variant: Variant) -> str:
         return ", ".join(f"{name} ({', '.join(map(str, shape))})" for name, shape in stated_inputs(variant.root).items())
     except ParamsymError:
         return ""
+
+
+def _word(side: Symbol | int) -> str | int:
+    return side.name if isinstance(side, Symbol) else side
 
 
 def _open(root: Layer) -> bool:
