@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from paramsym.algebra.symbols import N
 from paramsym.atlas.diffusers import is_of_diffusers
 from paramsym.atlas.files import record_of, recorded_types
+from paramsym.atlas.needed import check_needed
 from paramsym.atlas.reading import hint
 from paramsym.atlas.timm import WRAPPERS, timm_type
 from paramsym.errors import ConfigError, ParamsymError, ParamsymWarning
@@ -67,6 +68,7 @@ def from_config(source: str | os.PathLike[str] | Mapping[str, Any], architecture
         from paramsym.atlas.model import recorded
 
         model, others, known = recorded(config, architecture)
+        check_needed(config, getattr(model, "architecture", ""))
         _report(others, known, str(config.get("model_type", "the reference")), strict=strict)
         return model
     config, reader = _tower(config, reader_of(config, architecture), architecture)
@@ -82,6 +84,19 @@ def from_config(source: str | os.PathLike[str] | Mapping[str, Any], architecture
         raise
     except ParamsymError as error:
         raise ConfigError(f"this configuration cannot be built. {error}") from None
+
+
+def in_letters_of(config: Mapping[str, Any], architecture: str | None = None) -> Layer:
+    """Return the model of a configuration with letters for its sizes, also if the reference cannot build its default sizes.
+
+    >>> in_letters_of({"model_type": "openai-gpt"}).params
+    12*H**2*L + 13*H*L + H*P + H*V
+    """
+    if is_recorded(config):
+        from paramsym.atlas.model import recorded
+
+        return recorded(config, architecture)[0].origin[0]
+    return from_config(config, architecture).origin[0]
 
 
 def _arguments(config: Mapping[str, Any], architecture: str, reader: Family, sizes: Sizes) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from sympy import Symbol
 
 from paramsym.atlas.files import recorded_types, timm_index
 from paramsym.atlas.timm import timm_config
-from paramsym.config import from_config, is_recorded, read_config
+from paramsym.config import from_config, in_letters_of, is_recorded, read_config
 from paramsym.core.at import LABELS, published_class, published_sizes
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, ConfigError, UnknownNameError
@@ -84,8 +84,7 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str |
         return constructed(found, chosen)
     if found.built is not None and chosen == found.architecture:
         return found.built
-    model = from_config(found.config, chosen, strict)
-    return model.origin[0] if found.symbolic else model
+    return in_letters_of(found.config, chosen) if found.symbolic else from_config(found.config, chosen, strict)
 
 
 def find(text: str) -> Found:

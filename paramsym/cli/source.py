@@ -14,7 +14,7 @@ from paramsym import loading
 from paramsym.algebra import grammar
 from paramsym.algebra.size import Dim
 from paramsym.atlas.timm import timm_type
-from paramsym.config import LARGEST_FILE, from_config, is_recorded, parse_config, reader_of
+from paramsym.config import LARGEST_FILE, from_config, in_letters_of, is_recorded, parse_config, reader_of
 from paramsym.core.layer import Layer, class_name
 from paramsym.errors import ArgumentError, ConfigError, UnknownNameError
 from paramsym.loading import Found, constructed
@@ -102,16 +102,15 @@ def _configured(found: Found, config: Mapping[str, Any], architecture: str | Non
 
 def _recorded(found: Found, config: Mapping[str, Any], architecture: str | None, given: Mapping[str, str]) -> Layer:
     """Return a model of the atlas; a size may be given by its letter or by the key of the configuration."""
-    root = from_config(config, architecture).origin[0]
+    root: Any = in_letters_of(config, architecture)
     letters = {symbol.name: symbol.name for symbol in root.symbols}
     if found.symbolic:
         letters |= {root.argument_of(symbol): symbol.name for symbol in root.symbols}
     changed = {name: _literal(name, value, config) for name, value in given.items() if name not in letters}
     if timm_type(config) and isinstance(config.get("model_args") or {}, Mapping):
         changed = {"model_args": {**(config.get("model_args") or {}), **changed}}
-    model = from_config({**config, **changed}, architecture)
-    put_in = {letters[name]: value for name, value in given.items() if name in letters}
-    return _put_in(model.origin[0] if found.symbolic else model, put_in)
+    model = (in_letters_of if found.symbolic else from_config)({**config, **changed}, architecture)
+    return _put_in(model, {letters[name]: value for name, value in given.items() if name in letters})
 
 
 def _key(reader: Family, name: str) -> str:

@@ -12,6 +12,7 @@ from amount import each
 import paramsym as ps
 from paramsym.atlas import expression
 from paramsym.atlas.files import DIFFUSERS, diffusers_index, record_of, recorded_types
+from paramsym.atlas.needed import NEEDED, check_needed
 
 SMALL = 8
 COMPARED = (
@@ -162,3 +163,19 @@ def test_no_list_of_tried_numbers_decides_which_layers_there_are() -> None:
         return any(map(tried, what))
 
     assert not sorted({(name, row[0]) for name, entry in classes() for row in entry["rows"] if tried(row[2].get("sets", []))})
+
+
+def test_what_the_reference_does_not_build_is_refused() -> None:
+    """A class with its type alone: the table has its names, and a configuration with the key is taken."""
+    for name, (keys, _) in NEEDED.items():
+        with pytest.raises(ps.ParamsymError, match=f"{name}: {keys[0]} is not given; .* the reference builds no model; give it"):
+            check_needed({}, name)
+        check_needed({keys[-1]: 1}, name)
+
+
+@pytest.mark.parametrize(("model_type", "name"), [("hiera", "HieraForPreTraining"), ("reformer", "ReformerModelWithLMHead")])
+def test_such_a_model_has_its_letters(model_type: str, name: str) -> None:
+    """Its numbers are refused, and its formula is there."""
+    with pytest.raises(ps.ParamsymError, match=f"{name}: {NEEDED[name][0][0]} is not given"):
+        ps.from_config({"model_type": model_type}, architecture=name)
+    assert ps.load(model_type, architecture=name).params != 0
