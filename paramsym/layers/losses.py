@@ -155,7 +155,23 @@ class KLDivLoss(Layer):
 
 
 @dataclass(frozen=True)
-class NLLLoss(Layer):
+class _OfClasses(Layer):
+    """A loss of scores or logarithms (batch, classes, ...), or (classes,), and the number of the right class at every position."""
+
+    weight: Shaped = None
+    ignore_index: int = -100
+    reduction: Reduction = "mean"
+
+    def tensors(self) -> Iterator[Tensor]:
+        yield from _weights(weight=self.weight)
+
+    def _likelihood(self, own: Own, x: Value, target: Value) -> Value:
+        weight = own.weight if self.weight is not None else None
+        return losses.negative_likelihood(x, target, weight, reduction=self.reduction, ignore_index=self.ignore_index)[0]
+
+
+@dataclass(frozen=True)
+class NLLLoss(_OfClasses):
     """-x[y], the negative logarithm of the probability of the right class. Reference: ``torch.nn.NLLLoss``.
 
     The input is (batch, classes, ...) or (classes,), the target the number of the right class at every position; positions of
@@ -166,23 +182,12 @@ class NLLLoss(Layer):
     (0, {'weight': (V,)})
     """
 
-    weight: Shaped = None
-    ignore_index: int = -100
-    reduction: Reduction = "mean"
-
-    def tensors(self) -> Iterator[Tensor]:
-        yield from _weights(weight=self.weight)
-
     def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002 - torch's name
         return self._likelihood(own, input, target)
 
-    def _likelihood(self, own: Own, x: Value, target: Value) -> Value:
-        weight = own.weight if self.weight is not None else None
-        return losses.negative_likelihood(x, target, weight, reduction=self.reduction, ignore_index=self.ignore_index)[0]
-
 
 @dataclass(frozen=True)
-class CrossEntropyLoss(NLLLoss):
+class CrossEntropyLoss(_OfClasses):
     """The negative logarithm of the softmax of the right class. Reference: ``torch.nn.CrossEntropyLoss``.
 
     The input is (batch, classes, ...), or (classes,), the target the number of the right class at every position. ``weight`` is the number
@@ -195,6 +200,8 @@ class CrossEntropyLoss(NLLLoss):
     >>> from paramsym import B, V, activations
     >>> activations(CrossEntropyLoss(), (B, V), (B,), input_gradients=True).total
     4*B*V + 4
+    >>> CrossEntropyLoss(V).params, CrossEntropyLoss(V).shapes(buffers=True)
+    (0, {'weight': (V,)})
     """
 
     label_smoothing: float = 0.0
