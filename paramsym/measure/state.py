@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from sympy import Rational
@@ -76,7 +76,7 @@ def _attended(program: Program, past: Count) -> Iterator[Line]:
                 yield Line((name,), (batch, canonical(positions + past), *rest))
 
 
-def _stored(lines: Iterator[Line], dtype: str) -> Iterator[Line]:
+def _stored(lines: Iterable[Line], dtype: str) -> Iterator[Line]:
     """Yield kept values as bytes, and the scales of whole tensors."""
     form = CACHES.get(dtype)
     for line in lines:
