@@ -66,6 +66,20 @@ from paramsym.layers.lazy import LazyDense as LazyDense
 from paramsym.layers.lora import LoRA as LoRA
 from paramsym.layers.parameter import Parameter as Parameter
 from paramsym.layers.embedding import Embedding as Embedding, EmbeddingBag as EmbeddingBag, ReversibleEmbedding as ReversibleEmbedding
+from paramsym.layers.losses import (
+    BCELoss as BCELoss,
+    BCEWithLogitsLoss as BCEWithLogitsLoss,
+    CosineSimilarity as CosineSimilarity,
+    CrossEntropyLoss as CrossEntropyLoss,
+    HuberLoss as HuberLoss,
+    KLDivLoss as KLDivLoss,
+    L1Loss as L1Loss,
+    MSELoss as MSELoss,
+    NLLLoss as NLLLoss,
+    PairwiseDistance as PairwiseDistance,
+    SmoothL1Loss as SmoothL1Loss,
+    SoftMarginLoss as SoftMarginLoss,
+)
 from paramsym.layers.adaptive_softmax import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
 from paramsym.layers.position import (
     LearnedPositions as LearnedPositions,

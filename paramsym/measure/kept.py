@@ -24,6 +24,9 @@ from paramsym.program.routing import Weights
 from paramsym.program.slices import Pad, Segments
 from paramsym.program.types import ArrayType, flat
 
+_KINDS = {"float": "numbers", "statistic": "statistics"}
+"""The words for what a kernel keeps beside its inputs and results."""
+
 
 def keeping(
     program: Program,
@@ -176,7 +179,7 @@ class _Keeper:
             if self.way.apart and is_scores(step.operation):
                 self.lines.append(line_of(("scaled",), self.program.types[step.takes[one.number]], step.gives[0] in self.split))
             elif one.source == "own" or (one.wide and self.way.narrow):
-                name = f"{self.labels[step.gives[0]][0]}'s {one.kind}"
+                name = f"{self.labels[step.gives[0]][0]}'s {_KINDS.get(one.kind, one.kind)}"
                 kind = self.program.types[step.takes[one.number] if one.source == "taken" else step.gives[one.number]]
                 factors = one.factors if one.source == "own" else flat(kind.shape)
                 self.lines.append(

@@ -57,11 +57,11 @@ def memory(
 
     Training needs the weights in ``dtype``, the gradients in ``dtype`` or in ``gradients``, the states of the optimizer, a ``master`` copy
     of the trained weights in float32 (by default if ``dtype`` is narrower), the activations by a ``convention``, and with ``recompute`` one
-    block that is computed again. Only trained parameters have gradients and states, so frozen parts and LoRA reduce the sum; ``weights`` is
-    the format of frozen weights. If the model is split over devices, one device is counted, as in ``activations``: it has its share of
-    matrices and tables over ``tensor`` devices, and of the repeated blocks over ``pipeline`` stages. ``zero`` is the stage of ZeRO over
-    ``devices`` of data parallelism: 1 splits the optimizer's states and the copy in float32, 2 the gradients as well, 3 the weights as
-    well, as FSDP does.
+    block that is computed again. The logits and the loss are left out; ``CrossEntropyLoss`` has what a loss keeps. Only trained parameters
+    have gradients and states, so frozen parts and LoRA reduce the sum; ``weights`` is the format of frozen weights. If the model is split
+    over devices, one device is counted, as in ``activations``: it has its share of matrices and tables over ``tensor`` devices, and of the
+    repeated blocks over ``pipeline`` stages. ``zero`` is the stage of ZeRO over ``devices`` of data parallelism: 1 splits the optimizer's
+    states and the copy in float32, 2 the gradients as well, 3 the weights as well, as FSDP does.
 
     Inference needs the weights, in ``dtype`` or in a format of ``weights``; the caches, in ``dtype`` or in ``cache``; and the arrays of the
     widest moment, with fused attention if the convention has it. Buffers and inputs are left out of both. Temporary arrays of the backward

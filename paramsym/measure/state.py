@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from sympy import Rational
 
-from paramsym.algebra.size import Count, Dim
+from paramsym.algebra.size import Count, Dim, canonical
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
 from paramsym.measure.cost import Cost, check_word, cost_of
@@ -15,7 +15,7 @@ from paramsym.measure.formats import CACHES
 from paramsym.measure.options import telling_options
 from paramsym.measure.trace import trace
 from paramsym.measure.work import walked
-from paramsym.program.graph import Program
+from paramsym.program.graph import Program, Region
 from paramsym.program.state import Remember
 from paramsym.program.types import ArrayType, flat
 
@@ -36,7 +36,8 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count =
     """Return what a model keeps for its next step (its KV cache): numbers, or with a ``dtype`` their bytes.
 
     Caches of keys and values grow with the positions, at most to the window; latent attention keeps its latent vectors, Mamba its states.
-    A format with scales, such as "gguf-q8_0" (llama.cpp), "fp8" (vLLM) or "nvfp4", counts them; blocks are assumed to be whole. The inputs
+    A format with scales, such as "gguf-q8_0" (llama.cpp), "fp8" (vLLM) or "nvfp4", counts them; blocks are assumed to be whole. A layer of
+    attention that returns no cache, such as torch's, has the keys and values that a decoder would keep, and the cost says so. The inputs
     are shapes, in order or by name; ``past`` is the number of positions before them.
 
     Raises:
@@ -47,6 +48,9 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count =
     >>> from paramsym.models import Llama
     >>> kv_cache(Llama()).total
     2*B*G*H*L*S/A
+    >>> from paramsym import A, B, G, H, S, MultiHeadAttention
+    >>> print(kv_cache(MultiHeadAttention(H, A, kv_heads=G, batch_first=True), (B, S, H)))
+    MultiHeadAttention for (B, S, H): 2*G*H*B*S/A elements (keys and values, as a decoder keeps them; the layer itself keeps none)
     >>> llama = Llama(architecture="LlamaForCausalLM").at("meta-llama/Llama-2-70b-hf")
     >>> kv_cache(llama, (1, 4096), dtype="float16").total
     1342177280
@@ -56,12 +60,25 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count =
     if dtype is not None:
         check_word("dtype", dtype, (*BYTES, *CACHES), ", and None for elements")
     program = trace(layer, *inputs, past=past, **named)
-    lines = states(program) if dtype is None else _stored(states(program), dtype)
+    found, words = [*states(program)], "kept for the next step"
+    if not found:
+        found = [*_attended(program, past)]
+        words = "keys and values, as a decoder keeps them; the layer itself keeps none" if found else words
+    lines = found if dtype is None else _stored(found, dtype)
     unit = "elements" if dtype is None else "bytes"
-    return cost_of(kv_cache, layer, program, unit, "kept for the next step", lines, {"dtype": dtype, "past": past})
+    return cost_of(kv_cache, layer, program, unit, words, lines, {"dtype": dtype, "past": past})
 
 
-def _stored(lines: Iterator[Line], dtype: str) -> Iterator[Line]:
+def _attended(program: Program, past: Count) -> Iterator[Line]:
+    """Yield the keys and values of the attention that a layer itself computes; an encoder with layers of attention has no cache."""
+    for step in program.steps:
+        if isinstance(step.operation, Region) and step.operation.name in {"attention", "plain attention"}:
+            for name, array in zip(("key", "value"), program.taken(step)[1:3], strict=True):
+                batch, positions, *rest = array.sizes
+                yield Line((name,), (batch, canonical(positions + past), *rest))
+
+
+def _stored(lines: Iterable[Line], dtype: str) -> Iterator[Line]:
     """Yield kept values as bytes, and the scales of whole tensors."""
     form = CACHES.get(dtype)
     for line in lines:

@@ -23,6 +23,7 @@ from paramsym.measure.trace import trace
 from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan, Work, bodies, named_bodies
 from paramsym.program.lookups import Stored
 from paramsym.program.masks import Pairs, Rows, sizes_of
+from paramsym.program.products import Contract
 from paramsym.program.types import ArrayType
 
 Way: TypeAlias = Literal["forward", "backward", "both"]
@@ -271,14 +272,42 @@ def _line(operation: Any, work: Work) -> Line:
     return Line((word(operation),), work.factors, role=work.unit)
 
 
+_WORDS = {
+    "contract": "product",
+    "convolve": "convolution",
+    "normalise": "norm",
+    "drop": "dropout",
+    "segments": "split",
+    "rearrange": "layout",
+    "compact": "selection",
+    "loop": "blocks",
+}
+"""The field's words for operations whose names only this package has."""
+
+
 def word(operation: Any) -> str:
-    """Return the first word of an operation's description."""
-    return str(operation).partition(" ")[0] if isinstance(operation, Call | Region | Loop | Scan | Route | Opaque) else _word(operation)
+    """Return the word for an operation: the field's, otherwise the first word of its description.
+
+    >>> from paramsym.program.masks import ALL
+    >>> word(Contract("b a q d, b a k d -> b a q k", ("q", "k", ALL))), word(Contract("... i, o i -> ... o"))
+    ('scores', 'product')
+    """
+    if isinstance(operation, Region):
+        return operation.name
+    first = _first(operation) if isinstance(operation, Call | Loop | Scan | Route | Opaque) else _word(operation)
+    return _WORDS.get(first, first)
 
 
 @lru_cache(maxsize=1 << 12)
 def _word(operation: Any) -> str:
-    return str(operation).partition(" ")[0]  # formatting the sizes would be slow
+    if isinstance(operation, Contract) and operation.within is not None:
+        _, _, result = operation.spec.partition("->")
+        return "scores" if {*operation.within[:2]} <= {*result.split()} else "weighted values"
+    return _first(operation)  # formatting the sizes would be slow
+
+
+def _first(operation: Any) -> str:
+    return str(operation).partition(" ")[0]
 
 
 def looped(line: Line, numbers: Numbers, shared: str | None) -> Line:

@@ -15,6 +15,7 @@ from paramsym.program.arithmetic import Combine, Name, WithNumber
 from paramsym.program.conditions import Check, Comparison, Property
 from paramsym.program.constants import noise
 from paramsym.program.conversions import cast
+from paramsym.program.losses import x_log_y
 from paramsym.program.tracing import record
 from paramsym.program.types import Kind
 from paramsym.read.operators import Operators, expanded
@@ -176,8 +177,7 @@ def _logit(self: Value, eps: float | None = None) -> Value:
 def _xlogy(self: Any, other: Any) -> Value:
     if not isinstance(self, Value) or not isinstance(other, Value):
         raise NotYetError("x * log(y) with a number is not known.")
-    keeps = (Kept("taken"), Kept("taken", 1))
-    return region("xlogy", lambda x, y: where(compare(x, "equal", 0.0), filled((), 0), x * apply("log", y)), self, other, keeps=keeps)
+    return x_log_y(self, other)
 
 
 @TORCH("rrelu_with_noise", ignored="noise")

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Dim, canonical, product
 from paramsym.errors import NotYetError
-from paramsym.program import Kept, Mask, Value, apply, attend, contract, rearrange, reduce, region, roll, solve
+from paramsym.program import Kept, Mask, Value, attend, contract, rearrange, reduce, region, roll, solve
 from paramsym.program.arithmetic import broadcast
 from paramsym.program.axes import Diagonal
 from paramsym.program.tracing import record
 from paramsym.program.types import ArrayType
 from paramsym.read.operators import expanded, reshaped
-from paramsym.read.torch_entries import TORCH, combined
+from paramsym.read.torch_entries import TORCH
 
 
 @TORCH("linear")
@@ -96,24 +95,6 @@ def _cross(self: Value, other: Value, dim: int = -1) -> Value:
         return roll(x, (-1,), over) * roll(y, (-2,), over) - roll(x, (-2,), over) * roll(y, (-1,), over)
 
     return region("cross product", kernel, self, other, keeps=(Kept("taken", wanted=(1,)), Kept("taken", 1, wanted=(0,))))
-
-
-@TORCH("cosine_similarity")
-def _cosine(x1: Value, x2: Value, dim: int = 1, eps: float = 1e-8) -> Value:
-    axis = x1.type.axis(dim)
-
-    def unit(x: Value) -> Value:
-        return x / combined("maximum", apply("sqrt", reduce("sum", apply("square", x), axis, keep=True)), eps)
-
-    # Torch keeps for each array the array itself, its length before and after the bound, and the other one with length 1.
-    size = x1.type.with_axis(axis, 1).sizes
-    lengths = (Kept("own", factors=size, kind="statistic"),) * 2
-    keeps = tuple(
-        replace(one, wanted=(n,))
-        for n, other in ((0, x2), (1, x1))
-        for one in (Kept("taken", n), *lengths, Kept("own", factors=other.sizes))
-    )
-    return region("cosine", lambda x, y: reduce("sum", unit(x) * unit(y), axis), x1, x2, keeps=keeps)
 
 
 # Einstein sums -------------------------------------------------------------------------------------------------------------------

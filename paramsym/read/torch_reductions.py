@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import inf
 from typing import Any
 
 from paramsym.algebra.size import Count, canonical, product
-from paramsym.program import Kept, Value, apply, best, compare, cumulate, normalise, rearrange, reduce, region, softmax, take
+from paramsym.program import Kept, Value, apply, best, cumulate, normalise, rearrange, reduce, region, softmax, take
 from paramsym.program.conversions import cast
+from paramsym.program.losses import length, norm
 from paramsym.program.reductions import Reduction
 from paramsym.program.types import Kind
 from paramsym.read.operators import flat, reshaped
@@ -161,19 +161,7 @@ _spread("std_mean", root=True, mean=True)
 def _norm(self: Value, ord: Any = None, p: Any = None, dim: Any = None, keepdim: bool = False, dtype: Kind | None = None) -> Value:
     order = next((float(one) for one in (ord, p) if one is not None), 2.0)
     x = self if dtype is None else cast(self, dtype)
-    return region("norm", lambda x: length(x, order, _axes(x, dim), keepdim), x, keeps=(Kept("taken"), Kept("given")))
-
-
-def length(x: Value, order: float, axes: Sequence[int], keepdim: bool) -> Value:
-    """Return the norm of an order over axes."""
-    if order == 2.0:
-        return apply("sqrt", reduce("sum", apply("square", x), *axes, keep=keepdim))
-    if order == 0.0:
-        return reduce("sum", cast(compare(x, "not_equal", 0.0), "float"), *axes, keep=keepdim)
-    x = apply("abs", x)
-    if order in {inf, -inf}:
-        return reduce("amax" if order > 0 else "amin", x, *axes, keep=keepdim)
-    return reduce("sum", x, *axes, keep=keepdim) if order == 1.0 else reduce("sum", x**order, *axes, keep=keepdim) ** (1 / order)
+    return norm(x, order, _axes(x, dim), keep=keepdim)
 
 
 @TORCH("logsumexp")
@@ -193,7 +181,7 @@ def _cdist(x1: Value, x2: Value, p: float) -> Value:
     def kernel(x: Value, y: Value) -> Value:
         lead = " ".join(f"a{n}" for n in range(x.rank - 2))
         left, right = rearrange(x, f"{lead} i d -> {lead} i () d"), rearrange(y, f"{lead} j d -> {lead} () j d")
-        return length(left - right, p, (-1,), False)
+        return length(left - right, p, (-1,), keep=False)
 
     return region("distances", kernel, x1, x2, keeps=(Kept("taken"), Kept("taken", 1), Kept("given")))
 

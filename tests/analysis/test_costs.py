@@ -206,7 +206,7 @@ def test_published_formulas_of_activations_in_letters() -> None:
     stack = ps.activations(ps.Repeat(korthikanti(), L), (B, S, H), convention="korthikanti", input_gradients=True)
     zero = ps.reconcile(stack, "12hbsL")
     assert zero[0].term == 12 * B * H * L * S - stack.total
-    assert "of which 5*L*A*B*S**2 is the whole of drop's mask, softmax and drop" in str(zero)
+    assert "of which 5*L*A*B*S**2 is the whole of dropout's mask, softmax and dropout" in str(zero)
     assert str(ps.reconcile(stack, "(34sbh + 5as^2b)*L - 2bsh")) == "(34sbh + 5as^2b)*L - 2bsh is right, letter by letter"
     more = ps.reconcile(stack, "40hbsL + 5as^2bL")
     assert "it has 2*H*B*S*(3*L + 1) more" in str(more)
@@ -278,7 +278,7 @@ def test_costs_against_costs() -> None:
     one, other = ps.flops(ps.models.Llama()), ps.flops(MULTI_HEAD)
     assert ps.reconcile(one, one)[0].term == 0
     found = ps.reconcile(ps.flops(ps.models.Llama()), ps.flops(ps.models.Llama(architecture="LlamaForCausalLM")))
-    assert "lm_head.contract" in str(found)
+    assert "lm_head.product" in str(found)
     assert ps.reconcile(other, ps.flops(MULTI_HEAD, way="both"))[0].term == 2 * other.total
 
 

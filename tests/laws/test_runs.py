@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from frameworks import imported, only_with
-from laws.test_shapes import inputs
+from laws.test_shapes import OF_TWO, inputs
 from strategies import layer_classes, plain
 from sympy import Expr, Integer
 
@@ -22,6 +22,7 @@ only_with("numpy")
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "vocabulary.md"
 ELSEWHERE = {
     *("AdaptiveLogSoftmaxWithLoss", "Cropping", "Fold", "GlobalAvgPool", "GlobalMaxPool", "Mamba2", "PatchEmbedding", "PixelShuffle"),
+    *OF_TWO,
     *("Parameter", "Runs"),  # without an input; runs that do not fit each other
 }
 """Layers whose sizes and inputs have to fit in ways that these tries do not; they run beside their references."""

@@ -45,8 +45,6 @@ NO_LAYERS = {
     "ParameterList": "Parameter states one tensor",
     "ParameterDict": "likewise",
     "DataParallel": "a wrapper, whose names match reads",
-    "CosineSimilarity": "a function of two inputs that stores nothing",
-    "PairwiseDistance": "likewise",
     "CrossMapLRN2d": "an old form of LocalResponseNorm",
 }
 """Classes of torch that are not stated, and why; losses, and lazy forms of stated layers, beside them."""

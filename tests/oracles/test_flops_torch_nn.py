@@ -12,8 +12,7 @@ from recorded import rows, torch_layer
 import paramsym as ps
 from paramsym.core.layer import Layer
 
-NO_LAYERS = {"CosineSimilarity", "PairwiseDistance"}  # distances of two inputs, which store nothing: not among the layers, as the losses
-ROWS = [row for row in rows("costs/flops_torch_nn") if not row["layer"].endswith("Loss") and row["layer"] not in NO_LAYERS]
+ROWS = rows("costs/flops_torch_nn")
 UNSEEN = {"Bilinear"}  # torch's counter has no formula for the operation and says 0
 LAYERS = sorted({row["layer"] for row in ROWS} - UNSEEN)
 

@@ -1,0 +1,252 @@
+"""Losses and distances: functions of two arrays, a prediction and its target. They store nothing but weights of classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias
+
+from paramsym.algebra.size import Dim
+from paramsym.core.layer import Layer, Tensor
+from paramsym.errors import ArgumentError
+from paramsym.program import Own, Value, apply, losses, reduce, softmax
+
+Reduction: TypeAlias = Literal["mean", "sum", "none"]
+Shaped: TypeAlias = Dim | tuple[Dim, ...] | None
+"""The shape of weights: a number of classes, a shape, or None for no weights."""
+
+
+def _weights(**shapes: Shaped) -> Iterator[Tensor]:
+    for name, shape in shapes.items():
+        if shape is not None:
+            yield Tensor(name, shape if isinstance(shape, tuple) else (shape,), role="statistic", buffer=True)
+
+
+@dataclass(frozen=True)
+class _Elementwise(Layer):
+    """A loss of two arrays of one shape, entry by entry; ``kernel`` computes it with the settings that ``set_by`` names."""
+
+    kernel: ClassVar[Callable[..., Value]]
+    set_by: ClassVar[tuple[str, ...]] = ()
+
+    reduction: Reduction = "mean"
+
+    def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002, ARG002 - torch's name; nothing is stored
+        settings = [getattr(self, name) for name in self.set_by]
+        kernel = type(self).kernel
+        return losses.between(lambda x, y: kernel(x, y, *settings), input, target, reduction=self.reduction)
+
+
+@dataclass(frozen=True)
+class MSELoss(_Elementwise):
+    """The mean of (x - y)**2. Reference: ``torch.nn.MSELoss``.
+
+    ``reduction`` is "mean", "sum" or "none". The backward pass needs both arrays, which others own.
+
+    >>> from paramsym import B, H, output_shape
+    >>> output_shape(MSELoss(), ((B, H), (B, H))), output_shape(MSELoss("none"), ((B, H), (B, H)))
+    ((), (B, H))
+    """
+
+    kernel = staticmethod(losses.squared)
+
+
+@dataclass(frozen=True)
+class L1Loss(_Elementwise):
+    """The mean of abs(x - y). Reference: ``torch.nn.L1Loss``.
+
+    The backward pass needs the difference.
+
+    >>> from paramsym import B, H, activations
+    >>> activations(L1Loss(), (B, H), (B, H), input_gradients=True).total
+    4*B*H
+    """
+
+    def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002, ARG002 - torch's name; nothing is stored
+        return losses.reduced(apply("abs", input - target), self.reduction)
+
+
+@dataclass(frozen=True)
+class SmoothL1Loss(_Elementwise):
+    """(x - y)**2/(2*beta) where x and y are nearer than ``beta``, abs(x - y) - beta/2 elsewhere. Reference: ``torch.nn.SmoothL1Loss``.
+
+    Source: Girshick 2015, "Fast R-CNN", section 2.3, with beta 1.
+    """
+
+    beta: float = 1.0
+
+    kernel = staticmethod(losses.smooth)
+    set_by = ("beta",)
+
+
+@dataclass(frozen=True)
+class HuberLoss(_Elementwise):
+    """(x - y)**2/2 up to a difference of ``delta``, delta*(abs(x - y) - delta/2) beyond. Reference: ``torch.nn.HuberLoss``."""
+
+    delta: float = 1.0
+
+    kernel = staticmethod(losses.huber)
+    set_by = ("delta",)
+
+
+@dataclass(frozen=True)
+class SoftMarginLoss(_Elementwise):
+    """log(1 + exp(-x*y)) for targets of 1 and -1. Reference: ``torch.nn.SoftMarginLoss``."""
+
+    kernel = staticmethod(losses.soft_margin)
+
+
+@dataclass(frozen=True)
+class BCELoss(Layer):
+    """The binary cross entropy of probabilities: -(y*log(x) + (1 - y)*log(1 - x)). Reference: ``torch.nn.BCELoss``.
+
+    ``weight`` is the shape of the weights of the entries, a buffer, or None.
+    """
+
+    weight: Shaped = None
+    reduction: Reduction = "mean"
+
+    def tensors(self) -> Iterator[Tensor]:
+        yield from _weights(weight=self.weight)
+
+    def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002 - torch's name
+        weights = [own.weight] if self.weight is not None else []
+        return losses.between(losses.entropy, input, target, *weights, reduction=self.reduction)
+
+
+@dataclass(frozen=True)
+class BCEWithLogitsLoss(Layer):
+    """The binary cross entropy of sigmoid(x). Reference: ``torch.nn.BCEWithLogitsLoss``.
+
+    ``weight`` and ``pos_weight`` are the shapes of the weights of the entries and of the positive classes, buffers, or None.
+    """
+
+    weight: Shaped = None
+    reduction: Reduction = "mean"
+    pos_weight: Shaped = None
+
+    def tensors(self) -> Iterator[Tensor]:
+        yield from _weights(weight=self.weight, pos_weight=self.pos_weight)
+
+    def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002 - torch's name
+        names = [name for name in ("weight", "pos_weight") if getattr(self, name) is not None]
+
+        def kernel(x: Value, y: Value, *more: Value) -> Value:
+            return losses.entropy_of_logits(x, y, **dict(zip(names, more, strict=True)))
+
+        return losses.between(kernel, input, target, *(own[name] for name in names), reduction=self.reduction)
+
+
+@dataclass(frozen=True)
+class KLDivLoss(Layer):
+    """The divergence of Kullback and Leibler: y*(log(y) - x) for logarithms x of probabilities. Reference: ``torch.nn.KLDivLoss``.
+
+    With ``log_target`` the targets are logarithms, too. The ``reduction`` "batchmean" divides the sum by the first extent.
+    """
+
+    reduction: Literal["mean", "sum", "none", "batchmean"] = "mean"
+    log_target: bool = False
+
+    def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002, ARG002 - torch's name; nothing is stored
+        found = apply("exp", target) * (target - input) if self.log_target else losses.x_log_y(target, target) - target * input
+        if self.reduction == "batchmean":
+            return losses.reduced(found, "sum") / input.sizes[0]
+        return losses.reduced(found, self.reduction)
+
+
+@dataclass(frozen=True)
+class _OfClasses(Layer):
+    """A loss of scores or logarithms (batch, classes, ...), or (classes,), and the number of the right class at every position."""
+
+    weight: Shaped = None
+    ignore_index: int = -100
+    reduction: Reduction = "mean"
+
+    def tensors(self) -> Iterator[Tensor]:
+        yield from _weights(weight=self.weight)
+
+    def _likelihood(self, own: Own, x: Value, target: Value) -> Value:
+        weight = own.weight if self.weight is not None else None
+        return losses.negative_likelihood(x, target, weight, reduction=self.reduction, ignore_index=self.ignore_index)[0]
+
+
+@dataclass(frozen=True)
+class NLLLoss(_OfClasses):
+    """-x[y], the negative logarithm of the probability of the right class. Reference: ``torch.nn.NLLLoss``.
+
+    The input is (batch, classes, ...) or (classes,), the target the number of the right class at every position; positions of
+    ``ignore_index`` count nothing. ``weight`` is the number of classes, if every class has a weight, a buffer.
+
+    >>> from paramsym import V
+    >>> NLLLoss(V).params, NLLLoss(V).shapes(buffers=True)
+    (0, {'weight': (V,)})
+    """
+
+    def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002 - torch's name
+        return self._likelihood(own, input, target)
+
+
+@dataclass(frozen=True)
+class CrossEntropyLoss(_OfClasses):
+    """The negative logarithm of the softmax of the right class. Reference: ``torch.nn.CrossEntropyLoss``.
+
+    The input is (batch, classes, ...), or (classes,), the target the number of the right class at every position. ``weight`` is the number
+    of classes, if every class has a weight. The backward pass needs the logarithms of all probabilities: as many numbers as the input has.
+    ``label_smoothing`` is a share of the target that all classes get (Szegedy et al. 2016, section 7).
+
+    Raises:
+        ArgumentError: a ``label_smoothing`` outside 0 to 1, or one with weights of classes, which is not known yet.
+
+    >>> from paramsym import B, V, activations
+    >>> activations(CrossEntropyLoss(), (B, V), (B,), input_gradients=True).total
+    4*B*V + 4
+    >>> CrossEntropyLoss(V).params, CrossEntropyLoss(V).shapes(buffers=True)
+    (0, {'weight': (V,)})
+    """
+
+    label_smoothing: float = 0.0
+
+    def conditions(self) -> None:
+        if not 0 <= self.label_smoothing <= 1:
+            raise ArgumentError(f"label_smoothing is {self.label_smoothing}; a share is between 0 and 1.")
+        if self.label_smoothing and self.weight is not None:
+            raise ArgumentError("label_smoothing with weights of classes is not known yet; leave one of them out.")
+
+    def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002 - torch's name
+        axis = 0 if input.rank == 1 else 1
+        x = softmax(input, axis, log=True)
+        found = self._likelihood(own, x, target)
+        if not self.label_smoothing:
+            return found
+        return found * (1 - self.label_smoothing) + self._smoothed(x, target, axis)
+
+    def _smoothed(self, x: Value, target: Value, axis: int) -> Value:
+        """The mean over all classes of every position that counts."""
+        every = losses.counted(reduce("sum", x, axis) * -1, target, self.ignore_index)
+        share = self.label_smoothing / x.sizes[axis]
+        if self.reduction == "mean":
+            return losses.mean_of_counted(every, target, self.ignore_index) * share
+        return losses.reduced(every, self.reduction) * share
+
+
+@dataclass(frozen=True)
+class CosineSimilarity(Layer):
+    """x*y/(max(|x|, eps)*max(|y|, eps)) along the axis ``dim``. Reference: ``torch.nn.CosineSimilarity``."""
+
+    dim: int = 1
+    eps: float = 1e-8
+
+    def forward(self, own: Own, x1: Value, x2: Value) -> Value:  # noqa: ARG002 - nothing is stored
+        return losses.cosine(x1, x2, self.dim, self.eps)
+
+
+@dataclass(frozen=True)
+class PairwiseDistance(Layer):
+    """The norm of order ``p`` of x - y + eps along the last axis. Reference: ``torch.nn.PairwiseDistance``."""
+
+    p: float = 2.0
+    eps: float = 1e-6
+    keepdim: bool = False
+
+    def forward(self, own: Own, x1: Value, x2: Value) -> Value:  # noqa: ARG002 - nothing is stored
+        return losses.norm(x1 - x2 + self.eps, float(self.p), (-1,), keep=self.keepdim)

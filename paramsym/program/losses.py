@@ -1,0 +1,149 @@
+"""Losses and distances of two arrays; each is one kernel of the reference, which keeps what it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import inf
+from typing import Literal, TypeAlias
+
+from paramsym.program.activations import apply
+from paramsym.program.axes import rearrange
+from paramsym.program.conditions import compare, where
+from paramsym.program.constants import constant
+from paramsym.program.conversions import cast
+from paramsym.program.graph import Kept
+from paramsym.program.lookups import lookup, pick
+from paramsym.program.reductions import reduce
+from paramsym.program.slices import take
+from paramsym.program.tracing import Value, region
+
+Reduction: TypeAlias = Literal["none", "mean", "sum"]
+
+
+def reduced(x: Value, reduction: Reduction) -> Value:
+    """Return the mean or the sum of all entries, or the entries."""
+    return x if reduction == "none" or not x.rank else reduce(reduction, x, *range(x.rank))
+
+
+def between(kernel: Callable[..., Value], x: Value, y: Value, *more: Value, reduction: Reduction = "mean") -> Value:
+    """Return a loss that is computed entry by entry; one kernel, which keeps all the arrays that it takes."""
+    keeps = tuple(Kept("taken", n) for n in range(2 + len(more)))
+    return region("loss", lambda *taken: reduced(kernel(*taken), reduction), x, y, *more, keeps=keeps)
+
+
+def squared(x: Value, y: Value) -> Value:
+    """Return (x - y)**2."""
+    return apply("square", x - y)
+
+
+def huber(x: Value, y: Value, delta: float = 1.0) -> Value:
+    """Return half the square of x - y up to delta, and delta*(abs(x - y) - delta/2) beyond."""
+    apart = apply("abs", x - y)
+    return where(compare(apart, "less_equal", delta), apply("square", apart) * 0.5, (apart - 0.5 * delta) * delta)
+
+
+def smooth(x: Value, y: Value, beta: float = 1.0) -> Value:
+    """Return the square of x - y, over 2*beta, up to beta, and abs(x - y) - beta/2 beyond."""
+    apart = apply("abs", x - y)
+    return apart if beta == 0 else where(compare(apart, "less", beta), apply("square", apart) * (0.5 / beta), apart - 0.5 * beta)
+
+
+def entropy(x: Value, y: Value, weight: Value | None = None) -> Value:
+    """Return -(y*log(x) + (1 - y)*log(1 - x)); torch bounds logarithms by -100."""
+    found = (y * _bounded_log(x) + (1 - y) * _bounded_log(1 - x)) * -1
+    return found if weight is None else found * weight
+
+
+def _bounded_log(x: Value) -> Value:
+    return apply("clip", apply("log", x), -100.0, inf)
+
+
+def entropy_of_logits(x: Value, y: Value, weight: Value | None = None, pos_weight: Value | None = None) -> Value:
+    """Return the binary entropy of sigmoid(x): -log(sigmoid(x)) is softplus(-x), and 1 - y of the negative class costs x more."""
+    positive = 1.0 if pos_weight is None else 1 + (pos_weight - 1) * y
+    found = (1 - y) * x + apply("softplus", x * -1) * positive
+    return found if weight is None else found * weight
+
+
+def soft_margin(x: Value, y: Value) -> Value:
+    """Return log(1 + exp(-x*y))."""
+    return apply("softplus", x * y * -1)
+
+
+def x_log_y(x: Value, y: Value) -> Value:
+    """Return x*log(y), 0 where x is 0."""
+
+    def kernel(x: Value, y: Value) -> Value:
+        return where(compare(x, "equal", 0.0), constant("full", (), 0.0), x * apply("log", y))
+
+    return region("xlogy", kernel, x, y, keeps=(Kept("taken"), Kept("taken", 1)))
+
+
+def negative_likelihood(
+    x: Value, target: Value, weight: Value | None = None, *, reduction: Reduction = "mean", ignore_index: int = -100
+) -> tuple[Value, Value]:
+    """Return the negative logarithm of the right class, and the weights in all; classes are the second axis, or the only one."""
+
+    def body(x: Value, target: Value, *weights: Value) -> tuple[Value, Value]:
+        classes_axis = 0 if x.rank == 1 else 1
+        order = [*(n for n in range(x.rank) if n != classes_axis), classes_axis]
+        last = rearrange(x, f"{' '.join(f'a{n}' for n in range(x.rank))} -> {' '.join(f'a{n}' for n in order)}") if x.rank > 1 else x
+        counted = compare(target, "not_equal", float(ignore_index))
+        classes = where(counted, target, 0.0)
+        each = cast(counted, "float") if not weights else where(counted, lookup(weights[0], classes), 0.0)
+        found = take(pick(last, rearrange(classes, "... -> ... ()")), -1, 0) * each * -1
+        total = reduced(each, "sum")
+        if reduction == "none":
+            return found, total
+        summed = reduced(found, "sum")
+        return (summed / total if reduction == "mean" else summed), total
+
+    weights = () if weight is None else (weight,)
+    keeps = (*(Kept("taken", n) for n in range(2 + len(weights))), Kept("given", 1))
+    found: tuple[Value, Value] = region("loss", body, x, target, *weights, keeps=keeps)
+    return found
+
+
+def cosine(x: Value, y: Value, dim: int = 1, eps: float = 1e-8) -> Value:
+    """Return the cosine of two arrays along an axis.
+
+    Torch keeps for each array the array itself, its length before and after the bound, and the other one with length 1.
+    """
+    axis = x.type.axis(dim)
+
+    def unit(x: Value) -> Value:
+        return x / apply("clip", apply("sqrt", reduce("sum", apply("square", x), axis, keep=True)), eps, inf)
+
+    lengths = (Kept("own", factors=x.type.with_axis(axis, 1).sizes, kind="statistic"),) * 2
+    keeps = tuple(
+        replace(one, wanted=(n,)) for n, other in ((0, y), (1, x)) for one in (Kept("taken", n), *lengths, Kept("own", factors=other.sizes))
+    )
+    return region("cosine", lambda x, y: reduce("sum", unit(x) * unit(y), axis), x, y, keeps=keeps)
+
+
+def norm(x: Value, order: float, axes: Sequence[int], *, keep: bool = False) -> Value:
+    """Return the norm of an order over axes, as one kernel, which keeps what it takes and what it gives."""
+    return region("norm", lambda x: length(x, order, axes, keep=keep), x, keeps=(Kept("taken"), Kept("given")))
+
+
+def length(x: Value, order: float, axes: Sequence[int], *, keep: bool) -> Value:
+    """Return the norm of an order over axes."""
+    if order == 2.0:
+        return apply("sqrt", reduce("sum", apply("square", x), *axes, keep=keep))
+    if order == 0.0:
+        return reduce("sum", cast(compare(x, "not_equal", 0.0), "float"), *axes, keep=keep)
+    x = apply("abs", x)
+    if order in {inf, -inf}:
+        return reduce("amax" if order > 0 else "amin", x, *axes, keep=keep)
+    return reduce("sum", x, *axes, keep=keep) if order == 1.0 else reduce("sum", x**order, *axes, keep=keep) ** (1 / order)
+
+
+def counted(x: Value, target: Value, ignore_index: int) -> Value:
+    """Return the entries of positions that count, and 0 elsewhere."""
+    return where(compare(target, "not_equal", float(ignore_index)), x, 0.0)
+
+
+def mean_of_counted(x: Value, target: Value, ignore_index: int) -> Value:
+    """Return the sum of all entries over the number of positions that count."""
+    return reduced(x, "sum") / reduced(cast(compare(target, "not_equal", float(ignore_index)), "index"), "sum")

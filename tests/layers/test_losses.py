@@ -1,0 +1,106 @@
+"""Losses and distances compute what torch computes, in every reduction, and keep what torch keeps."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+from frameworks import imported
+from strategies import assert_value
+
+import paramsym as ps
+from paramsym import B, S, V
+from paramsym.errors import ArgumentError
+
+REDUCED = [{"reduction": one} for one in ("mean", "sum", "none")]
+FLOATS: dict[str, list[dict[str, Any]]] = {
+    "MSELoss": REDUCED,
+    "L1Loss": REDUCED,
+    "SmoothL1Loss": [*REDUCED, {"beta": 0.0}, {"beta": 0.3}],
+    "HuberLoss": [*REDUCED, {"delta": 0.4}],
+    "SoftMarginLoss": REDUCED,
+    "BCELoss": REDUCED,
+    "BCEWithLogitsLoss": REDUCED,
+    "KLDivLoss": [*REDUCED, {"reduction": "batchmean"}, {"log_target": True}],
+    "CosineSimilarity": [{}, {"dim": -1}, {"dim": 0, "eps": 0.5}],
+    "PairwiseDistance": [{}, {"p": 1.0}, {"p": 3.0, "keepdim": True}],
+}
+CLASSES: dict[str, list[dict[str, Any]]] = {
+    "NLLLoss": [*REDUCED, {"ignore_index": 2}],
+    "CrossEntropyLoss": [*REDUCED, {"ignore_index": 1}, {"label_smoothing": 0.1}, {"label_smoothing": 0.2, "ignore_index": 3}]
+    + [{"label_smoothing": 0.1, "reduction": one} for one in ("sum", "none")],
+}
+
+
+@pytest.mark.filterwarnings("ignore:reduction")
+@pytest.mark.parametrize(("name", "settings"), [(name, one) for name, some in FLOATS.items() for one in some])
+def test_of_two_arrays(name: str, settings: dict[str, Any]) -> None:
+    """Values of random arrays."""
+    torch = imported("torch")
+    generator = torch.Generator().manual_seed(3)
+    x, y = (torch.rand(4, 5, generator=generator, dtype=torch.float64) for _ in range(2))
+    wanted = getattr(torch.nn, name)(**settings)(x, y)
+    found = ps.run(getattr(ps, name)(**settings), {}, x.numpy(), y.numpy())
+    torch.testing.assert_close(torch.as_tensor(found), wanted, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(("name", "settings"), [(name, one) for name, some in CLASSES.items() for one in some])
+@pytest.mark.parametrize("shape", [(4, 5), (5,), (3, 5, 2), (2, 5, 3, 2)], ids=str)
+def test_of_classes(name: str, settings: dict[str, Any], shape: tuple[int, ...]) -> None:
+    """Values for a class at every position, of which some are ignored."""
+    torch = imported("torch")
+    generator = torch.Generator().manual_seed(5)
+    x = torch.randn(shape, generator=generator, dtype=torch.float64)
+    places = shape[:1] + shape[2:] if len(shape) > 1 else ()
+    target = torch.randint(0, 5, places, generator=generator)
+    if not places and int(target) == settings.get("ignore_index"):
+        target = target * 0
+    wanted = getattr(torch.nn, name)(**settings)(x, target)
+    found = ps.run(getattr(ps, name)(**settings), {}, x.numpy(), target.numpy())
+    torch.testing.assert_close(torch.as_tensor(found), wanted, rtol=1e-9, atol=1e-9)
+
+
+def test_weights_of_classes() -> None:
+    """Weights are a buffer, as in torch, and weigh the mean."""
+    torch = imported("torch")
+    generator = torch.Generator().manual_seed(8)
+    x, weight = torch.randn(6, 3, generator=generator), torch.rand(3, generator=generator)
+    target = torch.randint(0, 3, (6,), generator=generator)
+    for name in CLASSES:
+        module, layer = getattr(torch.nn, name)(weight=weight), getattr(ps, name)(3)
+        assert layer.shapes(buffers=True) == {key: tuple(one.shape) for key, one in module.state_dict().items()}
+        assert layer.count == 0
+        found = ps.run(layer, {"weight": weight.numpy()}, x.numpy(), target.numpy())
+        torch.testing.assert_close(torch.as_tensor(found), module(x, target), check_dtype=False)
+    module, layer = torch.nn.BCEWithLogitsLoss(pos_weight=weight), ps.BCEWithLogitsLoss(pos_weight=3)
+    y = torch.rand(6, 3, generator=generator)
+    found = ps.run(layer, {"pos_weight": weight.numpy()}, x.numpy(), y.numpy())
+    torch.testing.assert_close(torch.as_tensor(found), module(x, y), check_dtype=False)
+
+
+@pytest.mark.parametrize("name", [*FLOATS, *CLASSES])
+def test_values_of_the_classes(name: str) -> None:
+    """Each is a value, in torch's order of arguments; torch's two old arguments, of which it warns, are left out."""
+    layer = getattr(ps, name)()
+    assert_value(layer)
+    assert layer.params == 0
+    theirs = inspect.signature(getattr(imported("torch").nn, name)).parameters
+    ours = inspect.signature(getattr(ps, name)).parameters
+    assert [one for one in theirs if one not in {"size_average", "reduce"}] == list(ours)
+
+
+def test_a_language_model_with_its_loss() -> None:
+    """For a vocabulary V, the backward pass needs V logarithms for each token, and the sum of the weights."""
+    tokens = (B, V, S)
+    assert ps.activations(ps.CrossEntropyLoss(), tokens, (B, S), input_gradients=True).total == 4 * B * S * V + 4
+    assert ps.flops(ps.CrossEntropyLoss(), tokens, (B, S)).total == 0
+    assert ps.output_shape(ps.CrossEntropyLoss(reduction="none"), (tokens, (B, S))) == (B, S)
+
+
+def test_refused() -> None:
+    """A share of targets is between 0 and 1."""
+    with pytest.raises(ArgumentError, match="label_smoothing is 2"):
+        ps.CrossEntropyLoss(label_smoothing=2)
+    with pytest.raises(ArgumentError, match="not known yet"):
+        ps.CrossEntropyLoss(V, label_smoothing=0.1)
