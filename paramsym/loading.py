@@ -123,10 +123,10 @@ def find(text: str) -> Found:
     names = [*model_types(), *recorded_types(), *homes, *sizes, *timm_index()["modules"]]
     plain = text.rpartition("/")[2].removeprefix("keras.applications.")
     near = nearest(text, names, cutoff=_LIKE) or nearest(plain, names, cutoff=_LIKE)
-    hint = f"Did you mean {' or '.join(near)}? " if near else ""
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
     raise UnknownNameError(
         f"there is no file, family or published size {text[:60]!a}; write the path of its config.json, from which every model of a known"
-        f" family is read. {hint}`paramsym families` lists the families; ps.Block builds any other model from its layers."
+        f" family is read; {hint}`paramsym families` lists the families; ps.Block builds any other model from its layers."
     )
 
 

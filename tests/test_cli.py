@@ -302,7 +302,7 @@ def test_json(run) -> None:  # noqa: ANN001
         (["table", "bert", "--depth", "0"], "argument -d/--depth: '0'"),
         (["table", "bert", "--depth", "9" * 5000], "argument -d/--depth: '9999"),
         (["count", "berd"], "there is no file, family or published size 'berd'; write the path of its config.json, from which"),
-        (["count", "berdd"], "Did you mean bert"),
+        (["count", "berdd"], "did you mean bert"),
         (["count", "x" * 100_000], "there is no file, family or published size 'xxx"),
         (["count", "a\0b"], "'a\\x00b'"),
         (["count", "/"], "'/' contains no config.json"),
@@ -649,7 +649,7 @@ def test_names_and_sources() -> None:
     assert load("gpt2").count == 124_439_808
     assert not is_source("12*L*H")
     assert is_source("xlm_roberta") == ("xlm-roberta" in model_types())
-    with pytest.raises(ParamsymError, match="Did you mean bert-base-uncased"):
+    with pytest.raises(ParamsymError, match="did you mean bert-base-uncased"):
         load("bert-base-unc")
 
 

@@ -95,7 +95,7 @@ def test_every_way_in(tmp_path: Path) -> None:
 
 def test_an_unknown_name_leads_on() -> None:
     """The nearest names and three ways on, never the list of everything."""
-    with pytest.raises(UnknownNameError, match=r"config.json.*Did you mean bert-base-uncased or .*`paramsym families`.*ps.Block") as caught:
+    with pytest.raises(UnknownNameError, match=r"config.json.*did you mean bert-base-uncased or .*`paramsym families`.*ps.Block") as caught:
         ps.load("bert-base-uncase")
     assert len(str(caught.value)) < 400
     with pytest.raises(ConfigError, match="there is no file or directory"):
