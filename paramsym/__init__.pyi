@@ -290,11 +290,12 @@ from paramsym.measure.training import Training as Training, training as training
 from paramsym.measure.communication import communication as communication
 from paramsym.measure.machines import Machine as Machine
 from paramsym.derive.certificate import Derivation as Derivation
-from paramsym.derive.deriving import DerivedCount as DerivedCount, derive as derive
+from paramsym.derive.deriving import DerivedCount as DerivedCount
 from paramsym.derive.generalising import generalise as generalise
 from paramsym.config import from_config as from_config
 from paramsym.loading import load as load
 from paramsym.present.tabulate import table as table
+from paramsym.read.deriving import derive as derive
 from paramsym.read.module import from_module as from_module
 from paramsym.checking import Verdict as Verdict, check as check
 from paramsym.explorer.exploring import Explorer as Explorer, explore as explore

@@ -38,7 +38,7 @@ FLOORS = (
 )
 """Bottom to top. A room imports from its own floor and from those below it."""
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-DELEGATES = {("core", "present"), ("core", "measure"), ("program", "present")}
+DELEGATES = {("core", "present"), ("core", "measure"), ("program", "present"), ("derive", "read")}
 """Shorthands of the contract that a method looks up when it is called: (from, to)."""
 FRAMEWORKS = {
     "torch",

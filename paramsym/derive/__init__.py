@@ -11,7 +11,7 @@ class _Room(ModuleType):
     """This package, which can be called like the function ``derive`` of the same name, so that importing it does not hide ``ps.derive``."""
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        from paramsym.derive.deriving import derive
+        from paramsym.read.deriving import derive
 
         return derive(*arguments, **named)
 

@@ -10,6 +10,42 @@ from paramsym.render.table import Cell, Table, Tabular
 
 
 @dataclass(frozen=True)
+class Computation:
+    """What is known about the computation of a derived form: ``operators``, and the ``laws`` of those numbers that were fitted.
+
+    All other numbers follow from the sizes of the inputs and tensors. ``traces`` is the number of recorded passes, ``fresh`` of those that
+    no law was found from, ``magnitudes`` the least and largest value of each size among these; ``demands`` are the conditions under which
+    the operators are the same; ``refused`` is the number of points at which the module fails.
+    """
+
+    operators: int
+    laws: tuple[str, ...]
+    traces: int
+    fresh: int
+    magnitudes: Mapping[str, tuple[int, int]] = field(hash=False)
+    demands: tuple[str, ...] = ()
+    refused: int = 0
+
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """Yield the statements in words."""
+        yield (
+            "computation",
+            f"{self.operators} operators, each of equal blocks once" + (f"; for {'; '.join(self.demands)}" if self.demands else ""),
+        )
+        yield (
+            "proved",
+            "every size that follows from the inputs and tensors by the rules of the operators, as far as the tensors are proved",
+        )
+        yield "assumed", "the module calls the same operators at all sizes, and equal blocks stay equal"
+        yield "tested only", f"which operators there are, and the numbers that were fitted: {', '.join(self.laws) or 'none'}"
+        sizes = ", ".join(f"{name} from {low:,} to {high:,}" for name, (low, high) in self.magnitudes.items())
+        yield "tested", f"every operator and every number at {self.fresh:,} fresh points: {sizes}"
+        if self.refused:
+            yield "refused", f"{self.refused:,} points at which the module itself fails"
+        yield "recorded", f"{self.traces:,} passes"
+
+
+@dataclass(frozen=True)
 class Derivation(Tabular):
     """What was proved about a derived form, under which assumption, and what was only tested.
 
@@ -37,6 +73,7 @@ class Derivation(Tabular):
     ordered: bool
     versions: Mapping[str, str] = field(hash=False)
     left_out: tuple[str, ...] = ()
+    computation: Computation | None = None
     others: tuple[Any, ...] = field(default=(), repr=False, compare=False)
 
     @property
@@ -74,6 +111,8 @@ class Derivation(Tabular):
         if self.refused:
             yield "refused", f"{self.refused:,} points that the build itself refused"
         yield "built", f"{self.built:,} instances"
+        if self.computation is not None:
+            yield from self.computation.rows()
         if self.left_out:
             yield "left out", "; ".join(self.left_out)
         yield "versions", ", ".join(f"{name} {version}" for name, version in self.versions.items())

@@ -84,45 +84,21 @@ class DerivedCount(Printed):
         return shown(self.formula)
 
 
-def derive(
+def derived(
     build: Callable[..., Any],
-    sizes: Mapping[str, Any] | object | None = None,
-    /,
+    sizes: Mapping[str, Any] | object | None,
     *,
-    held: Mapping[str, Any] | None = None,
-    seconds: float = 30.0,
-    tests: int = 200,
-    progress: Callable[[str], None] | None = None,
-    **named: Any,
+    held: Mapping[str, Any] | None,
+    seconds: float,
+    tests: int,
+    progress: Callable[[str], None] | None,
+    named: Mapping[str, Any],
+    further: Callable[[Search, Derived], Derived] | None = None,
 ) -> Any:
-    """Return the exact closed form of a build, tensor by tensor, as an ordinary layer with a ``certificate``.
-
-    ``build`` takes sizes and returns a torch, Keras or Flax module, a tree of arrays or a mapping from names to shapes; for a build that
-    returns a whole number, the closed form of that number is found. Its arguments are read from the signature, or from a configuration:
-    whole numbers are sizes and become symbols of their names; for True and False both forms are found (``.stratum(bias=False)``), and
-    for a size with the default 0 also the form with 0; words, lists of words or flags, floats, None and ``held`` arguments are not
-    changed. Keywords, or the mapping ``sizes``, state more about an argument: another start value, a formula (``H="A*d"`` if A divides
-    H), a range of values, words to try (``act=("relu", "glu")``), or lists to try (``heads=[("a",), ("a", "b")]``).
-
-    A configuration is a dataclass, a named tuple, a namespace, a dictionary of settings, or an object or class that only holds settings.
-    Alone it is the argument that the build takes first: ``derive(GPT, Config)``; a dictionary is given by the argument's name:
-    ``derive(GPT, config={"width": 8})``.
-
-    A law is accepted if it explains all results and none of ``tests`` fresh points refutes it, including large and equal sizes and the
-    constants in the code. ``certificate`` says what was proved and what was only tested. The search ends after ``seconds``.
+    """Return the closed form of a build, as ``derive`` states it; ``further`` adds to every form what else is known of the build.
 
     Raises:
-        NoLawError: a tensor that no law explains, with samples; no law is guessed.
-        ArgumentError: a build that fails at the start values, or unknown arguments.
-        NotYetError: the time ended before enough tests.
-
-    >>> def mlp(width, depth):
-    ...     return {f"h.{i}.weight": (width, width) for i in range(depth)} | {"out": (10, width)}
-    >>> form = derive(mlp)
-    >>> form.params
-    depth*width**2 + 10*width
-    >>> form.at(width=64, depth=3).count, form.certificate.degree
-    (12928, 2)
+        NoLawError, ArgumentError, NotYetError: as ``derive``.
     """
     check_limits(seconds, tests)
     call = read_call(build, {**stated_sizes(build, sizes), **named}, by_name("held", held))
@@ -138,7 +114,14 @@ def derive(
             call, stratum, said_domain(call.sizes(stratum)), time.monotonic() + share, tests, _said(progress, stratum), builder, like=first
         )
         try:
-            forms.append(_derived(search))
+            form = _derived(search)
+            if further is not None:
+                if not isinstance(form, Derived):
+                    raise ArgumentError("build returned a whole number, which computes nothing; inputs= wants a module of torch.")
+                began = time.monotonic()
+                form = further(search, form)
+                until += time.monotonic() - began
+            forms.append(form)
         except ParamsymError as error:
             if number == 0:
                 raise

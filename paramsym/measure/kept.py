@@ -220,18 +220,30 @@ class _Keeper:
         self.lines += [line.within(shown(name)) if name else line for line in kept.lines]
 
     def _loop(self, step: Step, loop: Loop, needs: tuple[bool, ...]) -> None:
-        """All copies: an array carried from one to the next is kept once."""
-        for position, (numbers, body) in enumerate(loop.bodies):
+        """All copies: an array carried from one to the next is kept once, if the copy before or the one after keeps it."""
+        found: list[Keeping] = []
+        for numbers, body in loop.bodies:
             kept = self._kept(step, body, needs)
             kept = _given(body, kept, needs) if self.way.blocks else kept
             self.mixed |= kept.mixed
             self.lines += [looped(line, numbers, loop.shared) for line in kept.lines]
+            found.append(kept)
+
+        def keeps(place: int, n: int, left: int) -> bool:
+            """Whether a copy keeps the array that it takes; one that passes the array on leaves that to the next copy."""
+            here = found[place % len(found)]
+            return n in here.inputs or (here.results[n].taken == n and left > 1 and keeps(place + 1, n, left - 1))
+
+        for position, (numbers, body) in enumerate(loop.bodies):
             between = replace(numbers, count=canonical(numbers.count - 1)) if position == 0 else numbers
-            for n in range(loop.carry):
-                same = kept.results[n].taken == n  # a copy passes its input on, in the same storage
-                if (n in kept.inputs or n in kept.outputs) and between.count != 0 and not same:
-                    self.lines.append(looped(line_of(("carried",), body.output_types[n]), between, loop.shared))
-            self._ends(step, kept)
+            before = found[position - 1]
+            for n in range(loop.carry if between.count != 0 else 0):
+                same = before.results[n].taken == n  # a copy passes its input on, in the same storage
+                if not same and (n in before.outputs or keeps(position, n, len(found))):
+                    self.lines.append(looped(line_of(("carried",), body.input_types[n]), between, loop.shared))
+        inputs = {n for n in range(loop.carry) if keeps(0, n, len(found))}
+        along = {n for kept in found for n in kept.inputs if n >= loop.carry}
+        self._ends(step, replace(found[-1], inputs=inputs | along))
 
     def _scan(self, step: Step, scan: Scan, needs: tuple[bool, ...]) -> None:
         """All positions; slices of the scanned arrays are views of these."""

@@ -98,12 +98,7 @@ class Computed(_Stated):
         return found if source is None or states_all(found) else named(Computed, source.kind)(found, source)
 
     def _part(self, path: str, kind: str) -> Layer:
-        """Return the layer that is shown for a module in the program."""
-        try:
-            found = self.layer.part(path)
-        except ParamsymError:
-            return named(_Module, kind)(_Nothing())
-        return found if states_all(found) else named(_Module, kind)(found)
+        return shown_as(self.layer, path, kind)
 
     def __repr__(self) -> str:
         """Say what it is; no expression builds a live module."""
@@ -145,6 +140,15 @@ class _Module(_Stated):
     def forward(self, own: Any, *given: Value) -> Any:  # noqa: ARG002 - known programs only
         """Refuse inputs other than those that the module had inside the model."""
         raise NotYetError(f"{type(self).__name__} is known only for the inputs that it has inside its model; read the module by itself.")
+
+
+def shown_as(layer: Layer, path: str, kind: str) -> Layer:
+    """Return the layer that is shown for a module at a path in the program of a layer."""
+    try:
+        found = layer.part(path)
+    except ParamsymError:
+        return named(_Module, kind)(_Nothing())
+    return found if states_all(found) else named(_Module, kind)(found)
 
 
 @lru_cache(maxsize=1 << 10)

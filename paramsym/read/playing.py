@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from paramsym.algebra.convolution import differ
-from paramsym.algebra.size import shown
-from paramsym.core.layer import Layer
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import Count, shown
+from paramsym.core.layer import Entry, Layer
 from paramsym.errors import NotYetError, ParamsymError
 from paramsym.program import Value, still
 from paramsym.program.axes import Known
-from paramsym.program.graph import Call, Program
+from paramsym.program.graph import Call, Loop, Program
 from paramsym.program.lookups import Stored
 from paramsym.program.tracing import record, record_all, traced
 from paramsym.program.types import ArrayType
 from paramsym.read.folding import folded
 from paramsym.read.operators import Operators
-from paramsym.read.recording import Array, Called, Done, Recording, Ref, refs
-from paramsym.read.sizes import Laws
+from paramsym.read.recording import Array, Called, Done, Recording, Ref, Repeated, refs
 from paramsym.read.values import fixed
 
 
@@ -33,8 +33,25 @@ class _Span:
     stored: tuple[int, ...]
 
 
+class Sizes(Protocol):
+    """The sizes of a recording whose numbers vary, in letters."""
+
+    def learn(self, at: Any, size: Count) -> None:
+        """Keep the expression of a number."""
+
+    def value(self, number: Any) -> Any:
+        """Return a number of the recording as an expression; tuples and mappings entry by entry."""
+
+    def agree(self, size: Count, at: Any) -> bool:
+        """Whether an expression is a number of the recording."""
+        ...
+
+
 class Player:
-    """Plays one recording. ``layer_at`` gives the layer of a part by its path and the name of its class."""
+    """Plays one recording. ``layer_at`` gives the layer of a part by its path and the name of its class.
+
+    ``entries`` are the tensors under the names of the recording; without them, those of ``layer``.
+    """
 
     def __init__(
         self,
@@ -42,12 +59,15 @@ class Player:
         layer: Layer,
         operators: Operators,
         layer_at: Callable[[str, str], Layer | None],
-        laws: Laws | None = None,
+        laws: Sizes | None = None,
+        entries: Sequence[Entry] | None = None,
     ) -> None:
         self.laws = laws
         self.recording, self.operators, self.layer_at = recording, operators, layer_at
-        self.tensors = {entry.name: entry.tensor for entry in layer.entries()}
-        self.trained = {alias: self.tensors[first].trainable for alias, first in layer.tied.items() if first in self.tensors}
+        listed = tuple(layer.entries()) if entries is None else entries
+        self.tensors = {entry.name: entry.tensor for entry in listed}
+        tied = {entry.name: entry.alias_of for entry in listed if entry.alias_of}
+        self.trained = {alias: self.tensors[first].trainable for alias, first in tied.items() if first in self.tensors}
         self.spans: dict[int, _Span] = {}
         self.live: set[int] = set()
         self._measure()
@@ -75,7 +95,7 @@ class Player:
         last = {number: place for place, step in enumerate(steps) for number in refs(step.arguments)}
         last |= dict.fromkeys(self.recording.outputs, len(steps))
         self.used = last
-        needed = set(self.recording.outputs)
+        needed = {*self.recording.outputs, *_carried(self.recording.top)}
         for step in reversed(steps):
             if any(array.number in needed for array in step.results):
                 self.live.add(id(step))
@@ -84,7 +104,12 @@ class Player:
         def measure(called: Called, begin: int) -> int:
             end = begin
             for item in called.items:
-                end = end + 1 if isinstance(item, Done) else measure(item, end)
+                if isinstance(item, Repeated):
+                    for one, pairs in zip(item.calls, item.carried, strict=True):
+                        last.update({b: max(last.get(b, -1), end + sum(1 for _ in one.steps())) for _, b in pairs})
+                        end = measure(one, end)
+                else:
+                    end = end + 1 if isinstance(item, Done) else measure(item, end)
             inside = [array.number for step in steps[begin:end] for array in step.results]
             outputs = tuple(number for number in inside if last.get(number, -1) >= end)
             if not outputs and inside:  # nothing uses its result, which torch computes all the same
@@ -102,6 +127,8 @@ class Player:
         for item in called.items:
             if isinstance(item, Done):
                 self._step(item, path, env)
+            elif isinstance(item, Repeated):
+                self._repeated(item, path, env)
             else:
                 self._call(item, path, env)
 
@@ -113,7 +140,14 @@ class Player:
         if not called.path.startswith(prefix):  # a module of another part: its operators become the caller's
             self._items(called, path, env)
             return
-        for number in span.stored:  # tensors of outer modules are values of the outer program
+        program, captured = self._traced(called, path, env, span.outputs)
+        name = self._place(called.path, prefix)
+        results = record_all(Call(name, program), *captured)
+        env.update(zip(span.outputs, results, strict=True))
+
+    def _traced(self, called: Called, path: str, env: dict[int, Value], outputs: Sequence[int]) -> tuple[Program, tuple[Value, ...]]:
+        """Return the program of a module, and the values that it takes."""
+        for number in self.spans[id(called)].stored:  # tensors of outer modules are values of the outer program
             if number not in env and self._name(number, called.path) is None:
                 env[number] = self._value(number, path, env)
         inner: dict[int, Value] = {}
@@ -121,15 +155,56 @@ class Player:
         def body() -> tuple[Value, ...]:
             inner.update(env)
             self._items(called, called.path, inner)
-            return tuple(self._value(number, called.path, inner) for number in span.outputs)
+            return tuple(self._value(number, called.path, inner) for number in outputs)
 
         layer = self.layer_at(called.path, called.kind)
         program, captured = traced(layer, body, ())
-        program = folded(replace(program, several=len(span.outputs) > 1))
+        program = folded(replace(program, several=len(outputs) > 1))
         if hasattr(layer, "known_alone"):
             layer.__dict__["_programs"] = {(program.input_types, 0): program}  # for questions about parts
-        results = record_all(Call(called.path.removeprefix(prefix), program), *captured)
-        env.update(zip(span.outputs, results, strict=True))
+        return program, captured
+
+    def _repeated(self, repeated: Repeated, path: str, env: dict[int, Value]) -> None:
+        """Apply numbered copies one after another."""
+        prefix = f"{path}." if path else ""
+        carried = [env[a] for a, _ in repeated.carried[0]]
+        along: dict[Value, None] = {}
+        bodies: list[tuple[Numbers, Program]] = []
+        for called, pairs in zip(repeated.calls, repeated.carried, strict=True):
+            env.update({a: value for (a, _), value in zip(pairs, carried, strict=True)})
+            program, captured = self._traced(called, path, env, [b for _, b in pairs])
+            taken = dict(zip(captured, program.inputs, strict=True))
+            if not all(value in taken for value in carried) or [one.sizes for one in program.output_types] != [v.sizes for v in carried]:
+                raise NotYetError(f"the copies of {called.path} do not give what the next one takes; their number cannot be a letter.")
+            along |= dict.fromkeys(value for value in captured if value not in carried)
+            order = tuple(taken[value] for value in (*carried, *along))
+            bodies.append((self._copies(called.path, prefix, repeated), replace(program, inputs=order)))
+        results = record_all(Loop(tuple(bodies), len(carried)), *carried, *along)
+        env.update(zip([b for _, b in repeated.carried[-1]], results, strict=True))
+
+    def _copies(self, path: str, prefix: str, repeated: Repeated) -> Numbers:
+        """Return the numbers of copies, whose path has the number at the same place."""
+        steps = getattr(path, "steps", tuple(path.split(".")))
+        count, start = self._number(repeated.count), self._number(steps[repeated.place])
+        words = path.removeprefix(prefix).split(".")
+        words[repeated.place - prefix.count(".")] = "{}"
+        return Numbers(count, start, len(repeated.calls), ".".join(words))
+
+    def _place(self, path: str, prefix: str) -> str | Numbers:
+        """Return the path of a part from the part around it; a number in it may be an expression."""
+        steps = getattr(path, "steps", ())
+        words = path.removeprefix(prefix).split(".")
+        moving = [place for place in range(prefix.count("."), len(steps)) if not isinstance(steps[place], int | str)]
+        if not moving:
+            return ".".join(words)
+        if len(moving) > 1:
+            raise NotYetError(f"two numbers in the name of {path} change with the sizes; give numbers in place of letters.")
+        words[moving[0] - prefix.count(".")] = "{}"
+        return Numbers(1, self._number(steps[moving[0]]), 1, ".".join(words))
+
+    def _number(self, number: Any) -> Any:
+        number = int(number) if isinstance(number, str) else number
+        return number if self.laws is None else self.laws.value(number)
 
     def _step(self, step: Done, path: str, env: dict[int, Value]) -> None:
         if step.name in _WITHOUT_WORK and not any(array.number in self.used for array in step.results):
@@ -160,7 +235,7 @@ class Player:
             return False
         if self.laws is None:
             return not any(map(differ, value.sizes, array.shape))
-        return all(self.laws.at(size) == at for size, at in zip(value.sizes, array.shape, strict=True))
+        return all(map(self.laws.agree, value.sizes, array.shape))
 
     def _learn(self, array: Array, value: Value) -> None:
         """Tell the laws what a value's axes are in letters."""
@@ -204,6 +279,16 @@ class Player:
 
 _WITHOUT_WORK = frozenset({"detach", "alias", "view", "_to_copy", "clone", "put back", "expand", "slice", "select", "t", "transpose"})
 """Operators that are left out if nothing uses their results; torch itself detaches what it saves."""
+
+
+def _carried(called: Called) -> Iterator[int]:
+    """Yield the arrays that copies pass on."""
+    for item in called.items:
+        inside = item.calls if isinstance(item, Repeated) else [item] if isinstance(item, Called) else []
+        for one in inside:
+            yield from _carried(one)
+        if isinstance(item, Repeated):
+            yield from (b for pairs in item.carried for _, b in pairs)
 
 
 def _without_gradients(arguments: Any) -> Any:

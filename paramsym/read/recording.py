@@ -46,15 +46,35 @@ class Called:
 
     path: str
     kind: str
-    items: list[Done | Called] = field(default_factory=list)
+    items: list[Done | Called | Repeated] = field(default_factory=list)
 
     def steps(self) -> Iterator[Done]:
-        """Yield the operators in order, those of inner calls as well."""
+        """Yield the operators in order, those of inner calls as well, and of equal copies those of the first one."""
         for item in self.items:
             if isinstance(item, Done):
                 yield item
             else:
                 yield from item.steps()
+
+
+@dataclass(slots=True)
+class Repeated:
+    """Numbered copies that compute the same, one after another: the calls of the first copy, and the number of copies.
+
+    ``place`` is the position in the calls' paths of the number that counts the copies; the next copy's is as much larger as there are
+    calls. ``carried`` are, for each call, the arrays that it takes from the call before, and those that it passes on. The results of the
+    last copy have the numbers of the first copy's.
+    """
+
+    calls: list[Called]
+    count: Count
+    place: int
+    carried: tuple[tuple[tuple[int, int], ...], ...]
+
+    def steps(self) -> Iterator[Done]:
+        """Yield the operators of the first copy."""
+        for called in self.calls:
+            yield from called.steps()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,8 @@ from paramsym.read import (
     torch_windows,
 )
 from paramsym.read.computed import Source
+from paramsym.read.merging import alike
 from paramsym.read.recording import Recording
-from paramsym.read.sizes import alike
 from paramsym.read.torch_entries import TORCH
 from paramsym.read.torch_recorder import recorded
 
@@ -46,12 +46,16 @@ _FIRST = re.compile(r"\{(\d+)[^}]*\}")
 
 
 class TorchSource(Source):
-    """A torch module; ``inputs`` and ``named`` are examples, tensors and other arguments, as its forward pass takes them."""
+    """A torch module; ``inputs`` and ``named`` are examples, tensors and other arguments, as its forward pass takes them.
+
+    Without examples, inputs are given by position, or ``by_name``.
+    """
 
     operators = TORCH
 
-    def __init__(self, module: Any, inputs: Sequence[Any], named: Mapping[str, Any]) -> None:
+    def __init__(self, module: Any, inputs: Sequence[Any], named: Mapping[str, Any], by_name: tuple[str, ...] = ()) -> None:
         self.module, self.inputs, self.named = module, tuple(inputs), dict(named)
+        self.by_name = by_name
         self.torch = needed("torch", "from_module")
         self.kind = type(module).__name__
         self.parameters = _parameters(module)
@@ -97,7 +101,7 @@ class TorchSource(Source):
         errors: list[ParamsymError] = []
         for kinds in self._kinds(len(shapes)):
             try:
-                found = recorded(self.module, [self._array(*one) for one in zip(shapes, kinds, strict=True)], {})
+                found = self._of_kinds(shapes, kinds)
             except NotYetError:
                 raise
             except ParamsymError as error:
@@ -109,10 +113,16 @@ class TorchSource(Source):
             return found
         raise max(errors, key=lambda error: error.__dict__.get("steps", 0))  # the kinds with which the pass went furthest
 
+    def _of_kinds(self, shapes: Sequence[tuple[int, ...]], kinds: Sequence[Kind]) -> Recording:
+        arrays = [self._array(*one) for one in zip(shapes, kinds, strict=True)]
+        return (
+            recorded(self.module, [], dict(zip(self.by_name, arrays, strict=True))) if self.by_name else recorded(self.module, arrays, {})
+        )
+
     def _check_again(self, found: Recording, shapes: Sequence[tuple[int, ...]], kinds: Sequence[Kind]) -> None:
         """Refuse a module that computes something else when it is called again."""
-        again = recorded(self.module, [self._array(*one) for one in zip(shapes, kinds, strict=True)], {})
-        if not alike(found.top, again.top):
+        again = self._of_kinds(shapes, kinds)
+        if not alike(found, again):
             raise NotYetError(f"{self.kind} computes something else at every call, so no count is right; its tensors are known.")
 
     def _kinds(self, number: int) -> Iterator[tuple[Kind, ...]]:

@@ -1,0 +1,291 @@
+"""The closed form of a build that computes: its tensors, and one recording whose numbers are in the build's letters and the inputs'."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+from sympy import Expr, Integer, Symbol
+
+from paramsym.algebra.convolution import differ
+from paramsym.algebra.grammar import read
+from paramsym.algebra.size import Count, Dim, Shape, canonical, per, shown, substitute, symbols_in
+from paramsym.core.layer import Entry, Layer
+from paramsym.derive.certificate import Computation
+from paramsym.derive.domain import Demand, Either
+from paramsym.derive.modelled import Derived
+from paramsym.derive.points import Numbers
+from paramsym.derive.search import Search
+from paramsym.errors import ArgumentError, ShapeError, StructureError
+from paramsym.program import Value
+from paramsym.read.computed import shown_as
+from paramsym.read.loops import without_copies_of_saved
+from paramsym.read.playing import Player
+from paramsym.read.recording import Recording
+from paramsym.read.sizes import Laws, at_sizes
+
+_NUMBERED = re.compile(r"\{([^{}]*)\}")
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The inputs of a module: their shapes in letters, and their names if they are given by name."""
+
+    shapes: tuple[Shape, ...]
+    names: tuple[str, ...] = ()
+
+
+class Read:
+    """Records the modules of a build at sizes of the build and of the inputs."""
+
+    def __init__(self, search: Search, inputs: Inputs) -> None:
+        self.search, self.inputs = search, inputs
+        self.kinds: tuple[Any, ...] = ()
+        self.kind = ""
+        self.parameters: tuple[str, ...] = ()
+
+    def at(self, numbers: Numbers) -> Recording:
+        """Record one pass.
+
+        Raises:
+            ArgumentError: a build or a forward pass that fails at these sizes.
+        """
+        from paramsym.read.torch_source import TorchSource
+
+        try:
+            module = self.search.builder.filled(self.search.call.arguments(numbers, self.search.stratum))
+        except Exception as error:  # noqa: BLE001 - somebody else's build may refuse sizes in any way
+            raise ArgumentError(f"build fails ({type(error).__name__}: {error}).") from None
+        source = TorchSource(module, (), {}, self.inputs.names)
+        source.kinds = self.kinds
+        recording = source.recording(at_sizes(self.inputs.shapes, numbers))
+        self.kinds, self.kind, self.parameters = source.kinds, source.kind, source.names()
+        return without_copies_of_saved(recording)
+
+    def of(self, laws: Laws, form: Derived) -> Play:
+        """Return what is played for any sizes of a form."""
+        from paramsym.read.torch_entries import TORCH
+
+        return Play(self, laws, TORCH, templates(laws, tuple(form.entries())))
+
+
+@dataclass(frozen=True)
+class Play:
+    """The computation of a build: the laws of one recording, and the recorder for sizes at which entries must be known."""
+
+    source: Read
+    laws: Laws
+    operators: Any
+    names: Mapping[str, str]
+    demands: tuple[Demand | Either, ...] = ()
+
+    @property
+    def unknown(self) -> bool:
+        """Whether an array that the model computes from its sizes has other entries at other sizes."""
+        return any(array.data is None for array in self.laws.found.merged.constants.values())
+
+    def at(self, sizes: Mapping[Symbol, int]) -> Recording:
+        """Record the module itself."""
+        return self.source.at({name: int(sizes[symbol]) for name, symbol in self.laws.letters.items()})
+
+
+class Placed:
+    """Laws with sizes put in for their letters."""
+
+    def __init__(self, laws: Laws, sizes: Mapping[Symbol, Expr]) -> None:
+        self.laws, self.sizes = laws, sizes
+
+    def learn(self, at: Any, size: Count) -> None:
+        """Learn nothing: all numbers were explained in letters."""
+
+    def value(self, number: Any) -> Any:
+        """Return a number with sizes put in; tuples and mappings entry by entry."""
+        return self._placed(self.laws.value(number))
+
+    def agree(self, size: Count, at: Any) -> bool:
+        """Whether an expression is a number of the recording."""
+        return not differ(size, self.value(at))
+
+    def _placed(self, found: Any) -> Any:
+        if isinstance(found, Mapping):
+            return {name: self._placed(one) for name, one in found.items()}
+        if type(found) is tuple:
+            return tuple(map(self._placed, found))
+        return substitute(found, self.sizes) if isinstance(found, Expr) else found
+
+
+@dataclass(frozen=True)
+class DerivedModule(Derived):
+    """The closed form of a build that returns a module of torch, with what the module computes."""
+
+    play: Play | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def computed_as(self) -> Layer:
+        """The form itself."""
+        return self
+
+    @property
+    def computes(self) -> bool:
+        """What was read computes."""
+        return True
+
+    @property
+    def _played(self) -> Play:
+        assert self.play is not None  # noqa: S101 - for the type checker
+        return self.play
+
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """The shapes of the inputs by name, in the form's sizes."""
+        return dict(zip(self.input_names, substitute(self._played.source.inputs.shapes, self._own_sizes), strict=False))
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """The names of the inputs in order."""
+        source = self._played.source
+        return source.inputs.names or source.parameters[: len(source.inputs.shapes)]
+
+    @property
+    def _own_sizes(self) -> dict[Symbol, Any]:
+        letters = self._played.laws.letters
+        listed = (*self.sizes_taken, *self.follows)
+        return {letters[name]: size for name, size in listed if name in letters}
+
+    def forward(self, own: Any, *given: Value) -> Any:
+        """Play the recording for inputs of these shapes, in letters or numbers.
+
+        Raises:
+            ShapeError: inputs that do not have the stated form.
+            StructureError: sizes for which the module computes something else.
+        """
+        play = self._played
+        sizes = self._sizes([value.sizes for value in given])
+        self._check(sizes)
+        laws: Any = play.laws if all(symbol == size for symbol, size in sizes.items()) else Placed(play.laws, sizes)
+        recording, entries = play.laws.found.merged, tuple(own._layer.entries())
+        if play.unknown and all(isinstance(size, int) for size in sizes.values()):  # the entries of arrays are those at these sizes
+            return Player(play.at(sizes), own._layer, play.operators, self._shown).play(given)
+        entries = tuple(_named(play, entries, laws))
+        return Player(recording, own._layer, play.operators, self._shown, laws, entries).play(given)
+
+    def _sizes(self, given: Sequence[tuple[Dim, ...]]) -> dict[Symbol, Any]:
+        """Return the letters' sizes: those of the form, and those of the inputs' letters."""
+        sizes = self._own_sizes
+        wanted = substitute(self._played.source.inputs.shapes, sizes)
+        form = shown(wanted[0]) if len(wanted) == 1 else ", ".join(map(shown, wanted))
+        if [len(one) for one in given] != [len(one) for one in wanted]:
+            raise ShapeError(f"the inputs are {', '.join(map(shown, given))}; the form was derived for {form}.")
+        pairs = [pair for one, other in zip(given, wanted, strict=True) for pair in zip(one, other, strict=True)]
+        for size, stated in sorted(pairs, key=lambda pair: not isinstance(pair[1], Symbol)):
+            stated = substitute(stated, sizes)  # noqa: PLW2901 - with the letters found so far
+            left = [symbol for symbol in getattr(stated, "free_symbols", ()) if symbol in self._letters and symbol not in sizes]
+            if len(left) == 1:
+                factor: Any = canonical(stated / left[0])
+                if not isinstance(factor, int) and left[0] in factor.free_symbols:
+                    raise ShapeError(f"no {left[0]} is found for {shown((size,))} from {stated}.")
+                if isinstance(size, int) and isinstance(factor, int) and size % factor:
+                    raise ShapeError(f"an input has {size} entries where {stated} are wanted, and {factor} does not divide {size}.")
+                sizes[left[0]] = canonical(per(size, factor))
+            elif differ(size, stated):
+                raise ShapeError(f"the inputs are {', '.join(map(shown, given))}; the form was derived for {form}.")
+        return sizes
+
+    @property
+    def _letters(self) -> set[Symbol]:
+        play = self._played
+        return set(play.laws.letters.values()) - self._own_sizes.keys()
+
+    def _check(self, sizes: Mapping[Symbol, Any]) -> None:
+        """Refuse sizes for which the module computes something else."""
+        letters = self._played.laws.letters
+        if any(not isinstance(size, int) for size in sizes.values()):
+            return
+        numbers = {name: int(sizes[symbol]) for name, symbol in letters.items() if symbol in sizes}
+        for demand in self._played.demands:
+            if not demand.holds(numbers):
+                where = ", ".join(f"{name} = {number}" for name, number in numbers.items())
+                raise StructureError(f"the computation was derived for {demand}; at {where} the module computes in another way.")
+
+    def _shown(self, path: str, kind: str) -> Layer:
+        return shown_as(self, path, kind)
+
+    def check(self) -> None:
+        """Trace the form in letters, so that every number has its law.
+
+        Raises:
+            NotYetError: an operator that is not known, or a number without a law.
+        """
+        from paramsym.program.own import trace_layer
+        from paramsym.program.types import ArrayType
+
+        kinds = [array.kind for array in self._played.laws.found.merged.inputs]
+        trace_layer(self, *(ArrayType(shape, kind) for shape, kind in zip(self._played.source.inputs.shapes, kinds, strict=True)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the tensors alone: a pickle holds no build."""
+        return Derived, (self.model, self.sizes_taken, self.demands, self.certificate, self.follows)
+
+    def __copy__(self) -> Self:
+        """Return the form itself, which does not change."""
+        return self
+
+    def __deepcopy__(self, _: Any) -> Self:
+        """Return the form itself, which does not change."""
+        return self
+
+    def certified(self, computation: Computation, demands: Sequence[Demand | Either]) -> Self:
+        """Return the form with what is known about its computation, and the conditions under which it holds."""
+        certificate = self.certificate
+        assert certificate is not None  # noqa: S101 - a derived form has one
+        play = replace(self._played, demands=tuple(demands))
+        return replace(self, certificate=replace(certificate, computation=computation), play=play)
+
+
+def _named(play: Play, entries: Sequence[Entry], laws: Any) -> Iterator[Entry]:
+    """Yield the tensors of a layer under the names of the recording, which are those of the first copies."""
+    known = {entry.name: entry for entry in entries}
+    for name in (name for names in play.laws.found.merged.stored.values() for name in names):
+        steps = getattr(name, "steps", None)
+        here = str(name) if steps is None else ".".join(str(laws.value(step)) for step in steps)
+        entry = known.get(here) or known.get(play.names.get(name, ""))
+        if entry is not None:
+            first = known.get(entry.alias_of, entry)
+            yield Entry(name, replace(entry.tensor, trainable=first.tensor.trainable))
+
+
+def templates(laws: Laws, entries: Sequence[Entry]) -> dict[str, str]:
+    """Return for every name of the recording the name that the form in letters has for it, such as ``h.{0..depth-1}.weight``."""
+    base = {symbol: Integer(laws.found.at[0][name]) for name, symbol in laws.letters.items()}
+    listed = [(entry.name, _pattern(entry.name, base)) for entry in entries]
+    names = [name for names in laws.found.merged.stored.values() for name in names]
+    return {name: template for name in names for template, matches in listed if matches(name)}
+
+
+def _pattern(template: str, base: Mapping[Symbol, Expr]) -> Callable[[str], bool]:
+    """Return whether a name is one of a template's, at the first point."""
+    words = _NUMBERED.split(template)
+    pattern = re.compile("".join(r"(\d+)" if place % 2 else re.escape(word) for place, word in enumerate(words)))
+    ranges = [_range(word, base) for word in words[1::2]]
+
+    def matches(name: str) -> bool:
+        found = pattern.fullmatch(name)
+        return found is not None and all(int(number) in one for number, one in zip(found.groups(), ranges, strict=True))
+
+    return matches
+
+
+def _range(word: str, base: Mapping[Symbol, Expr]) -> range:
+    """Return the numbers that are written as ``0..L-1``, ``1,3..L-1`` or ``2*L``."""
+    starts, _, last = word.partition("..")
+    first, *following = (_at(one, base) for one in starts.split(","))
+    end = _at(last, base) + 1 if last else first + 1
+    return range(first, end, following[0] - first if following else 1)
+
+
+def _at(text: str, base: Mapping[Symbol, Expr]) -> int:
+    by_name = {symbol.name: number for symbol, number in base.items()}
+    found = read(text)
+    return int(substitute(found, {symbol: by_name[symbol.name] for symbol in symbols_in(found)}))
