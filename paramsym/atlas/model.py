@@ -74,10 +74,6 @@ class Recorded(Layer):
         changed = {name: number for name, number in given.items() if name in held and held[name][1] != number}
         for name, number in changed.items():
             _check_size(name, entry["keys"][held[name][0]], number)
-        for divisor, key in entry["needs"]:
-            one, other = (given.get(_name(each), values.get(each)) for each in (divisor, key))
-            if one is not None and other is not None and not (isinstance(one, int) and isinstance(other, int)):
-                divides(one, other, divisor, key)
         if changed:
             sizes = Sizes(self._settled, sizes_of(self._settled), given)
             for dividend, divisor in self._exact:
@@ -132,8 +128,12 @@ class Recorded(Layer):
 
     @cached_property
     def _exact(self) -> list[Division]:
-        """The divisions of axes into slices that are exact for the configuration; other sizes must keep them exact."""
-        return exact_divisions(self._rows.divisions, dict[str, Any](self.values))
+        """The divisions that are exact for the configuration: those that the reference needs, and those of axes into slices.
+
+        Other sizes must keep them exact.
+        """
+        needed = [(key, divisor) for divisor, key in self._entry["needs"]]
+        return exact_divisions([*needed, *(one for one in self._rows.divisions if one not in needed)], dict[str, Any](self.values))
 
     @property
     def _rows(self) -> Rows:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError
 from paramsym.optional import needed
@@ -40,6 +40,11 @@ def recorded(module: Any, inputs: Sequence[Any], named: Mapping[str, Any]) -> Re
         NotYetError: one that branches on floating-point values, has too many operators, or returns no array.
     """
     return _Recorder(needed("torch", "from_module")).recorded(module, inputs, named)
+
+
+def until(error: BaseException) -> Recording | None:
+    """Return what a pass did before it ended with an error, without outputs; None if it did not begin."""
+    return cast("Recording | None", error.__dict__.get("recorded"))
 
 
 class _View(NamedTuple):
@@ -75,8 +80,7 @@ class _Recorder:
     # The pass --------------------------------------------------------------------------------------------------------------------
 
     def recorded(self, module: Any, inputs: Sequence[Any], named: Mapping[str, Any]) -> Recording:
-        torch = self.torch
-        self.stack[0].kind = type(module).__name__
+        torch, self.stack[0].kind = self.torch, type(module).__name__
         state = self._state(module)
         given, by_name = tuple(self._input(one) for one in inputs), {name: self._input(one) for name, one in named.items()}
         arrays = tuple(self._array(one) for one in flat([given, by_name]) if isinstance(one, torch.Tensor))
@@ -84,25 +88,28 @@ class _Recorder:
             try:
                 result = torch.func.functional_call(module, state, given, by_name)
             except ParamsymError as error:
-                error.__dict__["steps"] = self.steps
+                error.__dict__["recorded"] = self._until(arrays)
                 raise
             except Exception as error:
-                raise self._failed(module, error) from error
+                failed = self._failed(module, error)
+                failed.__dict__["recorded"] = self._until(arrays)
+                raise failed from error
         found = list(_tensors(torch, result))
         if not found:
             raise NotYetError(f"{type(module).__name__} returned no array; its computation cannot be read.")
         outputs = tuple(self._ref(one).number for one in found)
         return Recording(arrays, self.stored, self.constants, self.stack[0], outputs, several=not isinstance(result, torch.Tensor))
 
+    def _until(self, arrays: tuple[Array, ...]) -> Recording:
+        return Recording(arrays, self.stored, self.constants, self.stack[0], (), several=False)
+
     def _failed(self, module: Any, error: Exception) -> ArgumentError:
         reason = str(error).strip().partition("\n")[0].rstrip(".")[:300]
         inside = f" in {self.stack[-1].path}" if self.stack[-1].path else ""
-        failed = ArgumentError(
+        return ArgumentError(
             f"the forward pass of {type(module).__name__} failed{inside} ({type(error).__name__}: {reason}). Give inputs of the shapes and"
             " kinds that it takes, or examples: from_module(net, tokens)."
         )
-        failed.__dict__["steps"] = self.steps
-        return failed
 
     def _state(self, module: Any) -> dict[str, Any]:
         """Return the module's tensors on the meta device; buffers that are not saved keep their values."""

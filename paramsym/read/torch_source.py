@@ -27,7 +27,7 @@ from paramsym.read.computed import Source
 from paramsym.read.merging import alike
 from paramsym.read.recording import Recording
 from paramsym.read.torch_entries import TORCH
-from paramsym.read.torch_recorder import recorded
+from paramsym.read.torch_recorder import recorded, until
 
 FILES = (
     torch_complex,
@@ -111,7 +111,7 @@ class TorchSource(Source):
                 self._check_again(found, shapes, kinds)
             self.kinds = kinds
             return found
-        raise max(errors, key=lambda error: error.__dict__.get("steps", 0))  # the kinds with which the pass went furthest
+        raise max(errors, key=_steps)  # the kinds with which the pass went furthest
 
     def _of_kinds(self, shapes: Sequence[tuple[int, ...]], kinds: Sequence[Kind]) -> Recording:
         arrays = [self._array(*one) for one in zip(shapes, kinds, strict=True)]
@@ -183,3 +183,9 @@ def _parameters(module: Any) -> tuple[str, ...]:
     except (TypeError, ValueError):
         return ()
     return tuple(one.name for one in listed if one.kind in {one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD})
+
+
+def _steps(error: BaseException) -> int:
+    """Return how many operators ran before an error."""
+    found = until(error)
+    return 0 if found is None else sum(1 for _ in found.top.steps())

@@ -68,3 +68,23 @@ def test_heads_cancel_where_they_divide_the_width() -> None:
     rounded = ps.from_config({"model_type": "vit_msn", "hidden_size": 100, "num_attention_heads": 12})
     assert rounded.shapes()["layers.0.attention.q_proj.weight"] == (96, 100)
     assert "floor(H/A)" in str(rounded.formula)
+
+
+@pytest.mark.parametrize(
+    ("model_type", "letter", "tensors", "width"),
+    [
+        ("led", "A", "7 of 55", "H/A"),
+        ("led", "A_d", "14 of 55", "H/A_d"),
+        ("gpt_neox_japanese", "A", "4 of 20", "H/A"),
+        ("detr", "A", "7 of 100", "H/A"),
+        ("deberta", "A", "4 of ", "H/A"),
+        ("ctrl", "A", "7 of ", "H/A"),
+    ],
+)
+def test_heads_cancel_as_in_a_family(model_type: str, letter: str, tensors: str, width: str) -> None:
+    """A recorded type says why its heads cancel, as BERT does."""
+    assert "always as A slices of width H/A" in ps.explain(ps.load("bert"), "A").verdict
+    why = ps.explain(ps.load(model_type), letter)
+    assert why.cancels
+    assert f"{tensors}" in why.verdict
+    assert f"always as {letter} slices of width {width}" in why.verdict
