@@ -1,7 +1,9 @@
-"""``from_module``: a live torch, Keras or Flax model as a layer, with its tensors and, for torch, what it computes."""
+"""``from_module``: a live torch, Keras or Flax model as a layer, with its tensors and, for torch and Flax, what it computes."""
 
 from __future__ import annotations
 
+import sys
+from inspect import isfunction
 from typing import Any
 
 from paramsym.core.layer import Layer
@@ -16,8 +18,8 @@ def from_module(module: Any, *inputs: Any, **named: Any) -> Layer:
 
     A class that has a layer here becomes that layer with all its arguments; a class that only contains others becomes a block; a single
     parameter becomes a parameter. ``module`` is of torch, Keras or Flax (NNX), or a mapping of names to shapes; for a linen module pass the
-    tree of ``init`` or ``jax.eval_shape`` as well: ``from_module(module, variables)``. No framework is imported, because the caller has
-    loaded it.
+    tree of ``init`` or ``jax.eval_shape`` as well: ``from_module(module, variables)``. A function of JAX is given with the tree of its
+    tensors, which is its first argument: ``from_module(function, tree)``. No framework is imported, because the caller has loaded it.
 
     A module of torch also computes: ``flops``, ``activations``, ``memory``, ``run`` and the other questions answer for its forward pass, in
     its training or evaluation mode, for inputs in letters or numbers. One pass is recorded on torch's meta device when a question
@@ -25,6 +27,9 @@ def from_module(module: Any, *inputs: Any, **named: Any) -> Layer:
     examples of the inputs, in order or by name, say what the module takes: ``from_module(net, tokens)``,
     ``from_module(net, input_ids=tokens, use_cache=False)``. Arrays outside of tensors, such as positions, are those of the recorded pass.
     A pickle keeps the tensors, and not the module.
+
+    A module of Flax and a function of JAX compute, too, as ``jax.make_jaxpr`` writes them: ``from_module(net)``,
+    ``from_module(net, variables, tokens)`` with an example of the inputs, ``from_module(function, tree, tokens)``.
 
     Raises:
         ArgumentError: something else, a lazy module without shapes, or one whose state dict contains more than parameters and buffers.
@@ -36,16 +41,36 @@ def from_module(module: Any, *inputs: Any, **named: Any) -> Layer:
     With torch, ``flops(from_module(net), (B, S))`` is a formula in the batch and the length; docs/how-to/own-module.md shows one.
     """
     if not is_torch(module):
-        inputs = (*inputs, named.pop("variables")) if "variables" in named else inputs
-        if named or len(inputs) > 1:
-            raise ArgumentError("example inputs are only taken with a module of torch.")
-        return with_tensors(module, *inputs)
+        inputs = (named.pop("variables"), *inputs) if "variables" in named else inputs
+        if named:
+            raise ArgumentError("example inputs by name are only taken with a module of torch; give them in order.")
+        return _of_jax(module, inputs)
     layer = with_tensors(module)
     if not inputs and not named and _is_stated(module) and states_all(layer):
         return layer
     from paramsym.read.torch_source import TorchSource
 
     source = TorchSource(module, inputs, named)
+    return class_named(Computed, source.kind)(layer, source)
+
+
+def _of_jax(module: Any, inputs: tuple[Any, ...]) -> Layer:
+    """Return a module of Flax, or a function of a tree of tensors, with what it computes; anything else with its tensors."""
+    nnx, linen = sys.modules.get("flax.nnx"), sys.modules.get("flax.linen")
+    plain = isfunction(module) and "jax" in sys.modules and bool(inputs)
+    if nnx is not None and isinstance(module, nnx.Module):
+        layer, found = with_tensors(module), "nnx"
+    elif (linen is not None and isinstance(module, linen.Module) and inputs) or plain:
+        layer, found = with_tensors(inputs[0]) if plain else with_tensors(module, inputs[0]), "function" if plain else "linen"
+    elif len(inputs) > 1:
+        raise ArgumentError("example inputs are only taken with a module of torch or Flax, or a function of JAX.")
+    else:
+        return with_tensors(module, *inputs)
+    if found == "nnx" and not inputs and states_all(layer):
+        return layer
+    from paramsym.read.jax_modules import SOURCES
+
+    source = SOURCES[found](module, inputs)
     return class_named(Computed, source.kind)(layer, source)
 
 
