@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from paramsym.algebra.size import Count
 from paramsym.errors import NotYetError
-from paramsym.program import Value, best, contract, convolve, convolve_transposed, cumulate, pool, reduce, scan, take
+from paramsym.program import Value, best, contract, convolve, convolve_transposed, cumulate, flip, pool, reduce, scan, take
 from paramsym.program.reductions import Reduction
 from paramsym.read.jax_operators import JAX, array
 from paramsym.read.operators import moved
@@ -27,7 +28,7 @@ def _dot_general(operands: Sequence[Any], dimension_numbers: Any) -> Value:
     batch = [words[axis] for axis in lead]
     result = [*batch, *(word for word in words if word[0] == "l"), *(word for word in others if word[0] == "r")]
     if not left:
-        raise NotYetError("a product without a sum is not known.") if not result else NotYetError("an outer product is not known.")
+        raise NotYetError("a product without a sum is not known.")
     return contract(f"{' '.join(words)}, {' '.join(others)} -> {' '.join(result)}", one, other)
 
 
@@ -70,8 +71,6 @@ def _transposed(
     """Return a convolution of entries with gaps between them: the transpose of one with a stride, by the reversed kernel."""
     if groups != 1 or any(step != 1 for step in strides):
         raise NotYetError("a transposed convolution with groups or strides is not known.")
-    from paramsym.program import flip
-
     kernel = moved(kernel, [1, 0, *range(2, kernel.rank)])
     for axis in range(2, kernel.rank):
         kernel = flip(kernel, axis)
@@ -173,7 +172,7 @@ def _scan(operands: Sequence[Any], jaxpr: Mapping[str, Any], length: Any, num_co
         values = dict(zip(jaxpr["inputs"], (*fixed, *given), strict=True))
         for name, taken, arguments, gives, shapes in jaxpr["steps"]:
             inputs = tuple(values[one] if isinstance(one, str) else one for one in taken)
-            results = JAX.apply(name, {"operands": inputs, **arguments}, lambda shapes=shapes: list(shapes), " in a scan")
+            results = JAX.apply(name, {"operands": inputs, **arguments}, partial(list, shapes), " in a scan")
             values.update(zip(gives, results, strict=False))
         return tuple(array(values[one]) if isinstance(one, str) else array(one) for one in jaxpr["outputs"])
 
