@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from sympy import Expr, Min, Rational, Symbol
 
@@ -213,7 +214,8 @@ def _windows(structure: Structure) -> Iterator[Edit]:
     for window in dict.fromkeys(windows):
         positions = [symbol for symbol in window.args if isinstance(symbol, Symbol)]
         if len(positions) == 1:
-            term = Polynomial.of(subject.formula.as_expr().xreplace({window: positions[0]})) - subject.formula
+            without: Any = subject.formula.as_expr().xreplace({window: positions[0]})
+            term = Polynomial.of(without) - subject.formula
             yield fixed(subject, term, "windows ignored: every layer keeps or reads all positions", 0.9, alone=True)
 
 
@@ -336,7 +338,7 @@ def _scaled(
     structure: Structure, lines: frozenset[int], times: Dim | Fraction | int, words: str, cost: float, *, choice: bool = False
 ) -> Edit:
     """Return the edit that counts some lines ``times`` times."""
-    factor = Fraction(int(Rational(times).p), int(Rational(times).q))
+    factor = structure.subject.ratio(Rational(times))
     value = sum(structure.subject.values[i] for i in lines) * (factor - 1)
     whole = int(value) if value.denominator == 1 else 0
     return Edit(words, structure.named(lines), whole, cost, lines, Rational(times), alone=True, choice=choice)
