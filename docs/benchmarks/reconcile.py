@@ -62,7 +62,7 @@ def main() -> None:
         "one-layer": ps.models.EncoderDecoder().at("one-layer"),
         "llama-7b": ps.models.Llama(architecture="LlamaForCausalLM").at("huggyllama/llama-7b"),
         "t5-small": ps.models.T5().at("t5-small"),
-        "vit-base": ps.models.Vit().at("google/vit-base-patch16-224"),
+        "vit-base": ps.load("google/vit-base-patch16-224", "ViTModel"),
         "resnet50": ps.models.ResNet().at("resnet50"),
         "DeepSeek-V3": ps.models.Deepseek(architecture="DeepseekV3ForCausalLM").at("deepseek-ai/DeepSeek-V3"),
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 from sympy import Expr, Integer, Symbol
@@ -140,17 +139,10 @@ def published_class(model: type[Any], name: str) -> str:
     return next((claim.counts for claim in claims if claim.name == name and claim.counts.isidentifier()), default)
 
 
-@lru_cache(maxsize=1 << 10)
-def _symbols(model: Any, architecture: str) -> frozenset[Symbol]:
-    symbols: frozenset[Symbol] = model(architecture=architecture).symbols
-    return symbols
-
-
 def check_class(layer: Any, name: str) -> None:
     """Refuse a published size for a layer of the default class if the published class stores other tensors.
 
-    A class that the user asked for is accepted. A default class is not: its count would look like the published model's. If the published
-    class is a classifier, whose labels the default class lacks, the default class is accepted: it is what classifiers are built on.
+    A class that the user asked for is accepted. A default class is not: its count would look like the published model's.
 
     Raises:
         StructureError: the published class stores other tensors.
@@ -158,10 +150,9 @@ def check_class(layer: Any, name: str) -> None:
     while layer.published is not type(layer).published:  # a wrapper has the sizes of the layer inside it
         layer = layer.layer
     model = type(layer)
-    kind: Any = model
     name = meant(name, model.published) or name
     default, published = getattr(model, "architecture", ""), published_class(model, name)
-    if published == default or layer.architecture != default or not _symbols(kind, published) <= _symbols(kind, default):
+    if published == default or layer.architecture != default:
         return
     try:
         if replace(layer, architecture=published).polynomial == layer.polynomial:

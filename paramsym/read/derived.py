@@ -33,7 +33,7 @@ _NUMBERED = re.compile(r"\{([^{}]*)\}")
 class Inputs:
     """The inputs of a module: their shapes in letters, and their names if they are given by name."""
 
-    shapes: tuple[Shape, ...]
+    shapes: tuple[tuple[Dim, ...], ...]
     names: tuple[str, ...] = ()
 
 
@@ -221,8 +221,8 @@ class DerivedModule(Derived):
         from paramsym.program.own import trace_layer
         from paramsym.program.types import ArrayType
 
-        kinds = [array.kind for array in self._played.laws.found.merged.inputs]
-        trace_layer(self, *(ArrayType(shape, kind) for shape, kind in zip(self._played.source.inputs.shapes, kinds, strict=True)))
+        inputs = zip(self._played.source.inputs.shapes, self._played.laws.found.merged.inputs, strict=True)
+        trace_layer(self, *(ArrayType(shape, array.kind) for shape, array in inputs))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the tensors alone: a pickle holds no build."""

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from sympy import Expr, Integer, Symbol, sympify
+from sympy import Expr, Integer, Symbol
 
 from paramsym.algebra.size import Dim, substitute, symbols_in
 from paramsym.algebra.symbols import dims
@@ -139,7 +139,7 @@ class _Reader(Search):
     """The search for the laws of a computation: its sizes are those of the build and the letters of the inputs."""
 
     def __init__(self, search: Search, inputs: Inputs, form: Derived) -> None:
-        self.parameters = sympify(form.params)
+        self.parameters = form.params
         own = {variable.name for variable in search.domain.variables}
         stated = sorted({symbol.name for symbol in symbols_in(inputs.shapes)} - own)
         batch = next((size.name for shape in inputs.shapes for size in shape[:1] if isinstance(size, Symbol)), "")
@@ -161,8 +161,8 @@ class _Reader(Search):
         return None if numbers is None or self._large(numbers) else super().see(numbers)
 
     def _large(self, numbers: Numbers) -> bool:
-        put = {symbol: Integer(numbers[symbol.name]) for symbol in self.parameters.free_symbols}
-        return bool(self.parameters.xreplace(put) > _LARGEST)
+        put = {symbol: Integer(numbers[symbol.name]) for symbol in symbols_in((self.parameters,))}
+        return int(substitute(self.parameters, put)) > _LARGEST
 
     def _built(self, numbers: Numbers) -> tuple[Seen, ...]:
         """Record the module; every operator counts as one result."""

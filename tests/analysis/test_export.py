@@ -26,7 +26,7 @@ LLAMA = {"V": 32000, "H": 4096, "L": 32, "A": 32, "G": 8, "F": 14336}
 CASES: list[tuple[Any, dict[str, int]]] = [
     (ps.models.Llama(), LLAMA),
     (ps.models.Bert(), {"V": 30522, "P": 512, "T": 2, "H": 768, "A": 12, "L": 12, "F": 3072}),
-    (ps.models.Vit(), {symbol.name: int(size) for symbol, size in ps.models.Vit().at("google/vit-base-patch16-224").sizes.items()}),
+    (ps.models.Vit(), {symbol.name: int(size) for symbol, size in ps.load("google/vit-base-patch16-224", "ViTModel").sizes.items()}),
     (ps.Shared(ps.Dense(H, F), L), {"H": 64, "F": 128, "L": 4}),
     (ps.MixtureOfExperts(H, F, E, K), {"H": 64, "F": 128, "E": 8, "K": 2}),
     (floor((W - K) / 2) + ceiling(W / 3) * C, {"W": 4, "K": 7, "C": 5}),

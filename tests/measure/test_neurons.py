@@ -318,7 +318,7 @@ class TestReceptiveField:
         assert ps.receptive_field(resnet) == (field, field)
         assert ps.effective_stride(resnet) == (32, 32)
         assert ps.receptive_field(ps.models.ResNet("resnet50")) == (427, 427)
-        assert ps.receptive_field(ps.models.ResNetV15().at("microsoft/resnet-50")) == (427, 427)
+        assert ps.receptive_field(ps.load("microsoft/resnet-50", "ResNetModel")) == (427, 427)
         assert ps.receptive_field(ps.models.DenseNet("densenet121")) == (2071, 2071)
         assert ps.receptive_field(ps.models.LeNet5()) == (32, 32)
         assert ps.receptive_field(ps.models.LeNet5("modern")) == (16, 16)

@@ -90,7 +90,7 @@ def test_timm(name: str) -> None:
 
 def test_resnet_50_of_transformers() -> None:
     """Version 1.5 moves by two in the middle of a bottleneck; the classifier comes on top."""
-    base = ResNetV15().at("microsoft/resnet-50")
+    base = ps.load("microsoft/resnet-50", "ResNetModel")
     labelled = ResNetV15(architecture="ResNetForImageClassification").at("microsoft/resnet-50").at(N=1000)
     assert ps.flops(base, pixel_values=(1, 3, 224, 224)).total == 8_174_272_512
     assert ps.flops(labelled, pixel_values=(1, 3, 224, 224)).total == 8_174_272_512 + 2 * 2048 * 1000
