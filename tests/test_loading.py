@@ -29,7 +29,7 @@ NAMES = list(published())
         ("Qwen/Qwen3-0.6B", "Qwen3ForCausalLM", 596_049_920),
         ("mistralai/Mixtral-8x7B-v0.1", "MixtralForCausalLM", 46_702_792_704),
         ("roberta-large", "RobertaModel", 355_359_744),
-        ("facebook/deit-base-distilled-patch16-224", "DeiTModel", 86_390_784),
+        ("facebook/deit-base-distilled-patch16-224", "DeiTForImageClassificationWithTeacher", 87_338_192),
         ("google/mt5-xxl", "MT5ForConditionalGeneration", 11_896_598_528),
     ],
 )
