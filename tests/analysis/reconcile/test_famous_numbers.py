@@ -25,7 +25,10 @@ LLAMA, LLAMA_TIED = (ps.models.Llama(architecture="LlamaForCausalLM", tie_word_e
 PYTHIA = ps.models.GptNeoX(architecture="GPTNeoXForCausalLM")
 MIXTRAL = ps.models.Mixtral(architecture="MixtralForCausalLM")
 DEEPSEEK = ps.models.Deepseek(architecture="DeepseekV3ForCausalLM")
-RESNET, VIT, T5 = ps.models.ResNet(), ps.models.Vit(), ps.models.T5()
+RESNET, T5 = ps.models.ResNet(), ps.models.T5()
+VIT = ps.load("google/vit-base-patch16-224", "ViTModel")
+SWIN = ps.load("microsoft/swin-tiny-patch4-window7-224", "SwinModel")
+CONVNEXT = ps.load("facebook/convnext-tiny-224", "ConvNextModel")
 BASE, LARGE, EIGHT = "bert-base-uncased", "bert-large-uncased", "mistralai/Mixtral-8x7B-v0.1"
 N, d, h, g = dims("N d h g")
 EXPERT, DENSE = dims("F_e k")
@@ -124,17 +127,11 @@ FAMOUS = {
     "DeepSeek-V3, 37B": Famous(
         DEEPSEEK, "deepseek-ai/DeepSeek-V3", "37B", 3 * EXPERT * H * (L - DENSE) * (K - E) - H * (V - 1), "DeepSeek-AI 2024, abstract"
     ),
-    "ViT-B/16 with its classes": Famous(
-        VIT, "google/vit-base-patch16-224", 86_567_656, 1000 * (H + 1) - H**2 - H, "torchvision, ViT_B_16_Weights"
-    ),
-    "ViT-B/16, 86.6M": Famous(VIT, "google/vit-base-patch16-224", "86.6M", 1000 * (H + 1) - H**2 - H, "google/vit-base-patch16-224"),
-    "ViT-B/16, 85.8M": Famous(VIT, "google/vit-base-patch16-224", "85.8M", -(H**2) - H, "timm, num_classes=0"),
-    "Swin-T with its classes": Famous(
-        ps.models.Swin(), "microsoft/swin-tiny-patch4-window7-224", 28_288_354, 1000 * (8 * H + 1), "torchvision, Swin_T_Weights"
-    ),
-    "ConvNeXt-T with its classes": Famous(
-        ps.models.ConvNext(), "facebook/convnext-tiny-224", 28_589_128, 1000 * (dims("H_4") + 1), "torchvision, ConvNeXt_Tiny_Weights"
-    ),
+    "ViT-B/16 with its classes": Famous(VIT, {}, 86_567_656, 1000 * (H + 1) - H**2 - H, "torchvision, ViT_B_16_Weights"),
+    "ViT-B/16, 86.6M": Famous(VIT, {}, "86.6M", 1000 * (H + 1) - H**2 - H, "google/vit-base-patch16-224"),
+    "ViT-B/16, 85.8M": Famous(VIT, {}, "85.8M", -(H**2) - H, "timm, num_classes=0"),
+    "Swin-T with its classes": Famous(SWIN, {}, 28_288_354, 1000 * (8 * H + 1), "torchvision, Swin_T_Weights"),
+    "ConvNeXt-T with its classes": Famous(CONVNEXT, {}, 28_589_128, 1000 * (dims("H_4") + 1), "torchvision, ConvNeXt_Tiny_Weights"),
     "ResNet-50, 25.5M": Famous(RESNET, "resnet50", "25.5M", 0, "many tables; 25,557,032"),
     "ResNet-50 without its classes": Famous(RESNET, "resnet50", 23_508_032, -2049 * N, "microsoft/resnet-50, base model"),
     "AlexNet in one piece": Famous(ALEXNET, {"g": 2, "N": 1000}, 62_378_344, 2_826_240 - 2_826_240 / g, "Krizhevsky's 60M, often 62.3M"),
@@ -319,9 +316,9 @@ MODELS: dict[str, tuple[ps.Layer, Any]] = {
     "Mixtral": (MIXTRAL, EIGHT),
     "DeepSeek-V3": (DEEPSEEK, "deepseek-ai/DeepSeek-V3"),
     "T5 small": (T5, "t5-small"),
-    "ViT-B/16": (VIT, "google/vit-base-patch16-224"),
+    "ViT-B/16": (VIT, {}),
     "ResNet-50": (RESNET, "resnet50"),
-    "Swin-T": (ps.models.Swin(), "microsoft/swin-tiny-patch4-window7-224"),
+    "Swin-T": (SWIN, {}),
     "Whisper tiny": (ps.models.Whisper(), "openai/whisper-tiny"),
     "DenseNet-121": (ps.models.DenseNet(), "densenet121"),
     "ALBERT base": (ps.models.Albert(), "albert-base-v2"),
