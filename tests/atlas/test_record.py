@@ -186,7 +186,7 @@ def test_a_missing_list_of_numbered_layers() -> None:
         ({"kinds": ["c"]}, "kinds is"),
         ({"kinds": []}, "lists of 1 to 64 entries"),
         ({"rate": 2.0}, "numbers from 0 to 1"),
-        ({"rate": float("nan")}, "rate is 'NaN'"),
+        ({"rate": float("nan")}, r"rate is nan \(float\)"),
         ({"rate": 0.5, "settings": {"1": {"width": 2}}}, "settings and rate are both given"),
         ({"text_config": 3}, "text_config is 3"),
         ({"text_config": {"depht": 3}}, "did you mean text_config.depth"),

@@ -400,8 +400,10 @@ def misses_the_signature(error: BaseException) -> bool:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    passed_on = "unexpected keyword argument 'abacus'" in str(error)
-    return isinstance(error, TypeError) and trace is not None and (passed_on or trace.tb_frame.f_code.co_filename == __file__)
+    if trace is None or not isinstance(error, TypeError):
+        return False
+    where = trace.tb_frame.f_code
+    return "unexpected keyword argument 'abacus'" in str(error) or where.co_filename == __file__ or where.co_name == "asked"
 
 
 @pytest.mark.parametrize("batch", range(BATCHES))
