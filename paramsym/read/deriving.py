@@ -102,7 +102,8 @@ def _stated(inputs: Any) -> Inputs:
     names: tuple[str, ...] = ()
     if isinstance(inputs, Mapping):
         names, inputs = tuple(inputs), list(inputs.values())
-    shapes = list(inputs) if isinstance(inputs, list) or (inputs and all(isinstance(one, tuple) for one in inputs)) else [inputs]
+    several = isinstance(inputs, list) or (isinstance(inputs, tuple) and inputs and all(isinstance(one, tuple) for one in inputs))
+    shapes = list(inputs) if several else [inputs]
     if not shapes or not all(isinstance(one, tuple) for one in shapes) or not all(isinstance(name, str) for name in names):
         raise ArgumentError(f"inputs is {described(inputs)}; wanted a shape such as ('B', 'S'), a list of shapes, or shapes by name.")
     return Inputs(tuple(tuple(map(_size, one)) for one in shapes), names)
@@ -112,7 +113,10 @@ def _size(size: Any) -> Dim:
     if isinstance(size, str):
         from paramsym.algebra.grammar import read
 
-        found = read(size)
+        try:
+            found = read(size)
+        except ParamsymError as error:
+            raise ArgumentError(f"a size of inputs is {error}") from None
         return substitute(found, {symbol: dims(symbol.name) for symbol in symbols_in(found)})
     if isinstance(size, bool) or not isinstance(size, int | Expr) or (isinstance(size, int) and size < 1):
         raise ArgumentError(f"a size of inputs is {described(size)}; wanted a whole number from 1 on, a letter or a formula.")

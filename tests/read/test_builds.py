@@ -91,3 +91,10 @@ def test_tensors_and_run(name: str) -> None:
         assert [one.shape for one in found] == [tuple(one.shape) for one in wanted]
         for one, other in zip(found, wanted, strict=True):
             assert abs(one - other.numpy()).max() < 1e-3 * max(1, abs(other.numpy()).max())
+
+
+@pytest.mark.parametrize("inputs", [3, "BS", [3], [], ("B", 0), ("B", 1.5), {"x": 3}, {1: ("B", "S")}, ("B", "S", "+")])
+def test_inputs_that_are_no_shapes(inputs: Any) -> None:
+    """One error says what was found and what is wanted."""
+    with pytest.raises(ps.ParamsymError, match=r"inputs|expression|size"):
+        ps.derive(BUILDS["Mixer"].build, inputs=inputs)
