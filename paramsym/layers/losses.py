@@ -231,7 +231,7 @@ class CrossEntropyLoss(_OfClasses):
 
 @dataclass(frozen=True)
 class CosineSimilarity(Layer):
-    """x*y/(max(|x|, eps)*max(|y|, eps)) along the axis ``dim``. Reference: ``torch.nn.CosineSimilarity``."""
+    """The cosine along the axis ``dim``: x*y over both lengths, each at least ``eps``. Reference: ``torch.nn.CosineSimilarity``."""
 
     dim: int = 1
     eps: float = 1e-8
