@@ -105,7 +105,9 @@ def _stated(inputs: Any) -> Inputs:
     several = isinstance(inputs, list) or (isinstance(inputs, tuple) and inputs and all(isinstance(one, tuple) for one in inputs))
     shapes = list(inputs) if several else [inputs]
     if not shapes or not all(isinstance(one, tuple) for one in shapes) or not all(isinstance(name, str) for name in names):
-        raise ArgumentError(f"inputs is {described(inputs)}; wanted a shape such as ('B', 'S'), a list of shapes, or shapes by name.")
+        own = " Values of a size of the build with this name are stated in a mapping: derive(build, {'inputs': range(1, 9)})."
+        wanted = "wanted a shape such as ('B', 'S'), a list of shapes, or shapes by name."
+        raise ArgumentError(f"inputs is {described(inputs)}; {wanted}{own if isinstance(inputs, range) else ''}")
     return Inputs(tuple(tuple(map(_size, one)) for one in shapes), names)
 
 

@@ -72,7 +72,9 @@ def test_derive_a_keras_model() -> None:
             layers += [keras.layers.Dense(units, name=f"h_{i}"), keras.layers.BatchNormalization(name=f"bn_{i}")]
         return keras.Sequential([*layers, keras.layers.Dense(3, name="out")])
 
-    form = ps.derive(mlp, inputs=range(1, 40), units=range(1, 40), depth=range(1, 7), tests=40, seconds=60)
+    with pytest.raises(ps.ParamsymError, match=r"stated in a mapping: derive\(build, \{'inputs'"):
+        ps.derive(mlp, inputs=range(1, 40))
+    form = ps.derive(mlp, {"inputs": range(1, 40)}, units=range(1, 40), depth=range(1, 7), tests=40, seconds=60)
     assert str(form.params) == "depth*units**2 + 3*depth*units + inputs*units - units**2 + 3*units + 3"
     assert form.certificate.magnitudes["units"][1] < 40
 
