@@ -50,7 +50,11 @@ def test_numbers_are_those_of_the_library(page: Browser) -> None:
                 chosen = {name: rng.choice(values) for name, values in CHOICES[question].items()}
                 subject = asked(root, question, chosen)
                 given = {**sizes, **inputs}
-                expected.append(ps.evaluate(subject, {s.name: given[s.name] for s in subject.symbols}))
+                try:
+                    right = ps.evaluate(subject, {s.name: given[s.name] for s in subject.symbols})
+                except ParamsymError:  # sizes that the inputs do not fit
+                    continue
+                expected.append(right)
                 cases.append(
                     {"family": family, "number": number, "sizes": sizes, "inputs": inputs, "question": question, "choices": chosen}
                 )
