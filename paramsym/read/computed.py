@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice, product
 from typing import Any, Self
 
 from paramsym.algebra.size import Dim, Shape
@@ -12,10 +13,13 @@ from paramsym.core.around import Around
 from paramsym.core.layer import Layer
 from paramsym.errors import NotYetError, ParamsymError
 from paramsym.program import Value
+from paramsym.program.types import Kind
 from paramsym.read.operators import Operators
 from paramsym.read.playing import Player
 from paramsym.read.recording import Recording
 from paramsym.read.sizes import Laws, points
+
+_MOST_TRIES = 8
 
 
 class Source:
@@ -24,6 +28,16 @@ class Source:
     operators: Operators
     kind: str
     """The name of the module's class."""
+    kinds: tuple[Kind, ...] = ()
+    """The kinds of the inputs, once they are found out."""
+
+    def kinds_tried(self, number: int) -> Iterator[tuple[Kind, ...]]:
+        """Yield kinds of so many inputs to try: those that were found out, otherwise floating-point numbers before indices."""
+        if len(self.kinds) == number:
+            yield self.kinds
+            return
+        choices: tuple[Kind, ...] = ("float", "index")
+        yield from islice(product(choices, repeat=number), _MOST_TRIES)
 
     def part(self, path: str) -> Source | None:
         """Return the source of a module inside; None if there is none at this path."""

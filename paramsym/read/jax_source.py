@@ -7,8 +7,7 @@ derivatives, are written out; a scan stays one operator, with the primitives of 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice, product
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from paramsym.algebra.size import Shape
@@ -22,7 +21,6 @@ from paramsym.read.recording import Array, Called, Done, Recording, Ref
 
 FILES = (jax_products, torch_products, torch_reductions, torch_shapes)
 """The files that fill the tables of operators when they are imported; some of JAX's operators are torch's."""
-_MOST_TRIES = 8
 _MOST_STEPS = 50_000
 _MOST_ENTRIES = 1 << 16
 _INSIDE = ("jaxpr", "call_jaxpr", "fun_jaxpr")
@@ -77,7 +75,7 @@ class JaxSource(Source):
             made = [self.jax.ShapeDtypeStruct(shape, leaf.dtype) for leaf, shape in zip(leaves, shapes, strict=True)]
             return self._traced(self.jax.tree_util.tree_unflatten(tree, made))
         errors: list[ParamsymError] = []
-        for kinds in self._kinds(len(shapes)):
+        for kinds in self.kinds_tried(len(shapes)):
             words = {"float": "float32", "index": "int32"}
             try:
                 found = self._traced([self.jax.ShapeDtypeStruct(one, words[kind]) for one, kind in zip(shapes, kinds, strict=True)])
@@ -89,13 +87,6 @@ class JaxSource(Source):
             self.kinds = kinds
             return found
         raise errors[0]
-
-    def _kinds(self, number: int) -> Iterator[tuple[Kind, ...]]:
-        if len(self.kinds) == number:
-            yield self.kinds
-            return
-        choices: tuple[Kind, ...] = ("float", "index")
-        yield from islice(product(choices, repeat=number), _MOST_TRIES)
 
     def _traced(self, inputs: Any) -> Recording:
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice, product
 from typing import Any
 
 from paramsym.algebra.size import Shape
@@ -41,7 +40,6 @@ FILES = (
     torch_windows,
 )
 """The files that fill the table of operators when they are imported."""
-_MOST_TRIES = 8
 _FIRST = re.compile(r"\{(\d+)[^}]*\}")
 
 
@@ -99,7 +97,7 @@ class TorchSource(Source):
         if self.inputs or self.named:
             return self._like_examples(shapes)
         errors: list[ParamsymError] = []
-        for kinds in self._kinds(len(shapes)):
+        for kinds in self.kinds_tried(len(shapes)):
             try:
                 found = self._of_kinds(shapes, kinds)
             except NotYetError:
@@ -124,13 +122,6 @@ class TorchSource(Source):
         again = self._of_kinds(shapes, kinds)
         if not alike(found, again):
             raise NotYetError(f"{self.kind} computes something else at every call, so no count is right; its tensors are known.")
-
-    def _kinds(self, number: int) -> Iterator[tuple[Kind, ...]]:
-        if len(self.kinds) == number:
-            yield self.kinds
-            return
-        choices: tuple[Kind, ...] = ("float", "index")
-        yield from islice(product(choices, repeat=number), _MOST_TRIES)
 
     def _like_examples(self, shapes: Sequence[tuple[int, ...]]) -> Recording:
         left = iter(shapes)
