@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 from sympy import expand
 
@@ -14,6 +13,7 @@ import paramsym as ps
 from paramsym import B, S
 from paramsym.errors import ArgumentError, NotYetError
 
+np = pytest.importorskip("numpy")
 jax = pytest.importorskip("jax")
 nnx = pytest.importorskip("flax.nnx")
 nn = pytest.importorskip("flax.linen")

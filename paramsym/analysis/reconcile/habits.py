@@ -103,10 +103,15 @@ def _folded(structure: Structure) -> Iterator[Edit]:
     scales = frozenset(i for i, line in enumerate(structure.lines) if line.path[:-1] in owners and line.role == "scale")
     if not scales:
         return
-    kernels = {line.path[:-1] for line in structure.lines if line.role == "weight" and len(line.shape) > 2}
-    biased = any(line.path[:-1] in kernels and line.role == "bias" for line in structure.lines)
-    shifts = frozenset(i for i, line in enumerate(structure.lines) if line.path[:-1] in owners and line.role == "bias")
-    yield _scaled(structure, scales | shifts if biased else scales, 0, "batch norms folded into the convolutions", 0.93)
+    biased = {line.path[:-1] for line in structure.lines if line.role == "bias"}
+    # The bias of the convolution takes the shift. Without a bias before, the shift becomes one, and stays in the count.
+    kernel, taken = None, set()
+    for i, line in enumerate(structure.lines):
+        if line.role == "weight" and len(line.shape) > 2:
+            kernel = line.path[:-1]
+        elif line.role == "bias" and line.path[:-1] in owners and kernel in biased:
+            taken.add(i)
+    yield _scaled(structure, scales | frozenset(taken), 0, "batch norms folded into the convolutions", 0.93)
 
 
 def _padded(structure: Structure) -> Iterator[Edit]:

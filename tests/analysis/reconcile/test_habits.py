@@ -314,3 +314,10 @@ def test_an_odd_size_is_no_reason(claim: int | str) -> None:
     """What only another size gives is said as that, or not at all."""
     answers = ps.reconcile(ps.load("gpt2"), claim)
     assert all(answer.known or "no known habit" in str(answer) for answer in answers)
+
+
+def test_a_norm_folds_into_the_convolution_before_it() -> None:
+    """torch.nn.utils.fuse_conv_bn_eval leaves a bias for each channel: biases elsewhere in a model, as of a detector's head, take no shift."""
+    for model, norms in ((ps.load("fasterrcnn_resnet50_fpn"), 26_560), (ps.load("vgg16_bn"), 2 * 4_224)):
+        assert "batch norms folded" in str(ps.reconcile(model, model.count - norms))
+    assert "folded" not in str(ps.reconcile(ps.load("fasterrcnn_resnet50_fpn"), 41_755_286))
