@@ -294,7 +294,7 @@ from paramsym.derive.deriving import DerivedCount as DerivedCount
 from paramsym.derive.generalising import generalise as generalise
 from paramsym.config import from_config as from_config
 from paramsym.loading import load as load
-from paramsym.present.tabulate import table as table
+from paramsym.analysis.models_table import table as table
 from paramsym.read.deriving import derive as derive
 from paramsym.read.module import from_module as from_module
 from paramsym.checking import Verdict as Verdict, check as check

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
@@ -18,6 +17,7 @@ from paramsym.analysis.counted import PARAMETERS, Counted, Words, check_counted,
 from paramsym.analysis.derivation import Product, Said, Step, Sum, plain, shown, written_in
 from paramsym.analysis.formula import formula_of, one_more
 from paramsym.analysis.groups import Group, grouped, how, quotients, tensors
+from paramsym.analysis.meaning import meaning
 from paramsym.analysis.named import named
 from paramsym.analysis.wording import listed
 from paramsym.core.at import symbol_of
@@ -31,7 +31,6 @@ from paramsym.render.table import Letters, Printed
 from paramsym.render.widths import limit_of, width as measured
 
 _LONG = 200  # the most characters of a derivative inside a sentence
-_NOTHING_SAID = frozenset({"size", "num", "number", "of", "dim", "width", "the", "a", "n", "in"})
 
 
 @dataclass(frozen=True)
@@ -203,27 +202,11 @@ and cancels in every sum.
         groups,
         tensors(lines),
         tuple(sizes.items()),
-        meaning=_meaning(root, found),
+        meaning=meaning(found, holder(root)),
         aside="" if groups else _aside(root, found, [] if root is layer.origin[0] else [symbol.name for symbol in sizes]),
         in_steps=in_steps,
         spoken=words_of(root),
     )
-
-
-def _meaning(subject: Counted, symbol: Symbol) -> str:
-    """Return the meaning of a shared letter, or the argument that holds another one."""
-    letter, held = BY_NAME.get(symbol.name), holder(subject).argument_of(symbol)
-    argument = "" if held == symbol.name else held
-    known = "" if letter is None or letter.symbol != symbol else letter.meaning
-    if known and argument:
-        words = _telling(re.findall("[a-z]+", known))
-        if ", or " in known or not any(one in other or other in one for one in words for other in _telling(argument.split("_"))):
-            return argument
-    return known or argument
-
-
-def _telling(words: list[str]) -> list[str]:
-    return [word.removesuffix("s") for word in words if word not in _NOTHING_SAID]
 
 
 def _aside(layer: Counted, symbol: Symbol, arguments: list[str]) -> str:

@@ -16,6 +16,7 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.algebra.size import shown
 from paramsym.algebra.symbols import W
+from paramsym.analysis.meaning import meaning
 from paramsym.cli import data
 from paramsym.cli.candidates import candidates
 from paramsym.cli.options import COSTS, TAKES, given, spelled
@@ -66,7 +67,7 @@ def _formula(arguments: argparse.Namespace) -> Reply:
         name = class_name(model)
         root = model.origin[0]
         letters = sorted(root.symbols, key=str)
-        rows: list[tuple[Cell, ...]] = [(symbol.name, model.sizes.get(symbol), data.meaning(symbol, root)) for symbol in letters]
+        rows: list[tuple[Cell, ...]] = [(symbol.name, model.sizes.get(symbol), meaning(symbol, root)) for symbol in letters]
         columns: tuple[str, ...] = ("letter", "size", "meaning")
         if not model.sizes:
             rows, columns = [(row[0], row[2]) for row in rows], ("letter", "meaning")

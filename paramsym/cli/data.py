@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from sympy import Expr, Integer, Symbol
+from sympy import Expr, Integer
 
-from paramsym.algebra.symbols import BY_NAME
+from paramsym.analysis.meaning import meaning
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Ledger
 
@@ -40,11 +40,6 @@ def of_model(model: Layer) -> Data:
 def closed_form(model: Layer) -> Expr:
     """Return the formula of a model: in letters if all sizes were put in, otherwise with the sizes that were."""
     return model.formula if isinstance(model.params, Integer) else model.params
-
-
-def meaning(symbol: Symbol, model: Layer) -> str:
-    """Return the meaning of a shared letter, or the argument that holds another one."""
-    return BY_NAME[symbol.name].meaning if symbol.name in BY_NAME else model.argument_of(symbol)
 
 
 def _picked(thing: object, names: str) -> Data:

@@ -26,7 +26,7 @@ class Option:
 
 OPTIONS: Mapping[str, Option] = {
     "way": Option("WAY", "which pass of FLOPs: forward (the default), backward or both"),
-    "per": Option("SHARE", "the FLOPs of the whole batch (the default), of one sequence or of one token"),
+    "per": Option("SHARE", "the cost of the whole batch (the default), of one sequence or of one token"),
     "convention": Option("NAME", "the convention of counting, such as megatron or torch-sdpa"),
     "dtype": Option("FORMAT", "the format of the numbers, such as bfloat16"),
     "weights": Option("FORMAT", "the format of the weights, such as gguf-q4_0; in training, of frozen weights"),
@@ -55,7 +55,7 @@ TAKES: Mapping[str, tuple[str, ...]] = {
     "flops": ("way", "convention", "per", "past", "input_gradients"),
     "macs": ("way", "per", "past", "input_gradients"),
     "activations": ("convention", "dtype", "recompute", *_SHARES, "input_gradients"),
-    "cache": ("dtype", "past"),
+    "cache": ("dtype", "per", "past"),
     "memory": (
         *("dtype", "weights", "cache", "gradients", "optimizer", "master", "convention", "recompute"),
         *(*_SHARES, "zero", "devices"),

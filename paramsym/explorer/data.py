@@ -14,11 +14,12 @@ from paramsym.algebra.size import Condition, shown, symbols_in
 from paramsym.algebra.symbols import LETTERS
 from paramsym.analysis.counted import Counted, lines
 from paramsym.analysis.export import export
+from paramsym.analysis.meaning import argument_of, meaning
 from paramsym.core.conditions import conditions_of
 from paramsym.core.layer import Layer
 from paramsym.errors import ParamsymError
 from paramsym.explorer.questions import QUESTIONS, Answered, NoClosedForm, Question, answered, choices, divided
-from paramsym.explorer.variant import Variant, meaning
+from paramsym.explorer.variant import Variant
 from paramsym.program.signature import stated_inputs
 from paramsym.render import latex
 from paramsym.render.order import ordered
@@ -163,8 +164,8 @@ def variant_data(variant: Variant) -> dict[str, Any]:
         "title": variant.title,
         "python": variant.python,
         "given": "".join(f", {shown(shape)}" for shape in variant.inputs),
-        "letters": [[one.name, writer.least(one), variant.argument(one), meaning(one.name)] for one in variant.letters],
-        "inputs": [[one.name, writer.least(one), "", meaning(one.name), variant.start.get(one.name)] for one in inputs],
+        "letters": [[one.name, writer.least(one), *_said(variant.root, one)] for one in variant.letters],
+        "inputs": [[one.name, writer.least(one), *_said(variant.root, one), variant.start.get(one.name)] for one in inputs],
         "shapes": shapes(variant),
         "divides": writer.divisors(),
         "models": {name: [sizes.get(symbol.name) for symbol in variant.letters] for name, sizes in variant.sizes.items()},
@@ -175,6 +176,12 @@ def variant_data(variant: Variant) -> dict[str, Any]:
         "missing": missing,
         "programs": f"[{','.join(program.script() for program in writer.programs.values())}]",
     }
+
+
+def _said(root: Layer, symbol: Symbol) -> tuple[str, str]:
+    """Return the argument that is a letter, and what it means besides."""
+    argument, means = argument_of(root, symbol), meaning(symbol, root)
+    return argument, means if means != argument else ""
 
 
 def shapes(variant: Variant) -> str:

@@ -9,16 +9,7 @@ from typing import Any
 
 from sympy import Symbol
 
-from paramsym.algebra.symbols import BY_NAME
 from paramsym.core.layer import Layer, class_name
-
-MEANINGS = {
-    "S": "sequence length",
-    "S_d": "sequence length of the decoder",
-    "B": "batch size",
-    "B_v": "batch size of the images",
-    "W": "width of an image or length of a signal",
-}
 
 
 @dataclass(frozen=True)
@@ -46,23 +37,6 @@ class Variant:
         rest = sorted(self.root.symbols, key=lambda symbol: symbol.name)
         return tuple(dict.fromkeys(symbol for symbol in (*held, *rest) if symbol in self.root.symbols))
 
-    def argument(self, symbol: Symbol) -> str:
-        """Return the argument with a letter, and the index in it if it has several; empty if none has it."""
-        return next(_arguments(self.root, symbol), "")
-
-
-def _arguments(layer: Layer, symbol: Symbol) -> Iterator[str]:
-    for one in fields(layer):  # type: ignore[arg-type]
-        held = getattr(layer, one.name)
-        if held == symbol:
-            yield one.name
-        elif isinstance(held, tuple) and symbol in held:
-            yield f"{one.name}[{held.index(symbol)}]"
-    for one in fields(layer):  # type: ignore[arg-type]
-        held = getattr(layer, one.name)
-        if isinstance(held, Layer):
-            yield from (f"{one.name}.{inner}" for inner in _arguments(held, symbol))
-
 
 def _symbols(held: Any) -> Iterator[Symbol]:
     if isinstance(held, Symbol):
@@ -73,8 +47,3 @@ def _symbols(held: Any) -> Iterator[Symbol]:
     elif isinstance(held, Layer):
         for one in fields(held):  # type: ignore[arg-type]
             yield from _symbols(getattr(held, one.name))
-
-
-def meaning(name: str) -> str:
-    """Return the library's meaning of a letter; empty for letters of only one model."""
-    return MEANINGS.get(name) or (BY_NAME[name].meaning if name in BY_NAME else "")

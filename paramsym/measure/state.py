@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from sympy import Rational
 
@@ -14,7 +14,7 @@ from paramsym.measure.cost import Cost, check_word, cost_of
 from paramsym.measure.formats import CACHES
 from paramsym.measure.options import telling_options
 from paramsym.measure.trace import trace
-from paramsym.measure.work import walked
+from paramsym.measure.work import Share, divisors_of, shared, walked
 from paramsym.program.graph import Program, Region
 from paramsym.program.state import Remember
 from paramsym.program.types import ArrayType, flat
@@ -32,18 +32,19 @@ BYTES: Mapping[str, Dim] = {
 
 
 @telling_options
-def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count = 0, **named: Any) -> Cost:
+def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, per: Share = "batch", past: Count = 0, **named: Any) -> Cost:
     """Return what a model keeps for its next step (its KV cache): numbers, or with a ``dtype`` their bytes.
 
     Caches of keys and values grow with the positions, at most to the window; latent attention keeps its latent vectors, Mamba its states.
     A format with scales, such as "gguf-q8_0" (llama.cpp), "fp8" (vLLM) or "nvfp4", counts them; blocks are assumed to be whole. A layer of
     attention that returns no cache, such as torch's, has the keys and values that a decoder would keep, and the cost says so. The inputs
-    are shapes, in order or by name; ``past`` is the number of positions before them.
+    are shapes, in order or by name; ``past`` is the number of positions before them. ``per`` gives the share of one sequence of the batch,
+    or of one token of the first input.
 
     Raises:
         ShapeError: inputs that the layer cannot take.
         NotYetError: a layer or a part without a forward pass.
-        ArgumentError: an unknown ``dtype``.
+        ArgumentError: an unknown ``dtype`` or share; ``per`` a token for inputs without tokens.
 
     >>> from paramsym.models import Llama
     >>> kv_cache(Llama()).total
@@ -51,6 +52,8 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count =
     >>> from paramsym import A, B, G, H, S, MultiHeadAttention
     >>> print(kv_cache(MultiHeadAttention(H, A, kv_heads=G, batch_first=True), (B, S, H)))
     MultiHeadAttention for (B, S, H): 2*G*H*B*S/A elements (keys and values, as a decoder keeps them; the layer itself keeps none)
+    >>> kv_cache(Llama(), per="token").total
+    2*G*H*L/A
     >>> llama = Llama(architecture="LlamaForCausalLM").at("meta-llama/Llama-2-70b-hf")
     >>> kv_cache(llama, (1, 4096), dtype="float16").total
     1342177280
@@ -59,6 +62,7 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count =
     """
     if dtype is not None:
         check_word("dtype", dtype, (*BYTES, *CACHES), ", and None for elements")
+    check_word("per", per, get_args(Share))
     program = trace(layer, *inputs, past=past, **named)
     found, words = [*states(program)], "kept for the next step"
     if not found:
@@ -66,7 +70,11 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count =
         words = "keys and values, as a decoder keeps them; the layer itself keeps none" if found else words
     lines = found if dtype is None else _stored(found, dtype)
     unit = "elements" if dtype is None else "bytes"
-    return cost_of(kv_cache, layer, program, unit, words, lines, {"dtype": dtype, "past": past})
+    if per != "batch":
+        batch, *positions = divisors_of(layer, tuple(one.sizes for one in program.input_types), per)
+        divisors = (batch, *(canonical(number + past) for number in positions))
+        lines, words = (shared(line, divisors) for line in lines), f"{words}, per {per}"
+    return cost_of(kv_cache, layer, program, unit, words, lines, {"dtype": dtype, "per": per, "past": past})
 
 
 def _attended(program: Program, past: Count) -> Iterator[Line]:

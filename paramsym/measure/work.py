@@ -76,9 +76,9 @@ def flops(
         one = _counted(layer, forward(program), counting, shapes)
         lines += [*one, *one, *(inside(one) if counting.recomputed else ())]
     described = ", ".join([counting.name, *(() if per == "batch" else (f"per {per}",))])
-    divisor = _divisor(layer, shapes, per)
+    divisors = divisors_of(layer, shapes, per)
     chosen = {"convention": convention, "way": way, "per": per, "past": past, "input_gradients": input_gradients}
-    return cost_of(flops, layer, program, counting.unit, described, (_shared(line, divisor) for line in lines), chosen)
+    return cost_of(flops, layer, program, counting.unit, described, (shared(line, divisors) for line in lines), chosen)
 
 
 @telling_options
@@ -138,12 +138,12 @@ def _positions(layer: Layer, inputs: tuple[tuple[Dim, ...], ...]) -> tuple[Dim, 
     return first[0], first[1]
 
 
-def _divisor(layer: Layer, inputs: tuple[tuple[Dim, ...], ...], per: Share) -> tuple[Dim, ...]:
-    """Return the sizes by which the FLOPs of the whole batch are divided."""
+def divisors_of(layer: Layer, inputs: tuple[tuple[Dim, ...], ...], per: Share) -> tuple[Dim, ...]:
+    """Return the sizes by which a cost of the whole batch is divided."""
     return () if per == "batch" else inputs[0][:1] if per == "sequence" else _positions(layer, inputs)
 
 
-def _shared(line: Line, divisors: tuple[Dim, ...]) -> Line:
+def shared(line: Line, divisors: tuple[Dim, ...]) -> Line:
     """Divide a line: remove a factor that equals the divisor, or add the reciprocal as a factor."""
     factors: list[Dim] = list(line.factors)
     for divisor in divisors:

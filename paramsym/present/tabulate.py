@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sympy import Expr, Integer, Symbol
+from sympy import Expr, Integer
 
 from paramsym.algebra.letters import Lettering, lettering
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import shown, symbols_in
-from paramsym.algebra.symbols import LETTERS
 from paramsym.core.fields import check_flags
 from paramsym.core.layer import Layer, class_name
 from paramsym.errors import ArgumentError, UnknownNameError
-from paramsym.naming import described, quoted
+from paramsym.naming import quoted
 from paramsym.render import html, latex
 from paramsym.render.table import Cell, Table, percent
 
@@ -71,39 +69,6 @@ def _kind(layer: Layer, path: str) -> str | None:
         return class_name(layer.part(path)).lstrip("_")
     except UnknownNameError:  # a tensor
         return None
-
-
-def table(models: Mapping[str, Layer], sizes: Iterable[Symbol | str] | None = None, *, letters: Lettering = None) -> Table:
-    """Return a table of several models, or several sizes of one: a row for each, with its sizes and its count.
-
-    ``models`` gives each a name. ``sizes`` chooses the letters; by default all letters for which a model has a size, in the order of the
-    shared letters. A model without a letter has an empty cell, a model with letters left its closed form.
-
-    Raises:
-        ArgumentError: something other than a mapping from names to layers.
-        UnknownNameError: a letter for which none of the models has a size.
-
-    >>> from paramsym.models import Bert
-    >>> print(table({"BERT base": Bert().at("bert-base-uncased"), "BERT large": Bert().at("bert-large-uncased")}, ["L", "H", "A"]))
-    model        L      H   A   parameters
-    --------------------------------------
-    BERT base   12    768  12  109,482,240
-    BERT large  24  1,024  16  335,141,888
-    """
-    asked: Any = models
-    if not isinstance(asked, Mapping) or not asked or not all(isinstance(layer, Layer) for layer in asked.values()):
-        raise ArgumentError(f"models is {described(models)}; wanted names with layers, such as {{'base': one, 'large': other}}.")
-    given = {name: {symbol.name: size for symbol, size in layer.sizes.items()} for name, layer in models.items()}
-    order = {letter.name: position for position, letter in enumerate(LETTERS)}
-    known = sorted({letter for held in given.values() for letter in held}, key=lambda letter: (order.get(letter, len(order)), letter))
-    chosen: list[str] = []
-    for letter in known if sizes is None else (str(getattr(size, "name", size)) for size in sizes):
-        chosen.append(letter)
-        if letter not in known:
-            raise UnknownNameError(f"none of the models has a size for {letter!r}; they have sizes for {', '.join(known) or 'no letter'}.")
-    rows = tuple((name, *(given[name].get(letter) for letter in chosen), layer.params) for name, layer in models.items())
-    symbols = {symbol for layer in models.values() for symbol in layer.origin[0].symbols}
-    return Table(("model", *chosen, "parameters"), rows, letters=lettering(letters, symbols))
 
 
 def check_depth(depth: object) -> None:

@@ -75,7 +75,9 @@ def _whole(source: Table, rows: tuple[tuple[Cell, ...], ...], note: str = "") ->
     said = " ".join(_cell(piece, source) for piece in source.heading) if source.heading else escape(source.caption)
     said += f' <span style="{_MUTED}">({note})</span>' if note else ""
     caption = f'<caption style="text-align:left;{_ROOM}">{said}</caption>\n' if said else ""
-    return f"<table>\n{caption}<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>{foot}\n</table>"
+    told = "; ".join(f"{_cell(value, source)}: {escape(words)}" for value, words in source.notes)
+    notes = f'\n<p style="{_MUTED}">{told}</p>' if told else ""
+    return f"<table>\n{caption}<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>{foot}\n</table>{notes}"
 
 
 def _row(row: tuple[Cell, ...], source: Table, style: str = "") -> str:

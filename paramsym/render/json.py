@@ -55,5 +55,6 @@ def table(source: Table) -> str:
             "columns": source.columns,
             "rows": [dict(zip(source.columns, row, strict=True)) for row in source.rows],
             "total": dict(zip(source.columns, source.footer, strict=True)) if source.footer else None,
+            **({"notes": {str(value): words for value, words in source.notes}} if source.notes else {}),
         }
     )

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sympy import Expr
 
 from paramsym.errors import ArgumentError
 from paramsym.naming import described
 from paramsym.render import latex
-from paramsym.render.table import NAMES
+from paramsym.render.table import HEADINGS, MODELS, NAMES
 from paramsym.render.widths import LINE, limit_of, width as measured, width_of_words
 
 if TYPE_CHECKING:
@@ -49,8 +50,9 @@ def table(
     r"""Return a ``tabular``, in a ``table`` if there is a caption or a label, or a ``longtable``, in booktabs style.
 
     Columns are as wide as their contents if the table fits a line; otherwise wide columns become paragraphs that break at the dots of a
-    name and at the signs of a sum, in a smaller font if necessary. A floating table that does not fit one column of a two-column article
-    spans both, as a ``table*``. Needs ``\usepackage{amsmath,array,booktabs}``, and ``longtable`` if ``long`` is set.
+    name and at the signs of a sum, in a smaller font if necessary. In a column of a two-column article, a table of models that does not fit
+    is turned if it then fits, and another floating table spans both columns, as a ``table*``. Notes are below the table. Needs
+    ``\usepackage{amsmath,array,booktabs}``, and ``longtable`` if ``long`` is set.
     """
     letters = letters or source.letters
     if not hasattr(letters, "latex"):
@@ -60,35 +62,76 @@ def table(
     for name, value in flags.items():
         if not isinstance(value, bool):
             raise ArgumentError(f"{name} is {described(value)}; wanted True or False.")
-    narrow = limit_of(width) < LINE if grouped is None else grouped
-    rows = list(_grouped(source)) if narrow else [(0, row) for row in source.rows]
+    first = source.columns[0] if source.columns else ""
+    limit = limit_of(width)
+    narrow = limit < LINE if grouped is None else grouped
+    head, body, footer, (size, columns, room, fits) = _laid_out(source, letters, narrow, limit)
+    floats = (caption is not None or bool(label)) and not long
+    if limit < LINE and not fits and first in MODELS:
+        turned = source.turned()
+        if _laid_out(turned, letters, narrow, limit)[-1][-1]:
+            return table(turned, letters, long=long, caption=caption, label=label, width=width, grouped=grouped)
+    if floats and not fits and limit < LINE:
+        wide = table(source, letters, caption=caption, label=label, width=2 * limit + _BETWEEN, grouped=bool(grouped))
+        return wide.replace("{table}", "{table*}")
+    written = _lines([*body, *footer], room, len(head), spaced=first in HEADINGS)
+    lines, totals = (written[:-1], written[-1:]) if footer else (written, [])
+    spec = "".join(columns)
+    said = _caption(source, letters) if caption is None else caption
+    above = [rf"\caption{{{said}}}" + (rf"\label{{{label}}}" if label else "")] if said else []
+    lines = _long(above, spec, _row(head), lines, totals) if long else _short(spec, _row(head), lines, totals)
+    if size:
+        lines = [rf"{{{size}", *lines, "}"]
+    lines += _notes(source, letters)
+    if floats:
+        lines = [r"\begin{table}", r"\centering", *above, *lines, r"\end{table}"]
+    return "\n".join(lines)
+
+
+_Columns: TypeAlias = tuple[str, list[str], list[float | None], bool]
+"""The font size of the table, the kind of each column, the widths of paragraph columns, and whether the table fits."""
+
+
+def _laid_out(source: Table, letters: Letters, grouped: bool, limit: float) -> tuple[list[str], list[list[str]], list[list[str]], _Columns]:
+    """Return the head, the rows, the totals and the columns; a row with only one cell spans the table."""
+    if source.columns and source.columns[0] in HEADINGS:
+        rows = list(_headed(source))
+        source = replace(source, columns=source.columns[1:], rows=tuple(row[1:] for row in source.rows), footer=source.footer[1:])
+    else:
+        rows = list(_grouped(source)) if grouped else [(0, row) for row in source.rows]
     named = bool(source.columns) and source.columns[0] in NAMES
     body = [_cells(row, letters, named=named, step=step) for step, row in rows]
     footer = [[latex.cell(value, letters) for value in source.footer]] if source.footer else []
     head = [_title(title, letters) for title in source.columns]
     standing = [row for row in body if len(row) == len(head)]
-    limit = limit_of(width)
-    size, columns, room, fits = _columns(source, [head, *standing, *footer], limit)
-    floats = (caption is not None or bool(label)) and not long
-    if floats and not fits and limit < LINE:
-        wide = table(source, letters, caption=caption, label=label, width=2 * limit + _BETWEEN, grouped=bool(grouped))
-        return wide.replace("{table}", "{table*}")
-    written = [_line(row, room, len(head)) for row in [*body, *footer]]
-    lines, totals = (written[:-1], written[-1:]) if footer else (written, [])
-    spec = "".join(columns)
-    said = _caption(source, letters) if caption is None else caption
-    above = [rf"\caption{{{said}}}" + (rf"\label{{{label}}}" if label else "")] if said else []
-    if long:
-        lines = _long(above, spec, _row(head), lines, totals)
-    else:
-        lines = [rf"\begin{{tabular}}{{{spec}}}", r"\toprule", _row(head), r"\midrule", *lines]
-        lines += [r"\midrule", *totals] if totals else []
-        lines += [r"\bottomrule", r"\end{tabular}"]
-    if size:
-        lines = [rf"{{{size}", *lines, "}"]
-    if floats:
-        lines = [r"\begin{table}", r"\centering", *above, *lines, r"\end{table}"]
-    return "\n".join(lines)
+    return head, body, footer, _columns(source, [head, *standing, *footer], limit)
+
+
+def _headed(source: Table) -> Iterator[tuple[int, tuple[Cell, ...]]]:
+    """Yield the rows without their first cell, below a row with this cell."""
+    for title, members in groupby(source.rows, key=lambda row: row[0]):
+        yield 0, (title,)
+        yield from ((1, row[1:]) for row in members)
+
+
+def _notes(source: Table, letters: Letters) -> list[str]:
+    r"""Return the notes below the table: a letter or a word, and what it means; names of arguments are in typewriter type."""
+    if not source.notes:
+        return []
+    told = (
+        f"{latex.cell(value, letters)}: {latex.name(words) if _is_name(words) else latex.words(words)}" for value, words in source.notes
+    )
+    return [r"\par\smallskip", rf"\noindent\parbox{{\linewidth}}{{\footnotesize\raggedright {'; '.join(told)}.}}"]
+
+
+def _is_name(words: str) -> bool:
+    return "_" in words and " " not in words
+
+
+def _short(spec: str, head: str, rows: list[str], totals: list[str]) -> list[str]:
+    lines = [rf"\begin{{tabular}}{{{spec}}}", r"\toprule", head, r"\midrule", *rows]
+    lines += [r"\midrule", *totals] if totals else []
+    return [*lines, r"\bottomrule", r"\end{tabular}"]
 
 
 def _long(above: list[str], spec: str, head: str, rows: list[str], totals: list[str]) -> list[str]:
@@ -128,10 +171,16 @@ def _first_steps(name: Cell) -> str:
     return ".".join(steps[:-2])
 
 
-def _line(row: list[str], room: list[float | None], columns: int) -> str:
-    if len(row) < columns:
-        return rf"\multicolumn{{{columns}}}{{l}}{{{row[0]}}} \\"
-    return _row([_breakable(cell, wide) for cell, wide in zip(row, room, strict=True)])
+def _lines(rows: list[list[str]], room: list[float | None], columns: int, *, spaced: bool) -> list[str]:
+    """Write the rows; if ``spaced``, with a little space before each row that spans the table, but the first."""
+    written: list[str] = []
+    for row in rows:
+        if len(row) < columns:
+            space = r"\addlinespace " if spaced and written else ""
+            written.append(rf"{space}\multicolumn{{{columns}}}{{l}}{{{row[0]}}} \\")
+        else:
+            written.append(_row([_breakable(cell, wide) for cell, wide in zip(row, room, strict=True)]))
+    return written
 
 
 def _caption(source: Table, letters: Letters) -> str:
@@ -185,8 +234,7 @@ def _least(cell: str, name: float) -> float:
     return max(width_of_words(rf"\texttt{{{piece}}}" if r"\texttt" in cell else piece) for piece in pieces)
 
 
-def _columns(source: Table, rows: list[list[str]], limit: float) -> tuple[str, list[str], list[float | None], bool]:
-    """Return the font size of the table, the kind of each column, the widths of paragraph columns, and whether the table fits."""
+def _columns(source: Table, rows: list[list[str]], limit: float) -> _Columns:
     columns = list(zip(*rows, strict=True))
     widths = [max(map(_wide, cells)) for cells in columns]
     plain = ["r" if number else "l" for number in source.numeric]

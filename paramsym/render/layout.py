@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from paramsym.render.table import Cell, Letters, Table
-from paramsym.render.text import cell
+from paramsym.render.text import cell, notes
 
 _GAP = 2
 _HANGING = 2
@@ -55,7 +55,7 @@ def table(source: Table, width: int) -> str:
     columns = [[row[i] for row in (heads, *body, *foot)] for i in range(len(heads))]
     widths = _shared_out(columns, width)
     if sum(widths) + _GAP * (len(widths) - 1) > width and len(heads) > _MOST_WIDE:
-        return _paragraphs(source.caption, heads, [*body, *foot], width)
+        return "\n".join([_paragraphs(source.caption, heads, [*body, *foot], width), *notes(source, width)])
 
     def line(row: list[str]) -> str:
         cells = [_broken(text, limit) for text, limit in zip(row, widths, strict=True)]
@@ -72,6 +72,7 @@ def table(source: Table, width: int) -> str:
     parts += [line(heads), rule, *map(line, body)]
     if foot:
         parts += [rule, *map(line, foot)]
+    parts += notes(source, width)
     return "\n".join(parts).replace(_TOGETHER, " ")
 
 

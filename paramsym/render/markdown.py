@@ -17,6 +17,8 @@ def table(source: Table) -> str:
     lines += [_row([_cell(value, source.letters) for value in row]) for row in source.rows]
     if source.footer:
         lines.append(_row([f"**{written}**" if (written := _cell(value, source.letters)) else "" for value in source.footer]))
+    if source.notes:
+        lines += ["", "; ".join(f"{_cell(value, source.letters)}: {escaped(words)}" for value, words in source.notes)]
     return "\n".join(lines)
 
 

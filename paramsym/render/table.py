@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from importlib import import_module
 from typing import Any, TypeAlias
 
-from sympy import Expr, Integer
+from sympy import Expr, Integer, Symbol
 
 from paramsym.naming import one_line
 from paramsym.optional import needed
@@ -20,6 +20,10 @@ Cell: TypeAlias = "str | int | Expr | tuple[int | Expr, ...] | None"
 
 NAMES = frozenset({"tensor", "part", "line"})
 """Titles of first columns whose cells are tensor or part names."""
+HEADINGS = frozenset({"question"})
+"""Titles of first columns whose cells head a group of rows, where a format has such headings."""
+MODELS = frozenset({"model"})
+"""Titles of first columns whose rows can also be columns."""
 _PAGE = 30  # the most rows on one page
 _NARROWEST = 40
 
@@ -66,7 +70,8 @@ class Table(Printed):
     """An immutable table; ``rows`` have one cell per column, ``footer`` holds the totals.
 
     Line feeds and control characters in strings are escaped, so that a name from a file cannot break a format or control a terminal.
-    ``heading`` is the caption in pieces, for formats that set formulas: ``("Bert:", formula, "parameters")``.
+    ``heading`` is the caption in pieces, for formats that set formulas: ``("Bert:", formula, "parameters")``. ``notes`` are printed below
+    the table: a letter or another cell, and what it means.
     """
 
     columns: tuple[str, ...]
@@ -75,11 +80,13 @@ class Table(Printed):
     caption: str = ""
     letters: Letters = Letters()
     heading: tuple[Cell, ...] = ()
+    notes: tuple[tuple[Cell, str], ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("columns", "footer", "heading"):
             object.__setattr__(self, name, _shown(getattr(self, name)))
-        object.__setattr__(self, "rows", tuple(map(_shown, self.rows)))
+        for name in ("rows", "notes"):
+            object.__setattr__(self, name, tuple(map(_shown, getattr(self, name))))
         object.__setattr__(self, "caption", one_line(self.caption))
 
     def __str__(self) -> str:
@@ -89,6 +96,21 @@ class Table(Printed):
     def numeric(self) -> tuple[bool, ...]:
         """Whether each column contains only numbers and shares, and so is aligned to the right."""
         return tuple(bool(self.rows) and all(_is_number(row[i]) for row in self.rows) for i in range(len(self.columns)))
+
+    def turned(self) -> Table:
+        """Return the table with its rows as columns, for a table of a few rows that is wide; totals are one of them.
+
+        >>> print(Table(("model", "L", "H"), (("BERT base", 12, 768), ("BERT large", 24, 1024))).turned())
+           BERT base  BERT large
+        ------------------------
+        L         12          24
+        H        768       1,024
+        """
+        lines = (*self.rows, self.footer) if self.footer else self.rows
+        known = dict(self.letters.latex)
+        titles = (Symbol(title, integer=True, positive=True) if title in known else title for title in self.columns[1:])
+        rows = tuple((title, *cells) for title, *cells in zip(titles, *(line[1:] for line in lines), strict=True))
+        return replace(self, columns=("", *(str(line[0] or "") for line in lines)), rows=rows, footer=())
 
     def _written(self, form: str, **options: Any) -> str:
         """Write the table with the module of a format, which is imported when it is first needed."""
@@ -121,8 +143,9 @@ class Table(Printed):
 
         ``caption``, which is LaTeX, and ``label`` put the tabular into a floating ``table``; a label alone takes the table's own caption,
         which a longtable always has. It fits a line of ``width`` characters of five points; None means an article in ten points, 45 a
-        column of a two-column article; a captioned table that does not fit that column spans both, as a ``table*``. ``grouped`` adds a
-        group row for names with the same first steps; by default only in narrow columns.
+        column of a two-column article; there a table of models that does not fit is turned, and a captioned table that does not fit either
+        spans both columns, as a ``table*``. ``grouped`` adds a group row for names with the same first steps; by default only in narrow
+        columns.
         Needs ``\usepackage{amsmath,array,booktabs}``, and ``longtable`` if ``long`` is set.
         """
         return self._written("latex_table", letters=letters, long=long, caption=caption, label=label, width=width, grouped=grouped)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from sympy import Expr, Integer
@@ -10,6 +11,10 @@ from paramsym.render import plain
 
 if TYPE_CHECKING:
     from paramsym.render.table import Cell, Letters, Table
+
+
+_LEAST = 60
+"""The least width of notes, in characters."""
 
 
 def cell(value: Cell, letters: Letters) -> str:
@@ -41,4 +46,11 @@ def table(source: Table) -> str:
     parts = [line(list(source.columns)), rule, *map(line, body)]
     if footer:
         parts += [rule, *map(line, footer)]
+    parts += notes(source, max(_LEAST, len(rule)))
     return "\n".join(([source.caption] if source.caption else []) + parts)
+
+
+def notes(source: Table, width: int) -> list[str]:
+    """Return the notes in lines of a width."""
+    told = "; ".join(f"{cell(value, source.letters)}: {words}" for value, words in source.notes)
+    return wrap(told, width, break_long_words=False, break_on_hyphens=False)

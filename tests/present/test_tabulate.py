@@ -7,7 +7,6 @@ from sympy import expand
 
 import paramsym as ps
 from paramsym import F, H, L, V, cat
-from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.present.tabulate import formula_latex
 
 model = ps.Block(
@@ -76,25 +75,6 @@ def test_formulas_in_the_shared_letters() -> None:
     """The letters as their papers write them, highest degree first."""
     assert formula_latex(model.params) == r"2 L F H + L F + L H + 2 V H"
     assert formula_latex(0) == "0"
-
-
-def test_several_models_in_one_table() -> None:
-    """The commonest table of papers: Devlin et al. 2019, section 3, gives L, H, A and the count of both BERTs."""
-    bert = ps.models.Bert()
-    sizes = {"BERT base": bert.at("bert-base-uncased"), "BERT large": bert.at("bert-large-uncased")}
-    found = ps.table(sizes, ["L", "H", "A"])
-    assert found.columns == ("model", "L", "H", "A", "parameters")
-    assert found.rows == (("BERT base", 12, 768, 12, 109_482_240), ("BERT large", 24, 1024, 16, 335_141_888))
-    assert r"model & $l$ & $h$ & $a$ & parameters" in ps.table(sizes, [ps.L, H, ps.A], letters="megatron").to_latex()
-    mixed = ps.table({**sizes, "in letters": ps.Dense(H, F).at(H=3)})
-    assert mixed.columns[-1] == "parameters"
-    assert mixed.rows[-1][-1] == 4 * F
-    assert mixed.rows[0][mixed.columns.index("V")] == 30_522
-    with pytest.raises(UnknownNameError, match="none of the models has a size for 'Q'; they have sizes for "):
-        ps.table(sizes, ["Q"])
-    for wrong in ({}, [ps.Dense(H, F)], {"a": 3}, None):
-        with pytest.raises(ArgumentError, match="wanted names with layers"):
-            ps.table(wrong)  # type: ignore[arg-type]
 
 
 def test_numbered_parts_are_named_by_their_kind() -> None:
