@@ -429,10 +429,11 @@ def test_options_of_costs(run) -> None:  # noqa: ANN001
     model = ps.load("gpt2")
     asked = (
         *("memory", "gpt2", "-b", "8", "-n", "1024", "--dtype", "bfloat16", "--gradients", "float32", "--optimizer", "adafactor"),
-        *("--zero", "1", "--devices", "8", "--recompute", "full", "--tensor", "2", "--sequence", "--no-master", "-f", "json"),
+        *("--zero", "1", "--devices", "8", "--recompute", "full", "--tensor", "2", "--sequence", "--no-master"),
+        *("--loss", "none", "-f", "json"),
     )
     how = {"dtype": "bfloat16", "gradients": "float32", "optimizer": "adafactor", "zero": 1, "devices": 8, "recompute": "full"}
-    held = ps.memory(model, (8, 1024), tensor=2, sequence=True, master=False, **how)
+    held = ps.memory(model, (8, 1024), tensor=2, sequence=True, master=False, loss=False, **how)
     assert json.loads(run(*asked).out)["total"]["bytes"] == str(held.total) == "1785983569/2"
     kept = run("activations", "gpt2", "-b", "8", "-n", "64", "--convention", "torch-sdpa", "--input-gradients", "-f", "json")
     assert json.loads(kept.out)["total"]["bytes"] == ps.activations(model, (8, 64), convention="torch-sdpa", input_gradients=True).total

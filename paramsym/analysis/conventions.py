@@ -81,7 +81,7 @@ def conventions(subject: Counted | Topic = "all") -> Conventions | Listing:
 
     For a cost, the first entry is the cost itself, and the others are the conventions of its kind that give another total. Without a
     subject, all conventions of costs are listed, with what they count, their source and their known faults; a topic is "work",
-    "activations", "optimizers", "formats", "sharings" or "machines".
+    "activations", "optimizers", "formats", "losses", "sharings" or "machines".
 
     - *stored*: every distinct tensor once;
     - *rows as listed*: tied tensors counted again under each of their names;

@@ -13,6 +13,7 @@ from paramsym.measure.activations import MEMORY
 from paramsym.measure.communication import SHARINGS
 from paramsym.measure.counting import CONVENTIONS
 from paramsym.measure.formats import FORMATS, OPTIMIZERS
+from paramsym.measure.losses import LOSSES
 from paramsym.measure.machines import MACHINES
 from paramsym.measure.state import BYTES
 from paramsym.naming import quoted
@@ -29,7 +30,7 @@ class HasName(Protocol):
 
 
 N = TypeVar("N", bound=HasName)
-Topic: TypeAlias = Literal["work", "activations", "optimizers", "formats", "sharings", "machines", "all"]
+Topic: TypeAlias = Literal["work", "activations", "optimizers", "formats", "losses", "sharings", "machines", "all"]
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,7 @@ def _all() -> tuple[Known, ...]:
         *_known("optimizers", OPTIMIZERS, lambda one: f"{one.states} numbers of {one.bytes} bytes per parameter"),
         *(Known("formats", name, f"{text(width)} bytes per number", "its definition", _ALONE) for name, width in BYTES.items()),
         *_known("formats", FORMATS, lambda one: one.counts),
+        *_known("losses", LOSSES, lambda one: one.counts),
         *_known("sharings", SHARINGS, lambda one: f"{one.times} times the {one.travels}: {one.words}"),
         *_known("machines", MACHINES, lambda one: f"{one.flops:,} FLOPs and {one.bandwidth:,} bytes per second"),
     )

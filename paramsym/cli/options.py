@@ -42,6 +42,7 @@ OPTIONS: Mapping[str, Option] = {
     "interleaved": Option("N", "split each stage into N pieces", "whole"),
     "zero": Option("STAGE", "ZeRO: split states (1), gradients (2), weights (3) over --devices", "count"),
     "devices": Option("N", "the number of devices", "whole"),
+    "loss": Option("NAME", "what the loss holds: none, cross-entropy, cross-entropy-float32, vocab-parallel, chunked or cut"),
     "sharing": Option("NAME", "the kind of parallelism, such as data, fsdp or tensor"),
     "past": Option("N", "count one decoding step after N positions", "count"),
     "input_gradients": Option("", "the inputs need gradients, too", "flag"),
@@ -54,11 +55,11 @@ _SHARES = ("tensor", "sequence", "context", "pipeline", "interleaved")
 TAKES: Mapping[str, tuple[str, ...]] = {
     "flops": ("way", "convention", "per", "past", "input_gradients"),
     "macs": ("way", "per", "past", "input_gradients"),
-    "activations": ("convention", "dtype", "recompute", *_SHARES, "input_gradients"),
+    "activations": ("convention", "dtype", "recompute", *_SHARES, "input_gradients", "loss"),
     "cache": ("dtype", "per", "past"),
     "memory": (
         *("dtype", "weights", "cache", "gradients", "optimizer", "master", "convention", "recompute"),
-        *(*_SHARES, "zero", "devices"),
+        *(*_SHARES, "zero", "devices", "loss"),
     ),
     "traffic": ("dtype", "past"),
     "communication": ("sharing", "devices", "dtype"),

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import Any, Literal, TypeAlias
 
-from sympy import Integer, Rational, expand
-
 from paramsym.algebra.numbering import Numbers
-from paramsym.algebra.size import Dim, canonical, size
+from paramsym.algebra.size import Dim, canonical
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Ledger, Line
-from paramsym.errors import ArgumentError, NotYetError
+from paramsym.errors import NotYetError
 from paramsym.measure.cost import Cost, check_word, cost_of
 from paramsym.measure.keeping import Attention, Way
 from paramsym.measure.kept import keeping, of_outputs
+from paramsym.measure.losses import loss_named, of_loss
 from paramsym.measure.options import telling_options
+from paramsym.measure.shares import Shares
 from paramsym.measure.state import BYTES
 from paramsym.measure.trace import ask_for_copies, trace
 from paramsym.measure.work import check_stated
@@ -30,7 +31,8 @@ class Memory:
     """A convention for kept arrays: its source, how attention is computed, the default format, and the bytes of masks and statistics.
 
     A ``mask`` or ``statistic`` of None takes the bytes of a number. With ``copies``, the float32 copies that references make of narrower
-    numbers count. With ``cpu``, the kernels are those of CPUs: some keep other arrays, and their fused attention refuses some inputs.
+    numbers count. With ``cpu``, the kernels are those of CPUs: some keep other arrays, and their fused attention refuses some inputs. The
+    source counts the ``loss``, or leaves it to the model.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Memory:
     mask: int | None = 1
     copies: bool = True
     cpu: bool = False
+    loss: str = ""
     wrong: str = "temporary arrays of kernels and the cache of the allocator are left out; autocast also keeps a copy of every weight"
 
 
@@ -65,6 +68,7 @@ MEMORY: Mapping[str, Memory] = {
             statistic=0,
             index=0,
             copies=False,
+            loss="vocab-parallel",
             wrong="torch keeps the mean and the deviation of each norm as well, 16*s*b bytes in a block, and for GPT-2's own GELU 24*s*b*h",
         ),
     )
@@ -77,48 +81,6 @@ RECOMPUTE: Mapping[Recompute, str] = {
     "full": "only the inputs of every repeated block are kept, and the block is computed again (Chen et al. 2016, arXiv:1604.06174)",
 }
 """What the backward pass computes again instead of keeping it."""
-
-
-@dataclass(frozen=True)
-class Shares:
-    """How a model is split over devices in training; each field is a number of devices.
-
-    ``tensor`` splits matrices and the arrays between two of them (Shoeybi et al. 2019, section 3); with ``sequence`` the other arrays are
-    split along the positions as well (Korthikanti et al. 2022, section 4.2.2). ``context`` splits all arrays along the positions.
-    ``pipeline`` splits the repeated blocks into stages; the first stage, which is counted, has one example in progress for each stage;
-    ``interleaved`` stages hold ``1 + (pipeline - 1)/(pipeline*interleaved)`` of that (section 4.2.3). Parts that are not repeated count
-    fully.
-
-    Raises:
-        SizeError: an impossible number of devices.
-        ArgumentError: interleaved stages without a pipeline.
-    """
-
-    tensor: Dim = 1
-    sequence: bool = False
-    context: Dim = 1
-    pipeline: Dim = 1
-    interleaved: Dim = 1
-
-    def __post_init__(self) -> None:
-        for name in ("tensor", "context", "pipeline", "interleaved"):
-            size(getattr(self, name), name)
-        if self.interleaved != 1 and self.pipeline == 1:
-            raise ArgumentError(f"interleaved is {self.interleaved}, but there is only one stage; give pipeline as well.")
-
-    def factors(self, line: Line) -> Iterator[Dim]:
-        """Yield the factors of a line on one device."""
-        if self.tensor != 1 and (self.sequence or line.role.startswith("split ")):
-            yield _share(self.tensor)
-        if self.context != 1:
-            yield _share(self.context)
-        if self.interleaved != 1 and any(isinstance(step, Numbers) for step in line.path):
-            stages, more = Integer(1) * self.pipeline, Integer(1) * self.interleaved
-            yield expand(1 + 1 / more - 1 / (stages * more))
-
-
-def _share(devices: Dim) -> Dim:
-    return Rational(1, devices) if isinstance(devices, int) else 1 / devices
 
 
 @telling_options
@@ -134,6 +96,7 @@ def activations(
     pipeline: Dim = 1,
     interleaved: Dim = 1,
     input_gradients: bool = False,
+    loss: bool | str = False,
     **named: Any,
 ) -> Cost:
     """Return the bytes that a forward pass in training keeps for the backward pass, counting arrays that share storage once.
@@ -142,12 +105,13 @@ def activations(
     Statistics of norms take 4 bytes, indices 8 and masks 1, unless the convention says otherwise. ``recompute`` is what the backward pass
     computes again instead of keeping it. If the model is split over devices, one device is counted: ``tensor``, ``sequence``,
     ``context``, ``pipeline`` and ``interleaved`` are those of ``Shares``. Inputs need no gradient unless ``input_gradients``. Copies in
-    float32 that a reference makes of narrower numbers count: those of Llama's norms and softmax.
+    float32 that a reference makes of narrower numbers count: those of Llama's norms and softmax. The scores that a model gives, and what a
+    loss makes of them, are left out, unless ``loss`` is True or the name of a loss, as in ``memory``.
 
     Raises:
-        ShapeError: inputs that the layer cannot take.
+        ShapeError: inputs that the layer cannot take; an output that has no classes for a loss.
         NotYetError: a part without a forward pass; tensor sharing of a model that is not split between pairs of matrices.
-        ArgumentError: an unknown convention, ``dtype`` or ``recompute``.
+        ArgumentError: an unknown convention, ``dtype``, ``recompute`` or ``loss``.
         SizeError: an impossible number of devices.
 
     >>> from paramsym import B, Dense, F, H, S, Sequential
@@ -180,9 +144,13 @@ def activations(
     attention: Attention = "recomputed" if recompute == "selective" else memory.attention
     way = Way(attention, recompute == "full", memory.copies and width < 4, cpu=memory.cpu)
     lines = _counted(_kept(program, way, shares, input_gradients=input_gradients), widths, shares)
-    counted = convention if recompute == "none" else f"{convention}, {recompute} recomputation"
-    chosen = {"convention": convention, "dtype": dtype or memory.dtype, "recompute": recompute, "input_gradients": input_gradients}
-    return cost_of(activations, layer, program, "bytes", counted, lines, {**chosen, **asdict(shares)})
+    asked = loss_named(loss, layer, memory.loss)
+    words = [convention, *([f"{recompute} recomputation"] if recompute != "none" else []), *([asked] if asked != "none" else [])]
+    chosen = {"convention": convention, "dtype": dtype or memory.dtype, "recompute": recompute, "loss": loss}
+    lines = chain(lines, of_loss(asked, program, width, shares))
+    return cost_of(
+        activations, layer, program, "bytes", ", ".join(words), lines, {**chosen, **asdict(shares), "input_gradients": input_gradients}
+    )
 
 
 def _kept(program: Program, way: Way, shares: Shares, *, input_gradients: bool) -> Iterator[Line]:

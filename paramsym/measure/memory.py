@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any, Literal, TypeAlias
 
-from sympy import Rational
-
 from paramsym.algebra.size import Dim, size
 from paramsym.core.layer import Layer, check_layer
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError
-from paramsym.measure.activations import MEMORY, RECOMPUTE, Recompute, Shares, activations, one_block
+from paramsym.measure.activations import MEMORY, RECOMPUTE, Recompute, activations, one_block
 from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.formats import CACHES, FORMATS, OPTIMIZERS, chosen, in_format, of_states
+from paramsym.measure.losses import loss_named, of_loss
 from paramsym.measure.options import options_of, telling_options
 from paramsym.measure.peak import widest
+from paramsym.measure.shares import Shares, share
 from paramsym.measure.state import BYTES, in_bytes, kv_cache
 from paramsym.measure.trace import ask_for_copies, trace
 
@@ -51,17 +51,22 @@ def memory(
     interleaved: Dim = 1,
     zero: int = 0,
     devices: Dim = 1,
+    loss: bool | str = True,
     **named: Any,
 ) -> Cost:
     """Return the memory of one device in training or inference, in bytes, by kind and by part.
 
     Training needs the weights in ``dtype``, the gradients in ``dtype`` or in ``gradients``, the states of the optimizer, a ``master`` copy
     of the trained weights in float32 (by default if ``dtype`` is narrower), the activations by a ``convention``, and with ``recompute`` one
-    block that is computed again. The logits and the loss are left out; ``CrossEntropyLoss`` has what a loss keeps. Only trained parameters
-    have gradients and states, so frozen parts and LoRA reduce the sum; ``weights`` is the format of frozen weights. If the model is split
-    over devices, one device is counted, as in ``activations``: it has its share of matrices and tables over ``tensor`` devices, and of the
-    repeated blocks over ``pipeline`` stages. ``zero`` is the stage of ZeRO over ``devices`` of data parallelism: 1 splits the optimizer's
-    states and the copy in float32, 2 the gradients as well, 3 the weights as well, as FSDP does.
+    block that is computed again. Only trained parameters have gradients and states, so frozen parts and LoRA reduce the sum; ``weights`` is
+    the format of frozen weights. If the model is split over devices, one device is counted, as in ``activations``: it has its share of
+    matrices and tables over ``tensor`` devices, and of the repeated blocks over ``pipeline`` stages. ``zero`` is the stage of ZeRO over
+    ``devices`` of data parallelism: 1 splits the optimizer's states and the copy in float32, 2 the gradients as well, 3 the weights as
+    well, as FSDP does.
+
+    A model that gives scores of tokens is trained with a loss: the logits and the arrays that its reference's loss keeps count, unless
+    ``loss`` is False. Names are other losses: "chunked" for a loss that never holds all logits, "vocab-parallel" for one that is split
+    over ``tensor`` devices, "cross-entropy" for a model of your own whose output is scores. ``conventions("losses")`` lists them all.
 
     Inference needs the weights, in ``dtype`` or in a format of ``weights``; the caches, in ``dtype`` or in ``cache``; and the arrays of the
     widest moment, with fused attention if the convention has it. Buffers and inputs are left out of both. Temporary arrays of the backward
@@ -70,7 +75,7 @@ def memory(
     Raises:
         ShapeError: inputs that the layer cannot take.
         NotYetError: a part without a forward pass.
-        ArgumentError: an unknown use, format, optimizer, convention or stage.
+        ArgumentError: an unknown use, format, optimizer, convention, stage or loss.
 
     >>> from paramsym.models import Llama
     >>> llama = Llama(architecture="LlamaForCausalLM").at("meta-llama/Llama-2-7b-hf")
@@ -83,6 +88,9 @@ def memory(
     widest moment    406,847,488   6.4 %
     ------------------------------------
     total          6,345,605,120
+    >>> training = memory(llama, (256, 2048), dtype="bfloat16")
+    >>> training.ledger.where(lambda line: line.path[0] == "logits").used
+    33554432000
     """
     choices: tuple[tuple[str, object, Iterable[Any]], ...] = (
         *(("use", use, USES), ("dtype", dtype, BYTES), ("optimizer", optimizer, OPTIMIZERS), ("convention", convention, MEMORY)),
@@ -98,9 +106,9 @@ def memory(
         message = f"zero is {zero!r}; wanted a stage: 0 (nothing is split), 1 (optimizer), 2 (gradients as well), 3 (weights as well)."
         raise ArgumentError(message)
     settings = {name: value for name, value in locals().items() if name in _SETTINGS}
-    shares, over = Shares(tensor, sequence, context, pipeline, interleaved), 1 / _exact(size(devices, "devices"))
+    shares, over = Shares(tensor, sequence, context, pipeline, interleaved), share(size(devices, "devices"))
     stored = [_held(line, shares) for line in layer.ledger() if not line.alias_of and not line.buffer]
-    width = BYTES[dtype]
+    width, asked = BYTES[dtype], loss_named(loss, layer, MEMORY[convention].loss)
     if use == "inference":
         flows = kv_cache(layer, *inputs, dtype=dtype if cache is None else cache, **named)
         widths = {"float": width, "complex": 2 * width, "statistic": 4, "index": 8, "truth": 1}
@@ -127,25 +135,26 @@ def memory(
             *_of("master copy", trained if copied else (), 4, over if zero > 0 else 1),
             *_of("activations", flows.ledger),
             *_of("recomputed block", again),
+            *of_loss(asked, trace(layer, *inputs, **named), width, shares),
         ]
 
     words = [dtype if weights is None else weights] if use == "inference" else [dtype, optimizer, convention]
     words += [f"{recompute} recomputation"] if recompute != "none" and use == "training" else []
     words += [f"ZeRO {zero}"] if zero and use == "training" else []
+    if use == "training" and asked != "none":
+        words += [asked]
+    elif use == "training" and loss_named(True, layer) != "none":
+        words += ["without logits and loss"]
     return Cost(layer, flows.inputs, "bytes", f"{use}: {', '.join(words)}", Ledger(tuple(lines)), memory, settings)
 
 
 _SETTINGS = frozenset(options_of(memory))
 
 
-def _exact(number: Dim) -> Any:
-    return Rational(number) if isinstance(number, int) else number
-
-
 def _held(line: Line, shares: Shares) -> Line:
     """Return the line of a stored tensor with all its copies, reduced to the share of one device."""
-    part = [1 / _exact(shares.tensor)] if shares.tensor != 1 and chosen(line, "matrices") else []
-    part += [1 / _exact(shares.pipeline)] if shares.pipeline != 1 and chosen(line, "repeated") else []
+    part = [share(shares.tensor)] if shares.tensor != 1 and chosen(line, "matrices") else []
+    part += [share(shares.pipeline)] if shares.pipeline != 1 and chosen(line, "repeated") else []
     return line if not part and line.used == line.stored else line.but(used=line.stored, factors=(*part, *line.factors))
 
 

@@ -25,6 +25,12 @@ from paramsym.models.published import published_in
 LANGUAGE = "Model ForCausalLM ForSequenceClassification ForTokenClassification ForQuestionAnswering"
 """The classes that most decoder-only language models have, without their prefix."""
 Ignored: TypeAlias = Mapping[str, str]
+_LOSSES: Mapping[str, str] = {
+    "CausalLM": "cross-entropy-float32",
+    "MaskedLM": "cross-entropy",
+    "ConditionalGeneration": "cross-entropy",
+}
+"""The losses of transformers 5.23, by the head's task."""
 _NONE: Mapping[str, Any] = MappingProxyType({})
 _EPSILONS = ("layer_norm_eps", "layer_norm_epsilon", "norm_epsilon", "rms_norm_eps")
 
@@ -151,6 +157,11 @@ class Model(Declared):
     def task(self) -> str:
         """The head's task; empty for the base model."""
         return self.architecture.partition("For")[2]
+
+    @property
+    def usual_loss(self) -> str:
+        """The reference's loss for the scores of tokens, by its name in ``conventions("losses")``; "none" without scores."""
+        return _LOSSES.get(self.task, "none")
 
     @property
     def width(self) -> Dim:

@@ -6,7 +6,7 @@ A habit names a reason that a person would give. Its edits are tried before the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
@@ -14,12 +14,16 @@ from sympy import Expr, Min, Rational, Symbol
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Dim, symbols_in
+from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import BY_NAME
+from paramsym.analysis.counted import total
 from paramsym.analysis.reconcile.edits import Edit, Structure, fixed
 from paramsym.core.ledger import Line
 from paramsym.measure.cost import Cost
+from paramsym.measure.losses import LOSSES, loss_named, of_loss
+from paramsym.measure.shares import Shares
 from paramsym.measure.state import BYTES
+from paramsym.measure.trace import trace
 from paramsym.measure.work import PAIRS
 
 _VOCABULARY, _EXPERTS = BY_NAME["V"].symbol, BY_NAME["E"].symbol
@@ -294,18 +298,19 @@ def _states(structure: Structure) -> Iterator[Edit]:
 
 
 def _logits(structure: Structure) -> Iterator[Edit]:
-    """The scores of the vocabulary, which a loss keeps."""
+    """The scores of the vocabulary and what a loss keeps: left out, counted, or those of another loss."""
     subject, root = structure.subject, structure.subject.root
-    if (
-        not isinstance(root, Cost)
-        or root.function.__name__ not in {"memory", "activations"}
-        or root.chosen.get("use", "training") != "training"
-    ):
+    if not isinstance(root, Cost) or "loss" not in root.chosen or root.chosen.get("use", "training") != "training":
         return
-    size = BY_NAME["V"].symbol if _VOCABULARY in symbols_in(root.layer.params) or _VOCABULARY in root.symbols else None
-    if size is None or len(root.inputs[0]) != 2:
+    if loss_named(True, root.layer) == "none":
         return
-    scores, width = Polynomial.product((*root.inputs[0], size)), BYTES[root.chosen["dtype"]]
+    program, width = trace(root.layer, *root.inputs), BYTES[root.chosen["dtype"]]
+    shares = Shares(**{one.name: root.chosen[one.name] for one in fields(Shares)})
+    counted = [i for i, line in enumerate(structure.lines) if line.path[0] in {"logits", "loss"}]
+    now = subject.total(counted)
+    if counted:
+        yield fixed(subject, -now, "without the logits and the loss, or with a loss that holds no logits", 0.91, alone=True)
+    scores, instead = Polynomial.product(program.output_types[0].sizes), ", and nothing else for the loss" if counted else ""
     for times, words in (
         (width, f"the logits counted as well, {width} bytes each"),
         (2 * width, f"the logits and the loss's copy of them counted as well, {width} bytes each"),
@@ -313,7 +318,11 @@ def _logits(structure: Structure) -> Iterator[Edit]:
         (4 + width if width != 4 else 0, f"the logits counted as well, in {width} bytes and again in float32"),
     ):
         if times:
-            yield fixed(subject, scores * Polynomial.of(times), words, 0.93, alone=True)
+            yield fixed(subject, scores * Polynomial.of(times) - now, f"{words}{instead}", 0.93, alone=True)
+    for name, loss in LOSSES.items():
+        term = total(of_loss(name, program, width, shares)) - now
+        if loss.held and term:
+            yield fixed(subject, term, f"the loss {name} counted: {loss.counts}", 0.94, alone=True)
 
 
 HABITS: tuple[Habit, ...] = (

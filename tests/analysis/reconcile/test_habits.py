@@ -46,10 +46,16 @@ def test_a_cache_without_windows() -> None:
 
 def test_where_the_logits_are() -> None:
     """Training Llama-2-7B on 256 texts of 2048 tokens: the logits in bfloat16 alone take 33.5 GB."""
-    cost = ps.memory(ps.load("meta-llama/Llama-2-7b-hf"), (256, 2048), dtype="bfloat16")
+    llama = ps.load("meta-llama/Llama-2-7b-hf")
+    cost = ps.memory(llama, (256, 2048), dtype="bfloat16", loss=False)
     logits = 256 * 2048 * 32_000 * 2
     assert round(logits / 10**9, 1) == 33.6
+    assert "without logits and loss" in cost.convention
     assert "the logits counted as well" in first(cost, cost.count + logits)
+    usual = ps.memory(llama, (256, 2048), dtype="bfloat16")
+    assert usual.ledger.where(lambda line: line.path[0] == "logits").used == logits
+    assert "without the logits and the loss" in first(usual, cost.count)
+    assert "the loss cross-entropy counted" in first(usual, cost.count + 2 * logits + 2)
 
 
 def test_a_packed_checkpoint() -> None:
@@ -238,7 +244,7 @@ def _latent(chosen: random.Random) -> Made:
 
 def _logits(chosen: random.Random) -> Made:
     config, (batch, length) = decoder(chosen), _tokens(chosen)
-    cost = ps.memory(built(config), (batch, length), dtype="bfloat16")
+    cost = ps.memory(built(config), (batch, length), dtype="bfloat16", loss=False)
     return cost, cost.count + 2 * batch * length * config["vocab_size"], "the logits counted as well"
 
 
@@ -317,7 +323,7 @@ def test_an_odd_size_is_no_reason(claim: int | str) -> None:
 
 
 def test_a_norm_folds_into_the_convolution_before_it() -> None:
-    """torch.nn.utils.fuse_conv_bn_eval leaves a bias for each channel: biases elsewhere in a model, as of a detector's head, take no shift."""
+    """torch.nn.utils.fuse_conv_bn_eval leaves a bias for each channel: biases elsewhere in a model, as of a head, take no shift."""
     for model, norms in ((ps.load("fasterrcnn_resnet50_fpn"), 26_560), (ps.load("vgg16_bn"), 2 * 4_224)):
         assert "batch norms folded" in str(ps.reconcile(model, model.count - norms))
     assert "folded" not in str(ps.reconcile(ps.load("fasterrcnn_resnet50_fpn"), 41_755_286))

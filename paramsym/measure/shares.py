@@ -1,0 +1,56 @@
+"""How a model is split over devices in training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sympy import Integer, Rational, expand
+
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import Dim, size
+from paramsym.core.ledger import Line
+from paramsym.errors import ArgumentError
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How a model is split over devices in training; each field is a number of devices.
+
+    ``tensor`` splits matrices and the arrays between two of them (Shoeybi et al. 2019, section 3); with ``sequence`` the other arrays are
+    split along the positions as well (Korthikanti et al. 2022, section 4.2.2). ``context`` splits all arrays along the positions.
+    ``pipeline`` splits the repeated blocks into stages; the first stage, which is counted, has one example in progress for each stage;
+    ``interleaved`` stages hold ``1 + (pipeline - 1)/(pipeline*interleaved)`` of that (section 4.2.3). Parts that are not repeated count
+    fully.
+
+    Raises:
+        SizeError: an impossible number of devices.
+        ArgumentError: interleaved stages without a pipeline.
+    """
+
+    tensor: Dim = 1
+    sequence: bool = False
+    context: Dim = 1
+    pipeline: Dim = 1
+    interleaved: Dim = 1
+
+    def __post_init__(self) -> None:
+        for name in ("tensor", "context", "pipeline", "interleaved"):
+            size(getattr(self, name), name)
+        if self.interleaved != 1 and self.pipeline == 1:
+            raise ArgumentError(f"interleaved is {self.interleaved}, but there is only one stage; give pipeline as well.")
+
+    def factors(self, line: Line) -> Iterator[Dim]:
+        """Yield the factors of a line on one device."""
+        if self.tensor != 1 and (self.sequence or line.role.startswith("split ")):
+            yield share(self.tensor)
+        if self.context != 1:
+            yield share(self.context)
+        if self.interleaved != 1 and any(isinstance(step, Numbers) for step in line.path):
+            stages, more = Integer(1) * self.pipeline, Integer(1) * self.interleaved
+            yield expand(1 + 1 / more - 1 / (stages * more))
+
+
+def share(devices: Dim) -> Dim:
+    """Return one over the number of devices."""
+    return Rational(1, devices) if isinstance(devices, int) else 1 / devices
