@@ -66,6 +66,7 @@ LETTER_SETS = (
         "Narayanan et al. 2021, section 5.1",
         (("L", "l"), ("A", "a"), ("V", "V"), ("P", "s"), ("S", "s"), ("B", "b"), ("H", "h")),
     ),
+    LetterSet("palm", "Chowdhery et al. 2022, appendix B", (("L", "L"), ("A", "H"), ("D", "Q"), ("S", "T"))),
     LetterSet(
         "cs231n",
         "Stanford CS231n, convolutional networks",

@@ -114,8 +114,8 @@ class Claim:
     unit: str = ""
 
 
-def read(claim: float | str | Expr, sizes: Mapping[Symbol, Dim] | None = None) -> Claim:
-    """Read a claim; ``sizes`` are the letters of the model that it may contain. A whole float is read as it is written: 1.3e9 is "1.3e9".
+def read(claim: float | str | Expr, sizes: Mapping[Symbol, Dim] | None = None, names: Mapping[str, Dim] | None = None) -> Claim:
+    """Read a claim; ``sizes`` are the letters of the model that it may contain, ``names`` other names for sizes in these letters. A whole float is read as it is written: 1.3e9 is "1.3e9".
 
     Raises:
         ArgumentError: neither a whole number above zero, nor a string of the grammar, nor an expression in these letters.
@@ -129,6 +129,7 @@ def read(claim: float | str | Expr, sizes: Mapping[Symbol, Dim] | None = None) -
     84934656
     """
     known = {} if sizes is None else sizes
+    named = {symbol.name: symbol for symbol in known} if not names else names
     if isinstance(claim, Expr) and not isinstance(claim, Integer):
         return _of_expression(text(claim), _own_letters(claim, known), known, text(claim))
     claim = int(claim) if isinstance(claim, Integer) else as_written(claim) if isinstance(claim, float) else claim
@@ -152,7 +153,7 @@ def read(claim: float | str | Expr, sizes: Mapping[Symbol, Dim] | None = None) -
     sides = [side.strip() for side in re.split(r"=|\u2248", words)]
     if len(words) > _LONGEST or len(sides) > 2:
         raise _unreadable(claim)
-    results = [_side(side, claim, known) for side in sides]
+    results = [_side(side, claim, known, named) for side in sides]
     if len(sides) > 1 and not _is_arithmetic(sides[0]) and results[0].formula is None:  # 110M = 12*768*12
         sides.reverse()
         results.reverse()
@@ -181,12 +182,11 @@ def _in_units(claim: str, found: re.Match[str]) -> Claim:
     return Claim(claim, replace(number, words=claim, binary=binary), unit=named)
 
 
-def _side(side: str, claim: str, sizes: Mapping[Symbol, Dim]) -> Claim:
+def _side(side: str, claim: str, sizes: Mapping[Symbol, Dim], names: Mapping[str, Dim]) -> Claim:
     """Read one side: numbers and arithmetic first, whose units look like letters; then an expression in the model's letters."""
     try:
         return Claim(side, _Reader(side, claim).result())
     except ArgumentError:
-        names = {symbol.name: symbol for symbol in sizes}
         mentioned = grammar.mentioned(side)
         if mentioned:
             try:
@@ -202,7 +202,7 @@ def _side(side: str, claim: str, sizes: Mapping[Symbol, Dim]) -> Claim:
     return _of_expression(side, value, sizes, claim)
 
 
-def _expression(side: str, names: Mapping[str, Symbol]) -> Dim:
+def _expression(side: str, names: Mapping[str, Dim]) -> Dim:
     try:
         return grammar.read(side, names)
     except (ArgumentError, UnknownNameError):

@@ -19,10 +19,9 @@ from fractions import Fraction
 from functools import reduce
 from typing import ClassVar
 
-from sympy import Symbol
-
 from paramsym.algebra.grammar import DEEPEST, LONGEST
 from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Dim
 from paramsym.errors import ArgumentError, SizeError
 
 _SUPERSCRIPTS = str.maketrans("\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079", "0123456789")
@@ -39,7 +38,7 @@ class UnreadableError(ArgumentError):
     """A string that is not a formula in the notation of papers."""
 
 
-def read(text: str, names: Mapping[str, Symbol]) -> Polynomial:
+def read(text: str, names: Mapping[str, Dim]) -> Polynomial:
     """Return the formula in a model's letters.
 
     Raises:
@@ -91,7 +90,7 @@ class Tokens:
 class _Reader(Tokens):
     token = _TOKEN
 
-    def __init__(self, text: str, names: Mapping[str, Symbol]) -> None:
+    def __init__(self, text: str, names: Mapping[str, Dim]) -> None:
         super().__init__(text)
         self.names = names
 
@@ -148,7 +147,7 @@ class _Reader(Tokens):
         self.depth -= 1
         return [inside]
 
-    def _letter(self, name: str) -> Symbol:
+    def _letter(self, name: str) -> Dim:
         known = next((one for one in (name, name.upper()) if one in self.names), None)
         if known is None:
             raise _unreadable(self.text)

@@ -9,7 +9,7 @@ from typing import Any
 from sympy import Expr, Integer, Symbol, nextprime
 
 from paramsym.algebra.polynomial import Monomial, Polynomial
-from paramsym.algebra.size import substitute, symbols_in, with_quotients
+from paramsym.algebra.size import Dim, substitute, symbols_in, with_quotients
 from paramsym.analysis import claim as claims
 from paramsym.analysis.claim import Stated, exactly
 from paramsym.analysis.counted import Counted, numbers, put, title
@@ -29,7 +29,7 @@ def in_letters(subject: Counted, claim: Any) -> bool:
     return isinstance(claim, str | Expr) and subject.polynomial.constant is None
 
 
-def against_formula(subject: Counted, claim: str | Expr, search: Search) -> Reconciliation:
+def against_formula(subject: Counted, claim: str | Expr, search: Search, names: Mapping[str, Dim] | None = None) -> Reconciliation:
     """Compare a claim in letters with the formula of a layer or a cost.
 
     The search for readings runs at prime sizes for the letters; an answer is accepted if its term is the difference in letters.
@@ -39,7 +39,7 @@ def against_formula(subject: Counted, claim: str | Expr, search: Search) -> Reco
     """
     sizes = _stand_ins(subject)
     known = numbers(subject.origin[1])
-    said = claims.read(claim, known | sizes)
+    said = claims.read(claim, known | sizes, names)
     if said.formula is None:
         subject.count  # noqa: B018 - raises, and says which letters have no sizes
         raise AssertionError  # pragma: no cover

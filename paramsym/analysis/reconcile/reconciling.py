@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, overload
 
 from sympy import Expr, Integer, Symbol
 
+from paramsym.algebra.letters import Lettering
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim
 from paramsym.analysis import claim as claims
@@ -23,6 +24,7 @@ from paramsym.analysis.reconcile.comparison import against_layer, against_shapes
 from paramsym.analysis.reconcile.edits import Edit
 from paramsym.analysis.reconcile.lettered import against_formula, in_letters
 from paramsym.analysis.reconcile.options import optional
+from paramsym.analysis.reconcile.papers import Meaning, meanings, told
 from paramsym.analysis.reconcile.ranking import EditSearch, Hit
 from paramsym.analysis.reconcile.resizing import impossible, resized, symbols_of
 from paramsym.analysis.reconcile.subject import Subject
@@ -49,6 +51,7 @@ def reconcile(
     at: Mapping[Any, Any] | str | None = None,
     *,
     others: Mapping[str | Symbol, Iterable[int]] | None = None,
+    letters: Lettering = None,
 ) -> Reconciliation: ...
 @overload
 def reconcile(
@@ -57,13 +60,23 @@ def reconcile(
     at: list[Any] | tuple[Any, ...] | None = None,
     *,
     others: Mapping[str | Symbol, Iterable[int]] | None = None,
+    letters: Lettering = None,
 ) -> Together: ...
-def reconcile(layer: Any, claim: Any, at: Any = None, *, others: Mapping[str | Symbol, Iterable[int]] | None = None) -> Any:
+def reconcile(
+    layer: Any,
+    claim: Any,
+    at: Any = None,
+    *,
+    others: Mapping[str | Symbol, Iterable[int]] | None = None,
+    letters: Lettering = None,
+) -> Any:
     """Explain the difference between a claim and the count of a layer or a cost, or between several claims and their counts.
 
     The claim is a number (``109786368``, ``"110M"``), arithmetic (``"12*768*12 = 110M"``), an expression in the model's letters, as a
     string or a SymPy expression (``"12*L*H**2"``), another layer, or measured shapes ``{name: shape}``. ``at`` puts sizes in first.
-    ``others`` are further sizes to try, alone and together, as ``{"F": [27392]}``; the other published sizes of the model are tried anyway.
+    An expression may also be written as in a paper, in the long names of a configuration (``12*n_layer*d_model**2``), or in ``letters`` as
+    ``to_latex`` takes them; N is the number of parameters where the model has no size of this name, D the number of tokens, and the answer
+    says which N fits: ``"6*N*D"``, ``"6*N + 12*L*H*Q*T"``. ``others`` are further sizes to try, alone and together, as ``{"F": [27392]}``; the other published sizes of the model are tried anyway.
     The answers are ranked by simplicity, one for each term; they are empty if no short explanation was found. A claim that is right gives
     one answer with the term 0. For a layer that was built with numbers, terms contain the names of its arguments.
 
@@ -92,13 +105,13 @@ def reconcile(layer: Any, claim: Any, at: Any = None, *, others: Mapping[str | S
     if several is not None:
         # Answers that are not shown for one claim, because they are too many or too far-fetched, may fit all claims.
         return together(
-            [_row(name, one, said, sizes, others) for name, one, said, sizes in several],
+            [_row(name, one, said, sizes, others, letters) for name, one, said, sizes in several],
             lambda row: row.alone.answers if row.stated is None else _of_number(Subject(row.counted, others), row.stated, every=True),
         )
-    return _row("", layer, claim, at, others).alone
+    return _row("", layer, claim, at, others, letters).alone
 
 
-def _row(name: str, layer: Counted, claim: Any, at: Any, others: Any) -> Row:
+def _row(name: str, layer: Counted, claim: Any, at: Any, others: Any, letters: Lettering) -> Row:
     check_counted(layer)
     sized = named(layer if at is None else layer.at(at))
     subject = Subject(sized, others)
@@ -106,11 +119,29 @@ def _row(name: str, layer: Counted, claim: Any, at: Any, others: Any) -> Row:
         return Row(name, sized, _with_search(subject, against_layer(sized, named(claim))))
     if isinstance(claim, Mapping):
         return Row(name, sized, against_shapes(subject, claim))
+    formula, choices = meanings(sized, claim, letters)
     if in_letters(sized, claim):
-        return Row(name, sized, against_formula(sized, claim, lambda subject, stated: _of_number(subject, stated, products=False)))
-    said = _in_unit_of(subject, claims.read(claim, subject.sizes))
-    alone = Reconciliation(subject.name, subject.count, said.words, tuple(_answers(subject, said)[:_MOST]))
-    return Row(name, sized, alone, said.stated)
+        return Row(name, sized, _clearest([_in_letters(sized, formula, one) for one in choices]))
+    read = [(one, _in_unit_of(subject, claims.read(formula, subject.sizes, one.names))) for one in choices]
+    right = [pair for pair in read if pair[1].stated.allows(subject.count)]
+    alone = _clearest([_in_numbers(subject, said, meaning) for meaning, said in right or read])
+    return Row(name, sized, alone, read[0][1].stated)
+
+
+def _in_letters(sized: Counted, formula: Any, meaning: Meaning) -> Reconciliation:
+    found = against_formula(sized, formula, lambda subject, stated: _of_number(subject, stated, products=False), meaning.names)
+    return replace(found, answers=told(found.answers, meaning))
+
+
+def _in_numbers(subject: Subject, said: Claim, meaning: Meaning) -> Reconciliation:
+    return Reconciliation(subject.name, subject.count, said.words, told(_answers(subject, said)[:_MOST], meaning))
+
+
+def _clearest(found: list[Reconciliation]) -> Reconciliation:
+    """Return the first reading of a claim that is right; else the first with a known reason; else the first."""
+    right = (one for one in found if one.answers and one[0].term == 0)
+    known = (one for one in found if one.answers and one[0].readings[0].edits and one[0].known)
+    return next(right, None) or next(known, None) or found[0]
 
 
 def _in_unit_of(subject: Subject, said: Claim) -> Claim:
