@@ -115,7 +115,9 @@ class Claim:
 
 
 def read(claim: float | str | Expr, sizes: Mapping[Symbol, Dim] | None = None, names: Mapping[str, Dim] | None = None) -> Claim:
-    """Read a claim; ``sizes`` are the letters of the model that it may contain, ``names`` other names for sizes in these letters. A whole float is read as it is written: 1.3e9 is "1.3e9".
+    """Read a claim; ``sizes`` are the letters of the model that it may contain, ``names`` the names that it may use for them.
+
+    A whole float is read as it is written: 1.3e9 is "1.3e9".
 
     Raises:
         ArgumentError: neither a whole number above zero, nor a string of the grammar, nor an expression in these letters.
@@ -129,7 +131,7 @@ def read(claim: float | str | Expr, sizes: Mapping[Symbol, Dim] | None = None, n
     84934656
     """
     known = {} if sizes is None else sizes
-    named = {symbol.name: symbol for symbol in known} if not names else names
+    named = names or {symbol.name: symbol for symbol in known}
     if isinstance(claim, Expr) and not isinstance(claim, Integer):
         return _of_expression(text(claim), _own_letters(claim, known), known, text(claim))
     claim = int(claim) if isinstance(claim, Integer) else as_written(claim) if isinstance(claim, float) else claim

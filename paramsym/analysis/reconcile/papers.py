@@ -108,7 +108,7 @@ def _size(ours: str, own: Mapping[str, Dim]) -> Dim | None:
 
 
 def _written(forms: Iterable[tuple[str, str]], own: Mapping[str, Dim]) -> dict[str, Dim]:
-    """Return the names that a paper writes for the sizes of the model: ``n_{\\text{layer}}`` is n_layer in a claim."""
+    """Return the names that a paper writes for the sizes of the model, without LaTeX: n_layer."""
     found: dict[str, Dim] = {}
     for ours, form in forms:
         name, size = _PLAIN.sub(r"\1", form), _size(ours, own)

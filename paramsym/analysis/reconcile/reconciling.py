@@ -76,7 +76,8 @@ def reconcile(
     string or a SymPy expression (``"12*L*H**2"``), another layer, or measured shapes ``{name: shape}``. ``at`` puts sizes in first.
     An expression may also be written as in a paper, in the long names of a configuration (``12*n_layer*d_model**2``), or in ``letters`` as
     ``to_latex`` takes them; N is the number of parameters where the model has no size of this name, D the number of tokens, and the answer
-    says which N fits: ``"6*N*D"``, ``"6*N + 12*L*H*Q*T"``. ``others`` are further sizes to try, alone and together, as ``{"F": [27392]}``; the other published sizes of the model are tried anyway.
+    says which N fits: ``"6*N*D"``, ``"6*N + 12*L*H*Q*T"``. ``others`` are further sizes to try, alone and together, as
+    ``{"F": [27392]}``; the other published sizes of the model are tried anyway.
     The answers are ranked by simplicity, one for each term; they are empty if no short explanation was found. A claim that is right gives
     one answer with the term 0. For a layer that was built with numbers, terms contain the names of its arguments.
 
@@ -100,6 +101,9 @@ def reconcile(
     False
     >>> print(reconcile(attention, [2_387_712, 4_244_480], at=[{"H": 768, "A": 12}, {"H": 1024, "A": 16}])[0])
     3*H*(A - 1): the biases of query, key and value counted once per head at full width H
+    >>> from paramsym import flops, load
+    >>> print(reconcile(flops(load("gpt2"), (1, 1024), way="both", convention="nanogpt", per="token"), "6*N + 12*L*H*Q*T"))
+    in the letters of Chowdhery et al. 2022, appendix B, with N the non-embedding (nanoGPT) parameters: 855,166,464 is right
     """
     several = rows_of(layer, claim, at)
     if several is not None:
