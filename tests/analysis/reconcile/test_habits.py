@@ -268,9 +268,12 @@ MAKERS: tuple[Callable[[random.Random], Made], ...] = (
 
 
 def test_claims_of_known_edits() -> None:
-    """Of 300 claims made by everyday edits of random models, 95 % get the edit that made them, and 85 % get it first."""
+    """Of claims made by everyday edits of random models, 95 % get the edit that made them, and 85 % get it first.
+
+    A claim takes half a second, because each has a model of its own: each edit is made once, or five times with TESTS=all.
+    """
     chosen = random.Random(41)
-    number = tries(300)
+    number = tries(5) * len(MAKERS)
     missed, later = [], []
     for one in range(number):
         maker = MAKERS[one % len(MAKERS)]
@@ -323,7 +326,7 @@ def test_an_odd_size_is_no_reason(claim: int | str) -> None:
 
 
 def test_a_norm_folds_into_the_convolution_before_it() -> None:
-    """torch.nn.utils.fuse_conv_bn_eval leaves a bias for each channel: biases elsewhere in a model, as of a head, take no shift."""
+    """torch.nn.utils.fuse_conv_bn_eval leaves a bias for each channel: biases elsewhere, as of a detector's head, take no shift."""
     for model, norms in ((ps.load("fasterrcnn_resnet50_fpn"), 26_560), (ps.load("vgg16_bn"), 2 * 4_224)):
         assert "batch norms folded" in str(ps.reconcile(model, model.count - norms))
     assert "folded" not in str(ps.reconcile(ps.load("fasterrcnn_resnet50_fpn"), 41_755_286))
