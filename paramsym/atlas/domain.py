@@ -154,3 +154,26 @@ def _list(values: Mapping[str, Value], size: Any, laws: Any) -> Value:
     if filled != length:
         raise OutsideError(f"a list of {length} entries would have {filled}.")
     return tuple(entries)
+
+
+def relisted(keys: Mapping[str, Any], before: Mapping[str, Value], after: Mapping[str, Value]) -> Mapping[str, Value]:
+    """Return values after a change: a list that was its default of other values, such as the kinds of all layers, is the default again.
+
+    >>> keys = {"kinds": {"missing": ["list", ["+", [[1, 1, [["depth", 1]]]]], [["full", ["all"]]]]}}
+    >>> relisted(keys, {"depth": 1, "kinds": ("full",)}, {"depth": 2, "kinds": ("full",)})["kinds"]
+    ('full', 'full')
+    """
+    found = dict(after)
+    for key, domain in keys.items():
+        rule = domain.get("missing") or ["is"]
+        if rule[0] in {"list", "numbers"} and isinstance(before.get(key), tuple) and _given(rule, before) == before[key]:
+            found[key] = default(rule, found)
+    return found
+
+
+def _given(rule: Any, values: Mapping[str, Value]) -> Value:
+    """Return what a rule gives for a missing key; None if it gives nothing."""
+    try:
+        return default(rule, values)
+    except OutsideError:
+        return None

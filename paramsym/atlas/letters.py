@@ -35,29 +35,58 @@ _KEYS: Mapping[str, str] = {
 }
 """The keys of each letter, those of transformers, timm and diffusers."""
 _LETTERS = {key: letter for letter, keys in _KEYS.items() for key in keys.split()}
-_WITHIN = {"": "", "text_config": "", "vision_config": "v", "audio_config": "a", "encoder": "", "decoder": "d"}
-"""The subscript of the letters of each inner configuration."""
+_WITHIN = {
+    "": "",
+    "text_config": "",
+    "vision_config": "v",
+    "audio_config": "a",
+    "encoder": "",
+    "decoder": "d",
+    "encoder_config": "",
+    "decoder_config": "d",
+}
+"""The subscript of the letters of usual inner configurations; others have their name as subscript."""
 _IMAGE = ("C", "K", "W")  # letters of images, without a subscript
 
 
 def letter_names(keys: Iterable[str]) -> dict[str, str]:
     """Return the name of the letter of each key.
 
-    Two keys that would have one letter keep their own names; in a name a dot becomes an underscore.
+    Of two keys that would have one letter, the outer one has it, and the other has the name of its inner configuration as subscript. Two
+    keys of one configuration keep their own names; in a name a dot becomes an underscore.
 
     >>> letter_names(["hidden_size", "vision_config.hidden_size", "vision_config.patch_size", "vision_config.rank"])
     {'hidden_size': 'H', 'vision_config.hidden_size': 'H_v', 'vision_config.patch_size': 'K', 'vision_config.rank': 'vision_config_rank'}
+    >>> letter_names(["num_hidden_layers", "text_config.num_hidden_layers", "vision_config.detr_config.num_layers"])
+    {'num_hidden_layers': 'L', 'text_config.num_hidden_layers': 'L_text', 'vision_config.detr_config.num_layers': 'L_vision_detr'}
     >>> letter_names(["num_layers", "n_layer"])
     {'num_layers': 'num_layers', 'n_layer': 'n_layer'}
     """
-    wanted = {key: _letter(key) for key in keys}
+    usual = {key: _letter(key, _WITHIN.get(_within(key), _word(key))) for key in keys}
+    first = {letter: min(_rank(key) for key, one in usual.items() if one == letter) for letter in usual.values()}
+    wanted = {key: letter if _rank(key) == first[letter] else _letter(key, _word(key)) for key, letter in usual.items()}
     times = Counter(wanted.values())
     return {key: letter if letter and times[letter] == 1 else key.replace(".", "_") for key, letter in wanted.items()}
 
 
-def _letter(key: str) -> str:
-    within, _, last = key.rpartition(".")
-    letter, subscript = _LETTERS.get(last, ""), _WITHIN.get(within)
-    if not letter or subscript is None or (subscript and "_" in letter):
+def _within(key: str) -> str:
+    """Return the inner configuration that a key is in."""
+    return key.rpartition(".")[0]
+
+
+def _rank(key: str) -> tuple[int, int]:
+    """Return the place of a key's configuration in the order of who has a letter: outer ones first, then usual ones."""
+    usual = list(_WITHIN)
+    return key.count("."), usual.index(_within(key)) if _within(key) in usual else len(usual)
+
+
+def _word(key: str) -> str:
+    """Return the name of the inner configuration that a key is in, as a subscript."""
+    return "_".join(step.removesuffix("_config") for step in _within(key).split("."))
+
+
+def _letter(key: str, subscript: str) -> str:
+    letter = _LETTERS.get(key.rpartition(".")[2], "")
+    if not letter or (subscript and "_" in letter):
         return ""
     return letter if not subscript or (subscript == "v" and letter in _IMAGE) else f"{letter}_{subscript}"

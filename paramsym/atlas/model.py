@@ -11,14 +11,15 @@ from sympy import Symbol
 
 from paramsym.algebra.size import Count, Dim, at_most, divides
 from paramsym.algebra.symbols import dims
+from paramsym.atlas.depth import Patterns, follows
 from paramsym.atlas.diffusers import diffusers_keys, diffusers_type, is_of_diffusers
-from paramsym.atlas.domain import check_verified, largest
+from paramsym.atlas.domain import check_verified, largest, relisted
 from paramsym.atlas.expression import answer, tests_of
 from paramsym.atlas.files import DIFFUSERS, TIMM, diffusers_index, inner_of, inner_types, plain_type, record_of
 from paramsym.atlas.letters import letter_names
 from paramsym.atlas.predicting import Existing, Rows, rows_of, sizes_of
 from paramsym.atlas.reading import check_together, values_of
-from paramsym.atlas.sizes import Division, Sizes, exact_divisions, letters_of, said
+from paramsym.atlas.sizes import Division, Sizes, exact_divisions, followed_by, letters_of, said
 from paramsym.atlas.timm import WRAPPERS, timm_keys, timm_record, timm_type, wrapped
 from paramsym.atlas.timm_classes import class_keys, class_type
 from paramsym.atlas.tree import Tree, grown
@@ -82,7 +83,7 @@ class Recorded(Layer):
         if not numbers:
             return
         check_together(self._settled, entry)
-        before, after = (_skeleton(self._rows, one) for one in (values, self._settled))
+        before, after = (_skeleton(self._rows, one, self._patterns) for one in (values, self._settled))
         if before != after:
             listed = ", ".join(f"{name}={value}" for name, value in numbers.items())
             raise StructureError(f"with {listed} {self.architecture} stores other tensors; read a configuration with these values.")
@@ -112,7 +113,7 @@ class Recorded(Layer):
     def parts(self) -> Iterator[Part]:
         """The model, without a prefix."""
         number = sizes_of(self._settled)
-        tree = _tree_of(self.model_type, self.architecture, self._rows.existing(self._settled, number))
+        tree = _tree_of(self.model_type, self.architecture, self._rows.existing(self._settled, number), self._patterns)
         letters = {name: size for name, size in self._by_name.items() if not isinstance(size, int)}
         yield Part("", tree.layer(Sizes(self._settled, number, letters, self._exact)))
 
@@ -124,7 +125,8 @@ class Recorded(Layer):
     def _settled(self) -> dict[str, Value]:
         """The values of the configuration; the numbers of this model replace those of the configuration."""
         values: dict[str, Any] = dict(self.values)
-        return _changed(values, {name: size for name, size in self._by_name.items() if isinstance(size, int)})
+        changed = _changed(values, {name: size for name, size in self._by_name.items() if isinstance(size, int)})
+        return changed if changed == values else dict(relisted(self._entry["keys"], values, changed))
 
     @cached_property
     def _exact(self) -> list[Division]:
@@ -134,6 +136,12 @@ class Recorded(Layer):
         """
         needed = [(key, divisor) for divisor, key in self._entry["needs"]]
         return exact_divisions([*needed, *(one for one in self._rows.divisions if one not in needed)], dict[str, Any](self.values))
+
+    @cached_property
+    def _patterns(self) -> Patterns:
+        """The patterns of the copies whose number is among the names."""
+        known = _followed(self.model_type, self.architecture, self.values, repr(self.values))
+        return tuple(dict.fromkeys(one for name in self.names for one in known.get(name, ())))
 
     @property
     def _rows(self) -> Rows:
@@ -186,12 +194,17 @@ def _entry(name: str, value: Value, changed: Mapping[str, int]) -> Value:
     return changed.get(name, value)
 
 
-def _skeleton(rows: Rows, values: Mapping[str, Value]) -> Any:
-    """Return the existing rows and the cases of their sizes, without the numbers of consecutive copies."""
-    found = []
-    for choice in rows.choices(rows.existing(values, sizes_of(values))):
+def _skeleton(rows: Rows, values: Mapping[str, Value], patterns: Patterns) -> Any:
+    """Return the existing rows and the cases of their sizes, without the numbers of copies that are consecutive or follow a pattern."""
+    size = sizes_of(values)
+    existing = rows.existing(values, size)
+    choices = rows.choices(existing)
+    kept = {prefix for prefix, pattern in patterns if follows(choices, existing, prefix, pattern, size)}
+    found: list[Any] = [kept]
+    for choice in choices:
         row = choice.row
-        sets = [one if law != ["all"] else () for one, law in zip(choice.sets, row.sets, strict=True)]
+        free = [law == ["all"] or row.template[:place] in kept for place, law in zip(row.places, row.sets, strict=True)]
+        sets = [() if one else numbers for one, numbers in zip(free, choice.sets, strict=True)]
         cases = [[answer(values, test) for test in tests_of(what)] for what in (*row.axes, *row.bounds)]
         found.append((row.template, row.kind, sets, cases))
     return found
@@ -204,8 +217,15 @@ def _rows_of(model_type: str, architecture: str) -> Rows:
 
 
 @lru_cache(maxsize=64)
-def _tree_of(model_type: str, architecture: str, existing: Existing) -> Tree:
-    return grown(_rows_of(model_type, architecture), existing)
+def _tree_of(model_type: str, architecture: str, existing: Existing, patterns: Patterns) -> Tree:
+    return grown(_rows_of(model_type, architecture), existing, patterns)
+
+
+@lru_cache(maxsize=64)
+def _followed(model_type: str, architecture: str, values: tuple[tuple[str, Value], ...], exactly: str) -> Mapping[str, Patterns]:
+    """Return the patterns of copies, by the name of their number; ``exactly`` distinguishes 1 and True."""
+    del exactly
+    return followed_by(_rows_of(model_type, architecture), dict(values), record_of(model_type)["classes"][architecture]["keys"])
 
 
 @lru_cache(maxsize=64)
@@ -283,8 +303,8 @@ def _read_by(model_type: str, config: Mapping[str, Any], architecture: str | Non
     try:
         of_class = record["classes"][name]
         values, unknown = values_of(_as_keys(config, model_type, record), record, of_class)
-        numbers = letters_of(_rows_of(model_type, name), values)
         known = tuple(sorted(values.items()))
+        numbers = letters_of(_rows_of(model_type, name), values, _followed(model_type, name, known, repr(known)))
         model = model_of(model_type, name, known, tuple(numbers), tuple(numbers.values()), repr(known))
         return model, unknown, of_class["keys"]
     except ParamsymError as error:

@@ -78,9 +78,10 @@ class Row:
 
 @dataclass(eq=False, slots=True)
 class Choice:
-    """The choice of a configuration for an existing row: the indices of each number."""
+    """The choice of a configuration for an existing row: the number of its law of existence, and the indices of each number."""
 
     row: Row
+    law: int
     sets: tuple[tuple[int, ...], ...]
 
     def numbers(self, depth: int) -> Sequence[int]:
@@ -145,7 +146,7 @@ class Rows:
 
     def choices(self, existing: Existing) -> list[Choice]:
         """Return the existing rows with their indices."""
-        return [Choice(row, sets) for row, law in zip(self.rows, self._laws[1], strict=True) if (sets := existing[law]) is not None]
+        return [Choice(row, law, sets) for row, law in zip(self.rows, self._laws[1], strict=True) if (sets := existing[law]) is not None]
 
 
 def _existing(row: Row, values: Values, size: Callable[[Any], int]) -> tuple[tuple[int, ...], ...] | None:
@@ -153,6 +154,17 @@ def _existing(row: Row, values: Values, size: Callable[[Any], int]) -> tuple[tup
         return None
     sets = tuple(map(tuple, row.numbers(values, size)))
     return sets if all(sets) else None
+
+
+def contiguous(steps: Sequence[str]) -> bool:
+    """Whether no other step is between numbers, at one place of the templates of rows.
+
+    >>> contiguous(["norm", "0", "#"]), contiguous(["0", "norm", "#"])
+    (True, False)
+    """
+    each = list(dict.fromkeys(steps))
+    numbered = [at for at, step in enumerate(each) if step == NUMBER or step.isdigit()]
+    return not numbered or numbered[-1] - numbered[0] < len(numbered)
 
 
 def _each_once(stated: Iterable[Any]) -> tuple[Any, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 from sympy import Expr, Rational, ceiling, floor, fraction
 
 from paramsym.algebra.size import Axis, Count, canonical, cat, extent, per, size as checked
+from paramsym.atlas.depth import Pattern, Patterns, Prefix, patterns_of
 from paramsym.atlas.expression import OutsideError, Values, atom, chosen, evaluated, present
 from paramsym.atlas.predicting import Factors, Rows
 from paramsym.atlas.values import Value
@@ -23,18 +24,37 @@ Division = tuple[Atom, Atom]
 # Which numbers may be letters --------------------------------------------------------------------------------------------------
 
 
-def letters_of(rows: Rows, values: Values) -> dict[str, int]:
+def letters_of(rows: Rows, values: Values, followed: Mapping[str, Patterns]) -> dict[str, int]:
     """Return the numbers that may be letters, by name: those in which sizes are polynomials or quotients.
 
-    A number that decides which copies exist, by another law than consecutive numbers, stays a number.
+    A number that decides which copies exist stays a number, unless the copies follow a pattern: those of the names in ``followed``.
     """
     found: dict[str, int] = {}
     fixed: set[str] = set()
     for what in rows.expressions:
         _collect(what, values, found, fixed)
-    for bound in rows.deciding:
-        _fix(bound, values, fixed)
+    fixed |= deciding_names(rows, values) - followed.keys()
     return {name: value for name, value in found.items() if name not in fixed}
+
+
+def followed_by(rows: Rows, values: Values, keys: Mapping[str, Any]) -> dict[str, Patterns]:
+    """Return the patterns of copies, by the name of their number; ``keys`` has the domains of all keys."""
+    found: dict[str, Patterns] = {}
+    levels: dict[Prefix, Pattern] = {}
+    named = {name: key for key in values if (name := letter_name(key, values))}
+    for name in sorted(deciding_names(rows, values) & named.keys()):
+        patterns = patterns_of(rows, values, named[name], keys)
+        if patterns is not None and all(levels.setdefault(prefix, pattern) == pattern for prefix, pattern in patterns):
+            found[name] = patterns
+    return found
+
+
+def deciding_names(rows: Rows, values: Values) -> set[str]:
+    """Return the names of the numbers that decide which copies exist, by another law than consecutive numbers."""
+    found: set[str] = set()
+    for bound in rows.deciding:
+        _fix(bound, values, found)
+    return found
 
 
 def _collect(what: Any, values: Values, found: dict[str, int], fixed: set[str]) -> None:

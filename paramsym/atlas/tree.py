@@ -5,19 +5,22 @@ The tree depends on which rows exist, not on sizes, so that models of a class sh
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import Any, TypeVar
 
+from paramsym.algebra.size import at_most
+from paramsym.atlas.depth import Kind, Pattern, Patterns, Prefix
 from paramsym.atlas.expression import OutsideError
-from paramsym.atlas.predicting import NUMBER, Choice, Existing, Factors, Row, Rows
+from paramsym.atlas.predicting import NUMBER, Choice, Existing, Factors, Row, Rows, contiguous
 from paramsym.atlas.sizes import Sizes
 from paramsym.core.compose import Repeat
 from paramsym.core.layer import Layer
 from paramsym.core.tied import Tied
-from paramsym.derive.levels import Held, Level
+from paramsym.derive.levels import EveryKth, Held, Level
 
 T = TypeVar("T")
 
@@ -51,10 +54,49 @@ class Copies:
 
 
 @dataclass(frozen=True, eq=False)
+class Following:
+    """Copies that follow a pattern, as the branches of their kinds; ``bound`` is the expression of their number."""
+
+    first: tuple[Branch, ...]
+    period: tuple[Branch, ...]
+    last: tuple[Branch, ...]
+    bound: Any
+
+    def layer(self, sizes: Sizes, made: dict[int, Layer]) -> Layer:
+        """Return the copies as a layer."""
+        first, period, last = ([_made(one, sizes, made) for one in some] for some in (self.first, self.period, self.last))
+        between: Any = sizes.size(self.bound) - len(first) - len(last)
+        at_most(0, between, "", "the number of copies that follow the pattern")
+        start: Any = len(first)
+        found = [*_runs(first, 0), _in_turn(period, between, start), *_runs(last, start + between)]
+        return Level(tuple(("", one) for one in found))
+
+
+def _runs(copies: Sequence[Layer], start: Any) -> Iterator[Layer]:
+    """Yield copies with their numbers, equal neighbours as one run."""
+    for _, run in groupby(copies, key=id):
+        some = list(run)
+        yield Repeat(some[0], len(some), start=start)
+        start = start + len(some)
+
+
+def _in_turn(period: Sequence[Layer], copies: Any, start: int) -> Layer:
+    """Return copies that alternate."""
+    if len(period) == 1:
+        return Repeat(period[0], copies, start=start)
+    times = Counter(map(id, period))
+    own = next((one for one in period if times[id(one)] == 1), None)
+    if own is None or len(times) > 2:
+        return Repeat(tuple(period), copies, start=start)
+    at = next(number for number, one in enumerate(period) if one is own)
+    return EveryKth(own, period[at - 1], copies, start, start + at, len(period))
+
+
+@dataclass(frozen=True, eq=False)
 class Branch:
     """The tensors, copies and branches of a level with their names; copies and tensors have none."""
 
-    below: tuple[tuple[str, Leaf | Copies | Branch], ...]
+    below: tuple[tuple[str, Leaf | Copies | Following | Branch], ...]
 
     def layer(self, sizes: Sizes, made: dict[int, Layer]) -> Layer:
         """Return the level as a layer."""
@@ -74,12 +116,12 @@ class Tree:
         return Tied(model, self.ties) if self.ties else model
 
 
-def grown(rows: Rows, existing: Existing) -> Tree:
-    """Return the tree of the rows that exist."""
-    return Grower(rows.choices(existing)).tree()
+def grown(rows: Rows, existing: Existing, patterns: Patterns = ()) -> Tree:
+    """Return the tree of the rows that exist; levels with a pattern have it for any number of copies."""
+    return Grower(rows.choices(existing), dict(patterns)).tree()
 
 
-def _made(one: Leaf | Copies | Branch, sizes: Sizes, made: dict[int, Layer]) -> Layer:
+def _made(one: Leaf | Copies | Following | Branch, sizes: Sizes, made: dict[int, Layer]) -> Layer:
     """Return the layer of a part of the tree, which is made once."""
     key = id(one)
     if key not in made:
@@ -90,9 +132,9 @@ def _made(one: Leaf | Copies | Branch, sizes: Sizes, made: dict[int, Layer]) -> 
 class Grower:
     """Grows the tree of the existing rows."""
 
-    def __init__(self, found: Sequence[Choice]) -> None:
+    def __init__(self, found: Sequence[Choice], patterns: Mapping[Prefix, Pattern]) -> None:
         """Begin without a branch."""
-        self.found = found
+        self.found, self.patterns = found, patterns
         self.ties: dict[str, str] = {}
         self.known: dict[tuple[Any, ...], Any] = {}
 
@@ -118,7 +160,7 @@ class Grower:
             leaves, inner = _written_out(leaves, depth), _written_out(inner, depth)
         elif NUMBER in inner and any(step.isdigit() for step in inner):
             inner = _joined(inner) or _written_out(inner, depth)
-        below: list[tuple[str, Leaf | Copies | Branch]] = [
+        below: list[tuple[str, Leaf | Copies | Following | Branch]] = [
             ("", self._leaf(choice.row, step, path)) for step, group in leaves.items() for choice in group
         ]
         for step, group in inner.items():
@@ -128,10 +170,14 @@ class Grower:
                 below.append((step, self._branch(group, end, f"{path}{step}.")))
         return self._level(below)
 
-    def _level(self, below: Sequence[tuple[str, Leaf | Copies | Branch]]) -> Branch:
+    def _level(self, below: Sequence[tuple[str, Leaf | Copies | Following | Branch]]) -> Branch:
         return self._once(tuple([(step, id(one)) for step, one in below]), lambda: Branch(tuple(below)))
 
-    def _copies(self, group: Sequence[Choice], depth: int, path: str) -> Iterator[Copies | Branch]:
+    def _copies(self, group: Sequence[Choice], depth: int, path: str) -> Iterator[Copies | Following | Branch]:
+        pattern = self.patterns.get(group[0].row.template[:depth])
+        if pattern is not None:
+            yield self._following(group, depth, path, pattern)
+            return
         if all(choice.row.template[depth] == NUMBER and choice.row.sets[choice.place(depth)] == ["all"] for choice in group):
             bound = group[0].row.bounds[group[0].place(depth)]
             yield self._repeated(self._branch(group, depth + 1, f"{path}{{}}."), bound, 0)
@@ -157,6 +203,18 @@ class Grower:
                 branch = self._branch(inside, depth + 1, f"{path}{{}}.")
                 grown.append((inside, branch))
             yield self._repeated(branch, len(run), run[0])
+
+    def _following(self, group: Sequence[Choice], depth: int, path: str, pattern: Pattern) -> Following:
+        grown: dict[Kind, Branch] = {}
+        for kind in (*pattern.first, *pattern.period, *pattern.last):
+            if kind not in grown:
+                inside = [choice for choice in group if (choice.law, choice.row.template[depth]) in kind]
+                grown[kind] = self._branch(inside, depth + 1, f"{path}{{}}.")
+        first, period, last = (tuple(grown[kind] for kind in kinds) for kinds in (pattern.first, pattern.period, pattern.last))
+        bound = next(choice.row.bounds[choice.place(depth)] for choice in group if choice.row.template[depth] == NUMBER)
+        return self._once(
+            ("following", *map(id, (*first, *period, *last)), id(bound), len(first)), lambda: Following(first, period, last, bound)
+        )
 
     def _repeated(self, branch: Branch, count: Any, start: int) -> Copies:
         return self._once(("copies", id(branch), id(count), start), lambda: Copies(branch, count, start))
@@ -207,8 +265,7 @@ def _written_out(groups: Mapping[str, list[Choice]], depth: int) -> dict[str, li
 
 def _joined(groups: Mapping[str, list[Choice]]) -> dict[str, list[Choice]] | None:
     """Return groups with the rows of single copies among those of all copies; None if other steps are between them."""
-    numbered = [n for n, step in enumerate(groups) if step == NUMBER or step.isdigit()]
-    if numbered[-1] - numbered[0] >= len(numbered):
+    if not contiguous(list(groups)):
         return None
     found: dict[str, list[Choice]] = {}
     for step, group in groups.items():
