@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import canonical
 from paramsym.measure.once import once
 from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan
 from paramsym.program.lookups import Still, Stored
@@ -58,6 +61,12 @@ def later_gradients(operation: Loop | Scan, taken: tuple[bool, ...], *, frozen: 
         carried = (before or after for before, after in zip(taken, behind, strict=False))
         taken = (*carried, *taken[operation.carry :])
     return taken
+
+
+def first_apart(numbers: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the first one of numbered copies, whose input may need no gradient, and the others."""
+    start, count = canonical(numbers.start + numbers.step), canonical(numbers.count - 1)
+    return replace(numbers, count=1, label=""), replace(numbers, count=count, start=start)
 
 
 def _outputs(body: Program, taken: tuple[bool, ...], *, frozen: bool) -> tuple[bool, ...]:

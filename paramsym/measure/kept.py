@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import canonical
 from paramsym.core.ledger import Line
 from paramsym.measure.attention import by_steps, fused, is_scores, runs_fused
-from paramsym.measure.gradients import gradients, later_gradients
+from paramsym.measure.gradients import first_apart, gradients, later_gradients
 from paramsym.measure.keeping import Keeping, Result, Way, line_of, role_of
 from paramsym.measure.layout import ENTRY_BY_ENTRY, Layout, like, mergeable, padded, plain, viewed
 from paramsym.measure.once import once
@@ -117,7 +117,7 @@ class _Keeper:
                 if any(self.flags[number] for number in step.gives):
                     self._listed(step, operation.keeps or (), needs)
             case Loop():
-                self._loop(step, operation, later_gradients(operation, needs, frozen=self.frozen))
+                self._loop(step, operation, needs)
             case Scan():
                 self._scan(step, operation, later_gradients(operation, needs, frozen=self.frozen))
             case Route():
@@ -220,30 +220,35 @@ class _Keeper:
         self.lines += [line.within(shown(name)) if name else line for line in kept.lines]
 
     def _loop(self, step: Step, loop: Loop, needs: tuple[bool, ...]) -> None:
-        """All copies: an array carried from one to the next is kept once, if the copy before or the one after keeps it."""
-        found: list[Keeping] = []
-        for numbers, body in loop.bodies:
-            kept = self._kept(step, body, needs)
-            kept = _given(body, kept, needs) if self.way.blocks else kept
+        """All copies: an array carried from one to the next is kept once, if the copy before or the one after keeps it.
+
+        The first copy is apart if it keeps other arrays, because its input needs no gradient.
+        """
+        later = later_gradients(loop, needs, frozen=self.frozen)
+        ring = [self._copy(step, body, later) for _, body in loop.bodies]
+        first = ring[0] if later == needs else self._copy(step, loop.bodies[0][1], needs)
+        copies = list(zip([numbers for numbers, _ in loop.bodies], ring, strict=True))
+        if first != ring[0]:
+            one, rest = first_apart(loop.bodies[0][0])
+            copies = [(one, first), *copies[1:], *([(rest, ring[0])] if rest.count != 0 else [])]
+        for numbers, kept in copies:
             self.mixed |= kept.mixed
             self.lines += [looped(line, numbers, loop.shared) for line in kept.lines]
-            found.append(kept)
-
-        def keeps(place: int, n: int, left: int) -> bool:
-            """Whether a copy keeps the array that it takes; one that passes the array on leaves that to the next copy."""
-            here = found[place % len(found)]
-            return n in here.inputs or (here.results[n].taken == n and left > 1 and keeps(place + 1, n, left - 1))
-
         for position, (numbers, body) in enumerate(loop.bodies):
             between = replace(numbers, count=canonical(numbers.count - 1)) if position == 0 else numbers
-            before = found[position - 1]
+            before = ring[position - 1]
             for n in range(loop.carry if between.count != 0 else 0):
                 same = before.results[n].taken == n  # a copy passes its input on, in the same storage
-                if not same and (n in before.outputs or keeps(position, n, len(found))):
+                if not same and (n in before.outputs or _takes(n, [*ring[position:], *ring[:position]])):
                     self.lines.append(looped(line_of(("carried",), body.input_types[n]), between, loop.shared))
-        inputs = {n for n in range(loop.carry) if keeps(0, n, len(found))}
-        along = {n for kept in found for n in kept.inputs if n >= loop.carry}
-        self._ends(step, replace(found[-1], inputs=inputs | along))
+        inputs = {n for n in range(loop.carry) if _takes(n, [kept for _, kept in copies])}
+        along = {n for _, kept in copies for n in kept.inputs if n >= loop.carry}
+        self._ends(step, replace(ring[-1] if len(ring) > 1 else copies[-1][1], inputs=inputs | along))
+
+    def _copy(self, step: Step, body: Program, needs: tuple[bool, ...]) -> Keeping:
+        """Return the kept arrays of one copy."""
+        kept = self._kept(step, body, needs)
+        return _given(body, kept, needs) if self.way.blocks else kept
 
     def _scan(self, step: Step, scan: Scan, needs: tuple[bool, ...]) -> None:
         """All positions; slices of the scanned arrays are views of these."""
@@ -280,6 +285,16 @@ class _Keeper:
             self.keep(step.takes[number])
         for number in kept.outputs:
             self.keep(step.gives[number])
+
+
+def _takes(n: int, copies: Sequence[Keeping]) -> bool:
+    """Whether copies keep the array that the first of them takes; one that passes the array on leaves that to the next one."""
+    for kept in copies:
+        if n in kept.inputs:
+            return True
+        if kept.results[n].taken != n:
+            return False
+    return False
 
 
 def _given(body: Program, kept: Keeping, needs: tuple[bool, ...]) -> Keeping:

@@ -16,7 +16,7 @@ from paramsym.core.ledger import Line
 from paramsym.errors import ArgumentError
 from paramsym.measure.cost import Cost, check_word, cost_of
 from paramsym.measure.counting import CONVENTIONS, LOOKUP, Counting, is_position, names_positions
-from paramsym.measure.gradients import gradients, later_gradients
+from paramsym.measure.gradients import first_apart, gradients, later_gradients
 from paramsym.measure.once import once
 from paramsym.measure.options import telling_options
 from paramsym.measure.trace import trace
@@ -261,8 +261,7 @@ def _backward_loop(loop: Loop, taken: tuple[bool, ...], *, frozen: bool) -> Iter
     for position, (numbers, body) in enumerate(loop.bodies):
         size, rest = len(body.inputs), numbers
         if position == 0 and later != taken:
-            first = replace(numbers, count=1)
-            rest = replace(numbers, count=canonical(numbers.count - 1), start=canonical(numbers.start + numbers.step))
+            first, rest = first_apart(numbers)
             yield from (looped(line, first, loop.shared) for line in backward(body, taken[:size], frozen=frozen))
         if rest.count != 0:
             yield from (looped(line, rest, loop.shared) for line in backward(body, later[:size], frozen=frozen))

@@ -58,11 +58,7 @@ def test_flops(name: str) -> None:
         assert (ps.flops(own, *shapes).total, ps.flops(own, *shapes, way="both").total) == wanted, sizes
 
 
-FIRST = pytest.mark.xfail(reason="the first of equal blocks saves no statistic of an input that needs no gradient; the loop counts one")
-KEPT = [pytest.param(name, marks=FIRST) if name == "grouped queries" else name for name in BUILDS]
-
-
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", BUILDS)
 def test_kept(name: str) -> None:
     """As many bytes for the backward pass as autograd holds."""
     letters = ps.activations(form(name), convention="torch-sdpa-cpu")
