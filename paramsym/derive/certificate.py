@@ -28,10 +28,8 @@ class Computation:
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Yield the statements in words."""
-        yield (
-            "computation",
-            f"{self.operators} operators, each of equal blocks once" + (f"; for {'; '.join(self.demands)}" if self.demands else ""),
-        )
+        limits = f"; for {' and '.join(self.demands)}, elsewhere the module itself is recorded" if self.demands else ""
+        yield "computation", f"{self.operators} operators, each of equal blocks once{limits}"
         yield (
             "proved",
             "every size that follows from the inputs and tensors by the rules of the operators, as far as the tensors are proved",

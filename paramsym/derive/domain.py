@@ -59,21 +59,20 @@ class Demand:
 
 @dataclass(frozen=True)
 class Either:
-    """At least one of two conditions: ``heads != 1 or dim_head != dim``, if the build has an exception where both pairs are equal."""
+    """At least one of several conditions: ``heads != 1 or dim_head != dim``, if the build has an exception where both pairs are equal."""
 
-    one: Demand
-    other: Demand
+    demands: tuple[Demand, ...]
 
     def holds(self, numbers: Mapping[str, int]) -> bool:
         """Whether one of the conditions holds at a point."""
-        return self.one.holds(numbers) or self.other.holds(numbers)
+        return any(one.holds(numbers) for one in self.demands)
 
     def conditions(self, symbols: Mapping[str, Expr]) -> tuple[Condition, ...]:
         """Return the alternatives in symbols."""
-        return (*self.one.conditions(symbols), *self.other.conditions(symbols))
+        return tuple(condition for one in self.demands for condition in one.conditions(symbols))
 
     def __str__(self) -> str:
-        return f"{self.one} or {self.other}"
+        return " or ".join(map(str, self.demands))
 
 
 @dataclass(frozen=True)

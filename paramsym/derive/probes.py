@@ -120,7 +120,7 @@ def adversaries(domain: Domain, chance: Random, *, most_count: int) -> Iterator[
 def outside(demand: Either, domain: Domain, chance: Random) -> dict[str, int] | None:
     """Return a point at which two pairs of sizes are equal; None if formulas or other demands forbid that."""
     point = domain.random(chance, 64)
-    for one in (demand.one, demand.other):
+    for one in demand.demands:
         if point is None:
             return None
         point = _placed(domain, chance, next(one.small.names()), int(one.large.value(point)), point)

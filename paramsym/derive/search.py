@@ -499,7 +499,7 @@ class Search:
                     yield Demand("at most", Law.of(one).plus(1), Law.of(other))
         for name, number in product(names, (1, 2)):
             own = Demand("differ", Law.of(name), Law.constant(number))
-            yield from (Either(own, pair) for pair in differing if name not in {*pair.small.names(), *pair.large.names()})
+            yield from (Either((own, pair)) for pair in differing if name not in {*pair.small.names(), *pair.large.names()})
 
     def _limited(self, odd: Sequence[Numbers], cases: Sequence[Sample]) -> bool:
         """Limit the sizes so that odd points are left out and nearly all others are kept."""

@@ -18,7 +18,7 @@ from paramsym.derive.domain import Demand, Either
 from paramsym.derive.modelled import Derived
 from paramsym.derive.points import Numbers
 from paramsym.derive.search import Search
-from paramsym.errors import ArgumentError, ShapeError, StructureError
+from paramsym.errors import ArgumentError, ShapeError
 from paramsym.program import Value
 from paramsym.read.computed import shown_as
 from paramsym.read.loops import without_copies_of_saved
@@ -59,8 +59,9 @@ class Read:
         except Exception as error:  # noqa: BLE001 - somebody else's build may refuse sizes in any way
             raise ArgumentError(f"build fails ({type(error).__name__}: {error}).") from None
         source = TorchSource(module, (), {}, self.inputs.names)
-        source.kinds = self.kinds
-        recording = source.recording(at_sizes(self.inputs.shapes, numbers))
+        source.kinds, shapes = self.kinds, at_sizes(self.inputs.shapes, numbers)
+        source.advice = f"Its inputs were {', '.join(map(shown, shapes))}; state with inputs=... the shapes that it takes."
+        recording = source.recording(shapes)
         self.kinds, self.kind, self.parameters = source.kinds, source.kind, source.names()
         return without_copies_of_saved(recording)
 
@@ -159,14 +160,13 @@ class DerivedModule(Derived):
 
         Raises:
             ShapeError: inputs that do not have the stated form.
-            StructureError: sizes for which the module computes something else.
         """
         play = self._played
         sizes = self._sizes([value.sizes for value in given])
-        self._check(sizes)
         laws: Any = play.laws if all(symbol == size for symbol, size in sizes.items()) else Placed(play.laws, sizes)
         recording, entries = play.laws.found.merged, tuple(own._layer.entries())
-        if play.unknown and all(isinstance(size, int) for size in sizes.values()):  # the entries of arrays are those at these sizes
+        if all(isinstance(size, int) for size in sizes.values()) and (play.unknown or not self._holds(sizes)):
+            # The entries of arrays, or the operators, are those at these sizes.
             return Player(play.at(sizes), own._layer, play.operators, self._shown).play(given)
         entries = tuple(_named(play, entries, laws))
         return Player(recording, own._layer, play.operators, self._shown, laws, entries).play(given)
@@ -198,16 +198,11 @@ class DerivedModule(Derived):
         play = self._played
         return set(play.laws.letters.values()) - self._own_sizes.keys()
 
-    def _check(self, sizes: Mapping[Symbol, Any]) -> None:
-        """Refuse sizes for which the module computes something else."""
+    def _holds(self, sizes: Mapping[Symbol, Any]) -> bool:
+        """Whether the module computes at these sizes what was read in letters."""
         letters = self._played.laws.letters
-        if any(not isinstance(size, int) for size in sizes.values()):
-            return
         numbers = {name: int(sizes[symbol]) for name, symbol in letters.items() if symbol in sizes}
-        for demand in self._played.demands:
-            if not demand.holds(numbers):
-                where = ", ".join(f"{name} = {number}" for name, number in numbers.items())
-                raise StructureError(f"the computation was derived for {demand}; at {where} the module computes in another way.")
+        return all(demand.holds(numbers) for demand in self._played.demands)
 
     def _shown(self, path: str, kind: str) -> Layer:
         return shown_as(self, path, kind)

@@ -42,6 +42,7 @@ _LARGE = 256
 _BASES = 4
 _LARGEST = 1 << 24
 """The most parameters of a module that is built with numbers in its buffers."""
+_NOT_ONE = 5
 _MANY = 6
 """Copies at the points that test a law."""
 
@@ -221,7 +222,7 @@ class _Reader(Search):
             if not wrong:
                 return found.certified(self._computation(laws, tested), self._conditions())
             odd = [numbers for numbers, one in wrong if not alike(recordings[0], folded(one))]
-            if odd and not self._left_out(odd, [*at, *tested]):
+            if odd and not self._left_out(odd, [*at, *tested], recordings[0]):
                 raise NotYetError(f"the module has other operators at {_where(odd[0])}, and no condition explains where; hold an argument.")
             for numbers, one in wrong:
                 if numbers not in odd:
@@ -297,13 +298,32 @@ class _Reader(Search):
             raise NotYetError(f"the module took only {len(tested)} of the fresh sizes that were tried; state which sizes it takes.")
         return wrong, tested
 
-    def _left_out(self, odd: Sequence[Numbers], others: Sequence[Numbers]) -> bool:
-        """Limit the sizes by a condition that leaves out the odd points and no other."""
-        for demand in self._limits():
-            if not any(demand.holds(point) for point in odd) and all(demand.holds(point) for point in others):
-                self.domain.demands.append(demand)
-                return True
-        return False
+    def _left_out(self, odd: Sequence[Numbers], others: Sequence[Numbers], usual: Recording) -> bool:
+        """Limit the sizes by conditions that leave out the odd points and no other."""
+        left = list(odd)
+        while left:
+            ones = self._ones(left[0], usual)
+            limits = self._limits() if ones is None else [ones]
+            group = left if ones is None else left[:1]
+            demand = next((one for one in limits if not any(map(one.holds, group)) and all(map(one.holds, others))), None)
+            if demand is None:
+                return False
+            self.domain.demands.append(demand)
+            left = [point for point in left if demand.holds(point)]
+        return True
+
+    def _ones(self, odd: Numbers, usual: Recording) -> Demand | Either | None:
+        """Return the condition that certain sizes are not all 1, if the module computes as usual when any of these is larger."""
+        needed: list[str] = []
+        point = odd
+        for name in (name for name in self.domain.coordinates if odd[name] == 1):
+            larger = self.domain.moved(point, **{name: _NOT_ONE})
+            if larger is not None and self.see(larger) is not None and not alike(usual, self.folded(larger)):
+                point = larger  # the module is odd for another reason
+            else:
+                needed.append(name)
+        not_one = tuple(Demand("at most", Law.constant(2), Law.of(name)) for name in needed)
+        return Either(not_one) if len(not_one) > 1 else next(iter(not_one), None)
 
     def _conditions(self) -> tuple[Demand | Either, ...]:
         """Return the conditions under which the module computes what was read."""

@@ -32,11 +32,15 @@ REAL = frozenset({"float", "complex"})
 _MAY_MOVE = frozenset({"_to_copy", "empty_like", "zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full", "new_empty"})
 
 
+class PassError(ArgumentError):
+    """A forward pass that raised; whoever asked for it says what to give instead."""
+
+
 def recorded(module: Any, inputs: Sequence[Any], named: Mapping[str, Any]) -> Recording:
     """Record one pass of a module, as it is in training or evaluation mode.
 
     Raises:
-        ArgumentError: a forward pass that raises.
+        PassError: a forward pass that raises.
         NotYetError: one that branches on floating-point values, has too many operators, or returns no array.
     """
     return _Recorder(needed("torch", "from_module")).recorded(module, inputs, named)
@@ -91,8 +95,7 @@ class _Recorder:
                 error.__dict__["recorded"] = self._until(arrays)
                 raise
             except Exception as error:
-                failed = self._failed(module, error)
-                failed.__dict__["recorded"] = self._until(arrays)
+                (failed := self._failed(module, error)).__dict__["recorded"] = self._until(arrays)
                 raise failed from error
         found = list(_tensors(torch, result))
         if not found:
@@ -103,13 +106,10 @@ class _Recorder:
     def _until(self, arrays: tuple[Array, ...]) -> Recording:
         return Recording(arrays, self.stored, self.constants, self.stack[0], (), several=False)
 
-    def _failed(self, module: Any, error: Exception) -> ArgumentError:
-        reason = str(error).strip().partition("\n")[0].rstrip(".")[:300]
+    def _failed(self, module: Any, error: Exception) -> PassError:
         inside = f" in {self.stack[-1].path}" if self.stack[-1].path else ""
-        return ArgumentError(
-            f"the forward pass of {type(module).__name__} failed{inside} ({type(error).__name__}: {reason}). Give inputs of the shapes and"
-            " kinds that it takes, or examples: from_module(net, tokens)."
-        )
+        reason = str(error).strip().partition("\n")[0].rstrip(".")[:300]
+        return PassError(f"the forward pass of {type(module).__name__} failed{inside} ({type(error).__name__}: {reason}).")
 
     def _state(self, module: Any) -> dict[str, Any]:
         """Return the module's tensors on the meta device; buffers that are not saved keep their values."""

@@ -26,7 +26,7 @@ from paramsym.read.computed import Source
 from paramsym.read.merging import alike
 from paramsym.read.recording import Recording
 from paramsym.read.torch_entries import TORCH
-from paramsym.read.torch_recorder import recorded, until
+from paramsym.read.torch_recorder import PassError, recorded, until
 
 FILES = (
     torch_complex,
@@ -50,6 +50,7 @@ class TorchSource(Source):
     """
 
     operators = TORCH
+    advice = "Give inputs of the shapes and kinds that it takes, or examples: from_module(net, tokens)."
 
     def __init__(self, module: Any, inputs: Sequence[Any], named: Mapping[str, Any], by_name: tuple[str, ...] = ()) -> None:
         self.module, self.inputs, self.named = module, tuple(inputs), dict(named)
@@ -90,7 +91,10 @@ class TorchSource(Source):
         """
         key = (tuple(shapes), self.module.training)
         if key not in self.known:
-            self.known[key] = self._recorded(shapes)
+            try:
+                self.known[key] = self._recorded(shapes)
+            except PassError as error:
+                raise ArgumentError(f"{error} {self.advice}") from error
         return self.known[key]
 
     def _recorded(self, shapes: Sequence[tuple[int, ...]]) -> Recording:

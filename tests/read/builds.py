@@ -132,6 +132,19 @@ class Mixture(nn.Module):
         return (torch.einsum("bseh,ehd->bsed", hidden, self.down) * weights[..., None]).sum(2)
 
 
+class Packed(nn.Module):
+    """Attention on packed numbers, of which torch makes no copy if there is only one position."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+
+    def forward(self, x: Any) -> Any:
+        b, s, w = x.shape
+        q, k, v = self.qkv(x).view(b, s, 3, w).permute(2, 0, 1, 3).contiguous()
+        return self.out((q @ k.transpose(1, 2)).relu() @ v)
+
+
 class Build(NamedTuple):
     """A build, the shapes of its inputs in letters, and a function that draws sizes of both."""
 

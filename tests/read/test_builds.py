@@ -14,7 +14,7 @@ import paramsym as ps
 
 torch = pytest.importorskip("torch")
 
-from read.builds import BUILDS  # noqa: E402 - they need torch
+from read.builds import BUILDS, Packed  # noqa: E402 - they need torch
 from read.comparing import counted, kept, results  # noqa: E402 - they need torch
 
 POINTS = 4
@@ -94,3 +94,18 @@ def test_inputs_that_are_no_shapes(inputs: Any) -> None:
     """One error says what was found and what is wanted."""
     with pytest.raises(ps.ParamsymError, match=r"inputs|expression|size"):
         ps.derive(BUILDS["Mixer"].build, inputs=inputs)
+
+
+def test_sizes_of_one() -> None:
+    """Other operators at sizes of 1 limit the form in letters; at these sizes, the module itself is recorded."""
+    packed = ps.derive(lambda width=6: Packed(width), inputs=("B", "S", "width"), seconds=300)
+    assert "for 2 <= B or 2 <= S, elsewhere the module itself is recorded" in str(packed.certificate)
+    for b, s, width in ((1, 1, 5), (1, 4, 3), (4, 1, 2), (3, 3, 1)):
+        found = ps.activations(packed.at(width=width), (b, s, width), convention="torch-eager-cpu").total
+        assert found == kept(Packed(width), [torch.randn(b, s, width)]), (b, s, width)
+
+
+def test_inputs_that_the_module_does_not_take() -> None:
+    """The error shows the shapes that were tried, and names the argument that states them."""
+    with pytest.raises(ps.ParamsymError, match=r"Its inputs were \(3, 10, 11\); state with inputs=\.\.\. the shapes that it takes\.$"):
+        ps.derive(lambda width=6: Packed(width), inputs=("B", "S", "T"))
