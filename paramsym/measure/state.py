@@ -10,12 +10,13 @@ from sympy import Rational
 from paramsym.algebra.size import Count, Dim, canonical
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
+from paramsym.errors import NotYetError
 from paramsym.measure.cost import Cost, check_word, cost_of
 from paramsym.measure.formats import CACHES
 from paramsym.measure.options import telling_options
 from paramsym.measure.trace import trace
 from paramsym.measure.work import Share, divisors_of, shared, walked
-from paramsym.program.graph import Program, Region
+from paramsym.program.graph import Program, Region, kind_of
 from paramsym.program.state import Remember
 from paramsym.program.types import ArrayType, flat
 
@@ -37,13 +38,14 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, per: Share = 
 
     Caches of keys and values grow with the positions, at most to the window; latent attention keeps its latent vectors, Mamba its states.
     A format with scales, such as "gguf-q8_0" (llama.cpp), "fp8" (vLLM) or "nvfp4", counts them; blocks are assumed to be whole. A layer of
-    attention that returns no cache, such as torch's, has the keys and values that a decoder would keep, and the cost says so. The inputs
-    are shapes, in order or by name; ``past`` is the number of positions before them. ``per`` gives the share of one sequence of the batch,
-    or of one token of the first input.
+    attention that returns no cache, such as torch's, has the keys and values that a decoder would keep, and the cost says so. Of a model
+    that was read, the cache is what its forward pass returns under a name with "past" or "cache" in it, "mems", "state" or "states", or as
+    an object of a class of caches. The inputs are shapes, in order or by name; ``past`` is the number of positions before them. ``per``
+    gives the share of one sequence of the batch, or of one token of the first input.
 
     Raises:
         ShapeError: inputs that the layer cannot take.
-        NotYetError: a layer or a part without a forward pass.
+        NotYetError: a layer or a part without a forward pass; a model that was read and returns no cache.
         ArgumentError: an unknown ``dtype`` or share; ``per`` a token for inputs without tokens.
 
     >>> from paramsym.models import Llama
@@ -68,6 +70,9 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, per: Share = 
     if not found:
         found = [*_attended(program, past)]
         words = "keys and values, as a decoder keeps them; the layer itself keeps none" if found else words
+        advice = getattr(layer, "cache_advice", "")
+        if not found and advice:
+            raise NotYetError(f"{kind_of(layer)} {advice}")
     lines = found if dtype is None else _stored(found, dtype)
     unit = "elements" if dtype is None else "bytes"
     if per != "batch":

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, product
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from paramsym.algebra.size import Dim, Shape
 from paramsym.core.around import Around
@@ -20,6 +20,13 @@ from paramsym.read.recording import Recording
 from paramsym.read.sizes import Laws, points
 
 _MOST_TRIES = 8
+
+
+NO_CACHE = (
+    "returns no cache, as an encoder does. Read a decoder with its cache: from_module(model, input_ids=tokens, use_cache=True) for one of"
+    " transformers; a class of your own returns it in a dictionary or named tuple, under a name such as cache."
+)
+"""What is said of a model that returns nothing under the name of a cache."""
 
 
 class Source:
@@ -85,6 +92,7 @@ class Computed(_Stated):
     """A layer with the tensors of ``layer`` and the computation of a live module."""
 
     source: Source
+    cache_advice: ClassVar[str] = NO_CACHE
 
     @property
     def inputs(self) -> Mapping[str, Shape]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from sympy import Expr, Integer, Symbol
 
@@ -20,7 +20,7 @@ from paramsym.derive.points import Numbers
 from paramsym.derive.search import Search
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.program import Value
-from paramsym.read.computed import shown_as
+from paramsym.read.computed import NO_CACHE, shown_as
 from paramsym.read.loops import without_copies_of_saved
 from paramsym.read.playing import Player
 from paramsym.read.recording import Recording
@@ -122,6 +122,7 @@ class DerivedModule(Derived):
     """The closed form of a build that returns a module of torch, with what the module computes."""
 
     play: Play | None = field(default=None, compare=False, repr=False)
+    cache_advice: ClassVar[str] = NO_CACHE
 
     @property
     def computed_as(self) -> Layer:

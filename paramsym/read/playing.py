@@ -15,6 +15,7 @@ from paramsym.program import Value, still
 from paramsym.program.axes import Known
 from paramsym.program.graph import Call, Loop, Program
 from paramsym.program.lookups import Stored
+from paramsym.program.state import past
 from paramsym.program.tracing import record, record_all, traced
 from paramsym.program.types import ArrayType
 from paramsym.read.folding import folded
@@ -73,7 +74,13 @@ class Player:
         self._measure()
 
     def play(self, inputs: Sequence[Value]) -> Any:
-        """Return the values that the model returns."""
+        """Return the values that the model returns.
+
+        Raises:
+            NotYetError: positions before the inputs, or an operator that is not read.
+        """
+        if past() != 0:
+            raise NotYetError("a model that was read takes no past=...; give the number of all positions in the inputs' shapes.")
         env: dict[int, Value] = {}
         for array, value in zip(self.recording.inputs, inputs, strict=True):
             self._learn(array, value)
@@ -97,7 +104,7 @@ class Player:
         self.used = last
         needed = {*self.recording.outputs, *_carried(self.recording.top)}
         for step in reversed(steps):
-            if any(array.number in needed for array in step.results):
+            if not step.results or any(array.number in needed for array in step.results):
                 self.live.add(id(step))
                 needed.update(refs(step.arguments))
 
@@ -113,7 +120,7 @@ class Player:
             inside = [array.number for step in steps[begin:end] for array in step.results]
             outputs = tuple(number for number in inside if last.get(number, -1) >= end)
             if not outputs and inside:  # nothing uses its result, which torch computes all the same
-                outputs = (steps[end - 1].results[0].number,)
+                outputs = (next(step.results[0].number for step in reversed(steps[begin:end]) if step.results),)
                 last[outputs[0]] = end
             stored = dict.fromkeys(n for step in steps[begin:end] for n in refs(step.arguments) if n in self.recording.stored)
             self.spans[id(called)] = _Span(begin, end, outputs, tuple(stored))

@@ -16,6 +16,7 @@ from paramsym.program.conditions import Check, Comparison, Property
 from paramsym.program.constants import noise
 from paramsym.program.conversions import cast
 from paramsym.program.losses import x_log_y
+from paramsym.program.state import remember
 from paramsym.program.tracing import record
 from paramsym.program.types import Kind
 from paramsym.read.operators import Operators, expanded
@@ -387,3 +388,9 @@ TORCH("alias", "lift_fresh", "lift_fresh_copy")(lambda self: self)
 @TORCH("copy", "copy_")
 def _copy(self: Value, src: Value, *, given: Sequence[tuple[Count, ...]]) -> Value:
     return expanded(cast(src, self.type.kind), given[0])
+
+
+@TORCH("remember")
+def _remember(self: Value, name: str) -> tuple[Value, ...]:
+    remember(name, self)
+    return ()

@@ -7,7 +7,7 @@ numbers is unknown; a model that branches on one is refused.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from math import prod
 from typing import Any, NamedTuple, cast
@@ -17,6 +17,7 @@ from paramsym.optional import needed
 from paramsym.program.types import Kind
 from paramsym.read.recording import Array, Called, Done, Recording, Ref
 from paramsym.read.torch_results import RESULTS
+from paramsym.read.torch_returned import arrays, cached, remember
 from paramsym.read.torch_watch import bound, flat, line, unwatched, watched, without_change
 
 _MOST_STEPS = 50_000
@@ -87,24 +88,25 @@ class _Recorder:
         torch, self.stack[0].kind = self.torch, type(module).__name__
         state = self._state(module)
         given, by_name = tuple(self._input(one) for one in inputs), {name: self._input(one) for name, one in named.items()}
-        arrays = tuple(self._array(one) for one in flat([given, by_name]) if isinstance(one, torch.Tensor))
+        taken = tuple(self._array(one) for one in flat([given, by_name]) if isinstance(one, torch.Tensor))
         with self._paths(module), watched(torch, self):
             try:
                 result = torch.func.functional_call(module, state, given, by_name)
             except ParamsymError as error:
-                error.__dict__["recorded"] = self._until(arrays)
+                error.__dict__["recorded"] = self._until(taken)
                 raise
             except Exception as error:
-                (failed := self._failed(module, error)).__dict__["recorded"] = self._until(arrays)
+                (failed := self._failed(module, error)).__dict__["recorded"] = self._until(taken)
                 raise failed from error
-        found = list(_tensors(torch, result))
+        found = list(arrays(torch, result))
         if not found:
             raise NotYetError(f"{type(module).__name__} returned no array; its computation cannot be read.")
         outputs = tuple(self._ref(one).number for one in found)
-        return Recording(arrays, self.stored, self.constants, self.stack[0], outputs, several=not isinstance(result, torch.Tensor))
+        remember(self.stack[0], {self._ref(one).number: name for name, one in cached(torch, result) if id(one) in self.number})
+        return Recording(taken, self.stored, self.constants, self.stack[0], outputs, several=not isinstance(result, torch.Tensor))
 
-    def _until(self, arrays: tuple[Array, ...]) -> Recording:
-        return Recording(arrays, self.stored, self.constants, self.stack[0], (), several=False)
+    def _until(self, taken: tuple[Array, ...]) -> Recording:
+        return Recording(taken, self.stored, self.constants, self.stack[0], (), several=False)
 
     def _failed(self, module: Any, error: Exception) -> PassError:
         inside = f" in {self.stack[-1].path}" if self.stack[-1].path else ""
@@ -387,14 +389,3 @@ def _kind(torch: Any, dtype: Any) -> Kind:
     if dtype == torch.bool:
         return "truth"
     return "complex" if dtype.is_complex else "float" if dtype.is_floating_point else "index"
-
-
-def _tensors(torch: Any, result: Any, inside: frozenset[int] = frozenset()) -> Iterator[Any]:
-    """Yield the arrays in what a module returned: tuples, dictionaries and dataclasses, in order."""
-    if isinstance(result, torch.Tensor):
-        yield result
-    elif id(result) not in inside:
-        fields = getattr(result, "__dataclass_fields__", ())
-        inner = result.values() if isinstance(result, Mapping) else result if isinstance(result, list | tuple) else None
-        for one in [getattr(result, name) for name in fields] if inner is None else inner:
-            yield from _tensors(torch, one, inside | {id(result)})

@@ -89,3 +89,46 @@ def test_chunks_have_no_formula() -> None:
     _, made, given = model("mamba2")
     with pytest.raises(NotYetError, match=r"the operators for S = \d+ and S = \d+ differ"):
         ps.flops(ps.from_module(made, **given), input_ids=(B, S))
+
+
+TINY = {"num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "hidden_size": 32, "intermediate_size": 48}
+
+
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [
+        ("llama", {}),
+        ("mamba2", {"num_heads": 8, "head_dim": 8, "n_groups": 2, "state_size": 8}),
+        ("t5", {"d_model": 32, "d_kv": 8, "num_layers": 2, "num_heads": 4, "d_ff": 48}),
+    ],
+)
+def test_the_returned_cache(kind: str, more: dict[str, Any]) -> None:
+    """As many numbers as in the arrays of the cache that the model returns."""
+    config = transformers.AutoConfig.for_model(kind, **({} if kind == "t5" else TINY), **more, vocab_size=60, use_cache=True)
+    made = transformers.AutoModel.from_config(config).eval()
+    given = {"input_ids": torch.zeros(2, 12, dtype=torch.long)}
+    given |= {"decoder_input_ids": torch.zeros(2, 7, dtype=torch.long)} if kind == "t5" else {}
+    with torch.no_grad():
+        output = made(**given, use_cache=True)
+    cache = output.cache_params if kind == "mamba2" else output.past_key_values
+    parts = [cache.self_attention_cache, cache.cross_attention_cache] if kind == "t5" else [cache]
+    words = ("conv_states", "recurrent_states") if kind == "mamba2" else ("keys", "values")
+    kept = [getattr(one, word) for part in parts for one in part.layers for word in words]
+    wanted = sum(one.numel() for each in kept for one in (each.values() if isinstance(each, dict) else [each]))
+    layer = ps.from_module(made, **given, use_cache=True)
+    found = ps.kv_cache(layer)
+    assert found.total == wanted > 0
+    assert ps.kv_cache(layer, dtype="float16").total == 2 * wanted
+    if kind == "llama":
+        assert [str(line.path[-1]) for line in found.ledger] == ["keys", "values"]
+        assert ps.kv_cache(layer, input_ids=(B, S)).at(B=2, S=12).total == wanted
+
+
+def test_no_cache() -> None:
+    """An encoder, and a decoder that was told to return none."""
+    config = transformers.AutoConfig.for_model("llama", **TINY)
+    layer = ps.from_module(transformers.AutoModel.from_config(config), input_ids=torch.zeros(2, 12, dtype=torch.long), use_cache=False)
+    with pytest.raises(NotYetError, match=r"LlamaModel returns no cache, .* use_cache=True"):
+        ps.kv_cache(layer)
+    with pytest.raises(NotYetError, match=r"takes no past"):
+        ps.flops(layer, past=8)
