@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
+from math import lcm
 from typing import Any
 
-from sympy import Expr, Integer, Symbol
+from sympy import Add, Expr, Integer, Symbol, ceiling, floor
 
 from paramsym.algebra.letters import Lettering, lettering
 from paramsym.algebra.polynomial import Polynomial
@@ -150,6 +151,25 @@ class Cost(Printed):
         found = root.placed(root.layer.at(inside) if inside else root.layer, _placed(after))
         found.__dict__["origin"] = (root, after)
         return found
+
+    def without_floors(self) -> Cost:
+        """Return the cost for inputs that are multiples of what a network divides them by, so that its formula is a polynomial.
+
+        A letter of the inputs that is divided in a floor or a ceiling is replaced by a multiple of itself, which the inputs show: ``32*h``
+        for a height that is halved five times. Floors of other letters stay.
+
+        >>> from paramsym import B, dims, load, macs
+        >>> h, w = dims("h w")
+        >>> print(macs(load("resnet50"), (B, 3, h, w)).without_floors())
+        ResNet for (B, 3, 32*h, 32*w): 83410944*B*h*w + 2048000*B MACs (multiply-adds)
+        """
+        steps: dict[Symbol, int] = {}
+        for rounded in self.total.atoms(floor, ceiling):
+            for term in Add.make_args(rounded.args[0]):
+                below = term.as_numer_denom()[1]
+                for letter in symbols_in((term,)) - self.layer.symbols if isinstance(below, Integer) else ():
+                    steps[letter] = lcm(steps.get(letter, 1), int(below))
+        return self.placed(self.layer, {letter: step * letter for letter, step in steps.items()}) if steps else self
 
     def substituted(self, mapping: Mapping[Symbol, Any]) -> Cost:
         """Return the cost of the layer built again with values for symbols, so that every size is checked again."""

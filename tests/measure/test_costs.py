@@ -126,3 +126,23 @@ def test_formats_of_weights_alone() -> None:
     """Formats in which no library keeps a cache are refused."""
     with pytest.raises(ArgumentError, match=r"dtype is 'gptq-g128' .*wanted one of .*gguf-q8_0"):
         ps.kv_cache(ps.load("meta-llama/Llama-2-7b-hf"), (1, 8), dtype="gptq-g128")
+
+
+@pytest.mark.parametrize(("name", "giga"), [("resnet50", 4.089), ("vgg16", 15.47), ("densenet121", 2.834), ("mobilenet_v2", 0.301)])
+def test_a_network_for_images_has_a_polynomial_for_multiples(name: str, giga: float) -> None:
+    """At 224 by 224 pixels it is the number of torchvision's documentation of its weights, in billions of multiply-adds, to its digits."""
+    height, width = ps.dims("h w")
+    whole = ps.macs(ps.load(name), (B, 3, height, width))
+    plain = whole.without_floors()
+    assert "floor" in str(whole)
+    assert plain.total.is_polynomial(B, height, width)
+    step = int(plain.inputs[0][2] / height)
+    number = plain.at({B: 1, height: 224 // step, width: 224 // step}).count
+    assert number == whole.at({B: 1, height: 224, width: 224}).count
+    assert number / 1e9 == pytest.approx(giga, abs=6e-4 if giga < 10 else 6e-3)
+
+
+def test_a_cost_without_floors_of_its_inputs_is_itself() -> None:
+    """A letter of the model is not changed."""
+    gpt2 = ps.flops(ps.models.Gpt2())
+    assert gpt2.without_floors() is gpt2
