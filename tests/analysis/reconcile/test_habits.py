@@ -9,13 +9,16 @@ import random
 import re
 from collections.abc import Callable, Iterator
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import pytest
 from amount import tries
 
 import paramsym as ps
+from paramsym.analysis.reconcile.habits import HABITS
 
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "why-is-my-number-different.md"
 Made = tuple[Any, int | str, str]
 """A layer or a cost, the claim, and a pattern of the words that name the edit."""
 
@@ -330,3 +333,13 @@ def test_a_norm_folds_into_the_convolution_before_it() -> None:
     for model, norms in ((ps.load("fasterrcnn_resnet50_fpn"), 26_560), (ps.load("vgg16_bn"), 2 * 4_224)):
         assert "batch norms folded" in str(ps.reconcile(model, model.count - norms))
     assert "folded" not in str(ps.reconcile(ps.load("fasterrcnn_resnet50_fpn"), 41_755_286))
+
+
+def test_the_page_has_every_habit() -> None:
+    """The page "Why is my number different?" has a section for each habit, in the habit's own words, with an example."""
+    sections = PAGE.read_text(encoding="utf-8").split("\n## ")[1:]
+    told = {title: text for title, _, text in (section.partition("\n") for section in sections)}
+    for habit in HABITS:
+        text = " ".join(told[habit.name.capitalize()].split())
+        assert text.lower().startswith(habit.why.lower())
+        assert ">>> reason(" in text
