@@ -13,6 +13,7 @@ import pytest
 import recorded
 from amount import ALL
 from nesting import nested
+from sympy import floor
 
 import paramsym as ps
 from paramsym import A, D, H, L, P, V
@@ -84,11 +85,13 @@ def test_the_closed_form_is_in_the_shared_letters() -> None:
 
 
 def test_a_question_about_a_shared_letter_is_answered() -> None:
-    """The projections of q and o have A heads of D each; the number of layers is none, because kinds of layers alternate."""
+    """The projections of q and o have A heads of D each; the number of layers is none where a list of its own says their kinds."""
     model = ps.from_config({"model_type": "qwen3_next", "num_hidden_layers": 8}, architecture="Qwen3NextModel")
-    assert ps.explain(model, A).derivative == 6 * D * H  # gated queries: 2*A*D*H and A*D*H in each of two layers
+    assert ps.explain(model, A).derivative == 3 * D * H * floor(L / 4)  # gated queries: 2*A*D*H and A*D*H in every fourth layer
     assert ps.explain(model, "num_attention_heads").symbol == A
-    assert "num_hidden_layers is a number" in str(ps.explain(model, L))
+    kinds = ["full_attention", "linear_attention", "linear_attention", "full_attention", "full_attention"]
+    listed = ps.from_config({"model_type": "qwen3_next", "num_hidden_layers": 5, "layer_types": kinds}, architecture="Qwen3NextModel")
+    assert "num_hidden_layers is a number" in str(ps.explain(listed, L))
 
 
 def test_consecutive_layers_of_one_kind_are_one_row() -> None:
@@ -473,8 +476,8 @@ def test_kinds_of_layers_follow_from_a_list_of_numbers() -> None:
     ("model_type", "name", "said"),
     [
         ("openai-gpt", "n_embd", "n_embd is H: write at(H=...)"),
-        ("openai-gpt", "A", "n_head is not a letter"),
-        ("sam", "L_v", "vision_config.num_hidden_layers is not a letter"),
+        ("codegen", "A", "n_head is not a letter"),
+        ("reformer", "L", "num_hidden_layers is not a letter"),
     ],
 )
 def test_a_name_that_is_no_letter_is_explained(model_type: str, name: str, said: str) -> None:
