@@ -11,15 +11,16 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.algebra.convolution import differ
 from paramsym.algebra.grammar import read
-from paramsym.algebra.size import Count, Dim, Shape, canonical, per, shown, substitute, symbols_in
+from paramsym.algebra.size import Count, Dim, Shape, shown, substitute, symbols_in
 from paramsym.core.layer import Entry, Layer
 from paramsym.derive.certificate import Computation
 from paramsym.derive.domain import Demand, Either
 from paramsym.derive.modelled import Derived
 from paramsym.derive.points import Numbers
 from paramsym.derive.search import Search
-from paramsym.errors import ArgumentError, ShapeError
+from paramsym.errors import ArgumentError
 from paramsym.program import Value
+from paramsym.read.asked import asked
 from paramsym.read.computed import NO_CACHE, shown_as
 from paramsym.read.loops import without_copies_of_saved
 from paramsym.read.playing import Player
@@ -163,41 +164,14 @@ class DerivedModule(Derived):
             ShapeError: inputs that do not have the stated form.
         """
         play = self._played
-        sizes = self._sizes([value.sizes for value in given])
+        sizes = asked(play.source.inputs.shapes, [value.sizes for value in given], self._own_sizes)
         laws: Any = play.laws if all(symbol == size for symbol, size in sizes.items()) else Placed(play.laws, sizes)
         recording, entries = play.laws.found.merged, tuple(own._layer.entries())
         if all(isinstance(size, int) for size in sizes.values()) and (play.unknown or not self._holds(sizes)):
             # The entries of arrays, or the operators, are those at these sizes.
             return Player(play.at(sizes), own._layer, play.operators, self._shown).play(given)
-        entries = tuple(_named(play, entries, laws))
+        entries = tuple(named_entries(recording.stored, play.names, entries, laws))
         return Player(recording, own._layer, play.operators, self._shown, laws, entries).play(given)
-
-    def _sizes(self, given: Sequence[tuple[Dim, ...]]) -> dict[Symbol, Any]:
-        """Return the letters' sizes: those of the form, and those of the inputs' letters."""
-        sizes = self._own_sizes
-        wanted = substitute(self._played.source.inputs.shapes, sizes)
-        form = shown(wanted[0]) if len(wanted) == 1 else ", ".join(map(shown, wanted))
-        if [len(one) for one in given] != [len(one) for one in wanted]:
-            raise ShapeError(f"the inputs are {', '.join(map(shown, given))}; the form was derived for {form}.")
-        pairs = [pair for one, other in zip(given, wanted, strict=True) for pair in zip(one, other, strict=True)]
-        for size, stated in sorted(pairs, key=lambda pair: not isinstance(pair[1], Symbol)):
-            stated = substitute(stated, sizes)  # noqa: PLW2901 - with the letters found so far
-            left = [symbol for symbol in getattr(stated, "free_symbols", ()) if symbol in self._letters and symbol not in sizes]
-            if len(left) == 1:
-                factor: Any = canonical(stated / left[0])
-                if not isinstance(factor, int) and left[0] in factor.free_symbols:
-                    raise ShapeError(f"no {left[0]} is found for {shown((size,))} from {stated}.")
-                if isinstance(size, int) and isinstance(factor, int) and size % factor:
-                    raise ShapeError(f"an input has {size} entries where {stated} are wanted, and {factor} does not divide {size}.")
-                sizes[left[0]] = canonical(per(size, factor))
-            elif differ(size, stated):
-                raise ShapeError(f"the inputs are {', '.join(map(shown, given))}; the form was derived for {form}.")
-        return sizes
-
-    @property
-    def _letters(self) -> set[Symbol]:
-        play = self._played
-        return set(play.laws.letters.values()) - self._own_sizes.keys()
 
     def _holds(self, sizes: Mapping[Symbol, Any]) -> bool:
         """Whether the module computes at these sizes what was read in letters."""
@@ -240,13 +214,18 @@ class DerivedModule(Derived):
         return replace(self, certificate=replace(certificate, computation=computation), play=play)
 
 
-def _named(play: Play, entries: Sequence[Entry], laws: Any) -> Iterator[Entry]:
-    """Yield the tensors of a layer under the names of the recording, which are those of the first copies."""
+def named_entries(
+    stored: Mapping[int, tuple[str, ...]], templates: Mapping[str, str], entries: Sequence[Entry], laws: Any
+) -> Iterator[Entry]:
+    """Yield the tensors of a layer under the names of a recording, which are those of the first copies.
+
+    ``templates`` gives for a name the one that the layer in letters has for it.
+    """
     known = {entry.name: entry for entry in entries}
-    for name in (name for names in play.laws.found.merged.stored.values() for name in names):
+    for name in (name for names in stored.values() for name in names):
         steps = getattr(name, "steps", None)
         here = str(name) if steps is None else ".".join(str(laws.value(step)) for step in steps)
-        entry = known.get(here) or known.get(play.names.get(name, ""))
+        entry = known.get(here) or known.get(templates.get(name, ""))
         if entry is not None:
             first = known.get(entry.alias_of, entry)
             yield Entry(name, replace(entry.tensor, trainable=first.tensor.trainable))
@@ -255,8 +234,13 @@ def _named(play: Play, entries: Sequence[Entry], laws: Any) -> Iterator[Entry]:
 def templates(laws: Laws, entries: Sequence[Entry]) -> dict[str, str]:
     """Return for every name of the recording the name that the form in letters has for it, such as ``h.{0..depth-1}.weight``."""
     base = {symbol: Integer(laws.found.at[0][name]) for name, symbol in laws.letters.items()}
+    return templates_at(base, laws.found.merged.stored, entries)
+
+
+def templates_at(base: Mapping[Symbol, Expr], stored: Mapping[int, tuple[str, ...]], entries: Sequence[Entry]) -> dict[str, str]:
+    """Return for every stored name the template that a layer has for it; ``base`` are the sizes at which the names were recorded."""
     listed = [(entry.name, _pattern(entry.name, base)) for entry in entries]
-    names = [name for names in laws.found.merged.stored.values() for name in names]
+    names = [name for names in stored.values() for name in names]
     return {name: template for name in names for template, matches in listed if matches(name)}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import isclose
 from typing import Any
 
 from sympy import Expr
@@ -113,7 +114,8 @@ class _Comparison:
             )
         if isinstance(one, float) and isinstance(other, float):
             return True  # such as the scale of attention, which costs nothing
-        return bool(self._value(one) == other)
+        value = self._value(one)
+        return isclose(value, other) if isinstance(value, float) and isinstance(other, float) else bool(value == other)
 
     def _corresponds(self, one: int, other: int, moves: _Moves) -> bool:
         if one in self.wanted.stored:

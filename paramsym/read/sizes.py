@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeAlias
 
-from sympy import Expr, Integer, Symbol
+from sympy import Expr, Integer, Pow, Rational, Symbol
 
 from paramsym.algebra.size import Count, Dim, canonical, per, substitute, symbols_in
 from paramsym.derive.fit import Fitter
@@ -42,6 +43,7 @@ _FAR = (1021, 509, 253)
 """Steps to a size far away, which refute laws that hold for small sizes only, such as a padding to 256 positions."""
 _ON_A_LINE = 5
 _MIXED = 4
+_POWERS = (-Rational(1, 2), Rational(1, 2), Integer(-1))
 _SMALL = 16
 """Below it, letters get different sizes; larger ones may have to be multiples of the same number."""
 
@@ -223,9 +225,10 @@ class Laws:
         """Whether an expression is a number of the recording at every point."""
         return bool(self.at(size) == at)
 
-    def value_at(self, size: Count, point: Mapping[str, int]) -> int:
-        """Return a size at a point."""
-        return int(substitute(size, {symbol: Integer(point[name]) for name, symbol in self.letters.items()}))
+    def value_at(self, size: Count, point: Mapping[str, int]) -> Any:
+        """Return a size at a point; a power of one, such as the scale of attention, in floating point."""
+        found = substitute(size, {symbol: Integer(point[name]) for name, symbol in self.letters.items()})
+        return float(found) if getattr(found, "is_integer", True) is False else int(found)
 
     def value(self, number: Any) -> Any:
         """Return a number of a merged recording as an expression; tuples and mappings entry by entry.
@@ -252,6 +255,8 @@ class Laws:
 
     def _searched(self, at: tuple[Any, ...]) -> Count:
         if not all(isinstance(one, int) for one in at):
+            if (power := self._power(at)) is not None:
+                return power
             raise NotYetError(f"a number of the computation changes with the inputs' sizes and is not whole ({at[0]}, {at[1]}, ...).")
         for candidate in islice(self._candidates(at), 4000):
             if candidate is not None:
@@ -264,6 +269,14 @@ class Laws:
         except NoLawError:
             cases = "; ".join(f"{value} at {_written(point)}" for value, point in list(zip(at, self.found.at, strict=True))[:4])
             raise NotYetError(f"no law explains a number of the computation: {cases}. Give numbers in place of letters.") from None
+
+    def _power(self, at: tuple[Any, ...]) -> Any:
+        """Return the power of a size that numbers in floating point are, such as the scale of attention; None if they are none."""
+        for one, size in list(self.known.items()) if all(isinstance(each, int | float) for each in at) else ():
+            for power in _POWERS:
+                if all(a > 0 and math.isclose(a ** float(power), b, rel_tol=1e-12) for a, b in zip(one, at, strict=True)):
+                    return Pow(size, power)
+        return None
 
     def _candidates(self, at: tuple[int, ...]) -> Iterator[Count | None]:
         known = list(self.known.items())
@@ -281,6 +294,8 @@ class Laws:
                 quotient = tuple(b // a for a, b in zip(at, one, strict=True))
                 if len(set(quotient)) == 1:
                     yield canonical(per(size, quotient[0]))
+                elif quotient in self.known:
+                    yield canonical(per(size, self.known[quotient]))
             yield None
 
 
