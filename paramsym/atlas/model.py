@@ -16,6 +16,7 @@ from paramsym.atlas.diffusers import diffusers_keys, diffusers_type, is_of_diffu
 from paramsym.atlas.domain import check_verified, largest, relisted
 from paramsym.atlas.expression import answer, tests_of
 from paramsym.atlas.files import DIFFUSERS, TIMM, diffusers_index, inner_of, inner_types, plain_type, record_of
+from paramsym.atlas.forward import Forward
 from paramsym.atlas.letters import letter_names
 from paramsym.atlas.predicting import Existing, Rows, rows_of, sizes_of
 from paramsym.atlas.reading import check_together, values_of
@@ -30,21 +31,17 @@ from paramsym.errors import ConfigError, ParamsymError, StructureError
 
 
 @dataclass(frozen=True)
-class Recorded(Layer):
+class Recorded(Forward):
     """A model of which the atlas has the closed form: names, shapes, copies, ties, frozen tensors and buffers of the reference's class.
 
     ``values`` are the values of the configuration's keys, which decide which tensors exist. ``numbers`` are the sizes that may vary, in the
     order of ``names``, the keys (a dot becomes an underscore, the entries of a list are numbered). Each is a number or a letter: for usual
-    keys a shared one, otherwise one with the name of the key. Forward passes are not recorded.
+    keys a shared one, otherwise one with the name of the key. The forward pass is that of the reference in evaluation, without a cache.
 
     Raises:
         StructureError: numbers for which other tensors would exist.
     """
 
-    _unstated = (
-        "the record of its type has tensors, not computations; ps.from_module(model) of the live model, on the meta device, has both, "
-        "and so has every family of ps.models"
-    )
     model_type: str
     architecture: str
     values: tuple[tuple[str, object], ...]

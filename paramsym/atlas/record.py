@@ -31,7 +31,8 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from paramsym.atlas.expression import OPERATIONS
@@ -115,10 +116,21 @@ def checked(text: bytes) -> Mapping[str, Any]:
         RecordError: a text that is not JSON, of another format, or not a valid record.
     """
     record = plain(text)
-    _check_size(record)
-    try:
+    check_size(record)
+    with refused():
         _check(record)
         return _frozen(record)
+
+
+@contextmanager
+def refused() -> Generator[None]:
+    """Refuse a record in which something is missing or of another kind.
+
+    Raises:
+        RecordError: the first such thing.
+    """
+    try:
+        yield
     except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
         _refuse(f"is incomplete: {type(error).__name__} {str(error)[:60]}")
 
@@ -127,11 +139,11 @@ def _refuse(what: str) -> NoReturn:
     raise RecordError(f"a record of the atlas {what}; install the library again, or rebuild the record.") from None
 
 
-def _check_size(record: Any) -> None:
+def check_size(record: Any, deepest: int = _DEEPEST) -> None:
     """Refuse values that are nested too deeply or have too many parts, without recursion."""
     items = 0
     level: list[Any] = [record]
-    for _ in range(_DEEPEST):
+    for _ in range(deepest):
         following: list[Any] = []
         for one in level:
             if isinstance(one, dict):

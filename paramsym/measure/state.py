@@ -8,7 +8,7 @@ from typing import Any, get_args
 from sympy import Rational
 
 from paramsym.algebra.size import Count, Dim, canonical
-from paramsym.core.layer import Layer
+from paramsym.core.layer import Layer, class_name
 from paramsym.core.ledger import Line
 from paramsym.errors import NotYetError
 from paramsym.measure.cost import Cost, check_word, cost_of
@@ -30,6 +30,7 @@ BYTES: Mapping[str, Dim] = {
     "int4": Rational(1, 2),
 }
 """Bytes of one number in a format; without the scales of blocks."""
+_ATTENTION = frozenset({"attention", "plain attention"})
 
 
 @telling_options
@@ -67,7 +68,12 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, per: Share = 
     check_word("per", per, get_args(Share))
     program = trace(layer, *inputs, past=past, **named)
     found, words = [*states(program)], "kept for the next step"
-    if not found:
+    decodes = getattr(layer.computed_as, "decodes", None)
+    if decodes is False:
+        raise NotYetError(f"{class_name(layer)}: what it keeps for its next step is not known; its other costs are.")
+    if decodes:
+        found = [*attended(program)]
+    elif not found:
         found = [*_attended(program, past)]
         words = "keys and values, as a decoder keeps them; the layer itself keeps none" if found else words
         advice = getattr(layer, "cache_advice", "")
@@ -82,10 +88,20 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, per: Share = 
     return cost_of(kv_cache, layer, program, unit, words, lines, {"dtype": dtype, "per": per, "past": past})
 
 
+def attended(program: Program) -> Iterator[Line]:
+    """Yield the keys and values of all attention in a model."""
+
+    def lines(operation: Any, arrays: tuple[ArrayType, ...], _: tuple[ArrayType, ...]) -> Iterator[Line]:
+        if isinstance(operation, Region) and operation.name in _ATTENTION:
+            yield from (Line((name,), flat(array.shape)) for name, array in zip(("key", "value"), arrays[1:3], strict=True))
+
+    return walked(program, "attended", lines, whole=(Region,))
+
+
 def _attended(program: Program, past: Count) -> Iterator[Line]:
     """Yield the keys and values of the attention that a layer itself computes; an encoder with layers of attention has no cache."""
     for step in program.steps:
-        if isinstance(step.operation, Region) and step.operation.name in {"attention", "plain attention"}:
+        if isinstance(step.operation, Region) and step.operation.name in _ATTENTION:
             for name, array in zip(("key", "value"), program.taken(step)[1:3], strict=True):
                 batch, positions, *rest = array.sizes
                 yield Line((name,), (batch, canonical(positions + past), *rest))

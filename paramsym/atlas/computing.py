@@ -1,0 +1,173 @@
+"""What the classes of the atlas compute: one recording for each class, with its numbers in the letters of the class's record.
+
+A file is an object of JSON, compressed by gzip, one for each model type::
+
+    {"format": 1, "type": "glm4", "classes": {class: {"inputs": {name: [size, ...]}, "forms": [{
+        "base": {letter: number}, "held": {key: [value, ...]}, "above": {letter: number}, "most": {letter: number},
+        "multiples": [[letter, number, letter or null, number], ...], "sizes": [...], "recording": {...},
+        "cache": true, "certificate": {...}}]}}}
+
+The sizes of the inputs are keys, or letters of their own (B, S). A class has a form for its default, and forms for other flags. ``base``
+are the numbers at which names were recorded. ``held`` are the keys on which the operators depend, with the values at which they are these.
+``above`` are the letters that must be larger than a number, ``most`` their largest numbers. ``multiples`` are the letters that must be
+multiples of a number, or of a number and another letter, up to so many times the other letter. ``cache`` is true if the class returns the
+keys and values of its attention for the next step, null if it returns nothing, and false if it returns something else.
+``paramsym.read.written`` says how sizes and recordings are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from sympy import Symbol
+
+from paramsym.algebra.symbols import dims
+from paramsym.atlas.record import check_size, need, packed, plain, refused, unpacked
+from paramsym.atlas.values import Value, recorded_value
+from paramsym.errors import NotYetError
+from paramsym.models.keys import shown
+from paramsym.read.recording import Recording
+from paramsym.read.written import Reader
+
+FORMAT = 1
+FOLDER = "computations"
+_DEEPEST = 64
+
+
+@dataclass(frozen=True)
+class Computation:
+    """What one class computes under some conditions; ``letters`` are the letters of the recording by their names."""
+
+    inputs: Mapping[str, tuple[str, ...]]
+    base: Mapping[str, int]
+    held: Mapping[str, tuple[Value, ...]]
+    above: Mapping[str, int]
+    most: Mapping[str, int]
+    multiples: tuple[tuple[str, int, str | None, int], ...]
+    letters: Mapping[str, Symbol]
+    recording: Recording
+    cache: bool | None
+    certificate: Mapping[str, Any]
+
+    def fits(self, values: Mapping[str, Value]) -> bool:
+        """Whether the keys have values at which the operators are these."""
+        return all(key not in values or any(_same(values[key], one) for one in known) for key, known in self.held.items())
+
+    def check(self, values: Mapping[str, Value], numbers: Mapping[str, Any]) -> None:
+        """Refuse values of keys, and numbers of letters, for which the class computes something else.
+
+        Raises:
+            NotYetError: the first of them, by its name.
+        """
+        for key, known in self.held.items():
+            if key in values and not any(_same(values[key], one) for one in known):
+                wanted = " or ".join(shown(one) for one in known)
+                raise NotYetError(f"{key} is {shown(values[key])}; what the model computes is known for {wanted}. Its tensors are known.")
+        for name, least in self.above.items():
+            number = numbers.get(name)
+            if isinstance(number, int) and number <= least:
+                raise NotYetError(f"{name} is {number}; what the model computes is known above {least}. Its tensors are known.")
+        for name, largest in self.most.items():
+            number = numbers.get(name)
+            if isinstance(number, int) and number > largest:
+                raise NotYetError(f"{name} is {number}; what the model computes is known up to {largest}. Its tensors are known.")
+        for name, unit, divisor, largest in self.multiples:
+            number, other = numbers.get(name), numbers.get(divisor) if divisor else 1
+            if isinstance(number, int) and isinstance(other, int) and (number % (unit * other) or number > largest * other):
+                wanted = f"multiples of {unit * other} up to {largest * other}"
+                more = f" ({divisor} is {other})" if divisor else ""
+                raise NotYetError(f"{name} is {number}{more}; what the model computes is known for {wanted}. Its tensors are known.")
+
+
+def _same(value: Value, known: Value) -> bool:
+    """Whether two values mean the same; of lists whose entries are all equal the length is the model's depth."""
+    if isinstance(value, tuple) and isinstance(known, tuple) and len(set(map(repr, value))) == len(set(map(repr, known))) == 1:
+        return _same(value[0], known[0])
+    return type(value) is type(known) and value == known
+
+
+def path_of(model_type: str) -> Path:
+    """Return the file of a model type."""
+    return Path(str(files("paramsym.atlas").joinpath("data", FOLDER, f"{model_type}.json.gz")))
+
+
+@cache
+def computed_types() -> tuple[str, ...]:
+    """Return the model types of which some class computes, sorted.
+
+    >>> "glm4" in computed_types()
+    True
+    """
+    found = (entry.name for entry in files("paramsym.atlas").joinpath("data", FOLDER).iterdir())
+    return tuple(sorted(name.removesuffix(".json.gz") for name in found if name.endswith(".json.gz")))
+
+
+def packed_computations(model_type: str, classes: Mapping[str, Any]) -> bytes:
+    """Return the bytes of a type's file."""
+    return packed({"format": FORMAT, "type": model_type, "classes": classes})
+
+
+@lru_cache(maxsize=32)
+def _classes_of(model_type: str) -> Mapping[str, Any]:
+    file = files("paramsym.atlas").joinpath("data", FOLDER, f"{model_type}.json.gz")
+    if not file.is_file():
+        return {}
+    return checked_computations(plain(unpacked(file.read_bytes())))
+
+
+def checked_computations(found: Any) -> Mapping[str, Any]:
+    """Return the classes of a file.
+
+    Raises:
+        RecordError: a file of another format, with too many parts, or nested too deeply.
+    """
+    check_size(found, _DEEPEST)
+    need(isinstance(found, dict) and found.get("format") == FORMAT, "has computations of another format")
+    classes: Mapping[str, Any] = found["classes"]
+    return classes
+
+
+def computes(model_type: str, architecture: str) -> bool:
+    """Whether it is known what a class computes."""
+    return architecture in _classes_of(model_type)
+
+
+def computation_for(model_type: str, architecture: str, values: Mapping[str, Value]) -> Computation:
+    """Return the form of a class's computation whose flags a configuration has; that of the default if there is none.
+
+    Raises:
+        RecordError: a damaged file.
+    """
+    forms = _forms_of(model_type, architecture)
+    return next((form for form in forms if form.fits(values)), forms[0])
+
+
+@lru_cache(maxsize=64)
+def _forms_of(model_type: str, architecture: str) -> tuple[Computation, ...]:
+    with refused():
+        entry = _classes_of(model_type)[architecture]
+        need(bool(entry["forms"]), "has a class without a computation")
+        inputs = {str(name): tuple(map(str, axes)) for name, axes in entry["inputs"].items()}
+        return tuple(_form(inputs, one) for one in entry["forms"])
+
+
+def _form(inputs: Mapping[str, tuple[str, ...]], one: Mapping[str, Any]) -> Computation:
+    names = {name.replace(".", "_") for name in (*one["base"], *(axis for axes in inputs.values() for axis in axes))}
+    letters = {name: dims(name) for name in names}
+    return Computation(
+        inputs,
+        one["base"],
+        {key: tuple(map(recorded_value, known)) for key, known in one["held"].items()},
+        one["above"],
+        one["most"],
+        tuple((str(name), int(unit), by, int(largest)) for name, unit, by, largest in one["multiples"]),
+        letters,
+        Reader(letters, one["sizes"]).recording(one["recording"]),
+        one["cache"],
+        one["certificate"],
+    )
