@@ -1,0 +1,130 @@
+"""What the classes of the atlas compute: counts by hand, conditions, damaged files."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from amount import each
+from sympy import expand
+
+import paramsym as ps
+from paramsym import A, B, D, F, G, H, L, S, V
+from paramsym.atlas import computing
+from paramsym.atlas.computing import computed_types, packed_computations
+from paramsym.atlas.record import RecordError, plain, unpacked
+from paramsym.errors import NotYetError, ParamsymError, ShapeError
+
+DECODER = "Glm4ForCausalLM"
+
+
+def glm(**keys: Any) -> ps.Layer:
+    """Return GLM-4's language model."""
+    return ps.from_config({"model_type": "glm4", **keys}, architecture=DECODER)
+
+
+def letters(**keys: Any) -> Any:
+    return glm(**keys).origin[0]
+
+
+def test_products_by_hand() -> None:
+    """Each token: queries and output, keys and values, three matrices of the network, the head; each pair of tokens: scores and values."""
+    each_token = L * (2 * A * D * H + 2 * G * D * H + 3 * H * F) + V * H
+    wanted = 2 * B * S * each_token + 4 * L * B * A * D * S**2
+    assert expand(ps.flops(letters(), (B, S)).total - wanted) == 0
+    assert expand(ps.flops(letters(), (B, S), way="both").total - 3 * wanted) == 0
+
+
+def test_a_published_size() -> None:
+    """GLM-4-9B-0414: 40 layers of width 4096 and 13696, 32 heads of 128, 2 groups, 151,552 tokens."""
+    layer = 2 * 32 * 128 * 4096 + 2 * 2 * 128 * 4096 + 3 * 4096 * 13696
+    tokens = 2 * 8192 * (40 * layer + 151_552 * 4096) + 4 * 40 * 32 * 128 * 8192**2
+    assert ps.flops(glm(attention_bias=False), (1, 8192)).total == tokens
+    assert ps.kv_cache(glm(), (1, 8192)).total == 2 * 40 * 2 * 128 * 8192
+    assert ps.output_shape(glm(), (1, 7)) == (1, 7, 151_552)
+
+
+def test_the_heads_are_explained() -> None:
+    """The width of a head is a key of its own in GLM-4, so the number of heads stays."""
+    told = str(ps.explain(ps.flops(letters(), (B, S)), "A"))
+    assert "changes the FLOPs" in told
+    assert "A is inside a size, A*D" in told
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"hidden_act": "relu"}, "hidden_act is 'relu'"),
+        ({"head_dim": 130}, "head_dim is 130"),
+        ({"head_dim": 1024}, "head_dim is 1024"),
+        ({"partial_rotary_factor": 0.25}, "partial_rotary_factor is 0.25"),
+    ],
+)
+def test_other_computations_are_refused_by_name(keys: dict[str, Any], words: str) -> None:
+    model = glm(**keys)
+    assert model.count > 0
+    with pytest.raises(NotYetError, match=words):
+        ps.flops(model, (1, 8))
+
+
+def test_inputs_of_another_form() -> None:
+    for given in ((3,), (1, 2, 3)):
+        with pytest.raises(ShapeError):
+            ps.flops(glm(), given)
+
+
+@pytest.mark.parametrize("model_type", each(4, computed_types()))
+def test_every_form_computes(model_type: str) -> None:
+    """Each recorded class answers in letters; the backward pass of products has twice their work, and no answer has a floor of its own."""
+    for name, entry in computing._classes_of(model_type).items():
+        recorded_at = entry["forms"][0]["base"]
+        model = ps.from_config({"model_type": model_type, **recorded_at}, architecture=name)
+        forward = ps.flops(model).total
+        assert ps.flops(model, way="both").total != forward
+        assert ps.output_shape(model)[0] == B
+        assert ps.activations(model).total.has(S)
+
+
+def _damaged(one: Any, path: tuple[Any, ...], value: Any) -> Any:
+    changed = copy.deepcopy(one)
+    inner = changed
+    for step in path[:-1]:
+        inner = inner[step]
+    inner[path[-1]] = value
+    return changed
+
+
+FORM = ("forms", 0)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ((*FORM, "sizes", 0), ["eval", "H"]),
+        ((*FORM, "sizes", 0), "unknown"),
+        ((*FORM, "sizes", 0), ["^", "hidden_size", 10**6]),
+        ((*FORM, "recording"), None),
+        ((*FORM, "recording", "top"), {"path": "", "kind": "X"}),
+        ((*FORM, "recording", "outputs"), [10**9]),
+        ((*FORM, "held"), []),
+        (("inputs",), {}),
+        (("forms",), []),
+    ],
+)
+def test_a_damaged_file(path: tuple[Any, ...], value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is one error of the library's own."""
+    classes = plain(unpacked(computing.path_of("glm4").read_bytes()))["classes"]
+    damaged = {DECODER: _damaged(classes[DECODER], path, value)}
+    monkeypatch.setattr(computing, "_classes_of", lambda _: plain(unpacked(packed_computations("glm4", damaged)))["classes"])
+    computing._forms_of.cache_clear()
+    try:
+        with pytest.raises(ParamsymError):
+            ps.flops(ps.from_config({"model_type": "glm4", "num_hidden_layers": 7, "vocab_size": 151_600}, architecture=DECODER), (1, 5))
+    finally:
+        computing._forms_of.cache_clear()
+
+
+def test_a_file_of_another_format() -> None:
+    with pytest.raises(RecordError):
+        computing.checked_computations({"format": 2, "classes": {}})

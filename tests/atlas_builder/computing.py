@@ -1,0 +1,568 @@
+"""Write what the reference's classes compute: ``PYTHONPATH=tests python -m atlas_builder.computing smollm3 TYPE``.
+
+A class is recorded at its default with few layers, and with other numbers for each of its letters. The numbers of the recording get their
+expressions in the letters of the class's record; other keys are changed one by one to see on which of them the operators depend. Fresh
+configurations with all letters changed at once then have to give exactly what the expressions say.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import random
+import re
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import torch
+from atlas_builder.reference import Reference, RefusedError, _reads_logged, reference_of
+from sympy import Expr, Symbol, floor
+
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import per
+from paramsym.algebra.symbols import dims
+from paramsym.atlas.computing import packed_computations, path_of
+from paramsym.atlas.files import record_of
+from paramsym.atlas.model import Recorded, recorded
+from paramsym.atlas.values import Value
+from paramsym.errors import ParamsymError
+from paramsym.measure.state import attended
+from paramsym.program.graph import Program
+from paramsym.program.own import trace_layer
+from paramsym.program.types import ArrayType
+from paramsym.read.derived import named_entries, templates
+from paramsym.read.loops import folded, without_copies_of_saved
+from paramsym.read.merging import alike, merged
+from paramsym.read.playing import Player
+from paramsym.read.predicted import Predicted
+from paramsym.read.recording import Array, Called, Recording, Repeated
+from paramsym.read.sizes import Found, Laws
+from paramsym.read.stating import stated
+from paramsym.read.torch_entries import TORCH
+from paramsym.read.torch_recorder import _kind, recorded as recording_of
+from paramsym.read.torch_source import FILES
+from paramsym.read.written import Writer
+
+assert FILES
+
+_DEPTH = re.compile(r"(layers|depth|blocks|n_layer|num_hidden_groups)$")
+_WIDTH_OF_HEADS = re.compile(r"head_dim$|d_kv$|head_size$|attention_head_size$")
+_WINDOW = re.compile(r"(window|window_size|chunk_size|chunk_length)$")
+_HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads")
+_WIDTHS = ("hidden_size", "n_embd", "d_model", "embed_dim", "dim")
+_UNIT = 4
+"""Widths of heads are multiples of it: rotary positions turn halves, or halves of halves."""
+_LAYERS, _DEEP = 3, 7
+_ON_A_LINE, _MIXED, _FRESH, _FEWEST, _TRIES = 2, 4, 12, 8, 6
+_WORDS = 3
+_ROUNDS, _FLAGS = 4, 2
+"""The most other values of a key that are tried."""
+_INPUTS = {"input_ids": ("B", "S"), "decoder_input_ids": ("B", "T")}
+Point = Mapping[str, Value]
+
+
+class UnreadError(Exception):
+    """Why a class has no computation."""
+
+
+def inputs_of(model: Any, record: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return the inputs of a class by name, each with the names of its sizes: letters, or keys."""
+    parameters = inspect.signature(model.forward).parameters
+    main = model.main_input_name
+    if main == "pixel_values":
+        size = next((key for key in ("image_size",) if key in record), None)
+        channels = next((key for key in ("num_channels", "in_channels") if key in record), None)
+        if size is None or channels is None:
+            raise UnreadError("images whose size or channels are no key")
+        return {"pixel_values": ("B", channels, size, size)}
+    if main != "input_ids":
+        raise UnreadError(f"its main input is {main}")
+    return {name: axes for name, axes in _INPUTS.items() if name in parameters}
+
+
+@dataclass
+class Class:
+    """One class of the reference beside its record: configurations in, recordings out."""
+
+    model_type: str
+    name: str
+    given: Point = field(default_factory=dict)
+    reference: Reference = field(init=False)
+    inputs: dict[str, tuple[str, ...]] = field(init=False)
+    base: dict[str, Value] = field(init=False)
+    seen: dict[str, Recording | str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.record = record_of(self.model_type)
+        self.entry = self.record["classes"][self.name]
+        self.reference = reference_of(self.model_type, self.name)
+        self.reference.first()
+        start = {**self.reference.start, **self.given}
+        values = self.reference.build(start).values
+        deep = {key: min(_LAYERS, value) for key, value in values.items() if type(value) is int and _DEPTH.search(key)}
+        self.base = start | {key: depth for key, depth in deep.items() if key in self.entry["keys"]}
+        self.layer: Recorded = self.letters(self.base)
+        self.keys = {key.replace(".", "_"): key for key in self.entry["keys"]}
+        resolved = self.reference.build(self.base).values
+        self.numbers: dict[str, int] = {}
+        for name in self.layer.names:
+            key = self.keys.get(name)
+            if key is not None and type(resolved.get(key)) is int:
+                self.numbers[name] = resolved[key]
+        windows = [key for key in self.entry["keys"] if _WINDOW.search(key) and type(resolved.get(key)) is int]
+        if windows and not any(resolved.get(key) is False for key in ("use_sliding_window",)):
+            raise UnreadError(f"attention in windows ({windows[0]}), which longer inputs would show")
+        self.inputs = inputs_of(self.made(self.base), self.entry["keys"])
+        self.multiples: list[tuple[str, str | None]] = [(name, None) for name in self.numbers if _WIDTH_OF_HEADS.search(name)]
+        if not self.multiples:
+            heads, width = (next((one for one in listed if one in self.numbers), None) for listed in (_HEADS, _WIDTHS))
+            self.multiples = [(width, heads)] if heads and width and self.numbers[width] % (_UNIT * self.numbers[heads]) == 0 else []
+        self.needs = [(one.replace(".", "_"), other.replace(".", "_")) for one, other in self.entry["needs"]]
+        self.needs += [(heads, width) for width, heads in self.multiples if heads and (heads, width) not in self.needs]
+        self.letters_of_inputs = sorted({axis for axes in self.inputs.values() for axis in axes if axis not in self.entry["keys"]})
+
+    def letters(self, point: Point) -> Recorded:
+        """Return the record's model of a configuration, in letters."""
+        found, _, _ = recorded({"model_type": self.model_type, **self.reference.arguments(point)}, self.name)
+        letters = found.origin[0]
+        assert isinstance(letters, Recorded)
+        return letters
+
+    def made(self, point: Point) -> Any:
+        """Return the reference's model of a configuration.
+
+        Raises:
+            RefusedError: the reference builds none.
+        """
+        try:
+            config = self.reference.config_class(**self.reference.arguments(point))
+            with torch.device("meta"):
+                return self.reference.model_class(config).eval()
+        except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
+            raise RefusedError(str(error)[:100]) from None
+
+    def at(self, numbers: Mapping[str, int], others: Point | None = None) -> Recording:
+        """Return the recording at numbers of the letters, equal copies not yet folded.
+
+        Raises:
+            RefusedError: the reference does not build or run this configuration.
+            UnreadError: an operator that is not known.
+        """
+        key = repr((sorted(numbers.items()), sorted((others or {}).items())))
+        if key not in self.seen:
+            try:
+                self.seen[key] = self._recorded(numbers, others or {})
+            except RefusedError as error:
+                self.seen[key] = str(error)
+        found = self.seen[key]
+        if isinstance(found, str):
+            raise RefusedError(found)
+        return found
+
+    def read(self, numbers: Mapping[str, int]) -> set[str]:
+        """Return the last words of the keys that are read while a model is built and run."""
+        with _reads_logged() as log:
+            self._recorded(numbers, {})
+        read = {key for _, keys in log.values() for key in keys}
+        aliases = [getattr(owner, "attribute_map", {}) for owner, _ in log.values()]
+        return read | {mapping[key] for mapping in aliases for key in read & mapping.keys()}
+
+    def cache(self, numbers: Mapping[str, int]) -> int | None:
+        """Return how many numbers the reference's cache has after a pass; None if the pass fails."""
+        model = self.made({**self.base, **{self.keys[name]: number for name, number in numbers.items() if name in self.keys}})
+        if "use_cache" not in inspect.signature(model.forward).parameters:
+            return 0
+        given = {name: torch.zeros([numbers[axis] for axis in axes], dtype=torch.long, device="meta") for name, axes in self.inputs.items()}
+        try:
+            with torch.no_grad():
+                found = getattr(model(**given, use_cache=True), "past_key_values", None)
+            caches = [getattr(found, one) for one in ("self_attention_cache", "cross_attention_cache") if hasattr(found, one)] or [found]
+            arrays = [array for cache in caches if cache is not None for layer in cache.layers for array in (layer.keys, layer.values)]
+            return sum(array.numel() for array in arrays)
+        except Exception:  # noqa: BLE001 - somebody else's code may raise anything
+            return None
+
+    def _recorded(self, numbers: Mapping[str, int], others: Point) -> Recording:
+        point = {**self.base, **{self.keys[name]: number for name, number in numbers.items() if name in self.keys}, **others}
+        model = self.made(point)
+        given: dict[str, Any] = {"use_cache": False} if "use_cache" in inspect.signature(model.forward).parameters else {}
+        for name, axes in self.inputs.items():
+            shape = [numbers[axis.replace(".", "_")] for axis in axes]
+            given[name] = torch.empty(shape, device="meta") if name == "pixel_values" else torch.zeros(shape, dtype=torch.long)
+        try:
+            found = recording_of(model, (), given)
+        except ParamsymError as error:
+            if type(error).__name__ == "NotYetError":
+                raise UnreadError(str(error)[:160]) from None
+            raise RefusedError(str(error)[:160]) from None
+        except Exception as error:  # noqa: BLE001 - a hook of the reference may fail outside of the pass
+            raise RefusedError(str(error)[:160]) from None
+        return _plain(without_copies_of_saved(found), model)
+
+
+def _plain(recording: Recording, model: Any) -> Recording:
+    """Return a recording with buffers that are not saved as arrays in place, and without the flag for the kernel of grouped heads."""
+    hidden = {f"{path}.{name}".lstrip(".") for path, inner in model.named_modules() for name in inner._non_persistent_buffers_set}
+    buffers = dict(model.named_buffers())
+    unsaved = {number: buffers[names[0]] for number, names in recording.stored.items() if names[0] in hidden}
+    arrays = {number: Array(number, tuple(one.shape), _kind(torch, one.dtype)) for number, one in unsaved.items()}
+    stored = {number: names for number, names in recording.stored.items() if number not in unsaved}
+    recording = replace(recording, stored=stored, constants={**recording.constants, **arrays})
+
+    def called(one: Called) -> None:
+        for place, item in enumerate(one.items):
+            if isinstance(item, Called):
+                called(item)
+            elif not isinstance(item, Repeated) and "enable_gqa" in item.arguments:
+                kept = {name: each for name, each in item.arguments.items() if name != "enable_gqa"}
+                one.items[place] = type(item)(item.name, kept, item.results, item.line, item.graded)
+
+    called(recording.top)
+    return recording
+
+
+@dataclass(frozen=True)
+class _Solved(Recorded):
+    """The record's model with the computation whose numbers get their expressions when it is played."""
+
+    computes = True  # type: ignore[assignment]
+    inputs: ClassVar[Mapping[str, Any]] = {}  # type: ignore[assignment,misc]
+
+    def forward(self, own: Any, *given: Any) -> Any:
+        laws, names = self.__dict__["laws"], self.__dict__["templates"]
+        entries = tuple(named_entries(laws.found.merged.stored, names, tuple(own._layer.entries()), laws))
+        return Player(laws.found.merged, own._layer, TORCH, self.__dict__["shown"], laws, entries).play(given)
+
+
+@dataclass
+class Finder:
+    """The search for the computation of one class."""
+
+    of: Class
+    most: dict[str, int] = field(default_factory=dict)
+    chance: random.Random = field(default_factory=lambda: random.Random(17))
+
+    def found(self, known: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Return one form of the computation as JSON; ``known`` is the form of the default, whose keys are not tried again.
+
+        Raises:
+            UnreadError: no computation that holds at fresh configurations.
+        """
+        of = self.of
+        base = self.start()
+        recording = folded(of.at(base))
+        lines = {name: [*self.line(base, name, recording)] for name in base}
+        numbers = [base, *(point for line in lines.values() for point in line)]
+        constant = [name for name, line in lines.items() if not line]
+        if constant:
+            raise UnreadError(f"no other {constant} has the same operators")
+        numbers += [*self.mixed(base, lines, recording)]
+        recordings = [folded(of.at(point)) for point in numbers]
+        held = self.domain(base, recording) if known is None else dict(known["held"])
+        held |= {key: [value] for key, value in of.given.items()}
+        tested: list[dict[str, int]] = []
+        for _ in range(_ROUNDS):
+            laws, writer, one, program = self.solved(base, numbers, recordings)
+            wrong, agreed = self.compared(Predicted(laws), base, lines, held)
+            tested += agreed
+            odd = [point for point in wrong if not alike(recording, folded(of.at(point)))]
+            if odd and not self.limited(odd, [*numbers, *tested]):
+                raise UnreadError(f"other operators at {odd[0]}")
+            wrong = [point for point in wrong if point not in odd]
+            if not wrong and len(tested) >= _FEWEST:
+                break
+            numbers += wrong
+            recordings += [folded(of.at(point)) for point in wrong]
+        else:
+            raise UnreadError("laws were refuted too often, or few configurations were built")
+        return {
+            "base": {name: number for name, number in base.items() if name not in of.letters_of_inputs},
+            "held": held,
+            "above": self.above(base, Predicted(laws)),
+            "most": self.most,
+            "multiples": [
+                [name, _UNIT, by, max(point[name] // (point[by] if by else 1) for point in (*numbers, *tested))]
+                for name, by in of.multiples
+            ],
+            "sizes": writer.sizes,
+            "recording": one,
+            "cache": self.cache(laws, program, (base, *tested[:5])),
+            "certificate": {"traces": len(of.seen), "fresh": len(tested)},
+        }
+
+    def flags(self, known: Mapping[str, Any]) -> Iterator[Point]:
+        """Yield other values of flags on which the operators depend: each alone, then two at once."""
+        resolved = self.of.reference.build(self.of.base).values
+        flags = [key for key in known["held"] if isinstance(resolved.get(key), bool)][:_FLAGS]
+        single = [{key: not resolved[key]} for key in flags]
+        yield from single
+        yield from ({**one, **other} for place, one in enumerate(single) for other in single[place + 1 :])
+
+    def limited(self, odd: Sequence[Mapping[str, int]], others: Sequence[Mapping[str, int]]) -> bool:
+        """Limit the letters that are larger at each odd point than at all others; return whether each odd point is left out."""
+        widths = [name for name, _ in self.of.multiples]
+        for name in (*widths, *(name for name in odd[0] if name not in widths)):
+            largest = max(point[name] for point in others)
+            if all(point[name] > largest for point in odd):
+                self.most[name] = largest
+                return True
+        return False
+
+    def start(self) -> dict[str, int]:
+        """Return the first numbers that the reference takes."""
+        for batch, length in ((3, 10), (3, 32), (2, 64)):
+            letters = {"B": batch, "S": length, "T": length + 3}
+            base = {**self.of.numbers, **{name: letters[name] for name in self.of.letters_of_inputs}}
+            with suppress(RefusedError):
+                self.of.at(base)
+                return base
+        self.of.at(base)
+        raise UnreadError("no start")
+
+    def moved(self, base: Mapping[str, int], name: str, value: int) -> dict[str, int] | None:
+        """Return numbers with another one; those that it must divide move along. None if the record does not read them."""
+        found = {**base, name: value}
+        if value > self.most.get(name, value):
+            return None
+        for one, other in self.of.needs:
+            if one == name and other in found and found[one] and found[other] % found[one]:
+                found[other] = base[other] // base[one] * value if base[other] % base[one] == 0 else base[other] * value
+        for key, divisor in self.of.multiples:
+            if key in found and found[key] % (_UNIT * (found[divisor] if divisor else 1)):
+                return None
+        return found if self.reads(found) else None
+
+    def reads(self, numbers: Mapping[str, int]) -> bool:
+        """Whether the record reads these numbers, and has the same letters."""
+        point = {**self.of.base, **{self.of.keys[name]: number for name, number in numbers.items() if name in self.of.keys}}
+        try:
+            return self.of.letters(point).names == self.of.layer.names
+        except (ParamsymError, RefusedError):
+            return False
+
+    def _values(self, name: str, value: int) -> Iterator[int]:
+        if name in self.of.letters_of_inputs:
+            yield from (value + more for more in ((1, 3, 7) if name == "B" else (3, 1019, 7, 16)))
+        elif _DEPTH.search(name):
+            yield from (value + more for more in (_DEEP, 1, 2))
+        else:
+            unit = next((_UNIT * (self.of.numbers[by] if by else 1) for key, by in self.of.multiples if key == name), 1)
+            yield from (
+                one for one in (2 * value, value + unit, 3 * value, value // 2, value + 2 * unit, value + 8 * unit, value + 64) if one > 0
+            )
+
+    def line(self, base: Mapping[str, int], name: str, first: Recording) -> Iterator[dict[str, int]]:
+        """Yield points at which one number is another one."""
+        found = tried = 0
+        for value in self._values(name, base[name]):
+            point = self.moved(base, name, value)
+            if point is None or found >= _ON_A_LINE or tried >= _TRIES:
+                continue
+            tried += 1
+            with suppress(RefusedError):
+                if alike(first, folded(self.of.at(point))):
+                    found += 1
+                    yield point
+                elif _DEPTH.search(name):
+                    raise UnreadError(f"layers of several kinds at {name} = {value}")
+                elif value > base[name]:
+                    self.most[name] = min(self.most.get(name, value - 1), value - 1)
+
+    def mixed(self, base: Mapping[str, int], lines: Mapping[str, list[dict[str, int]]], first: Recording) -> Iterator[dict[str, int]]:
+        """Yield points at which many numbers are others."""
+        for _ in range(_MIXED):
+            point = self.drawn(base, lines)
+            with suppress(RefusedError):
+                if point is not None and alike(first, folded(self.of.at(point))):
+                    yield point
+
+    def drawn(self, base: Mapping[str, int], lines: Mapping[str, list[dict[str, int]]]) -> dict[str, int] | None:
+        """Return numbers of which each is one of those tried, or near it; None if the record does not read them."""
+        point: dict[str, int] | None = dict(base)
+        for name, line in lines.items():
+            values = [base[name], *(one[name] for one in line)]
+            value = self.chance.choice(values)
+            if self.chance.random() < 0.3 and line:
+                value = self.chance.choice([value * 2 if not _DEPTH.search(name) else value + 1, value + 1])
+            point = None if point is None else self.moved(point, name, value)
+        return point
+
+    def solved(self, base: Mapping[str, int], numbers: Sequence[Mapping[str, int]], recordings: Sequence[Recording]) -> Any:
+        """Return the laws, and the recording in letters as JSON."""
+        of = self.of
+        letters = dict(zip(of.layer.names, of.layer.numbers, strict=True))
+        symbols: dict[str, Any] = {name: letters[name] for name in base if isinstance(letters.get(name), Symbol)}
+        symbols |= {name: dims(name) for name in of.letters_of_inputs}
+        laws = Laws(Found(symbols, tuple(symbols), tuple(numbers), merged(recordings)))
+        entries = tuple(of.layer.entries())
+        for entry in entries:
+            for axis in entry.tensor.shape:
+                for size in axis if isinstance(axis, tuple) else (axis,):
+                    for inner in (size, *size.atoms(floor, per)) if isinstance(size, Expr) else ():
+                        with suppress(ParamsymError, KeyError):
+                            laws.learn(laws.at(inner), inner)
+        layer = _Solved(*(getattr(of.layer, one) for one in ("model_type", "architecture", "values", "names", "numbers")))
+        layer.__dict__.update(laws=laws, templates=templates(laws, entries), shown=lambda path, kind: _shown(of.layer, path, kind))
+        shapes = [tuple(symbols[axis.replace(".", "_")] for axis in axes) for axes in of.inputs.values()]
+        try:
+            program = trace_layer(layer, *(ArrayType(shape, one.kind) for shape, one in zip(shapes, laws.found.merged.inputs, strict=True)))
+            writer = Writer({symbol: name for name, symbol in symbols.items()})
+            return laws, writer, writer.recording(stated(laws.found.merged, laws.value)), program
+        except ParamsymError as error:
+            raise UnreadError(f"{type(error).__name__}: {str(error)[:300]}") from None
+
+    def cache(self, laws: Laws, program: Program, points: Sequence[Mapping[str, int]]) -> bool | None:
+        """Whether the reference returns the keys and values of all attention; None if it returns no cache."""
+        expected = Polynomial.total(Polynomial.product((*line.factors, *line.stored)) for line in attended(program)).as_expr()
+        returned = {laws.value_at(expected, point): number for point in points if (number := self.of.cache(point)) is not None}
+        if returned and not any(returned.values()):
+            return None
+        return len(returned) > 1 and all(one == other for one, other in returned.items())
+
+    def compared(
+        self, predicted: Predicted, base: Mapping[str, int], lines: Mapping[str, list[dict[str, int]]], held: Mapping[str, Any]
+    ) -> tuple[list[dict[str, int]], list[dict[str, int]]]:
+        """Return fresh points that refute the laws, and those that agree; all other keys have other values at every second one."""
+        wrong, tested = [], []
+        for turn in range(4 * _FRESH):
+            if len(tested) >= _FRESH or len(wrong) > 2:
+                break
+            point = self.drawn(base, lines)
+            if point is None or repr((sorted(point.items()), [])) in self.of.seen:
+                continue
+            others = self.others(held, base) if turn % 2 else {}
+            with suppress(RefusedError):
+                (tested if predicted.agrees(point, self.of.at(point, others)) else wrong).append(point)
+                if wrong[-1:] == [point] and others and predicted.agrees(point, self.of.at(point)):
+                    raise UnreadError(f"the operators depend on several of {sorted(others)} at once")
+        return wrong, tested
+
+    def others(self, held: Mapping[str, Any], base: Mapping[str, int]) -> dict[str, Value]:
+        """Return other values of keys on which nothing depends, as far as they were tried alone."""
+        found: dict[str, Value] = {}
+        for key, domain in self.of.entry["keys"].items():
+            if key.replace(".", "_") in base or key in self.of.given or key.endswith("model_type") or self.chance.random() < 0.5:
+                continue
+            values = held.get(key) or [*self.alternatives(domain, None)]
+            if values and not (key in held and len(values) == 1):
+                found[key] = self.chance.choice(values)
+        return found if self.builds(found) else {}
+
+    def builds(self, others: Point) -> bool:
+        """Whether the record reads the base with these keys, and has the same letters."""
+        try:
+            return self.of.letters({**self.of.base, **others}).names == self.of.layer.names
+        except (ParamsymError, RefusedError):
+            return False
+
+    # The domain ------------------------------------------------------------------------------------------------------------------
+
+    def domain(self, base: Mapping[str, int], first: Recording) -> dict[str, Any]:
+        """Return the keys on which the operators depend, each with the values at which they are these."""
+        of = self.of
+        resolved = of.reference.build(of.base).values
+        held: dict[str, Any] = {}
+        read = of.read(base)
+        for key, domain in of.entry["keys"].items():
+            name = key.replace(".", "_")
+            if name in base or key in held or key.endswith("model_type") or key.rpartition(".")[2] not in read:
+                continue
+            same, other = [resolved.get(key)], False
+            for value in self.alternatives(domain, resolved.get(key)):
+                try:
+                    one = folded(of.at(base, {key: value}))
+                except RefusedError:
+                    continue
+                except UnreadError:
+                    other = True
+                    continue
+                if alike(first, one) and _equal(first, one):
+                    same.append(value)
+                else:
+                    other = True
+            if other and _DEPTH.search(key):
+                raise UnreadError(f"{key} is no letter of the record")
+            if other:
+                held[key] = same
+        return held
+
+    def above(self, base: Mapping[str, int], predicted: Predicted) -> dict[str, int]:
+        """Return the letters that may not be 1."""
+        found = {}
+        for name in base:
+            point = self.moved(base, name, 1)
+            with suppress(RefusedError):
+                if point is not None and base[name] > 1 and not predicted.agrees(point, self.of.at(point)):
+                    found[name] = 1
+        return found
+
+    def alternatives(self, domain: Mapping[str, Any], value: Value) -> Iterator[Value]:
+        """Yield other values of a key that its domain has."""
+        found = [one for one in domain.get("words", ()) if type(one) is not type(value) or one != value]
+        yield from found[:_WORDS]
+        for which in ("whole", "number"):
+            if which in domain:
+                low, high = domain[which]
+                yield from (one for one in (low, high, (low + high) / 2 if which == "number" else (low + high) // 2) if one != value)
+        if "entries" in domain and isinstance(value, tuple) and value:
+            for one in self.alternatives(domain["entries"], value[0]):
+                yield (one,) * len(value)
+
+
+def _equal(one: Recording, other: Recording) -> bool:
+    """Whether no whole number differs in two recordings of one structure."""
+    varying: list[Any] = []
+
+    def seen(number: Any) -> Any:
+        at = getattr(number, "at", None)
+        if at is not None and not all(isinstance(each, float) for each in at):
+            varying.append(at)
+        return 0
+
+    stated(merged([one, other]), seen)
+    return not varying
+
+
+def _shown(layer: Recorded, path: str, kind: str) -> Any:
+    from paramsym.read.computed import shown_as
+
+    return shown_as(layer, path, kind)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("types", nargs="+")
+    parser.add_argument("--classes", default="", help="only classes whose name has one of these words, with commas between them")
+    chosen = parser.parse_args()
+    for model_type in chosen.types:
+        classes: dict[str, Any] = {}
+        for name in record_of(model_type)["classes"]:
+            if chosen.classes and not any(word in name for word in chosen.classes.split(",")):
+                continue
+            forms: list[dict[str, Any]] = []
+            asked: list[Point] = [{}]
+            while asked:
+                given, began = asked.pop(0), time.monotonic()
+                try:
+                    finder = Finder(Class(model_type, name, given))
+                    forms.append(finder.found(forms[0] if forms else None))
+                    what = (
+                        f"{forms[-1]['certificate']} held {sorted(forms[-1]['held'])} above {forms[-1]['above']} most {forms[-1]['most']}"
+                    )
+                    if not given:
+                        asked += finder.flags(forms[0])
+                        classes[name] = {"inputs": {key: list(axes) for key, axes in finder.of.inputs.items()}, "forms": forms}
+                except (UnreadError, RefusedError, ParamsymError) as error:
+                    what = f"{type(error).__name__}: {error}"
+                print(f"{model_type} {name} {given} {time.monotonic() - began:.0f} s: {what}", flush=True)
+        if classes:
+            path_of(model_type).parent.mkdir(exist_ok=True)
+            path_of(model_type).write_bytes(packed_computations(model_type, classes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

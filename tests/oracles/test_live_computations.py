@@ -1,0 +1,82 @@
+"""What records say of a computation beside the reference: torch's counter, and the cache that the model returns."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from amount import each
+
+import paramsym as ps
+from paramsym.atlas import computing
+from paramsym.atlas.computing import computed_types
+from paramsym.errors import ConfigError, NotYetError
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from atlas_builder.reference import class_named  # noqa: E402 - it needs transformers
+from read.comparing import counted_on  # noqa: E402 - it needs torch
+
+CLASSES = [(model_type, name) for model_type in computed_types() for name in computing._classes_of(model_type)]
+_DRAWS = 4
+_HEADS = ("num_attention_heads", "n_head", "num_heads")
+_WIDTHS = ("hidden_size", "n_embd", "d_model")
+
+
+def drawn(config: Any, chance: random.Random) -> dict[str, Any]:
+    """Return other values of some keys: depth, widths, heads, flags."""
+    found: dict[str, Any] = {}
+    for key in ("num_hidden_layers", "n_layer"):
+        if hasattr(config, key):
+            found[key] = chance.randint(1, 4)
+    heads = next((key for key in _HEADS if isinstance(getattr(config, key, None), int)), None)
+    width = next((key for key in _WIDTHS if isinstance(getattr(config, key, None), int)), None)
+    if heads and width:
+        groups = chance.choice((2, 3))
+        found[heads] = groups * chance.choice((1, 2, 4))
+        found[width] = found[heads] * chance.choice((32, 48, 68))
+        if "num_key_value_heads" in vars(config):
+            found["num_key_value_heads"] = groups
+    if "head_dim" in vars(config):
+        found["head_dim"] = chance.choice((16, 64, 100, 128))
+    if isinstance(getattr(config, "intermediate_size", None), int):
+        found["intermediate_size"] = chance.randint(1, 300)
+    flags = [key for key, value in vars(config).items() if isinstance(value, bool) and key.endswith(("bias", "embeddings"))]
+    if isinstance(getattr(config, "vocab_size", None), int):
+        found["vocab_size"] = config.vocab_size + chance.randint(0, 9)
+    return found | {key: chance.random() < 0.5 for key in flags if chance.random() < 0.5}
+
+
+@pytest.mark.parametrize(("model_type", "name"), each(3, CLASSES))
+def test_products_and_caches(model_type: str, name: str) -> None:
+    """FLOPs forward and both ways, and the returned cache, at drawn configurations: each is the reference's, or refused by name."""
+    chance = random.Random(f"{model_type} {name}")
+    default = transformers.AutoConfig.for_model(model_type)
+    agreed = 0
+    for _ in range(_DRAWS):
+        keys = drawn(default, chance)
+        try:
+            config = transformers.AutoConfig.for_model(model_type, **keys)
+            model = class_named(name, model_type)(config).eval()
+        except Exception:  # noqa: BLE001, S112 - the reference does not take these
+            continue
+        batch, length = chance.randint(1, 4), chance.choice((2, 6, 13, 40))
+        given = {"input_ids": torch.zeros(batch, length, dtype=torch.long)}
+        try:
+            layer = ps.from_config({"model_type": model_type, **keys}, architecture=name)
+            found = ps.flops(layer, (batch, length)).total, ps.flops(layer, (batch, length), way="both").total
+        except (NotYetError, ConfigError):
+            continue
+        try:
+            wanted = counted_on(model, {"use_cache": False, **given})
+        except (RuntimeError, TypeError, ValueError):
+            continue
+        assert found == wanted, (keys, batch, length)
+        agreed += 1
+        if getattr(layer, "decodes", False):
+            with torch.no_grad():
+                cache = model(**given, use_cache=True).past_key_values
+            assert ps.kv_cache(layer, (batch, length)).total == sum(one.keys.numel() + one.values.numel() for one in cache.layers)
+    assert agreed >= 1
