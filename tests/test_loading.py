@@ -132,9 +132,15 @@ def test_an_empty_path_is_not_the_current_directory(read: Callable[[str], object
         ("pythia-410m", 302_311_424 + 2 * 50304 * 1024, 410e6),
         ("pythia-1b", 805_736_448 + 2 * 50304 * 2048, 1e9),
         ("pythia-12b", 11_327_027_200 + 2 * 50688 * 5120, 12e9),
+        ("palm-8b", 32 * (4096 * (2 * 16 * 256 + 2 * 256 + 3 * 16384) + 4096) + 256_001 * 4096, 8.63e9),
+        ("palm-62b", 64 * (8192 * (2 * 32 * 256 + 2 * 256 + 3 * 32768) + 8192) + 256_001 * 8192, 62.5e9),
+        ("palm-540b", 118 * (18432 * (2 * 48 * 256 + 2 * 256 + 3 * 73728) + 18432) + 256_001 * 18432, 540.35e9),
     ],
 )
 def test_names_that_lectures_use(name: str, count: int, said: float) -> None:
-    """Counts of transformers 5.23 for GPT-3's table 2.1, and Pythia's without both tables from its model cards; names round them."""
+    """Counts of transformers 5.23 for GPT-3's table 2.1, Pythia's without both tables from its model cards; names round them.
+
+    PaLM's are computed from its sections 2 and 3: heads of 256, one key and one value for all, three matrices of 4H, tied tables.
+    """
     assert ps.load(name).count == count
     assert abs(count - said) <= 0.02 * said
