@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from sympy import Integer, Symbol
@@ -30,7 +30,7 @@ class Forward(Layer):
     architecture: str
     values: tuple[tuple[str, object], ...]
 
-    @property
+    @cached_property
     def _settled(self) -> dict[str, Any]:
         """The values of the configuration, with this model's numbers."""
         raise NotImplementedError

@@ -83,7 +83,7 @@ def test_widths_are_letters() -> None:
     """ViT with 8 layers of width D: 12 D^2 + 13 D in each, and the positions, the class token, the patches, the head and the last norm."""
     arguments = {"embed_dim": 512, "depth": 8, "num_heads": 8}
     model = ps.from_config({"architecture": VIT, "model_args": arguments})
-    assert model.formula.coeff(ps.H, 2) == 8 * 12
+    assert model.formula.coeff(ps.H, 2) == 12 * ps.L
     assert model.count == 8 * (12 * 512**2 + 13 * 512) + 512 * (197 + 1 + 16 * 16 * 3 + 1 + 2) + 513 * 1000
     assert model.at(H=256).count == ps.from_config({"architecture": VIT, "model_args": {**arguments, "embed_dim": 256}}).count
 
