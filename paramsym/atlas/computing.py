@@ -4,20 +4,21 @@ A file is an object of JSON, compressed by gzip, one for each model type::
 
     {"format": 1, "type": "glm4", "classes": {class: {"inputs": {name: [size, ...]}, "forms": [{
         "base": {letter: number}, "held": {key: [value, ...]}, "above": {letter: number}, "most": {letter: number},
-        "multiples": [[letter, number, letter or null, number], ...], "sizes": [...], "recording": {...},
-        "cache": true, "certificate": {...}}]}}}
+        "multiples": [[letter, number, letter or null, number], ...], "within": [[letter, letter, number], ...],
+        "sizes": [...], "recording": {...}, "cache": true, "certificate": {...}}]}}}
 
 The sizes of the inputs are keys, or letters of their own (B, S). A class has a form for its default, and forms for other flags. ``base``
 are the numbers at which names were recorded. ``held`` are the keys on which the operators depend, with the values at which they are these.
 ``above`` are the letters that must be larger than a number, ``most`` their largest numbers. ``multiples`` are the letters that must be
-multiples of a number, or of a number and another letter, up to so many times the other letter. ``cache`` is true if the class returns the
+multiples of a number, or of a number and another letter, up to so many times the other letter. ``within`` are lengths of inputs that may be
+at most another letter, less a number: the positions that a table has. ``cache`` is true if the class returns the
 keys and values of its attention for the next step, null if it returns nothing, and false if it returns something else.
 ``paramsym.read.written`` says how sizes and recordings are written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -29,7 +30,7 @@ from sympy import Symbol
 from paramsym.algebra.symbols import dims
 from paramsym.atlas.record import check_size, need, packed, plain, refused, unpacked
 from paramsym.atlas.values import Value, recorded_value
-from paramsym.errors import NotYetError
+from paramsym.errors import NotYetError, ShapeError
 from paramsym.models.keys import shown
 from paramsym.read.recording import Recording
 from paramsym.read.written import Reader
@@ -49,6 +50,7 @@ class Computation:
     above: Mapping[str, int]
     most: Mapping[str, int]
     multiples: tuple[tuple[str, int, str | None, int], ...]
+    within: tuple[tuple[str, str, int], ...]
     letters: Mapping[str, Symbol]
     recording: Recording
     cache: bool | None
@@ -58,30 +60,37 @@ class Computation:
         """Whether the keys have values at which the operators are these."""
         return all(key not in values or any(_same(values[key], one) for one in known) for key, known in self.held.items())
 
-    def check(self, values: Mapping[str, Value], numbers: Mapping[str, Any]) -> None:
+    def check(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> None:
         """Refuse values of keys, and numbers of letters, for which the class computes something else.
 
         Raises:
             NotYetError: the first of them, by its name.
+            ShapeError: more positions than the model has.
         """
+        for words in (*self._other_values(values), *self._other_numbers(numbers)):
+            raise NotYetError(f"{words}. Its tensors are known.")
+        for name, other, less in self.within:
+            length, positions = numbers.get(name, 0), numbers.get(other)
+            if positions is not None and length > positions - less:
+                raise ShapeError(f"{name} is {length}; the model has positions for {positions - less} ({other} is {positions}).")
+
+    def _other_values(self, values: Mapping[str, Value]) -> Iterator[str]:
         for key, known in self.held.items():
             if key in values and not any(_same(values[key], one) for one in known):
-                wanted = " or ".join(shown(one) for one in known)
-                raise NotYetError(f"{key} is {shown(values[key])}; what the model computes is known for {wanted}. Its tensors are known.")
-        for name, least in self.above.items():
-            number = numbers.get(name)
-            if isinstance(number, int) and number <= least:
-                raise NotYetError(f"{name} is {number}; what the model computes is known above {least}. Its tensors are known.")
-        for name, largest in self.most.items():
-            number = numbers.get(name)
-            if isinstance(number, int) and number > largest:
-                raise NotYetError(f"{name} is {number}; what the model computes is known up to {largest}. Its tensors are known.")
+                yield f"{key} is {shown(values[key])}; what the model computes is known for {' or '.join(map(shown, known))}"
+
+    def _other_numbers(self, numbers: Mapping[str, int]) -> Iterator[str]:
+        for name, number in numbers.items():
+            if number <= self.above.get(name, 0):
+                yield f"{name} is {number}; what the model computes is known above {self.above[name]}"
+            if number > self.most.get(name, number):
+                yield f"{name} is {number}; what the model computes is known up to {self.most[name]}"
         for name, unit, divisor, largest in self.multiples:
-            number, other = numbers.get(name), numbers.get(divisor) if divisor else 1
-            if isinstance(number, int) and isinstance(other, int) and (number % (unit * other) or number > largest * other):
+            number, other = numbers.get(name, 0), 1 if divisor is None else numbers.get(divisor, 0)
+            if other and (number % (unit * other) or number > largest * other):
                 wanted = f"multiples of {unit * other} up to {largest * other}"
-                more = f" ({divisor} is {other})" if divisor else ""
-                raise NotYetError(f"{name} is {number}{more}; what the model computes is known for {wanted}. Its tensors are known.")
+                more = "" if divisor is None else f" ({divisor} is {other})"
+                yield f"{name} is {number}{more}; what the model computes is known for {wanted}"
 
 
 def _same(value: Value, known: Value) -> bool:
@@ -166,6 +175,7 @@ def _form(inputs: Mapping[str, tuple[str, ...]], one: Mapping[str, Any]) -> Comp
         one["above"],
         one["most"],
         tuple((str(name), int(unit), by, int(largest)) for name, unit, by, largest in one["multiples"]),
+        tuple((str(name), str(other), int(less)) for name, other, less in one["within"]),
         letters,
         Reader(letters, one["sizes"]).recording(one["recording"]),
         one["cache"],

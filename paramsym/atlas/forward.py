@@ -78,7 +78,10 @@ class Forward(Layer):
         found = self._computation
         form = [tuple(found.letters[axis] for axis in axes) for axes in found.inputs.values()]
         sizes = asked(form, [value.sizes for value in given], self._sizes_of_letters)
-        found.check(dict[str, Any](self.values), {name: sizes.get(letter) for name, letter in found.letters.items()})
+        found.check(
+            dict[str, Any](self.values),
+            {name: sizes[letter] for name, letter in found.letters.items() if isinstance(sizes.get(letter), int)},
+        )
         entries = self._named_as(found, tuple(own._layer.entries()), sizes)
         return Player(found.recording, own._layer, TorchSource.operators, partial(shown_as, self), Put(sizes), entries).play(given)
 

@@ -128,3 +128,12 @@ def test_a_damaged_file(path: tuple[Any, ...], value: Any, monkeypatch: pytest.M
 def test_a_file_of_another_format() -> None:
     with pytest.raises(RecordError):
         computing.checked_computations({"format": 2, "classes": {}})
+
+
+def test_inputs_longer_than_the_positions() -> None:
+    """CamemBERT has 514 positions, of which two are before the first token (Liu et al. 2019: RoBERTa reads at most 512 tokens)."""
+    published = {"model_type": "camembert", "max_position_embeddings": 514, "vocab_size": 32_005}
+    model = ps.from_config(published, architecture="CamembertForMaskedLM")
+    assert ps.output_shape(model, (1, 512)) == (1, 512, 32_005)
+    with pytest.raises(ShapeError, match=r"S is 513; the model has positions for 512 \(max_position_embeddings is 514\)"):
+        ps.flops(model, (1, 513))

@@ -52,6 +52,8 @@ assert FILES
 _DEPTH = re.compile(r"(layers|depth|blocks|n_layer|num_hidden_groups)$")
 _WIDTH_OF_HEADS = re.compile(r"head_dim$|d_kv$|head_size$|attention_head_size$")
 _WINDOW = re.compile(r"(window|window_size|chunk_size|chunk_length)$")
+_POSITIONS = re.compile(r"position")
+_FEW = 12
 _HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads")
 _WIDTHS = ("hidden_size", "n_embd", "d_model", "embed_dim", "dim")
 _UNIT = 4
@@ -162,6 +164,31 @@ class Class:
         if isinstance(found, str):
             raise RefusedError(found)
         return found
+
+    def positions(self) -> list[tuple[str, str, int]]:
+        """Return each length of an input that a table of positions limits, with the table's key and how much less the limit is.
+
+        A model with few positions is run on longer and longer inputs; its indices have values, which a pass without memory does not check.
+        """
+        found = []
+        for name in (one for one in self.numbers if _POSITIONS.search(one)):
+            small = {self.keys[one]: number for one, number in self.numbers.items() if _DEPTH.search(one)} | {self.keys[name]: _FEW}
+            config = self.reference.config_class(**self.reference.arguments({**self.base, **small}))
+            model = self.reference.model_class(config).eval()
+            for length in (one for one in self.letters_of_inputs if one != "B"):
+                runs = [number for number in range(2, _FEW + 3) if self._runs(model, length, number)]
+                if runs and max(runs) < _FEW + 2:
+                    found.append((length, name, _FEW - max(runs)))
+        return found
+
+    def _runs(self, model: Any, length: str, number: int) -> bool:
+        sizes = {"B": 1, "S": 2, "T": 2, length: number}
+        try:
+            with torch.no_grad():
+                model(**{name: torch.full([sizes[axis] for axis in axes], 5) for name, axes in self.inputs.items()})
+        except (IndexError, RuntimeError, ValueError):
+            return False
+        return True
 
     def read(self, numbers: Mapping[str, int]) -> set[str]:
         """Return the last words of the keys that are read while a model is built and run."""
@@ -288,6 +315,7 @@ class Finder:
                 [name, _UNIT, by, max(point[name] // (point[by] if by else 1) for point in (*numbers, *tested))]
                 for name, by in of.multiples
             ],
+            "within": of.positions(),
             "sizes": writer.sizes,
             "recording": one,
             "cache": self.cache(laws, program, (base, *tested[:5])),
