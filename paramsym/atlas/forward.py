@@ -46,7 +46,7 @@ class Forward(Layer):
         return computes(self.model_type, self.architecture)
 
     @property
-    def decodes(self) -> bool | None:
+    def returns_keys(self) -> bool | None:
         """Whether it returns the keys and values of its attention; None if it returns nothing, False if this is unknown."""
         return self._computation.cache if self.computes else None
 

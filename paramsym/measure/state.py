@@ -68,10 +68,10 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, per: Share = 
     check_word("per", per, get_args(Share))
     program = trace(layer, *inputs, past=past, **named)
     found, words = [*states(program)], "kept for the next step"
-    decodes = getattr(layer.computed_as, "decodes", None)
-    if decodes is False:
+    returned = getattr(layer.computed_as, "returns_keys", None)
+    if returned is False:
         raise NotYetError(f"{class_name(layer)}: what it keeps for its next step is not known; its other costs are.")
-    if decodes:
+    if returned:
         found = [*attended(program)]
     elif not found:
         found = [*_attended(program, past)]
