@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -96,10 +96,7 @@ def table(
     asked = _asked(questions)
     given = {name: {symbol.name: size for symbol, size in layer.sizes.items()} for name, layer in models.items()}
     known = sorted({letter for held in given.values() for letter in held}, key=_place)
-    wanted = (known if answers == "numbers" else []) if sizes is None else [str(getattr(size, "name", size)) for size in sizes]
-    for letter in wanted:
-        if letter not in known:
-            raise UnknownNameError(f"none of the models has a size for {letter!r}; they have sizes for {', '.join(known) or 'no letter'}.")
+    wanted = (known if answers == "numbers" else []) if sizes is None else [*_chosen(sizes, known)]
     put = {_name(letter): count(size, str(letter)) for letter, size in (at or {}).items()}
     found = {
         (title, name): _Answer(asked[title], layer, put, formula=answers != "numbers") for title in asked for name, layer in models.items()
@@ -121,6 +118,19 @@ def table(
     put_in = {letter: size for letter, size in put.items() if isinstance(size, int)} if answers != "formulas" else {}
     notes = [*_meanings(models.values(), symbols, put_in), *((title, _SAID[title]) for title in asked if title in _SAID)]
     return Table(columns, rows, letters=_with(lettering(letters, symbols), symbols), notes=tuple(notes))
+
+
+def _chosen(sizes: Iterable[Symbol | str], known: Sequence[str]) -> Iterator[str]:
+    """Yield the names of letters; a list without end is refused at the first name that no model has, or that it has twice."""
+    before: set[str] = set()
+    for size in sizes:
+        letter = str(getattr(size, "name", size))
+        if letter not in known:
+            raise UnknownNameError(f"none of the models has a size for {letter!r}; they have sizes for {', '.join(known) or 'no letter'}.")
+        if letter in before:
+            raise ArgumentError(f"the letter {letter} is named twice.")
+        before.add(letter)
+        yield letter
 
 
 class _Answer:
@@ -174,11 +184,14 @@ def _asked(questions: Any) -> dict[str, Asked]:
         raise ArgumentError(
             f"questions is {described(questions)}; wanted a list such as ['parameters', 'FLOPs'], or titles with functions."
         )
-    found = list(questions)
-    for one in found:
+    found: dict[str, Asked] = {}
+    for one in questions:
         if not isinstance(one, str) or one not in QUESTIONS:
             raise ArgumentError(f"there is no question {quoted(one)}; there are {', '.join(QUESTIONS)}, or give a title with a function.")
-    return {one: QUESTIONS[one] for one in found}
+        if one in found:
+            raise ArgumentError(f"the question {one!r} is asked twice.")
+        found[one] = QUESTIONS[one]
+    return found
 
 
 def _name(letter: Any) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import count
+from itertools import count, repeat
 
 import pytest
 
 import paramsym as ps
 from paramsym import B, Dense, H, L, MaxPool2d, dims
-from paramsym.errors import ShapeError, SizeError, UnknownNameError
+from paramsym.errors import ArgumentError, ShapeError, SizeError, UnknownNameError
 from paramsym.measure.walk import Visit, applied
 
 i = dims("i")
@@ -88,6 +88,10 @@ def test_other_lists_without_end() -> None:
     assert ps.reconcile(sized, 15, others={"H": count(1)})[0].term == ps.reconcile(sized, 15, others={"H": [4]})[0].term
     with pytest.raises(UnknownNameError, match="none of the models has a size for '0'"):
         ps.table({"one": sized}, map(str, count()))
+    with pytest.raises(ArgumentError, match="the letter H is named twice"):
+        ps.table({"one": sized}, repeat("H"))
+    with pytest.raises(ArgumentError, match="the question 'parameters' is asked twice"):
+        ps.table({"one": sized}, [], repeat("parameters"))
     pytest.importorskip("numpy")
     with pytest.raises(SizeError, match="does not fit in memory"):
         ps.evaluate(Dense(H, 3), H=range(10**15))
