@@ -171,6 +171,19 @@ def relisted(keys: Mapping[str, Any], before: Mapping[str, Value], after: Mappin
     return found
 
 
+def follow(keys: Mapping[str, Any], before: Mapping[str, Value], after: Mapping[str, Value]) -> bool:
+    """Whether a key that has its default would have another one after a change, such as the number of the last layer with experts.
+
+    >>> follow({"last": {"missing": ["expression", ["+", [[1, 1, [["depth", 1]]]]]]}}, {"depth": 4, "last": 4}, {"depth": 5, "last": 4})
+    True
+    """
+    for key, domain in keys.items():
+        rule = domain.get("missing") or ["is"]
+        if rule[0] not in {"is", "list", "numbers"} and key in before and _given(rule, before) == before[key] != _given(rule, after):
+            return True
+    return False
+
+
 def _given(rule: Any, values: Mapping[str, Value]) -> Value:
     """Return what a rule gives for a missing key; None if it gives nothing."""
     try:
