@@ -42,8 +42,10 @@ def followed_by(rows: Rows, values: Values, keys: Mapping[str, Any]) -> dict[str
     found: dict[str, Patterns] = {}
     levels: dict[Prefix, Pattern] = {}
     named = {name: key for key in values if (name := letter_name(key, values))}
-    for name in sorted(deciding_names(rows, values) & named.keys()):
-        patterns = patterns_of(rows, values, named[name], keys)
+    names = sorted(deciding_names(rows, values) & named.keys())
+    rest = {key: domain for key, domain in keys.items() if key not in {named[name] for name in names}}
+    for name in names:
+        patterns = patterns_of(rows, values, named[name], rest)  # another depth is a letter of its own, and stays as it is
         if patterns is not None and all(levels.setdefault(prefix, pattern) == pattern for prefix, pattern in patterns):
             found[name] = patterns
     return found
