@@ -9,9 +9,8 @@ from typing import Any, ClassVar, Self
 
 from sympy import Expr, Integer, Symbol
 
-from paramsym.algebra.convolution import differ
 from paramsym.algebra.grammar import read
-from paramsym.algebra.size import Count, Dim, Shape, shown, substitute, symbols_in
+from paramsym.algebra.size import Dim, Shape, shown, substitute, symbols_in
 from paramsym.core.layer import Entry, Layer
 from paramsym.derive.certificate import Computation
 from paramsym.derive.domain import Demand, Either
@@ -26,6 +25,7 @@ from paramsym.read.loops import without_copies_of_saved
 from paramsym.read.playing import Player
 from paramsym.read.recording import Recording
 from paramsym.read.sizes import Laws, at_sizes
+from paramsym.read.stating import Put
 
 _NUMBERED = re.compile(r"\{([^{}]*)\}")
 
@@ -93,29 +93,16 @@ class Play:
         return self.source.at({name: int(sizes[symbol]) for name, symbol in self.laws.letters.items()})
 
 
-class Placed:
+class Placed(Put):
     """Laws with sizes put in for their letters."""
 
-    def __init__(self, laws: Laws, sizes: Mapping[Symbol, Expr]) -> None:
-        self.laws, self.sizes = laws, sizes
-
-    def learn(self, at: Any, size: Count) -> None:
-        """Learn nothing: all numbers were explained in letters."""
+    def __init__(self, laws: Laws, sizes: Mapping[Symbol, Any]) -> None:
+        super().__init__(sizes)
+        self.laws = laws
 
     def value(self, number: Any) -> Any:
-        """Return a number with sizes put in; tuples and mappings entry by entry."""
-        return self._placed(self.laws.value(number))
-
-    def agree(self, size: Count, at: Any) -> bool:
-        """Whether an expression is a number of the recording."""
-        return not differ(size, self.value(at))
-
-    def _placed(self, found: Any) -> Any:
-        if isinstance(found, Mapping):
-            return {name: self._placed(one) for name, one in found.items()}
-        if type(found) is tuple:
-            return tuple(map(self._placed, found))
-        return substitute(found, self.sizes) if isinstance(found, Expr) else found
+        """Return a number with its law, and sizes put in; tuples and mappings entry by entry."""
+        return super().value(self.laws.value(number))
 
 
 @dataclass(frozen=True)

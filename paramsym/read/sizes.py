@@ -272,9 +272,11 @@ class Laws:
 
     def _power(self, at: tuple[Any, ...]) -> Any:
         """Return the power of a size that numbers in floating point are, such as the scale of attention; None if they are none."""
-        for one, size in list(self.known.items()) if all(isinstance(each, int | float) for each in at) else ():
-            for power in _POWERS:
-                if all(a > 0 and math.isclose(a ** float(power), b, rel_tol=1e-12) for a, b in zip(one, at, strict=True)):
+        if not all(isinstance(each, int | float) for each in at):
+            return None
+        for one, size in self.known.items():
+            for power in _POWERS if all(number > 0 for number in one) else ():
+                if all(math.isclose(a ** float(power), b, rel_tol=1e-12) for a, b in zip(one, at, strict=True)):
                     return Pow(size, power)
         return None
 
