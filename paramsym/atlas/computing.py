@@ -28,6 +28,7 @@ from typing import Any
 from sympy import Symbol
 
 from paramsym.algebra.symbols import dims
+from paramsym.atlas.files import types_in
 from paramsym.atlas.record import check_size, need, packed, plain, refused, unpacked
 from paramsym.atlas.values import Value, recorded_value
 from paramsym.errors import NotYetError, ShapeError
@@ -112,8 +113,7 @@ def computed_types() -> tuple[str, ...]:
     >>> "glm4" in computed_types()
     True
     """
-    found = (entry.name for entry in files("paramsym.atlas").joinpath("data", FOLDER).iterdir())
-    return tuple(sorted(name.removesuffix(".json.gz") for name in found if name.endswith(".json.gz")))
+    return types_in(FOLDER)
 
 
 def packed_computations(model_type: str, classes: Mapping[str, Any]) -> bytes:
@@ -123,10 +123,7 @@ def packed_computations(model_type: str, classes: Mapping[str, Any]) -> bytes:
 
 @lru_cache(maxsize=32)
 def _classes_of(model_type: str) -> Mapping[str, Any]:
-    file = files("paramsym.atlas").joinpath("data", FOLDER, f"{model_type}.json.gz")
-    if not file.is_file():
-        return {}
-    return checked_computations(plain(unpacked(file.read_bytes())))
+    return checked_computations(plain(unpacked(path_of(model_type).read_bytes()))) if model_type in computed_types() else {}
 
 
 def checked_computations(found: Any) -> Mapping[str, Any]:

@@ -17,6 +17,12 @@ INNER = "inner"
 ``llava_next+text_config=mistral``, and for single published configurations, as in ``dpt+large``."""
 
 
+def types_in(*folder: str) -> tuple[str, ...]:
+    """Return the types that have a file in a folder of the data, sorted."""
+    found = (entry.name for entry in files("paramsym.atlas").joinpath("data", *folder).iterdir())
+    return tuple(sorted(name.removesuffix(".json.gz") for name in found if name.endswith(".json.gz")))
+
+
 @cache
 def recorded_types() -> tuple[str, ...]:
     """Return the model types that have a record, sorted.
@@ -24,8 +30,7 @@ def recorded_types() -> tuple[str, ...]:
     >>> "openai-gpt" in recorded_types()
     True
     """
-    found = (entry.name for entry in files("paramsym.atlas").joinpath("data").iterdir())
-    return tuple(sorted(name.removesuffix(".json.gz") for name in found if name.endswith(".json.gz")))
+    return types_in()
 
 
 @cache
@@ -35,8 +40,7 @@ def inner_types() -> tuple[str, ...]:
     >>> "llava_next+text_config=mistral" in inner_types()
     True
     """
-    found = (entry.name for entry in files("paramsym.atlas").joinpath("data", INNER).iterdir())
-    return tuple(sorted(name.removesuffix(".json.gz") for name in found if name.endswith(".json.gz")))
+    return types_in(INNER)
 
 
 def plain_type(model_type: str) -> str:
