@@ -51,6 +51,11 @@ class Forward(Layer):
         return self._computation.cache if self.computes else None
 
     @property
+    def cache_advice(self) -> str:
+        """The second half of the error for a cache that is not known; empty if it is."""
+        return "keeps for its next step what is not known; its other costs are." if self.returns_keys is False else ""
+
+    @property
     def inputs(self) -> Mapping[str, Shape]:
         """The shapes of the inputs by name: the batch B, lengths S and T, and sizes of the configuration."""
         if not self.computes:
@@ -92,7 +97,7 @@ class Forward(Layer):
         names = templates_at(base, found.recording.stored, entries)
         return tuple(named_entries(found.recording.stored, names, entries, Put(sizes)))
 
-    @property
+    @cached_property
     def _computation(self) -> Computation:
         return computation_for(self.model_type, self.architecture, dict[str, Any](self.values))
 

@@ -8,7 +8,7 @@ from typing import Any, get_args
 from sympy import Rational
 
 from paramsym.algebra.size import Count, Dim, canonical
-from paramsym.core.layer import Layer, class_name
+from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
 from paramsym.errors import NotYetError
 from paramsym.measure.cost import Cost, check_word, cost_of
@@ -68,10 +68,7 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, per: Share = 
     check_word("per", per, get_args(Share))
     program = trace(layer, *inputs, past=past, **named)
     found, words = [*states(program)], "kept for the next step"
-    returned = getattr(layer.computed_as, "returns_keys", None)
-    if returned is False:
-        raise NotYetError(f"{class_name(layer)}: what it keeps for its next step is not known; its other costs are.")
-    if returned:
+    if getattr(layer.computed_as, "returns_keys", None):
         found = [*attended(program)]
     elif not found:
         found = [*_attended(program, past)]
