@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from paramsym.atlas.domain import follow, relisted
+from paramsym.atlas.domain import default_follows, relisted
 from paramsym.atlas.expression import OutsideError, Values
 from paramsym.atlas.predicting import NUMBER, Choice, Existing, Rows, contiguous, sizes_of
 
@@ -144,7 +144,7 @@ def patterns_of(rows: Rows, values: Values, key: str, keys: Mapping[str, Any]) -
     with suppress(OutsideError):
         for more in (0, *_MORE):
             changed = relisted(keys, values, {**values, key: depth + more})
-            if follow(keys, values, changed):
+            if default_follows(keys, values, changed):
                 return None
             size = sizes_of(changed)
             seen.append((rows.existing(changed, size), size))

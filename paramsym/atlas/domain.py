@@ -171,10 +171,11 @@ def relisted(keys: Mapping[str, Any], before: Mapping[str, Value], after: Mappin
     return found
 
 
-def follow(keys: Mapping[str, Any], before: Mapping[str, Value], after: Mapping[str, Value]) -> bool:
+def default_follows(keys: Mapping[str, Any], before: Mapping[str, Value], after: Mapping[str, Value]) -> bool:
     """Whether a key that has its default would have another one after a change, such as the number of the last layer with experts.
 
-    >>> follow({"last": {"missing": ["expression", ["+", [[1, 1, [["depth", 1]]]]]]}}, {"depth": 4, "last": 4}, {"depth": 5, "last": 4})
+    >>> keys = {"last": {"missing": ["expression", ["+", [[1, 1, [["depth", 1]]]]]]}}
+    >>> default_follows(keys, {"depth": 4, "last": 4}, {"depth": 5, "last": 4})
     True
     """
     for key, domain in keys.items():
