@@ -47,6 +47,11 @@ def recorded(module: Any, inputs: Sequence[Any], named: Mapping[str, Any]) -> Re
     return _Recorder(needed("torch", "from_module")).recorded(module, inputs, named)
 
 
+def unsaved(module: Any) -> set[str]:
+    """Return the names of the buffers that a module does not save."""
+    return {f"{path}.{name}".lstrip(".") for path, inner in module.named_modules() for name in inner._non_persistent_buffers_set}
+
+
 def until(error: BaseException) -> Recording | None:
     """Return what a pass did before it ended with an error, without outputs; None if it did not begin."""
     return cast("Recording | None", error.__dict__.get("recorded"))
@@ -121,7 +126,7 @@ class _Recorder:
         for name, tensor in [*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)]:
             names.setdefault(id(tensor), []).append(name)
             tensors[id(tensor)] = tensor
-        hidden = {f"{path}.{name}".lstrip(".") for path, inner in module.named_modules() for name in inner._non_persistent_buffers_set}
+        hidden = unsaved(module)
         state: dict[str, Any] = {}
         for key, tensor in tensors.items():
             if names[key][0] in hidden and tensor.device.type != "meta":
@@ -163,7 +168,7 @@ class _Recorder:
         return Array(self.number[id(tensor)], tuple(tensor.shape), self._kind(tensor), data)
 
     def _kind(self, tensor: Any) -> Kind:
-        return _kind(self.torch, tensor.dtype)
+        return kind_of(self.torch, tensor.dtype)
 
     def _ref(self, tensor: Any) -> Ref:
         """Return the number of a tensor's present entries."""
@@ -260,7 +265,7 @@ class _Recorder:
         if isinstance(one, list | tuple):
             return tuple(self._plain(each) for each in one)
         if isinstance(one, self.torch.dtype):
-            return _kind(self.torch, one)
+            return kind_of(self.torch, one)
         return one if isinstance(one, bool | int | float | str) or one is None else str(one)
 
     def _computed(self, func: Any, name: str, arguments: Mapping[str, Any], taken: Sequence[Any]) -> Any:
@@ -385,7 +390,8 @@ def _empty(torch: Any, tensor: Any) -> Any:
     return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
 
 
-def _kind(torch: Any, dtype: Any) -> Kind:
+def kind_of(torch: Any, dtype: Any) -> Kind:
+    """Return the kind of entries that a number format of torch is for."""
     if dtype == torch.bool:
         return "truth"
     return "complex" if dtype.is_complex else "float" if dtype.is_floating_point else "index"

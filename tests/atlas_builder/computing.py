@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import torch
@@ -34,6 +35,7 @@ from paramsym.measure.state import attended
 from paramsym.program.graph import Program
 from paramsym.program.own import trace_layer
 from paramsym.program.types import ArrayType
+from paramsym.read.computed import shown_as
 from paramsym.read.derived import named_entries, templates
 from paramsym.read.loops import folded, without_copies_of_saved
 from paramsym.read.merging import alike, merged
@@ -43,7 +45,7 @@ from paramsym.read.recording import Array, Called, Recording, Repeated
 from paramsym.read.sizes import Found, Laws
 from paramsym.read.stating import stated
 from paramsym.read.torch_entries import TORCH
-from paramsym.read.torch_recorder import _kind, recorded as recording_of
+from paramsym.read.torch_recorder import kind_of, recorded as recording_of, unsaved
 from paramsym.read.torch_source import FILES
 from paramsym.read.written import Writer
 
@@ -60,9 +62,9 @@ _UNIT = 4
 """Widths of heads are multiples of it: rotary positions turn halves, or halves of halves."""
 _LAYERS, _DEEP = 3, 7
 _ON_A_LINE, _MIXED, _FRESH, _FEWEST, _TRIES = 2, 4, 12, 8, 6
-_WORDS = 3
 _ROUNDS, _FLAGS = 4, 2
-"""The most other values of a key that are tried."""
+_WORDS = 3
+"""The most other words of a key that are tried."""
 _INPUTS = {"input_ids": ("B", "S"), "decoder_input_ids": ("B", "T")}
 Point = Mapping[str, Value]
 
@@ -76,11 +78,10 @@ def inputs_of(model: Any, record: Mapping[str, Any]) -> dict[str, tuple[str, ...
     parameters = inspect.signature(model.forward).parameters
     main = model.main_input_name
     if main == "pixel_values":
-        size = next((key for key in ("image_size",) if key in record), None)
         channels = next((key for key in ("num_channels", "in_channels") if key in record), None)
-        if size is None or channels is None:
+        if "image_size" not in record or channels is None:
             raise UnreadError("images whose size or channels are no key")
-        return {"pixel_values": ("B", channels, size, size)}
+        return {"pixel_values": ("B", channels, "image_size", "image_size")}
     if main != "input_ids":
         raise UnreadError(f"its main input is {main}")
     return {name: axes for name, axes in _INPUTS.items() if name in parameters}
@@ -116,7 +117,7 @@ class Class:
             if key is not None and type(resolved.get(key)) is int:
                 self.numbers[name] = resolved[key]
         windows = [key for key in self.entry["keys"] if _WINDOW.search(key) and type(resolved.get(key)) is int]
-        if windows and not any(resolved.get(key) is False for key in ("use_sliding_window",)):
+        if windows and resolved.get("use_sliding_window") is not False:
             raise UnreadError(f"attention in windows ({windows[0]}), which longer inputs would show")
         self.inputs = inputs_of(self.made(self.base), self.entry["keys"])
         self.multiples: list[tuple[str, str | None]] = [(name, None) for name in self.numbers if _WIDTH_OF_HEADS.search(name)]
@@ -133,6 +134,10 @@ class Class:
         letters = found.origin[0]
         assert isinstance(letters, Recorded)
         return letters
+
+    def point(self, numbers: Mapping[str, int], others: Point | None = None) -> Point:
+        """Return the configuration with these numbers of its letters, and other values of other keys."""
+        return {**self.base, **{self.keys[name]: number for name, number in numbers.items() if name in self.keys}, **(others or {})}
 
     def made(self, point: Point) -> Any:
         """Return the reference's model of a configuration.
@@ -200,7 +205,7 @@ class Class:
 
     def cache(self, numbers: Mapping[str, int]) -> int | None:
         """Return how many numbers the reference's cache has after a pass; None if the pass fails."""
-        model = self.made({**self.base, **{self.keys[name]: number for name, number in numbers.items() if name in self.keys}})
+        model = self.made(self.point(numbers))
         if "use_cache" not in inspect.signature(model.forward).parameters:
             return 0
         given = {name: torch.zeros([numbers[axis] for axis in axes], dtype=torch.long, device="meta") for name, axes in self.inputs.items()}
@@ -214,8 +219,7 @@ class Class:
             return None
 
     def _recorded(self, numbers: Mapping[str, int], others: Point) -> Recording:
-        point = {**self.base, **{self.keys[name]: number for name, number in numbers.items() if name in self.keys}, **others}
-        model = self.made(point)
+        model = self.made(self.point(numbers, others))
         given: dict[str, Any] = {"use_cache": False} if "use_cache" in inspect.signature(model.forward).parameters else {}
         for name, axes in self.inputs.items():
             shape = [numbers[axis.replace(".", "_")] for axis in axes]
@@ -233,11 +237,10 @@ class Class:
 
 def _plain(recording: Recording, model: Any) -> Recording:
     """Return a recording with buffers that are not saved as arrays in place, and without the flag for the kernel of grouped heads."""
-    hidden = {f"{path}.{name}".lstrip(".") for path, inner in model.named_modules() for name in inner._non_persistent_buffers_set}
-    buffers = dict(model.named_buffers())
-    unsaved = {number: buffers[names[0]] for number, names in recording.stored.items() if names[0] in hidden}
-    arrays = {number: Array(number, tuple(one.shape), _kind(torch, one.dtype)) for number, one in unsaved.items()}
-    stored = {number: names for number, names in recording.stored.items() if number not in unsaved}
+    hidden, buffers = unsaved(model), dict(model.named_buffers())
+    inside = {number: buffers[names[0]] for number, names in recording.stored.items() if names[0] in hidden}
+    arrays = {number: Array(number, tuple(one.shape), kind_of(torch, one.dtype)) for number, one in inside.items()}
+    stored = {number: names for number, names in recording.stored.items() if number not in inside}
     recording = replace(recording, stored=stored, constants={**recording.constants, **arrays})
 
     def called(one: Called) -> None:
@@ -366,7 +369,10 @@ class Finder:
 
     def reads(self, numbers: Mapping[str, int]) -> bool:
         """Whether the record reads these numbers, and has the same letters."""
-        point = {**self.of.base, **{self.of.keys[name]: number for name, number in numbers.items() if name in self.of.keys}}
+        return self.has_letters(self.of.point(numbers))
+
+    def has_letters(self, point: Point) -> bool:
+        """Whether the record reads a configuration, and has the same letters."""
         try:
             return self.of.letters(point).names == self.of.layer.names
         except (ParamsymError, RefusedError):
@@ -434,7 +440,7 @@ class Finder:
                         with suppress(ParamsymError, KeyError):
                             laws.learn(laws.at(inner), inner)
         layer = _Solved(*(getattr(of.layer, one) for one in ("model_type", "architecture", "values", "names", "numbers")))
-        layer.__dict__.update(laws=laws, templates=templates(laws, entries), shown=lambda path, kind: _shown(of.layer, path, kind))
+        layer.__dict__.update(laws=laws, templates=templates(laws, entries), shown=partial(shown_as, of.layer))
         shapes = [tuple(symbols[axis.replace(".", "_")] for axis in axes) for axes in of.inputs.values()]
         try:
             program = trace_layer(layer, *(ArrayType(shape, one.kind) for shape, one in zip(shapes, laws.found.merged.inputs, strict=True)))
@@ -478,14 +484,7 @@ class Finder:
             values = held.get(key) or [*self.alternatives(domain, None)]
             if values and not (key in held and len(values) == 1):
                 found[key] = self.chance.choice(values)
-        return found if self.builds(found) else {}
-
-    def builds(self, others: Point) -> bool:
-        """Whether the record reads the base with these keys, and has the same letters."""
-        try:
-            return self.of.letters({**self.of.base, **others}).names == self.of.layer.names
-        except (ParamsymError, RefusedError):
-            return False
+        return found if self.has_letters({**self.of.base, **found}) else {}
 
     # The domain ------------------------------------------------------------------------------------------------------------------
 
@@ -553,12 +552,6 @@ def _equal(one: Recording, other: Recording) -> bool:
 
     stated(merged([one, other]), seen)
     return not varying
-
-
-def _shown(layer: Recorded, path: str, kind: str) -> Any:
-    from paramsym.read.computed import shown_as
-
-    return shown_as(layer, path, kind)
 
 
 def main() -> None:
