@@ -40,6 +40,7 @@ OPTIONS: Mapping[str, Option] = {
     "context": Option("N", "split the positions over N devices", "whole"),
     "pipeline": Option("N", "split the blocks into N stages", "whole"),
     "interleaved": Option("N", "split each stage into N pieces", "whole"),
+    "expert": Option("N", "split the experts of a mixture over N devices", "whole"),
     "zero": Option("STAGE", "ZeRO: split states (1), gradients (2), weights (3) over --devices", "count"),
     "devices": Option("N", "the number of devices", "whole"),
     "loss": Option("NAME", "what the loss holds: none, cross-entropy, cross-entropy-float32, vocab-parallel, chunked or cut"),
@@ -51,9 +52,9 @@ OPTIONS: Mapping[str, Option] = {
     "utilisation": Option("SHARE", 'the share of the stated speed that is reached, such as "40 %%"'),
 }
 """All options, by the name of the keyword argument."""
-_SHARES = ("tensor", "sequence", "context", "pipeline", "interleaved")
+_SHARES = ("tensor", "sequence", "context", "pipeline", "interleaved", "expert")
 TAKES: Mapping[str, tuple[str, ...]] = {
-    "flops": ("way", "convention", "per", "past", "input_gradients"),
+    "flops": ("way", "convention", "per", "past", "input_gradients", "recompute", "tensor", "context", "pipeline", "expert"),
     "macs": ("way", "per", "past", "input_gradients"),
     "activations": ("convention", "dtype", "recompute", *_SHARES, "input_gradients", "loss"),
     "cache": ("dtype", "per", "past"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import chain
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Dim, canonical
@@ -17,13 +17,12 @@ from paramsym.measure.keeping import Attention, Way
 from paramsym.measure.kept import keeping, of_outputs
 from paramsym.measure.losses import loss_named, of_loss
 from paramsym.measure.options import telling_options
+from paramsym.measure.passes import check_stated
+from paramsym.measure.recompute import RECOMPUTE, Recompute
 from paramsym.measure.shares import Shares
 from paramsym.measure.state import BYTES
 from paramsym.measure.trace import ask_for_copies, trace
-from paramsym.measure.work import check_stated
 from paramsym.program.graph import Program
-
-Recompute: TypeAlias = Literal["none", "selective", "full"]
 
 
 @dataclass(frozen=True)
@@ -75,13 +74,6 @@ MEMORY: Mapping[str, Memory] = {
 }
 """Ways to account for activations, by name."""
 
-RECOMPUTE: Mapping[Recompute, str] = {
-    "none": "everything is kept",
-    "selective": "the arrays between queries, keys, values and the attention's result are computed again (Korthikanti 2022)",
-    "full": "only the inputs of every repeated block are kept, and the block is computed again (Chen et al. 2016, arXiv:1604.06174)",
-}
-"""What the backward pass computes again instead of keeping it."""
-
 
 @telling_options
 def activations(
@@ -95,6 +87,7 @@ def activations(
     context: Dim = 1,
     pipeline: Dim = 1,
     interleaved: Dim = 1,
+    expert: Dim = 1,
     input_gradients: bool = False,
     loss: bool | str = False,
     **named: Any,
@@ -104,9 +97,9 @@ def activations(
     Stored tensors and the inputs themselves are left out. Numbers take the bytes of ``dtype``; if it is None, the convention chooses it.
     Statistics of norms take 4 bytes, indices 8 and masks 1, unless the convention says otherwise. ``recompute`` is what the backward pass
     computes again instead of keeping it. If the model is split over devices, one device is counted: ``tensor``, ``sequence``,
-    ``context``, ``pipeline`` and ``interleaved`` are those of ``Shares``. Inputs need no gradient unless ``input_gradients``. Copies in
-    float32 that a reference makes of narrower numbers count: those of Llama's norms and softmax. The scores that a model gives, and what a
-    loss makes of them, are left out, unless ``loss`` is True or the name of a loss, as in ``memory``.
+    ``context``, ``pipeline``, ``interleaved`` and ``expert`` are those of ``Shares``. Inputs need no gradient unless ``input_gradients``.
+    Copies in float32 that a reference makes of narrower numbers count: those of Llama's norms and softmax. The scores that a model gives,
+    and what a loss makes of them, are left out, unless ``loss`` is True or the name of a loss, as in ``memory``.
 
     Raises:
         ShapeError: inputs that the layer cannot take; an output that has no classes for a loss.
@@ -124,7 +117,7 @@ def activations(
     check_word("recompute", recompute, RECOMPUTE)
     if dtype is not None:
         check_word("dtype", dtype, BYTES)
-    memory, shares = MEMORY[convention], Shares(tensor, sequence, context, pipeline, interleaved)
+    memory, shares = MEMORY[convention], Shares(tensor, sequence, context, pipeline, interleaved, expert)
     program = trace(layer, *inputs, **named)
     check_stated(program)
     ask_for_copies(program)

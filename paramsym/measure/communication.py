@@ -13,9 +13,9 @@ from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
 from paramsym.measure.cost import Cost, check_word, cost_of
 from paramsym.measure.options import telling_options
+from paramsym.measure.passes import walked
 from paramsym.measure.state import BYTES
 from paramsym.measure.trace import trace
-from paramsym.measure.work import walked
 from paramsym.program.arithmetic import Combine
 from paramsym.program.graph import Program, Region
 from paramsym.program.types import ArrayType, flat

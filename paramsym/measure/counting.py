@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from paramsym.core.ledger import Line
+from paramsym.measure.recompute import Recompute
 from paramsym.program.graph import MULTIPLY_ADD
 
 LOOKUP = "lookup"
@@ -14,6 +15,14 @@ LOOKUP = "lookup"
 _POSITIONS = frozenset({"wpe", "pos_embed", "pos_embedding", "pos_emb", "pos_table"})
 _ONCE: Mapping[str, int] = {MULTIPLY_ADD: 1}
 _TWICE: Mapping[str, int] = {MULTIPLY_ADD: 2}
+_DEEPSPEED: Mapping[str, int] = {
+    MULTIPLY_ADD: 2,
+    "normalise layer, scaled": 5,
+    "normalise layer": 4,
+    "normalise given, scaled": 2,
+    "normalise given": 1,
+    **dict.fromkeys(("relu", "prelu", "elu", "leaky_relu", "relu6", "silu", "gelu", "mean pool to a size"), 1),
+}
 _FVCORE: Mapping[str, int] = {
     MULTIPLY_ADD: 1,
     "normalise layer, scaled": 5,
@@ -30,10 +39,11 @@ class Counting:
     """A convention of counting operations.
 
     ``units`` is the number of operations of each unit of work; units that are not listed count nothing. ``pairs`` says whether attention
-    counts all pairs of queries and keys, half of them, the visible ones, or at most a window of keys for each query. ``backward`` is
-    derived, product by product, or twice the forward pass; ``recomputed`` repeats the forward pass of the repeated blocks before it.
-    ``blocks`` counts only repeated blocks. ``parameters`` replaces the products with weights by 2 for each parameter and position: of all
-    parameters, of all but positions, or of all but tables.
+    counts all pairs of queries and keys, half of them, the visible ones, at most a window of keys for each query, or half of the pairs of
+    which a window of keys has none before it. ``backward`` is derived, product by product, with "fused" attention as a kernel that computes
+    the scores again; or it is twice the forward pass, or thrice, which computes the forward pass again. ``recompute`` is what is computed
+    again if nothing else is asked. ``blocks`` counts only repeated blocks. ``parameters`` replaces the products with weights by 2 for each
+    parameter and position: of all parameters, of all but positions, or of all but tables.
     """
 
     name: str
@@ -42,9 +52,9 @@ class Counting:
     wrong: str
     units: Mapping[str, int]
     unit: Literal["FLOPs", "MACs"] = "FLOPs"
-    pairs: Literal["all", "half", "seen", "near"] = "all"
-    backward: Literal["derived", "twice"] = "derived"
-    recomputed: bool = False
+    pairs: Literal["all", "half", "seen", "near", "half near", "none"] = "all"
+    backward: Literal["derived", "fused", "twice", "thrice"] = "derived"
+    recompute: Recompute = "none"
     blocks: bool = False
     parameters: Parameters = "none"
 
@@ -54,7 +64,7 @@ CONVENTIONS: Mapping[str, Counting] = {
     for one in (
         Counting(
             "matmul",
-            "torch.utils.flop_counter.FlopCounterMode",
+            "torch 2.13, torch.utils.flop_counter.FlopCounterMode",
             "2 for each multiply-add of products and convolutions, all pairs in attention, the backward pass product by product",
             "torch's counter itself counts nothing in fused fast paths, Bilinear and LSTM on a CPU, and multiplies the weight gradient of a"
             " grouped convolution by the number of groups",
@@ -77,13 +87,22 @@ CONVENTIONS: Mapping[str, Counting] = {
             pairs="seen",
         ),
         Counting(
+            "torch-gpu",
+            "torch 2.13, torch.utils.flop_counter, sdpa_backward_flop_count: the same counter on a GPU, with fused attention",
+            "as matmul, with five products in the backward pass of fused attention: it computes the scores again, so it is 2.5 forward"
+            " passes",
+            "the products that a mask hides count; layers that do not use the fused function count as in matmul",
+            _TWICE,
+            backward="fused",
+        ),
+        Counting(
             "megatron",
             "Narayanan et al. 2021, arXiv:2104.04473, equation 3 and appendix",
             "2 for each multiply-add; with the backward pass the blocks' forward pass twice, because activations are recomputed",
             "without recomputation, the blocks need a quarter less; softmax, norms and activations are left out",
             _TWICE,
             backward="twice",
-            recomputed=True,
+            recompute="full",
         ),
         Counting(
             "kaplan",
@@ -124,7 +143,7 @@ CONVENTIONS: Mapping[str, Counting] = {
         ),
         Counting(
             "torchtitan",
-            "torchtitan, models/utils.py",
+            "torchtitan 0.2.2, models/utils.py, get_dense_model_nparams_and_flops and get_moe_model_nparams_and_flops",
             "as PaLM, without the embeddings that are only looked up",
             "as PaLM: weights of norms and biases count as matrices",
             _TWICE,
@@ -133,13 +152,71 @@ CONVENTIONS: Mapping[str, Counting] = {
         ),
         Counting(
             "torchtitan-windows",
-            "torchtitan, models/utils.py, since layers with a window count it",
+            "torchtitan, pull request 4300 of August 2026",
             "as torchtitan, in layers with a window at most the window's keys for each query",
             "as torchtitan; the first queries of a text see fewer keys than a window has",
             _TWICE,
             pairs="near",
             backward="twice",
             parameters="no tables",
+        ),
+        Counting(
+            "megatron-lm",
+            "Megatron-LM, core 0.20.0, training.py, num_floating_point_operations",
+            "2 for each multiply-add, half of the pairs in attention; backward twice forward, and nothing again",
+            "the router of experts is left out, and the vocabulary is padded: here the router and the model's own vocabulary count; windows"
+            " are ignored",
+            _TWICE,
+            pairs="half",
+            backward="twice",
+        ),
+        Counting(
+            "nanotron",
+            "nanotron 0.4, models/llama.py, get_flops",
+            "2 for each multiply-add of products, all pairs in attention; backward twice forward",
+            "the function assumes gated feed-forward networks and heads of width H/A, and leaves the router of experts out",
+            _TWICE,
+            backward="twice",
+        ),
+        Counting(
+            "maxtext",
+            "MaxText 0.2.4, maxtext_utils.py, calculate_tflops_training_per_device",
+            "2 for each multiply-add; in attention half of the pairs, and S*W - W**2/2 of them with a window of W; backward twice forward",
+            "in units of 10**12, called TFLOPs, of one device's batch; windows count in Gemma 2, 3 and GPT-OSS only",
+            _TWICE,
+            pairs="half near",
+            backward="twice",
+        ),
+        Counting(
+            "6ND",
+            "Kaplan et al. 2020, arXiv:2001.08361, section 2.1; Hoffmann et al. 2022, arXiv:2203.15556: C = 6ND",
+            "2 for each parameter that a token uses, and each token; backward twice forward",
+            "attention's pairs are left out, and looked-up embeddings count as matrices; N leaves embeddings out in the first paper, and"
+            " counts them in the second",
+            _TWICE,
+            pairs="none",
+            backward="twice",
+            parameters="all",
+        ),
+        Counting(
+            "8ND",
+            "the same with full recomputation, as hardware FLOPs utilisation counts (Chowdhery et al. 2022, arXiv:2204.02311, appendix B)",
+            "2 for each parameter that a token uses, and each token; the backward pass is thrice the forward pass, which is computed again",
+            "as 6ND",
+            _TWICE,
+            pairs="none",
+            backward="thrice",
+            parameters="all",
+        ),
+        Counting(
+            "deepspeed",
+            "DeepSpeed 0.19.6, profiling/flops_profiler/profiler.py",
+            "2 for each multiply-add, 1 for each entry of ReLU, ELU, SiLU or GELU, 5 for each entry of a scaled norm (2 in batch"
+            " normalisation), 1 for each entry pooled to a size; backward twice forward",
+            "the profiler also counts 1 for each bias of a convolution, each entry of another pool's input, and each entry of a softmax"
+            " outside fused attention: left out here; norms that are written by operators count nothing",
+            _DEEPSPEED,
+            backward="twice",
         ),
         Counting(
             "scaling-book",
@@ -156,7 +233,7 @@ CONVENTIONS: Mapping[str, Counting] = {
             "the script assumes a feed-forward network of two matrices and width 4H, and forgets the tokens in the router's work",
             _TWICE,
             backward="twice",
-            recomputed=True,
+            recompute="full",
         ),
         Counting(
             "fvcore",

@@ -14,7 +14,7 @@ from paramsym.measure.gradients import first_apart, gradients, later_gradients
 from paramsym.measure.keeping import Keeping, Result, Way, line_of, role_of
 from paramsym.measure.layout import ENTRY_BY_ENTRY, Layout, like, mergeable, padded, plain, viewed
 from paramsym.measure.once import once
-from paramsym.measure.work import looped, shown, times, word
+from paramsym.measure.passes import looped, shown, times, word
 from paramsym.program.arithmetic import Combine
 from paramsym.program.constants import Constant
 from paramsym.program.graph import Call, Kept, Loop, Program, Region, Route, Scan, Step

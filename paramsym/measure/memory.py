@@ -10,12 +10,13 @@ from paramsym.algebra.size import Dim, size
 from paramsym.core.layer import Layer, check_layer
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError
-from paramsym.measure.activations import MEMORY, RECOMPUTE, Recompute, activations, one_block
+from paramsym.measure.activations import MEMORY, activations, one_block
 from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.formats import CACHES, FORMATS, OPTIMIZERS, chosen, in_format, of_states
 from paramsym.measure.losses import loss_named, of_loss
 from paramsym.measure.options import options_of, telling_options
 from paramsym.measure.peak import widest
+from paramsym.measure.recompute import RECOMPUTE, Recompute
 from paramsym.measure.shares import Shares, share
 from paramsym.measure.state import BYTES, in_bytes, kv_cache
 from paramsym.measure.trace import ask_for_copies, trace
@@ -49,6 +50,7 @@ def memory(
     context: Dim = 1,
     pipeline: Dim = 1,
     interleaved: Dim = 1,
+    expert: Dim = 1,
     zero: int = 0,
     devices: Dim = 1,
     loss: bool | str = True,
@@ -60,9 +62,9 @@ def memory(
     of the trained weights in float32 (by default if ``dtype`` is narrower), the activations by a ``convention``, and with ``recompute`` one
     block that is computed again. Only trained parameters have gradients and states, so frozen parts and LoRA reduce the sum; ``weights`` is
     the format of frozen weights. If the model is split over devices, one device is counted, as in ``activations``: it has its share of
-    matrices and tables over ``tensor`` devices, and of the repeated blocks over ``pipeline`` stages. ``zero`` is the stage of ZeRO over
-    ``devices`` of data parallelism: 1 splits the optimizer's states and the copy in float32, 2 the gradients as well, 3 the weights as
-    well, as FSDP does.
+    matrices and tables over ``tensor`` devices, of the repeated blocks over ``pipeline`` stages, and of experts over ``expert`` devices.
+    ``zero`` is the stage of ZeRO over ``devices`` of data parallelism: 1 splits the optimizer's states and the copy in float32, 2 the
+    gradients as well, 3 the weights as well, as FSDP does.
 
     A model that gives scores of tokens is trained with a loss: the logits and the arrays that its reference's loss keeps count, unless
     ``loss`` is False. Names are other losses: "chunked" for a loss that never holds all logits, "vocab-parallel" for one that is split
@@ -106,7 +108,7 @@ def memory(
         message = f"zero is {zero!r}; wanted a stage: 0 (nothing is split), 1 (optimizer), 2 (gradients as well), 3 (weights as well)."
         raise ArgumentError(message)
     settings = {name: value for name, value in locals().items() if name in _SETTINGS}
-    shares, over = Shares(tensor, sequence, context, pipeline, interleaved), share(size(devices, "devices"))
+    shares, over = Shares(tensor, sequence, context, pipeline, interleaved, expert), share(size(devices, "devices"))
     stored = [_held(line, shares) for line in layer.ledger() if not line.alias_of and not line.buffer]
     width, asked = BYTES[dtype], loss_named(loss, layer, MEMORY[convention].loss)
     if use == "inference":
@@ -153,8 +155,7 @@ _SETTINGS = frozenset(options_of(memory))
 
 def _held(line: Line, shares: Shares) -> Line:
     """Return the line of a stored tensor with all its copies, reduced to the share of one device."""
-    part = [share(shares.tensor)] if shares.tensor != 1 and chosen(line, "matrices") else []
-    part += [share(shares.pipeline)] if shares.pipeline != 1 and chosen(line, "repeated") else []
+    part = tuple(shares.of_weights(line, matrix=chosen(line, "matrices")))
     return line if not part and line.used == line.stored else line.but(used=line.stored, factors=(*part, *line.factors))
 
 

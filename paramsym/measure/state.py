@@ -14,8 +14,9 @@ from paramsym.errors import NotYetError
 from paramsym.measure.cost import Cost, check_word, cost_of
 from paramsym.measure.formats import CACHES
 from paramsym.measure.options import telling_options
+from paramsym.measure.passes import walked
 from paramsym.measure.trace import trace
-from paramsym.measure.work import Share, divisors_of, shared, walked
+from paramsym.measure.work import Share, divisors_of, shared
 from paramsym.program.graph import Program, Region, kind_of
 from paramsym.program.state import Remember
 from paramsym.program.types import ArrayType, flat

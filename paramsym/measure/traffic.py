@@ -15,9 +15,10 @@ from paramsym.errors import SizeError
 from paramsym.measure.cost import Cost, check_word, cost_of
 from paramsym.measure.machines import Speed, machine_of, quotient
 from paramsym.measure.options import telling_options
+from paramsym.measure.passes import walked, word as first_word
 from paramsym.measure.state import BYTES, in_bytes
 from paramsym.measure.trace import ask_for_copies, trace
-from paramsym.measure.work import flops, walked, word as first_word
+from paramsym.measure.work import flops
 from paramsym.program.graph import MULTIPLY_ADD, Region
 from paramsym.program.lookups import Stored
 from paramsym.program.types import ArrayType, flat

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Min
+from sympy import Integer, Min
 
 from paramsym.algebra.size import Count, Dim, canonical, reaches
 
@@ -73,6 +73,20 @@ class Pairs:
         """
         window = self.mask.window
         return (self.queries, self.keys if window is None else canonical(Min(self.keys, window)))
+
+    @property
+    def half_near(self) -> tuple[Dim, ...]:
+        """The factors whose product is 2*S*W - W**2 for a window of W positions, and S**2 without one: twice the pairs below a diagonal.
+
+        >>> from paramsym import S
+        >>> Pairs(S, S, Mask(causal=True)).half_near, Pairs(8, 8, Mask(causal=True, window=4)).half_near
+        ((S, S), (4, 12))
+        """
+        queries, keys, window = self.queries, self.keys, self.mask.window
+        if window is None:
+            return (queries, keys)
+        near = canonical(Min(keys, window))
+        return (near, canonical(2 * queries - near * queries / (Integer(1) * keys)))
 
 
 def _within(positions: Count, window: Count) -> Any:

@@ -6,6 +6,7 @@ disputed is reconciled with the recorded term.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -15,8 +16,9 @@ from recorded import document, rows
 from sympy import Integer, Rational, cancel
 
 import paramsym as ps
-from paramsym import A, B, F, H, L, S, V
+from paramsym import A, B, F, H, K, L, S, V
 from paramsym.models import DenseNet, ResNet
+from paramsym.program import attend
 
 ENTRIES: dict[str, dict[str, Any]] = {entry["id"]: entry for entry in document("formulas")}
 GPT2 = ps.models.Gpt2(architecture="GPT2LMHeadModel")
@@ -117,6 +119,134 @@ def test_narayanan() -> None:
     assert (ps.flops(GPT2, way="both", convention="cookbook").total - equation).expand() == 0  # the script's lines, for 4H
     with_logits = 72 * B * S * L * H**2 + 12 * B * S**2 * L * H + 6 * B * S * H * V
     assert (ps.flops(GPT2, way="both").total - with_logits).expand() == 0
+
+
+FUNCTIONS: list[tuple[str, str, dict[str, int], tuple[int, int], int, int]] = [
+    ("megatron-lm", "gpt2", {"V": 50_304}, (8, 1024), 6_537_477_095_424, 0),
+    ("megatron-lm", "meta-llama/Meta-Llama-3-8B", {}, (1, 8192), 421_645_529_382_912, 0),
+    ("megatron-lm", "mistralai/Mixtral-8x7B-v0.1", {}, (1, 4096), 326_477_644_038_144, 6 * 32 * 4096 * 4096 * 8),  # the router
+    ("nanotron", "meta-llama/Llama-2-7b-hf", {}, (2, 4096), 377_527_625_318_400, 0),
+    ("nanotron", "meta-llama/Meta-Llama-3-8B", {}, (1, 8192), 474_422_087_516_160, 0),
+    ("maxtext", "meta-llama/Meta-Llama-3-8B", {}, (4, 2048), 382_063_110_782_976, 0),
+    ("maxtext", "openai/gpt-oss-20b", {}, (4, 8192), 790_812_463_988_736, 0),
+    ("maxtext", "mistralai/Mixtral-8x7B-v0.1", {}, (1, 4096), 326_503_413_841_920, 0),
+]
+"""Results of the functions themselves, in the releases that the conventions name, and what we count in addition."""
+
+
+@pytest.mark.parametrize(("convention", "name", "sizes", "shape", "result", "more"), FUNCTIONS)
+def test_functions_of_training_frameworks(
+    convention: str, name: str, sizes: dict[str, int], shape: tuple[int, int], result: int, more: int
+) -> None:
+    """Megatron-LM, nanotron and MaxText compute the FLOPs of one step."""
+    model = ps.load(name, architecture="GPT2LMHeadModel") if name == "gpt2" else ps.load(name)
+    model = model.at(**sizes) if sizes else model
+    assert ps.flops(model, shape, way="both", convention=convention).count == result + more
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [("openai/gpt-oss-20b", 26_481_681_792, 24_141_260_160), ("openai/gpt-oss-120b", 38_044_854_144, 34_534_221_696)],
+)
+def test_torchtitan_with_windows(name: str, before: int, after: int) -> None:
+    """The table of torchtitan's pull request 4300: the FLOPs per token before and after, at 4096 positions."""
+    found = [ps.flops(ps.load(name), (1, 4096), way="both", convention=f"torchtitan{one}", per="token") for one in ("", "-windows")]
+    assert [cost.count for cost in found] == [before, after]
+
+
+TINY = {"num_attention_heads": 4, "num_hidden_layers": 3, "hidden_size": 64, "intermediate_size": 128}
+PROFILED: list[tuple[dict[str, Any], str, tuple[int, ...], int, int]] = [
+    ({"model_type": "llama", **TINY, "vocab_size": 100, "num_key_value_heads": 2}, "LlamaForCausalLM", (2, 16), 7_892_992, 0),
+    # transformers binds GELU when it builds the model, before the profiler replaces the function.
+    ({"model_type": "bert", **TINY, "vocab_size": 100}, "BertModel", (2, 16), 6_772_736, 3 * 2 * 16 * 128),
+    # The bias of the convolution counts there.
+    (
+        {"model_type": "vit", **TINY, "image_size": 32, "patch_size": 8},
+        "ViTModel",
+        (2, 3, 32, 32),
+        8_009_600,
+        3 * 2 * 17 * 128 - 2 * 16 * 64,
+    ),
+    # The biases of GPT-2's own products count there, once for all positions.
+    (
+        {"model_type": "gpt2", "n_embd": 64, "n_head": 4, "n_layer": 3, "vocab_size": 100, "n_positions": 32},
+        "GPT2LMHeadModel",
+        (2, 16),
+        10_313_408,
+        -3 * (192 + 64 + 256 + 64),
+    ),
+    # The entries that go into both pools count there.
+    ({"model_type": "resnet"}, "ResNetModel", (1, 3, 224, 224), 8_207_012_352, -64 * 112 * 112 - 2048 * 7 * 7),
+]
+"""Results of DeepSpeed's profiler for classes of transformers 5.23, each in a process of its own, and what we count in addition."""
+
+
+@pytest.mark.parametrize(("config", "name", "shape", "result", "more"), PROFILED)
+def test_deepspeed(config: dict[str, Any], name: str, shape: tuple[int, ...], result: int, more: int) -> None:
+    """DeepSpeed's profiler counts what a forward pass calls by the functions that it replaces."""
+    assert ps.flops(ps.from_config(config, name), shape, convention="deepspeed").count == result + more
+
+
+@dataclass(frozen=True)
+class Attends(ps.Layer):
+    """torch's function of attention, for arrays (batch, positions, heads, width)."""
+
+    def forward(self, own: Any, q: Any, k: Any, v: Any) -> Any:  # noqa: ARG002, D102 - it has no parts
+        return attend(q, k, v)
+
+
+@pytest.mark.parametrize("widths", [(8, 8), (12, 5)])
+def test_torch_on_a_gpu(widths: tuple[int, int]) -> None:
+    """Fused attention computes the scores again: five products for two, by torch's own functions of shapes."""
+    counter = pytest.importorskip("torch.utils.flop_counter")
+    keys, values = widths
+    query, key, value = (2, 4, 7, keys), (2, 2, 9, keys), (2, 2, 9, values)
+    forward, backward = counter.sdpa_flop_count(query, key, value), counter.sdpa_backward_flop_count((2, 4, 7, values), query, key, value)
+
+    shapes = ((2, 7, 4, keys), (2, 9, 2, keys), (2, 9, 2, values))
+    found = [ps.flops(Attends(), *shapes, way=way, convention="torch-gpu", input_gradients=True) for way in ("forward", "backward")]  # type: ignore[arg-type]
+    assert [cost.count for cost in found] == [forward, backward]
+    if keys == values:
+        assert 2 * backward == 5 * forward
+
+
+def test_why_the_backward_of_fused_attention_is_two_and_a_half_forwards() -> None:
+    """The scores are computed again: five products for the four of plain attention."""
+    attention = ps.MultiHeadAttention(H, A, batch_first=True)
+    plain = ps.flops(attention, (B, S, H), way="backward", input_gradients=True)
+    scores: Any = ps.flops(attention, (B, S, H)).total.coeff(S, 2) * S**2
+    answer = ps.reconcile(plain, plain.total + scores / 2)[0]
+    assert "torch-gpu" in str(answer)
+    assert "computes the scores again" in str(answer)
+
+
+def test_six_and_eight_per_parameter_and_token() -> None:
+    """C = 6ND; with full recomputation 8ND, also for the time of training."""
+    model = ps.load("mistralai/Mixtral-8x7B-v0.1")
+    for factor in (6, 8):
+        run = ps.training(model, (1, 4096), tokens=10**12, convention=f"{factor}ND")
+        assert run.flops == factor * model.active * 10**12
+
+
+def test_recomputation() -> None:
+    """Full recomputation adds the blocks' forward pass, as in Narayanan et al. 2021, equation 3; selective adds attention's products."""
+    cost = {how: ps.flops(GPT2, way="both", recompute=how).total for how in ("none", "selective", "full")}  # type: ignore[arg-type]
+    equation = 96 * B * S * L * H**2 * (1 + S / (6 * H) + V / (16 * L * H))
+    assert (cost["full"] - equation).expand() == 0
+    assert cost["selective"] - cost["none"] == 4 * B * S**2 * L * H
+    assert (ps.flops(GPT2, way="both", convention="megatron", recompute="none").total - cost["none"]).expand() == 0
+
+
+def test_one_device() -> None:
+    """Every device of a group has its share: of matrices, positions, blocks and experts."""
+    t, c, p = ps.dims("t c p")
+    whole = ps.flops(LLAMA).total
+    assert (ps.flops(LLAMA, tensor=t, context=c).total - whole / (t * c)).expand() == 0
+    head = 2 * B * S * H * V
+    assert (ps.flops(LLAMA, pipeline=p).total - (whole - head) / p - head).expand() == 0
+    mixtral = ps.models.Mixtral(architecture="MixtralForCausalLM")
+    experts = 6 * B * S * L * H * F * K
+    assert (ps.flops(mixtral).total - ps.flops(mixtral, expert=t).total - experts * (1 - 1 / t)).expand() == 0
 
 
 def test_kaplan() -> None:
