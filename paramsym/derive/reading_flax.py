@@ -11,8 +11,8 @@ from typing import Any
 
 import paramsym
 from paramsym.core.layer import Layer
+from paramsym.derive.assembling import assembled, holds_what_was_seen
 from paramsym.derive.observe import Seen, tensors_of
-from paramsym.derive.reading import assembled, holds_what_was_seen
 from paramsym.errors import ArgumentError, ParamsymError
 
 _DIALECT: dict[str, Any] = {"dialect": "flax"}

@@ -9,8 +9,8 @@ from typing import Any
 import paramsym.keras as doors
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer
+from paramsym.derive.assembling import assembled, holds_what_was_seen
 from paramsym.derive.observe import Seen, tensors_of
-from paramsym.derive.reading import assembled, holds_what_was_seen
 from paramsym.errors import ArgumentError, ParamsymError
 
 _LEFT_OUT = frozenset({"name", "dtype", "trainable", "batch_input_shape", "registered_name"})

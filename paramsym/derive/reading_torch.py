@@ -11,8 +11,8 @@ from typing import Any
 import paramsym
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer
-from paramsym.derive.observe import Seen, tensors_of, torch_tensors
-from paramsym.derive.reading import holds_what_was_seen, is_single, levelled, single, tied
+from paramsym.derive.assembling import holds_what_was_seen, is_single, levelled, single, tied
+from paramsym.derive.observe import Seen, shape_of, tensors_of, torch_tensors
 from paramsym.errors import ArgumentError, ParamsymError
 
 _MANY = 2  # the fewest equal copies that are written as a repeat
@@ -174,8 +174,6 @@ def _held(module: Any, known: dict[int, Layer]) -> Layer:
 
 
 def _own(module: Any) -> Iterator[Seen]:
-    from paramsym.derive.observe import shape_of
-
     for name, tensor in module._parameters.items():
         if tensor is not None:
             yield Seen(name, shape_of(tensor, name), "parameter", bool(tensor.requires_grad))

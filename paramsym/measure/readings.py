@@ -12,6 +12,7 @@ from paramsym.core.layer import Layer, check_layer
 from paramsym.core.names import layer_at
 from paramsym.errors import ParamsymError, ShapeError
 from paramsym.measure.derived import output_shape
+from paramsym.measure.inferring import with_widths
 from paramsym.measure.walk import checked_shape, rebuilt
 from paramsym.render.table import Printed
 
@@ -91,15 +92,13 @@ def _read(layer: Layer, input_shape: Shape, error: ShapeError) -> tuple[InputRea
 
 
 def _tried(layer: Layer, path: str, first: Layer, candidate: Shape, *, last: bool) -> InputReading:
-    from paramsym.measure.shapes import infer  # imported here, because shapes imports this module
-
     channels, extents = (candidate[-1], candidate[1:-1]) if last else (candidate[1], candidate[2:])
     meaning = f"{_times(extents)} of {_counted(channels, 'channel')}"
     if channels is None:
         return InputReading(candidate, meaning, reason="the weights need the number of channels.")
     try:
         fitted = first if getattr(first, "in_channels", None) == channels else replace(first, in_channels=channels)  # type: ignore[type-var]
-        whole = infer(rebuilt(layer, path, fitted), candidate)
+        whole = with_widths(rebuilt(layer, path, fitted), candidate)
         return InputReading(candidate, meaning, whole, tuple(output_shape(whole, candidate)))
     except ParamsymError as error:
         return InputReading(candidate, meaning, reason=str(error).removeprefix(f"{type(layer).__name__}: "))

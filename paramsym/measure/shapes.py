@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Any, cast
 
 from paramsym.algebra.size import Count, Shape, canonical
 from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import ShapeError
-from paramsym.layers.lazy import LazyDense
 from paramsym.measure import derived
+from paramsym.measure.inferring import with_widths
 from paramsym.measure.readings import with_readings
-from paramsym.measure.walk import inputs_asked, rebuilt, visits
-
-_NUMBERS = re.compile(r"\{(\d+)(?:,(\d+))?\.\.(\d+)\}")
-_SYMBOLS = re.compile(r"\{[^}]*\}")
+from paramsym.measure.walk import inputs_asked
 
 
 def output_shape(layer: Layer, input_shape: Iterable[Count | None] | None = None, **named: Any) -> Shape:
@@ -60,27 +56,8 @@ def infer(layer: Layer, input_shape: Iterable[Count | None] | None = None, **nam
     """
     check_layer(layer)
     shape = inputs_asked(layer, input_shape, named)
-    if isinstance(layer, LazyDense):
-        return layer.built(layer.width(shape))
     with layer_named(layer, shape):
-        lazy = [(visit.path, visit.layer, visit.arrived) for visit in visits(layer, shape) if isinstance(visit.layer, LazyDense)]
-        found = {path: part.built(part.width(arrived)) for path, part, arrived in lazy}
-    for template, built in found.items():
-        for path in _copies(template):
-            layer = rebuilt(layer, path, built)
-    return layer
-
-
-def _copies(path: str) -> Iterator[str]:
-    """Yield the path of each copy of a template such as ``blocks.{0..2}``; for a symbolic number, the path for all."""
-    found = _NUMBERS.search(path)
-    if found is None:
-        yield _SYMBOLS.sub("{}", path)
-        return
-    first, second, last = found.groups()
-    step = 1 if second is None else int(second) - int(first)
-    for number in range(int(first), int(last) + 1, step):
-        yield from _copies(f"{path[: found.start()]}{number}{path[found.end() :]}")
+        return with_widths(layer, shape)
 
 
 @contextmanager

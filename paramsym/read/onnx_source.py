@@ -14,9 +14,9 @@ from typing import Any
 from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Dim, Shape, shown
 from paramsym.core.layer import Layer
+from paramsym.derive.assembling import assembled
 from paramsym.derive.levels import Held, Level
 from paramsym.derive.observe import Seen
-from paramsym.derive.reading import assembled
 from paramsym.errors import CheckpointError, NotYetError, ParamsymError, ShapeError, StructureError
 from paramsym.naming import quoted
 from paramsym.program import Value
