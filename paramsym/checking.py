@@ -16,11 +16,12 @@ from sympy import Symbol
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Dim
 from paramsym.config import ADAPTER, OF_ADAPTER, architectures_of, from_config, read_config
-from paramsym.core.layer import Layer, class_name
+from paramsym.core.layer import Layer
 from paramsym.core.names import MOST_TENSORS
 from paramsym.core.spelling import extra_prefix, is_dropped_buffer
 from paramsym.errors import ArgumentError, ConfigError, ParamsymError
 from paramsym.naming import described, one_line
+from paramsym.program.statement import class_name
 from paramsym.render.table import Table, Tabular
 from paramsym.verify.checkpoint import unreadable
 from paramsym.verify.compare import GOOD, TensorRow

@@ -19,14 +19,14 @@ from paramsym.algebra.letters import Lettering, lettering
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import size, symbols_in
 from paramsym.algebra.symbols import BY_NAME
+from paramsym.algebra.wanted import symbol_of
 from paramsym.analysis.compare import compare as compared
 from paramsym.analysis.counted import Counted, check_counted, lines as lines_of, title as title_of, words
 from paramsym.analysis.roles import by_role
-from paramsym.core.at import symbol_of
+from paramsym.arguments import check_depth
 from paramsym.core.ledger import Ledger
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.naming import described, quoted
-from paramsym.present.tabulate import check_depth
 from paramsym.present.typeset import PartTotal, names, shares
 from paramsym.render import latex
 from paramsym.render.order import ordered

@@ -15,12 +15,12 @@ HOUSE = Path(paramsym.__file__).parent
 FLOORS = (
     {"naming"},
     {"errors"},
-    {"optional"},
+    {"optional", "arguments"},
     {"render"},
     {"algebra"},
     {"program"},
-    {"core"},
     {"present"},
+    {"core"},
     {"layers"},
     {"measure"},
     {"analysis", "verify"},
@@ -38,8 +38,6 @@ FLOORS = (
 )
 """Bottom to top. A room imports from its own floor and from those below it."""
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-DELEGATES = {("core", "present"), ("core", "measure"), ("program", "present"), ("derive", "read")}
-"""Shorthands of the contract that a method looks up when it is called: (from, to)."""
 FRAMEWORKS = {
     "torch",
     "torchvision",
@@ -175,30 +173,35 @@ def test_what_families_for_images_share_is_shared() -> None:
 
 
 def test_imports_go_down() -> None:
-    """A room imports only from floors below it; a few shorthands look up when they are called."""
-    wrong = [
-        one
-        for one in IMPORTS
-        if one.when != "typing"
-        and one.room
-        and one.target_room
-        and FLOOR_OF[one.target_room] > FLOOR_OF[one.room]
-        and not (one.when == "call" and (one.room, one.target_room) in DELEGATES)
-    ]
-    assert wrong == []
+    """A room imports only from floors below it, also inside functions and for types."""
+    up = {(one.module, one.target) for one in IMPORTS if one.room and one.target_room and FLOOR_OF[one.target_room] > FLOOR_OF[one.room]}
+    assert up == {("paramsym.derive", "paramsym.read.deriving")}  # the room is called as the function of its name
 
 
-def test_no_two_files_need_each_other() -> None:
-    """Two files that import each other are one idea in two places."""
+def needs() -> dict[str, set[str]]:
+    """Return the files that each file imports: when it is loaded, inside functions, and for types."""
     files = {one.module for one in IMPORTS}
-    needs = {
-        (one.module, target)
-        for one in IMPORTS
-        if one.when == "load"
-        for target in (f"{one.target}.{one.name}", one.target)
-        if target in files and target != one.module
-    }
-    assert [pair for pair in sorted(needs) if pair[::-1] in needs] == []
+    found: dict[str, set[str]] = {file: set() for file in files}
+    for one in IMPORTS:
+        target = next((name for name in (f"{one.target}.{one.name}", one.target) if name in files), one.module)
+        found[one.module].update({target} - {one.module})
+    return found
+
+
+def circles() -> list[set[str]]:
+    """Return the largest sets of files that all reach each other by imports."""
+    reached = needs()
+    for middle in reached:  # Warshall's closure
+        for targets in reached.values():
+            if middle in targets:
+                targets.update(reached[middle])
+    found = {frozenset(other for other in reached[file] if file in reached[other]) for file in reached}
+    return [set(circle) for circle in found if circle]
+
+
+def test_imports_make_no_circle() -> None:
+    """No file needs itself through others; the names written out of a layer know its type."""
+    assert circles() == [{"paramsym.core.layer", "paramsym.core.names"}]
 
 
 def test_rooms_of_one_floor_do_not_need_each_other() -> None:
@@ -216,7 +219,7 @@ def test_questions_know_no_concrete_layer() -> None:
 
 def test_formats_know_no_layers() -> None:
     """Rendering turns tables into strings, whatever they are about."""
-    assert {one.target_room for one in IMPORTS if one.room == "render"} <= {"", "render", "errors", "optional", "naming"}
+    assert {one.target_room for one in IMPORTS if one.room == "render"} <= {"", "render", "errors", "optional", "arguments", "naming"}
 
 
 def test_no_framework_at_module_level() -> None:

@@ -14,11 +14,12 @@ from paramsym.analysis.counted import Counted, put, sums
 from paramsym.analysis.formula import number
 from paramsym.analysis.listing import ByName, Listing, Topic, listing
 from paramsym.analysis.ways import Alternative, ways
-from paramsym.core.layer import Layer, check_layer, class_name
+from paramsym.core.layer import Layer, check_layer
 from paramsym.core.ledger import Kind, Ledger, Line
 from paramsym.measure.cost import Cost
 from paramsym.measure.counting import CONVENTIONS, is_position
 from paramsym.present.tabulate import PAPER
+from paramsym.program.statement import class_name
 from paramsym.render.table import Printed, Table
 
 Selection: TypeAlias = Callable[[Layer], Ledger]

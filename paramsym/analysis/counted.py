@@ -10,9 +10,10 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, substitute
-from paramsym.core.layer import Layer, check_layer, class_name
+from paramsym.core.layer import Layer, check_layer
 from paramsym.core.ledger import Kind, Line
 from paramsym.measure.cost import Cost
+from paramsym.program.statement import class_name
 
 Counted: TypeAlias = Layer | Cost
 

@@ -13,6 +13,7 @@ from paramsym.algebra.letters import Lettering, lettering
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, per, symbols_in, with_quotients
 from paramsym.algebra.symbols import BY_NAME
+from paramsym.algebra.wanted import symbol_of
 from paramsym.analysis.counted import PARAMETERS, Counted, Words, check_counted, holder, lines as lines_of, title, total, words as words_of
 from paramsym.analysis.derivation import Product, Said, Step, Sum, plain, shown, written_in
 from paramsym.analysis.formula import formula_of, one_more
@@ -20,7 +21,6 @@ from paramsym.analysis.groups import Group, grouped, how, quotients, tensors
 from paramsym.analysis.meaning import meaning
 from paramsym.analysis.named import named
 from paramsym.analysis.wording import listed
-from paramsym.core.at import symbol_of
 from paramsym.errors import ArgumentError
 from paramsym.naming import quoted
 from paramsym.present.tabulate import PAPER

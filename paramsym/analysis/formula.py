@@ -10,12 +10,12 @@ from sympy import Expr, Integer, Symbol, cancel, fraction
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, shown, size, substitute
+from paramsym.algebra.wanted import symbol_of
 from paramsym.analysis.counted import Counted, lines as lines_of, numbers, placed, sums, title, words
-from paramsym.core.at import symbol_of
+from paramsym.arguments import check_depth
 from paramsym.core.ledger import Line
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.naming import described
-from paramsym.present.tabulate import check_depth
 
 Subject: TypeAlias = Counted | Expr
 _ENOUGH = 3  # the fewest parts worth showing; a model that only wraps another is split

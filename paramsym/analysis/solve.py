@@ -17,6 +17,7 @@ from sympy.logic.boolalg import Boolean
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import MAX_BITS, substitute, symbols_in
+from paramsym.algebra.wanted import symbol_of
 from paramsym.analysis.claim import as_written, read
 from paramsym.analysis.counted import Counted, placed, title, words
 from paramsym.analysis.evaluate.compiling import numerator_and_denominator, stated
@@ -24,7 +25,6 @@ from paramsym.analysis.evaluate.evaluating import planned
 from paramsym.analysis.evaluate.straight_line import SURE, Broken
 from paramsym.analysis.progress import reporter
 from paramsym.analysis.several import Several
-from paramsym.core.at import symbol_of
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
 from paramsym.naming import described, quoted
 from paramsym.render.table import Printed, Table

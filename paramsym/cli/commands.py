@@ -22,9 +22,10 @@ from paramsym.cli.candidates import candidates
 from paramsym.cli.options import COSTS, TAKES, given, spelled
 from paramsym.cli.source import is_source, load
 from paramsym.cli.streams import complain, on_a_terminal, painted, width
-from paramsym.core.layer import Layer, class_name
+from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, ParamsymWarning, SizeError
 from paramsym.present.tabulate import formula_latex
+from paramsym.program.statement import class_name
 from paramsym.render import json, layout
 from paramsym.render.table import Cell, Table
 

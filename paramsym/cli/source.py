@@ -15,11 +15,12 @@ from paramsym.algebra import grammar
 from paramsym.algebra.size import Dim
 from paramsym.atlas.timm import timm_type
 from paramsym.config import LARGEST_FILE, from_config, in_letters_of, is_recorded, parse_config, reader_of
-from paramsym.core.layer import Layer, class_name
+from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, ConfigError, UnknownNameError
 from paramsym.loading import Found, constructed
 from paramsym.models.family import Family
 from paramsym.naming import nearest
+from paramsym.program.statement import class_name
 
 _LITERALS = {"true": True, "false": False, "null": None}
 

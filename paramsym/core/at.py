@@ -10,6 +10,7 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import count, substitute, symbols_in, text
+from paramsym.algebra.wanted import symbol_named
 from paramsym.core.ledger import Line
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, StructureError, UnknownNameError
 from paramsym.naming import meant, nearest, quoted
@@ -41,7 +42,7 @@ def mapping_from(
     by_name = {symbol.name: symbol for symbol in symbols}
     mapping: dict[Symbol, Expr] = {}
     for key, value in given:
-        symbol = _of_name(where, key, by_name, why_not)
+        symbol = symbol_named(where, key, by_name, why_not)
         checked = count(value, f"{where}.at(): {symbol.name}")
         if symbol in mapping and mapping[symbol] != checked:
             raise SizeError(f"{where}.at(): {symbol} is given twice, as {mapping[symbol]} and {checked}.")
@@ -51,26 +52,6 @@ def mapping_from(
         if name in by_name and by_name[name] != symbol and by_name[name] not in mapping:
             raise two_of_one_name(symbol, by_name[name], f"{where}.at()")
     return mapping
-
-
-def symbol_of(where: str, wanted: object, symbols: Iterable[Symbol], why_not: Callable[[str], str] = lambda _: "") -> Symbol:
-    """Return the wanted symbol, given as a symbol or a name; ``why_not`` explains a name that none of the symbols has.
-
-    Raises:
-        UnknownNameError: none of them.
-
-    >>> from paramsym import F, H
-    >>> symbol_of("Dense", "H", [F, H])
-    H
-    """
-    return _of_name(where, wanted, {symbol.name: symbol for symbol in symbols}, why_not)
-
-
-def _of_name(where: str, wanted: object, by_name: Mapping[str, Symbol], why_not: Callable[[str], str]) -> Symbol:
-    symbol = by_name.get(wanted if isinstance(wanted, str) else getattr(wanted, "name", ""))
-    if symbol is None or (isinstance(wanted, Symbol) and wanted != symbol):
-        raise _unknown_symbol(where, wanted, by_name, why_not)
-    return symbol
 
 
 def changed_sizes(before: Mapping[Symbol, Any], changes: Mapping[Symbol, Expr]) -> dict[Symbol, Any]:
@@ -187,15 +168,6 @@ def two_of_one_name(one: Symbol, other: Symbol, where: str = "") -> StructureErr
 
 def _assumed(symbol: Symbol) -> str:
     return ", ".join(f"{k}={v}" for k, v in symbol.assumptions0.items() if k in {"integer", "positive", "real"}) or "none"
-
-
-def _unknown_symbol(where: str, key: object, by_name: Mapping[str, Symbol], why_not: Callable[[str], str]) -> UnknownNameError:
-    has = f"it has {', '.join(sorted(by_name))}" if by_name else "it has no symbols"
-    name = getattr(key, "name", key)
-    hint = why_not(name) if isinstance(name, str) else ""
-    if isinstance(key, Symbol) and key.name in by_name:
-        hint = f"Its {key.name} is another symbol of the same name (other assumptions); pass the name {key.name!r} instead."
-    return UnknownNameError(f"{where} has no symbol {quoted(name)}; {has}. {hint}".rstrip())
 
 
 def skeleton(lines: Iterable[Line]) -> dict[tuple[object, ...], set[bool]]:

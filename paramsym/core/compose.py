@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Any, Self, cast
 
 from sympy import Expr, Rational, Symbol, ceiling
 
@@ -15,9 +15,8 @@ from paramsym.algebra.symbols import dims, index as zero_based
 from paramsym.core.layer import Layer, Part, letters_apart
 from paramsym.errors import ArgumentError, ShapeError, StructureError
 from paramsym.naming import described
-
-if TYPE_CHECKING:
-    from paramsym.program import Own, Value
+from paramsym.program import Own, Value, in_turn, routed
+from paramsym.program.signature import accepted
 
 
 def _named(layers: tuple[Any, ...], where: str) -> tuple[tuple[str, Layer], ...]:
@@ -138,8 +137,6 @@ class Residual(Layer):
             yield Part(self.shortcut_name, self.shortcut)
 
     def forward(self, own: Own, x: Value, *along: Value) -> Value:
-        from paramsym.program.signature import accepted  # a count needs no operations
-
         added = x if self.shortcut is None else own[self.shortcut_name](x)
         result = own[self.name](*(x, *along)[: accepted(self.body)])
         if result.rank != added.rank or any(differ(one, other) for one, other in zip(result.sizes, added.sizes, strict=True)):
@@ -231,8 +228,6 @@ class Repeat(Layer):
             yield Part("", block, Numbers(here, start, period, self.name, self.index), used=self.used)
 
     def forward(self, own: Own, x: Any, *along: Value) -> Any:
-        from paramsym.program.own import in_turn, routed  # a count needs no operations
-
         return in_turn(own, x, *along) if self.used is None else routed(own, x, *along)
 
     def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:

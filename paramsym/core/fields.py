@@ -40,19 +40,6 @@ def check_fields(layer: Any) -> None:
             object.__setattr__(layer, name, checked)
 
 
-def check_flags(**flags: object) -> None:
-    """Raise ``ArgumentError`` for the first value that is neither True nor False.
-
-    >>> check_flags(buffers="yes")
-    Traceback (most recent call last):
-        ...
-    paramsym.errors.ArgumentError: buffers is 'yes' (str); wanted True or False.
-    """
-    for name, value in flags.items():
-        if not isinstance(value, bool):
-            raise ArgumentError(f"{name} is {described(value)}; wanted True or False.")
-
-
 @lru_cache(maxsize=1024)
 def field_names(cls: type) -> tuple[str, ...]:
     """Return the names of a layer's fields, in order."""

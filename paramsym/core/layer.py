@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cached_property, partial
 from inspect import get_annotations
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 from sympy import Expr, Integer, Symbol
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, Dim, Shape, count, substitute, symbols_in, text
+from paramsym.arguments import check_flags
 from paramsym.core.at import (
     changed_sizes,
     check_class,
@@ -31,16 +32,19 @@ from paramsym.core.at import (
     skeleton,
     two_of_one_name,
 )
-from paramsym.core.fields import check_fields, check_flags, field_names
+from paramsym.core.fields import check_fields, field_names
 from paramsym.core.ledger import Ledger, Line
 from paramsym.core.names import Entry, level, numbered_groups, written_out
 from paramsym.core.tensor import Tensor, check_name
 from paramsym.core.ties import check_tied_shapes, frozen_under_any, resolve_ties
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError
 from paramsym.naming import described
-
-if TYPE_CHECKING:
-    from paramsym.render.table import Table
+from paramsym.present.tabulate import card, tabulate
+from paramsym.present.typeset import to_latex
+from paramsym.program.output import output_shape
+from paramsym.program.own import in_turn
+from paramsym.program.statement import Statement, class_name
+from paramsym.render.table import Table
 
 __all__ = ["Entry", "Layer", "Part", "Tensor"]
 
@@ -159,6 +163,9 @@ class Layer:
     per_token: ClassVar[bool] = False
     """Whether every weight of ``active``, parts included, is used once per token."""
 
+    _making: ClassVar[dict[str, Callable[..., Layer]]] = {}
+    """The functions that make another layer of this one: ``making.py`` adds them, because what they make is built on ``Layer``."""
+
     positions_lead: ClassVar[bool] = False
     """Whether the parts get the positions first, although the layer itself gets the batch first."""
 
@@ -173,8 +180,6 @@ class Layer:
             NotYetError: a layer without a forward pass.
         """
         if self.in_order:
-            from paramsym.program.own import in_turn  # a count needs no operations
-
             return in_turn(own, *along)
         raise unstated(self)
 
@@ -212,9 +217,7 @@ class Layer:
             NotYetError: a layer with neither.
         """
         if self.computes:
-            from paramsym.measure import derived
-
-            return derived.output_shape(self, input_shape)
+            return output_shape(self, input_shape)
         raise unstated(self)
 
     def ties(self) -> Mapping[str, str]:
@@ -373,9 +376,7 @@ class Layer:
             UnknownNameError: a path that does not exist; the message lists the known parts.
             ArgumentError: something that is not a path.
         """
-        from paramsym.core.tied import found_at
-
-        return found_at(self, path)
+        return self._making["part"](self, path)
 
     # Putting sizes in ---------------------------------------------------------------------------------------------------------
 
@@ -495,25 +496,19 @@ class Layer:
         >>> llama.replace(["q_proj", "v_proj"], lambda old: LoRA(old, 8)).trainable
         4194304
         """
-        from paramsym.core.patterns import replaced
-
-        return replaced(self, path, layer)
+        return self._making["replace"](self, path, layer)
 
     def freeze(self, path: str | Sequence[str] = "") -> Layer:
         """Return this layer with everything at ``path`` frozen: a part, or one tensor. A frozen tensor is stored and not trained.
 
         ``path`` has the forms of ``replace``; with ``*`` or a list it means parts only. A tied tensor is frozen under all its names.
         """
-        from paramsym.core.patterns import frozen_at
-
-        return frozen_at(self, path)
+        return self._making["freeze"](self, path)
 
     # Showing ------------------------------------------------------------------------------------------------------------------
 
     def table(self, depth: int | None = None, *, buffers: bool = False, letters: Any = None) -> Table:
         """Return a table of every tensor, or, with ``depth``, of the parts to that depth; text, HTML, LaTeX, Markdown and CSV."""
-        from paramsym.present.tabulate import tabulate
-
         return tabulate(self, depth, buffers=buffers, letters=letters)
 
     def to_latex(
@@ -532,16 +527,12 @@ class Layer:
         >>> Dense(H, 4 * H).to_latex(letters="megatron")
         '4 h^{2} + 4 h'
         """
-        from paramsym.present.typeset import to_latex
-
         return to_latex(self, form, letters=letters, by=by, depth=depth, width=width, standalone=standalone)
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.to_latex()}$"
 
     def _repr_html_(self) -> str:
-        from paramsym.present.tabulate import card
-
         return card(self)
 
     # Being a value ------------------------------------------------------------------------------------------------------------
@@ -572,18 +563,14 @@ class Layer:
         return _restored, (type(self), *self.arguments(), None if origin[0] is self else origin)
 
     def __add__(self, other: object) -> Layer:
-        from paramsym.core.compose import chain
-
         check_layer(other, "It is added to another layer.")
-        return chain(self, cast("Layer", other))
+        return self._making["chain"](self, other)
 
     def __radd__(self, other: object) -> Layer:
         return self if other == 0 else NotImplemented
 
     def __rmul__(self, other: object) -> Layer:
-        from paramsym.core.compose import Repeat
-
-        return Repeat(self, count(other, "a repeat's number of copies"))
+        return self._making["repeat"](self, count(other, "a repeat's number of copies"))
 
     __mul__ = __rmul__
 
@@ -642,19 +629,7 @@ def letters_apart(layers: Sequence[Layer], kept: frozenset[Symbol] = frozenset()
     return apart if any(one is not other for one, other in zip(apart, layers, strict=True)) else None
 
 
-def class_name(layer: Layer) -> str:
-    """Return the class name for a result; for a model with several classes in its reference, the reference's class.
-
-    >>> from paramsym import Dense, H
-    >>> from paramsym.models import Bert
-    >>> class_name(Dense(H, H)), class_name(Bert())
-    ('Dense', 'BertModel')
-    """
-    held: Any = layer  # an edited model has the inner model's attributes without being of its class, so its own fields decide
-    return str(held.architecture) if any(field.name == "architecture" for field in fields(held)) else layer._who
-
-
-def unstated(layer: Layer, path: str = "") -> NotYetError:
+def unstated(layer: Statement, path: str = "") -> NotYetError:
     """Return the error for a layer without a forward pass, at its path in a model."""
     layer = layer.computed_as
     name = class_name(layer)

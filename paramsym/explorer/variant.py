@@ -9,7 +9,8 @@ from typing import Any
 
 from sympy import Symbol
 
-from paramsym.core.layer import Layer, class_name
+from paramsym.core.layer import Layer
+from paramsym.program.statement import class_name
 
 
 @dataclass(frozen=True)

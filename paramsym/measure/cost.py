@@ -15,15 +15,16 @@ from sympy import Add, Expr, Integer, Symbol, ceiling, floor
 from paramsym.algebra.letters import Lettering, lettering
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, shown, substitute, symbols_in
+from paramsym.arguments import check_depth
 from paramsym.core.at import mapping_from, pairs_of
-from paramsym.core.layer import Layer, class_name, symbols_left
+from paramsym.core.layer import Layer, symbols_left
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError, ParamsymError, SizeError
 from paramsym.naming import described
-from paramsym.present.tabulate import check_depth
 from paramsym.present.typeset import Form, to_latex
 from paramsym.program.graph import Program
 from paramsym.program.signature import stated
+from paramsym.program.statement import class_name
 from paramsym.render.table import Printed, Table, percent
 
 

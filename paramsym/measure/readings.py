@@ -11,9 +11,9 @@ from paramsym.algebra.size import Count, Shape, canonical, shown
 from paramsym.core.layer import Layer, check_layer
 from paramsym.core.names import layer_at
 from paramsym.errors import ParamsymError, ShapeError
-from paramsym.measure.derived import output_shape
 from paramsym.measure.inferring import with_widths
 from paramsym.measure.walk import checked_shape, rebuilt
+from paramsym.program.output import output_shape
 from paramsym.render.table import Printed
 
 

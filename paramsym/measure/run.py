@@ -9,7 +9,7 @@ from sympy import Symbol
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import shown, symbols_in
-from paramsym.core.layer import Layer, check_layer, class_name, unstated
+from paramsym.core.layer import Layer, check_layer, unstated
 from paramsym.errors import ArgumentError, ShapeError, SizeError
 from paramsym.measure.trace import telling
 from paramsym.naming import described, quoted
@@ -18,6 +18,7 @@ from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, S
 from paramsym.program.lookups import Stored
 from paramsym.program.own import trace_layer
 from paramsym.program.signature import arranged, names_of
+from paramsym.program.statement import class_name
 from paramsym.program.tracing import results_of
 from paramsym.program.types import ArrayType, Kind
 

@@ -9,10 +9,10 @@ from typing import Any, cast
 from paramsym.algebra.size import Count, Shape, canonical
 from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import ShapeError
-from paramsym.measure import derived
 from paramsym.measure.inferring import with_widths
 from paramsym.measure.readings import with_readings
 from paramsym.measure.walk import inputs_asked
+from paramsym.program import output
 
 
 def output_shape(layer: Layer, input_shape: Iterable[Count | None] | None = None, **named: Any) -> Shape:
@@ -37,7 +37,7 @@ def output_shape(layer: Layer, input_shape: Iterable[Count | None] | None = None
     check_layer(layer)
     shape = inputs_asked(layer, input_shape, named)
     with layer_named(layer, shape):
-        return canonical_shape(derived.output_shape(layer, shape))
+        return canonical_shape(output.output_shape(layer, shape))
 
 
 def infer(layer: Layer, input_shape: Iterable[Count | None] | None = None, **named: Any) -> Layer:

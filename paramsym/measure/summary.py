@@ -8,15 +8,15 @@ from typing import Any, cast
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, Dim, Shape, canonical, product, shown
-from paramsym.core.fields import check_flags
+from paramsym.arguments import check_depth, check_flags
 from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import NotYetError, SizeError
-from paramsym.measure.derived import output_shape
 from paramsym.measure.neurons import connections_of
 from paramsym.measure.shapes import canonical_shape, layer_named
 from paramsym.measure.walk import Visit, inputs_asked, units, visits
-from paramsym.present.tabulate import PAPER, check_depth
+from paramsym.present.tabulate import PAPER
 from paramsym.program.inputs import each_input
+from paramsym.program.output import output_shape
 from paramsym.render.table import Cell, Table
 
 

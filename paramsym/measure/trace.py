@@ -7,14 +7,15 @@ from contextlib import contextmanager
 from typing import Any
 
 from paramsym.algebra.size import Count, Dim, conditions_are_asked, same, shown
-from paramsym.core.layer import Layer, check_layer, class_name, unstated
+from paramsym.core.layer import Layer, check_layer, unstated
 from paramsym.errors import ShapeError
-from paramsym.measure.derived import types_of
 from paramsym.measure.walk import checked_shape
 from paramsym.program.graph import Loop, Program, bodies
+from paramsym.program.output import types_of
 from paramsym.program.own import trace_layer
 from paramsym.program.signature import arranged, names_of, stated_inputs
 from paramsym.program.state import after
+from paramsym.program.statement import class_name
 from paramsym.program.types import ArrayType
 
 

@@ -9,7 +9,7 @@ from sympy import Expr, Integer, Rational
 
 from paramsym.algebra.letters import Lettering
 from paramsym.algebra.size import Count, count
-from paramsym.core.layer import Layer, class_name
+from paramsym.core.layer import Layer
 from paramsym.core.ledger import Ledger
 from paramsym.errors import ArgumentError
 from paramsym.measure.cost import Cost
@@ -17,6 +17,7 @@ from paramsym.measure.machines import Speed, exact_share, machine_of
 from paramsym.measure.options import telling_options
 from paramsym.measure.work import flops
 from paramsym.naming import described
+from paramsym.program.statement import class_name
 from paramsym.render.table import Table
 
 _DAY = 86_400

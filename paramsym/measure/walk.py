@@ -11,10 +11,11 @@ from paramsym.algebra.size import Count, Dim, Shape, canonical, count, product, 
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, unstated
 from paramsym.errors import NotYetError, ShapeError
-from paramsym.measure.derived import Closing, batch_axis, output_shape
+from paramsym.measure.derived import batch_axis
 from paramsym.naming import quoted
 from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan, label
 from paramsym.program.inputs import checked_axes, each_input, together
+from paramsym.program.output import Closing, output_shape
 from paramsym.program.own import trace_layer
 from paramsym.program.signature import accepted, arranged, stated_inputs
 
@@ -133,7 +134,7 @@ def _applied(program: Program, shapes_of: Closing) -> Iterator[Visit]:
     for step in program.steps:
         operation, taken, given = step.operation, program.taken(step), program.given(step)
         match operation:
-            case Call(name=name, body=body) if body.layer is not None:
+            case Call(name=name, body=body) if isinstance(body.layer, Layer):
                 path = label(name)
                 yield Visit(path, body.layer, shapes_of(taken), shapes_of(given), stored=0 if path in met else 1)
                 met.add(path)
@@ -145,11 +146,11 @@ def _applied(program: Program, shapes_of: Closing) -> Iterator[Visit]:
                 if left is not None and bodies[0][0].count != 1:
                     raise NotYetError(f"{bodies[0][0]}: layers whose inputs grow from one to the next cannot be listed.")
                 for numbers, body in bodies:
-                    if body.layer is not None:
+                    if isinstance(body.layer, Layer):
                         behind = shapes_of(body.output_types)
                         name, stored = (label(numbers), numbers.count) if shared is None else (shared, 1)
                         yield Visit(name, body.layer, shapes_of(taken[: len(body.inputs)]), behind, numbers.count, stored)
-            case Route(numbers=numbers, body=body, used=used) if body.layer is not None:
+            case Route(numbers=numbers, body=body, used=used) if isinstance(body.layer, Layer):
                 yield Visit(str(numbers), body.layer, shapes_of(taken[:1]), shapes_of(given), used, numbers.count)
             case _:
                 continue

@@ -9,7 +9,7 @@ from sympy import Expr, Rational
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, canonical
-from paramsym.core.layer import Layer, class_name
+from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
 from paramsym.errors import ArgumentError
 from paramsym.measure.cost import Cost, check_word, cost_of
@@ -20,6 +20,7 @@ from paramsym.measure.recompute import RECOMPUTE, Recompute
 from paramsym.measure.shares import Shares
 from paramsym.measure.trace import trace
 from paramsym.program.masks import Pairs, Rows, sizes_of
+from paramsym.program.statement import class_name
 
 Way: TypeAlias = Literal["forward", "backward", "both"]
 Share: TypeAlias = Literal["batch", "sequence", "token"]

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sympy import Expr, Integer
 
 from paramsym.algebra.letters import Lettering, lettering
+from paramsym.algebra.line import Line
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import shown, symbols_in
-from paramsym.core.fields import check_flags
-from paramsym.core.layer import Layer, class_name
-from paramsym.errors import ArgumentError, UnknownNameError
-from paramsym.naming import quoted
+from paramsym.arguments import check_depth, check_flags
+from paramsym.errors import UnknownNameError
+from paramsym.program.statement import Statement, class_name
 from paramsym.render import html, latex
 from paramsym.render.table import Cell, Table, percent
-
-if TYPE_CHECKING:
-    from paramsym.core.ledger import Ledger, Line
 
 PAPER = lettering()
 """The shared letters in the forms of their papers."""
@@ -30,7 +28,7 @@ def formula_latex(value: Expr | int) -> str:
     return latex.expression(value, PAPER)
 
 
-def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, letters: Lettering = None) -> Table:
+def tabulate(layer: Statement, depth: int | None = None, *, buffers: bool = False, letters: Lettering = None) -> Table:
     """Return the table of a layer: tensor by tensor, or the parts to a depth.
 
     Numbered copies have one row, under their template name, with the number of copies. An alias is a row without parameters that names its
@@ -61,7 +59,7 @@ def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, l
     return _lean(("part", "layer", "parameters", "share"), rows, ("total", None, total, None), **form)
 
 
-def _kind(layer: Layer, path: str) -> str | None:
+def _kind(layer: Statement, path: str) -> str | None:
     """Return the class of a part whose name is only a number."""
     if not path.rpartition(".")[2].isdigit():
         return None
@@ -71,13 +69,7 @@ def _kind(layer: Layer, path: str) -> str | None:
         return None
 
 
-def check_depth(depth: object) -> None:
-    """Raise ``ArgumentError`` unless it is a number of levels, or None for all."""
-    if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 0):
-        raise ArgumentError(f"depth is {quoted(depth)}; wanted a whole number from 0, or None for all levels.")
-
-
-def overview(layer: Layer) -> Table:
+def overview(layer: Statement) -> Table:
     """Return the table that a notebook unfolds: shapes, formulas and, if sizes are put in, counts and shares."""
     root = layer.origin[0]
     before = [line for line in root.lines if not line.buffer]
@@ -97,7 +89,7 @@ def overview(layer: Layer) -> Table:
     return _lean(columns, tuple(rows), ("total", None, None, root.params, total, None, None), letters=PAPER)
 
 
-def card(layer: Layer) -> str:
+def card(layer: Statement) -> str:
     """Return a layer for a notebook: formula, number, parts and tensors."""
     root = layer.origin[0]
     number = f"{int(layer.params):,}" if isinstance(layer.params, Integer) and root is not layer else ""
@@ -108,13 +100,13 @@ def card(layer: Layer) -> str:
     return html.card(class_name(layer), latex.expression(root.params, PAPER), number, tables if layer.lines else [])
 
 
-def tabulate_lines(ledger: Ledger, letters: Lettering = None) -> Table:
-    """Return the table of a ledger: every line with its sizes, copies and contribution."""
-    rows = tuple(_tensor_row(line) for line in ledger)
+def tabulate_lines(lines: Sequence[Line], letters: Lettering = None) -> Table:
+    """Return the table of a ledger's lines: every line with its sizes, copies and contribution."""
+    rows = tuple(_tensor_row(line) for line in lines)
     columns = ("line", "shape", "copies", "amount", "note")
-    symbols = {symbol for line in ledger for symbol in symbols_in((line.factors, line.stored, line.shape))}
-    total = ledger.stored
-    form = {"caption": f"Ledger of {len(ledger)} lines", "heading": ("Ledger of", len(ledger), "lines")}
+    symbols = {symbol for line in lines for symbol in symbols_in((line.factors, line.stored, line.shape))}
+    total = Polynomial.total(line.polynomial() for line in lines).as_expr()
+    form = {"caption": f"Ledger of {len(lines)} lines", "heading": ("Ledger of", len(lines), "lines")}
     return _lean(columns, rows, ("total", None, None, total, None), letters=lettering(letters, symbols), **form)
 
 

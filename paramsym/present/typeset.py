@@ -7,30 +7,25 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from sympy import Add, Expr, Integer, Symbol
 
 from paramsym.algebra.letters import Lettering, lettering
+from paramsym.algebra.line import Line
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, symbols_in, text
-from paramsym.core.at import symbol_of
-from paramsym.core.fields import check_flags
-from paramsym.core.ledger import Ledger
+from paramsym.algebra.wanted import symbol_of
+from paramsym.arguments import check_depth, check_flags
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 from paramsym.naming import described, quoted
-from paramsym.present.tabulate import check_depth
+from paramsym.program.statement import Lined, Statement
 from paramsym.render import forms, latex
 from paramsym.render.document import displayed, document
 from paramsym.render.order import ordered
-from paramsym.render.table import Table, Tabular
+from paramsym.render.table import Letters, Table, Tabular
 from paramsym.render.widths import LINE, limit_of, width as measured, width_of_words
-
-if TYPE_CHECKING:
-    from paramsym.core.layer import Layer
-    from paramsym.core.ledger import Line
-    from paramsym.render.table import Letters
 
 Form: TypeAlias = Literal["expanded", "collected", "factored", "parts", "annotated", "align", "steps"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -65,7 +60,7 @@ class PartTotal:
         return " ".join(step.strip("{}").replace("{", "").replace("_", " ") for step in steps)
 
 
-def shares(source: Layer | Ledger, depth: int | None = None) -> tuple[PartTotal, ...]:
+def shares(source: Lined, depth: int | None = None) -> tuple[PartTotal, ...]:
     """Return the contributions of the parts down to a depth; by default the largest depth with at most eight parts.
 
     >>> from paramsym.models import Bert
@@ -127,7 +122,7 @@ def _end(name: str, limit: float) -> str:
 
 
 def to_latex(
-    layer: Layer,
+    layer: Statement,
     form: Form = "expanded",
     *,
     letters: Lettering = None,
@@ -168,7 +163,7 @@ def to_latex(
     return document([displayed(written)]) if standalone else written
 
 
-def _written(layer: Layer, form: Form, letters: Letters, by: Any, depth: int | None, limit: float) -> str:
+def _written(layer: Statement, form: Form, letters: Letters, by: Any, depth: int | None, limit: float) -> str:
     total = layer.polynomial.as_expr()
     if form == "expanded":
         return forms.broken(latex.terms(total, letters), limit)
@@ -192,7 +187,7 @@ def _written(layer: Layer, form: Form, letters: Letters, by: Any, depth: int | N
     return forms.broken([(1, body) for body in bodies], limit)
 
 
-def _symbol(layer: Layer, by: Symbol | str | None) -> Symbol:
+def _symbol(layer: Statement, by: Symbol | str | None) -> Symbol:
     if not isinstance(by, str) and not hasattr(by, "name"):
         if len(layer.symbols) == 1:
             return next(iter(layer.symbols))
@@ -201,7 +196,7 @@ def _symbol(layer: Layer, by: Symbol | str | None) -> Symbol:
     return symbol_of(type(layer).__name__, by, layer.symbols)
 
 
-def _align(layer: Layer, found: tuple[PartTotal, ...], letters: Letters, limit: float) -> str:
+def _align(layer: Statement, found: tuple[PartTotal, ...], letters: Letters, limit: float) -> str:
     """Write each part and the sum on separate lines; a name is above its formula if both are too wide for one line."""
     called, total = names(found, limit), layer.polynomial.as_expr()
     written = [body for value in (total, *(share.total for share in found)) for _, body in latex.terms(value, letters)]
@@ -232,7 +227,7 @@ def _under(name: str, first: str, others: list[str], *, beside: bool) -> list[st
     return [f"&{label}", rf"&\quad = {first}", *(rf"&\quad {other}" for other in others)]
 
 
-def _steps(layer: Layer, letters: Letters, limit: float, unit: str) -> str:
+def _steps(layer: Statement, letters: Letters, limit: float, unit: str) -> str:
     """Write the formula, the numbers in it, the terms, and the sum."""
     root, sizes = layer.origin
     formula = root.polynomial.as_expr()

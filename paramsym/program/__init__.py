@@ -37,6 +37,7 @@ from paramsym.program.own import (
     trace_layer as trace_layer,
     unchosen as unchosen,
 )
+from paramsym.program.picture import picture as picture
 from paramsym.program.products import contract as contract, solve as solve
 from paramsym.program.reductions import cumulate as cumulate, normalise as normalise, reduce as reduce, softmax as softmax
 from paramsym.program.resampling import resample as resample, sample as sample

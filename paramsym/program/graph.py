@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
@@ -12,7 +12,7 @@ from paramsym.program.types import ArrayType, flat
 if TYPE_CHECKING:
     from paramsym.algebra.numbering import Numbers
     from paramsym.algebra.size import Count, Dim
-    from paramsym.core.layer import Layer
+    from paramsym.program.statement import Statement
 
 MULTIPLY_ADD = "multiply-add"
 """The unit of products and convolutions; the unit of every other operation is its own name."""
@@ -115,12 +115,13 @@ class Program:
     tuple. ``layer`` is None in the body of a scan or a region. Programs are equal if they consist of equal operations on equal types.
     """
 
-    layer: Layer | None
+    layer: Statement | None
     inputs: tuple[int, ...]
     steps: tuple[Step, ...]
     outputs: tuple[int, ...]
     types: tuple[ArrayType, ...]
     several: bool = False
+    _repr_html_: ClassVar[Callable[[Program], str]]  # its picture, which ``picture.py`` draws
     output_types: tuple[ArrayType, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -146,11 +147,6 @@ class Program:
         inputs = ", ".join(f"%{number} {self.types[number]}" for number in self.inputs)
         outputs = ", ".join(f"%{number} {self.types[number]}" for number in self.outputs)
         return "\n".join([f"{kind}({inputs}) -> {outputs}", *self.listing("  ")])
-
-    def _repr_html_(self) -> str:
-        from paramsym.present.picture import pictures
-
-        return pictures(self)
 
     def listing(self, indent: str = "") -> Iterator[str]:
         """Yield the lines of the listing."""
@@ -267,7 +263,7 @@ class Route:
 class Opaque:
     """A layer with an output shape and without a forward pass: shapes can be computed through it, costs refuse it by its path."""
 
-    layer: Layer
+    layer: Statement
     types: tuple[ArrayType, ...]
 
     def gives(self, *_: ArrayType) -> tuple[ArrayType, ...]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from paramsym.algebra.size import Shape
-    from paramsym.core.layer import Layer
+    from paramsym.program.statement import Statement
 
 Entry = TypeVar("Entry")
 _MOST_AXES = 64
@@ -63,7 +63,7 @@ def checked_axes(shape: Iterable[Entry], where: str) -> tuple[Entry, ...]:
     return found
 
 
-def located(name: str, layer: Layer, arrived: Shape, error: ShapeError, kind: type[ShapeError]) -> ShapeError:
+def located(name: str, layer: Statement, arrived: Shape, error: ShapeError, kind: type[ShapeError]) -> ShapeError:
     """Return the error with the whole path of the part and its input; for a part without a name, the parent adds them."""
     if not name:
         return error

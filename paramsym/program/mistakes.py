@@ -9,7 +9,7 @@ from paramsym.errors import ArgumentError, StructureError
 from paramsym.naming import nearest
 
 if TYPE_CHECKING:
-    from paramsym.core.layer import Layer
+    from paramsym.program.statement import Statement
 
 _MOVE, _OVER, _EACH = 'rearrange(x, "b s h -> b h s")', 'reduce("mean", x, -1)', 'apply("exp", x)'
 INSTEAD: Mapping[str, str] = {
@@ -48,7 +48,7 @@ def refused(what: str, instead: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-def explained(layer: Layer, error: Exception) -> StructureError | None:
+def explained(layer: Statement, error: Exception) -> StructureError | None:
     """Return a clearer error for a forward pass; None if the error is clear already."""
     forward, words = f"{type(layer).__name__}.forward", str(error)
     name: Any = getattr(error, "name", None)

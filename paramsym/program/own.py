@@ -24,7 +24,7 @@ from paramsym.program.tracing import Value, each, record, record_all, results_of
 from paramsym.program.types import ArrayType, Open, opened
 
 if TYPE_CHECKING:
-    from paramsym.core.layer import Layer, Part
+    from paramsym.program.statement import StatedPart, Statement
 
 
 class Own:
@@ -35,7 +35,7 @@ class Own:
 
     __slots__ = ("_inlined", "_layer", "_parts", "_tensors")
 
-    def __init__(self, layer: Layer) -> None:
+    def __init__(self, layer: Statement) -> None:
         self._layer = layer
         self._tensors = {tensor.name: Stored(tensor) for tensor in layer.own_tensors}
         single = [part for part in layer.own_parts if part.numbers is None]
@@ -73,7 +73,7 @@ class Lent(Own):
 
     __slots__ = ("_values",)
 
-    def __init__(self, layer: Layer, values: Mapping[str, Value]) -> None:
+    def __init__(self, layer: Statement, values: Mapping[str, Value]) -> None:
         super().__init__(layer)
         self._values = values
 
@@ -86,7 +86,7 @@ class Applied:
 
     __slots__ = ("part",)
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: StatedPart) -> None:
         self.part = part
 
     def __call__(self, *values: Value) -> Any:
@@ -98,12 +98,12 @@ class Applied:
         return (record_all if program.several else record)(Call(part.name, program, part.frozen), *values)
 
     @property
-    def layer(self) -> Layer:
+    def layer(self) -> Statement:
         """The layer of the part, for its fields."""
         return self.part.layer
 
 
-def within(part: Part, name: str) -> Any:
+def within(part: StatedPart, name: str) -> Any:
     """Return a tensor or a part of a part, under its path from the outer layer; None if there is neither."""
     found = own_of(part.layer)._find(name)
     path = f"{part.name}." if part.name else ""
@@ -115,13 +115,13 @@ def within(part: Part, name: str) -> Any:
     return Stored(replace(tensor, name=path + tensor.name, trainable=tensor.trainable and not part.frozen))
 
 
-def own_of(layer: Layer) -> Own:
+def own_of(layer: Statement) -> Own:
     """Return the argument ``own`` for a layer; it is cached in the layer."""
     found: Own | None = layer.__dict__.get("_own")
     return layer.__dict__.setdefault("_own", Own(layer)) if found is None else found
 
 
-def trace_layer(layer: Layer, *types: ArrayType) -> Program:
+def trace_layer(layer: Statement, *types: ArrayType) -> Program:
     """Return the program of a layer for inputs of these types; every layer caches its programs.
 
     Raises:
@@ -149,7 +149,7 @@ def trace_layer(layer: Layer, *types: ArrayType) -> Program:
     return program
 
 
-def through_opaque(layer: Layer, *values: Value) -> Any:
+def through_opaque(layer: Statement, *values: Value) -> Any:
     """Record a layer with an output shape and without a forward pass.
 
     A size that it states as None gets a symbol of the layer's class and of the axis: copies in a loop then take what the copy before gives.
@@ -163,7 +163,7 @@ def through_opaque(layer: Layer, *values: Value) -> Any:
 
 def in_turn(own: Own, x: Any, *along: Value) -> Any:
     """Apply the parts one after another, numbered copies in the order of their numbers; each gets the inputs of ``along`` that it takes."""
-    copies: list[Part] = []
+    copies: list[StatedPart] = []
     for part in own._layer.own_parts:
         if part.numbers is not None:
             copies.append(part)
@@ -174,7 +174,7 @@ def in_turn(own: Own, x: Any, *along: Value) -> Any:
     return through_copies(copies, x, along) if copies else x
 
 
-def _as_many(given: tuple[Value, ...], layer: Layer) -> tuple[Value, ...]:
+def _as_many(given: tuple[Value, ...], layer: Statement) -> tuple[Value, ...]:
     return given if len(given) == 1 else given[: accepted(layer)]
 
 
@@ -199,12 +199,12 @@ def unchosen(x: Value, used: Count) -> tuple[Value, Value]:
     return constant("full", shape, 1), constant("index zeros", shape, kind="index")
 
 
-def through_copies(parts: list[Part], x: Any, along: Sequence[Value]) -> Any:
+def through_copies(parts: list[StatedPart], x: Any, along: Sequence[Value]) -> Any:
     """Pass a value, or a tuple of values, through numbered copies."""
     partly = next((part for part in parts if part.numbers is not None and part.used not in {None, part.numbers.count}), None)
     if partly is not None:
-        message = f"{partly.step}: {partly.used} of {partly.numbers.count} copies are used; choose them in forward with routed(own, ...)."  # type: ignore[union-attr]
-        raise NotYetError(message)
+        used = f"{partly.used} of {partly.numbers.count} copies are used"  # type: ignore[union-attr]
+        raise NotYetError(f"{partly.numbers}: {used}; choose them in forward with routed(own, ...).")
     runs = [(part.numbers, part.layer) for part in parts if part.numbers is not None and part.numbers.count != 0]
     alternating = any(numbers.step > 1 for numbers, _ in runs)
     for group in [runs] if alternating else [[run] for run in runs]:
@@ -226,7 +226,7 @@ def collected(own: Own, position: int, x: Value, *along: Value) -> tuple[Value, 
 
 
 def through(
-    copies: list[tuple[Numbers, Layer]],
+    copies: Sequence[tuple[Numbers, Statement]],
     carry: tuple[Value, ...],
     along: tuple[Value, ...],
     shared: str | None = None,
@@ -267,7 +267,7 @@ def through(
     raise ShapeError(f"{where}a block that turns {shown(sizes[0])} into {shown(after[0])} cannot be repeated a symbolic number of times.")
 
 
-def growing(numbers: Numbers, layer: Layer, carry: tuple[Value, ...], along: tuple[Value, ...], *, several: bool) -> Any:
+def growing(numbers: Numbers, layer: Statement, carry: tuple[Value, ...], along: tuple[Value, ...], *, several: bool) -> Any:
     """Pass values through a symbolic number of copies that depend on their number and may lengthen the values, all by the same amount.
 
     The first copy's growth determines the inputs of all others; it is checked that each copy returns what the next one takes.
@@ -305,7 +305,12 @@ def _open_or_equal(before: tuple[Dim, ...], after: tuple[Dim, ...]) -> bool:
 
 
 def one_by_one(
-    copies: list[tuple[Numbers, Layer]], carry: tuple[Value, ...], along: tuple[Value, ...], shared: str | None = None, *, several: bool
+    copies: Sequence[tuple[Numbers, Statement]],
+    carry: tuple[Value, ...],
+    along: tuple[Value, ...],
+    shared: str | None = None,
+    *,
+    several: bool,
 ) -> Any:
     """Apply every copy separately, in the order of the numbers, with its number put in for the index."""
     placed = sorted(((number, numbers, layer) for numbers, layer in copies for number in numbers.values or ()), key=lambda one: one[0])
@@ -319,12 +324,12 @@ def one_by_one(
     return x
 
 
-def depends_on_number(copies: list[tuple[Numbers, Layer]]) -> bool:
+def depends_on_number(copies: Sequence[tuple[Numbers, Statement]]) -> bool:
     """Return whether any copy depends on its number."""
     return any(numbers.index is not None and numbers.index in layer.symbols for numbers, layer in copies)
 
 
-def applied(name: str, layer: Layer, types: tuple[ArrayType, ...]) -> Program:
+def applied(name: str, layer: Statement, types: tuple[ArrayType, ...]) -> Program:
     """Return the program of a part; a wrong shape is reported with the whole path of the part and its input.
 
     A part with neither a forward pass nor an output shape is reported by its path.

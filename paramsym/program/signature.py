@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from paramsym.errors import ArgumentError, ShapeError, UnknownInputError
 
 if TYPE_CHECKING:
-    from paramsym.core.layer import Layer
+    from paramsym.program.statement import Statement
 
 _ROUTED = 3
 """Positions, weights, and the numbers of the chosen copies."""
@@ -25,17 +25,17 @@ def _parameters(forward: Callable[..., Any]) -> tuple[tuple[str, ...], int, str]
     return tuple(one.name for one in plain), sum(one.default is Parameter.empty for one in plain), rest
 
 
-def _of(layer: Layer) -> tuple[tuple[str, ...], int, str]:
+def _of(layer: Statement) -> tuple[tuple[str, ...], int, str]:
     return _parameters(type(layer.computed_as).forward)
 
 
-def stated(layer: Layer) -> Mapping[str, Any]:
+def stated(layer: Statement) -> Mapping[str, Any]:
     """Return the inputs that a model states, as names and shapes in letters; other layers state none."""
     found: Any = getattr(layer.computed_as, "inputs", None)
     return found if isinstance(found, Mapping) else {}
 
 
-def stated_inputs(layer: Layer) -> Mapping[str, Any]:
+def stated_inputs(layer: Statement) -> Mapping[str, Any]:
     """Return the inputs that a model states, as names and shapes in letters.
 
     Raises:
@@ -47,18 +47,18 @@ def stated_inputs(layer: Layer) -> Mapping[str, Any]:
     return found
 
 
-def names_of(layer: Layer) -> tuple[str, ...]:
+def names_of(layer: Statement) -> tuple[str, ...]:
     """Return the names of the inputs in order: those that a model states, then others of its forward pass."""
     return tuple(dict.fromkeys((*stated(layer), *getattr(layer.computed_as, "input_names", ()), *_of(layer)[0])))
 
 
-def least(layer: Layer) -> int:
+def least(layer: Statement) -> int:
     """Return the number of required inputs; a model's ``forward(self, own, *given)`` needs all that it states."""
     names, needed, rest = _of(layer)
     return needed if names or rest == "along" else len(stated(layer))
 
 
-def accepted(layer: Layer) -> int | None:
+def accepted(layer: Statement) -> int | None:
     """Return the largest number of inputs; None for any number.
 
     A layer that passes inputs ``along`` takes as many as its parts. An opaque layer takes one.
@@ -74,7 +74,7 @@ def accepted(layer: Layer) -> int | None:
     return None if names else len(stated(layer)) or None
 
 
-def check_number(layer: Layer, given: int) -> None:
+def check_number(layer: Statement, given: int) -> None:
     """Raise ``ShapeError`` for fewer inputs than a layer needs, or more than it takes."""
     names, needed, rest = _of(layer)
     if needed <= given <= len(names) or (given == 1 and rest == "along") or not layer.computes:
@@ -84,7 +84,7 @@ def check_number(layer: Layer, given: int) -> None:
         raise ShapeError(f"{_wanted(layer, fewest, most)}; found {given}.")
 
 
-def arranged(layer: Layer, given: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+def arranged(layer: Statement, given: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
     """Return the inputs of a layer in order, from those given by position and by name.
 
     Raises:
@@ -107,7 +107,7 @@ def arranged(layer: Layer, given: Sequence[Any], named: Mapping[str, Any]) -> li
     return [*given, *(named[name] for name in names[len(given) :] if name in named)]
 
 
-def _wanted(layer: Layer, fewest: int, most: int | None) -> str:
+def _wanted(layer: Statement, fewest: int, most: int | None) -> str:
     """Return the number and the names of a layer's inputs, in words."""
     if most == 0:
         return "its forward pass takes no input; write forward(self, own, x)"

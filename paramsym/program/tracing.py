@@ -17,7 +17,7 @@ from paramsym.program.mistakes import refused, unknown
 from paramsym.program.types import ArrayType
 
 if TYPE_CHECKING:
-    from paramsym.core.layer import Layer
+    from paramsym.program.statement import Statement
 
 _SEVERAL = (tuple, list)  # a tuple, because a union would be made again at every call
 
@@ -165,7 +165,7 @@ def _outside(operation: Any) -> NoReturn:
     raise StructureError(message)
 
 
-def traced(layer: Layer | None, body: Callable[..., Any], types: tuple[ArrayType, ...]) -> tuple[Program, tuple[Value, ...]]:
+def traced(layer: Statement | None, body: Callable[..., Any], types: tuple[ArrayType, ...]) -> tuple[Program, tuple[Value, ...]]:
     """Trace a function on arrays of these types.
 
     Return its program, and the values of the surrounding forward pass that it uses, which are the last inputs of the program.

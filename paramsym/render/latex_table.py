@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from sympy import Expr
 
+from paramsym.arguments import check_flags
 from paramsym.errors import ArgumentError
-from paramsym.naming import described
 from paramsym.render import latex
 from paramsym.render.table import HEADINGS, MODELS, NAMES
 from paramsym.render.widths import LINE, limit_of, width as measured, width_of_words
@@ -58,10 +58,7 @@ def table(
     if not hasattr(letters, "latex"):
         message = f"letters is {type(letters).__name__}; wanted those of one of ps.LETTER_SETS, or give the table itself other letters."
         raise ArgumentError(message)
-    flags: dict[str, Any] = {"long": long, "grouped": False if grouped is None else grouped}  # callers without a type checker
-    for name, value in flags.items():
-        if not isinstance(value, bool):
-            raise ArgumentError(f"{name} is {described(value)}; wanted True or False.")
+    check_flags(long=long, grouped=False if grouped is None else grouped)
     first = source.columns[0] if source.columns else ""
     limit = limit_of(width)
     narrow = limit < LINE if grouped is None else grouped

@@ -9,9 +9,10 @@ from typing import Any, Literal
 from sympy import Expr, Symbol
 
 from paramsym.algebra.size import Dim, symbols_in
-from paramsym.core.layer import Layer, check_layer, class_name
+from paramsym.core.layer import Layer, check_layer
 from paramsym.core.spelling import is_dropped_buffer
 from paramsym.errors import ArgumentError, ParamsymError
+from paramsym.program.statement import class_name
 from paramsym.render.table import Table, Tabular
 from paramsym.verify.advice import advice
 from paramsym.verify.compare import GOOD, Outcome, TensorRow, compare_tensors

@@ -9,12 +9,12 @@ from typing import Any, Literal, overload
 
 from sympy import Expr
 
+from paramsym.algebra.wanted import symbol_of
 from paramsym.analysis.counted import Counted, title
 from paramsym.analysis.evaluate.columns import as_column, run
 from paramsym.analysis.evaluate.compiling import compiled, stated
 from paramsym.analysis.evaluate.frames import as_given, is_lazy, lazily, together
 from paramsym.analysis.evaluate.straight_line import LIMIT, SURE, Broken, StraightLine
-from paramsym.core.at import symbol_of
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
 from paramsym.naming import quoted
 from paramsym.render.table import Printed

@@ -16,11 +16,12 @@ from sympy import Expr, Symbol
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, count, text
 from paramsym.algebra.symbols import BY_NAME
+from paramsym.algebra.wanted import symbol_of
 from paramsym.analysis.counted import holder, put
 from paramsym.analysis.reconcile.edits import Edit, fixed
 from paramsym.analysis.reconcile.subject import Subject, evaluated
 from paramsym.analysis.wording import listed
-from paramsym.core.at import published_sizes, symbol_of
+from paramsym.core.at import published_sizes
 from paramsym.errors import ArgumentError, ParamsymError, SizeError
 from paramsym.naming import described
 

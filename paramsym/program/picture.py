@@ -74,3 +74,6 @@ def _boxes(program: Program, depth: int | None) -> list[Box]:
         found.append(box)
         made |= dict.fromkeys(step.gives, box)
     return found
+
+
+Program._repr_html_ = pictures
