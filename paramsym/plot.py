@@ -24,7 +24,6 @@ from paramsym.analysis.compare import compare as compared
 from paramsym.analysis.counted import Counted, check_counted, lines as lines_of, title as title_of, words
 from paramsym.analysis.roles import by_role
 from paramsym.arguments import check_depth
-from paramsym.core.ledger import Ledger
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.naming import described, quoted
 from paramsym.present.typeset import PartTotal, names, shares
@@ -59,7 +58,7 @@ def share(layer: Counted, depth: int | None = None, kind: Literal["bars", "icicl
         return icicle(Box(title_of(layer), layer.count, _nested(lines, depth or 3)), unit, title)
     if kind != "bars":
         raise ArgumentError(f"kind {quoted(kind)} is not known; wanted 'bars' or 'icicle'.")
-    found = shares(Ledger(lines_of(layer)), depth)
+    found = shares(lines_of(layer), depth)
     return bars(_named(found), [(title_of(layer), [int(one.total) for one in found])], unit, title)
 
 
@@ -74,7 +73,7 @@ def compare(one: Counted, other: Counted, depth: int | None = 1, labels: Sequenc
     amounts = []
     for layer in (one, other):
         _drawn(layer, depth)
-        found = shares(Ledger(lines_of(layer)), depth)
+        found = shares(lines_of(layer), depth)
         amounts.append(dict(zip(_named(found), (int(part.total) for part in found), strict=True)))
     if depth == 1 and amounts[0].keys().isdisjoint(amounts[1]):
         amounts = [{role: int(amount.as_expr()) for role, amount in by_role(lines_of(layer)).items()} for layer in (one, other)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, Literal, TypeAlias, cast, get_args
@@ -20,7 +20,7 @@ from paramsym.algebra.wanted import symbol_of
 from paramsym.arguments import check_depth, check_flags
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 from paramsym.naming import described, quoted
-from paramsym.program.statement import Lined, Statement
+from paramsym.program.statement import Statement
 from paramsym.render import forms, latex
 from paramsym.render.document import displayed, document
 from paramsym.render.order import ordered
@@ -60,19 +60,19 @@ class PartTotal:
         return " ".join(step.strip("{}").replace("{", "").replace("_", " ") for step in steps)
 
 
-def shares(source: Lined, depth: int | None = None) -> tuple[PartTotal, ...]:
+def shares(lines: Iterable[Line], depth: int | None = None) -> tuple[PartTotal, ...]:
     """Return the contributions of the parts down to a depth; by default the largest depth with at most eight parts.
 
     >>> from paramsym.models import Bert
-    >>> [(" ".join(share.steps), share.copies, share.amount) for share in shares(Bert(), 1)][2]
+    >>> [(" ".join(share.steps), share.copies, share.amount) for share in shares(Bert().lines, 1)][2]
     ('pooler', (), H**2 + H)
     """
-    lines = tuple(line for line in source.lines if not (line.buffer or line.alias_of or line.empty))
+    counted = tuple(line for line in lines if not (line.buffer or line.alias_of or line.empty))
     if depth is not None:
-        return tuple(_shares(lines, depth))
-    deepest = max((len(line.path) for line in lines), default=1)
-    deeper = (tuple(_shares(lines, level)) for level in range(2, deepest + 1))
-    return [tuple(_shares(lines, 1)), *takewhile(lambda found: len(found) <= _MOST, deeper)][-1]
+        return tuple(_shares(counted, depth))
+    deepest = max((len(line.path) for line in counted), default=1)
+    deeper = (tuple(_shares(counted, level)) for level in range(2, deepest + 1))
+    return [tuple(_shares(counted, 1)), *takewhile(lambda found: len(found) <= _MOST, deeper)][-1]
 
 
 def _shares(lines: tuple[Line, ...], depth: int) -> Iterator[PartTotal]:
@@ -175,7 +175,7 @@ def _written(layer: Statement, form: Form, letters: Letters, by: Any, depth: int
             what = text(lead) if isinstance(lead, Expr) else quoted(lead)
             raise ArgumentError(f"by is {what}; wanted one term to take out, such as H**2*L, or the name of a symbol.")
         return forms.factored(total, letters, lead, limit)
-    found = shares(layer, depth)
+    found = shares(layer.lines, depth)
     if form == "align":
         return _align(layer, found, letters, limit)
     bodies = [forms.product(share.copies, share.amount, letters, limit - forms.BRACKETS) for share in found]

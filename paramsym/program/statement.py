@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self
 
 from sympy import Expr, Symbol
@@ -14,19 +15,14 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, Dim, Shape
 
 
-class Lined(Protocol):
-    """Something with the lines of a ledger."""
-
-    @property
-    def lines(self) -> tuple[Line, ...]: ...
-
-
-class Statement(Lined, Protocol):
+class Statement(Protocol):
     """A layer: what it stores, contains and computes, and its count."""
 
-    @property
+    _unstated: ClassVar[str]
+
+    @cached_property
     def own_tensors(self) -> tuple[Any, ...]: ...
-    @property
+    @cached_property
     def own_parts(self) -> tuple[StatedPart, ...]: ...
     @property
     def forward(self) -> Callable[..., Any]: ...
@@ -34,21 +30,21 @@ class Statement(Lined, Protocol):
     def computes(self) -> bool: ...
     @property
     def computed_as(self) -> Statement: ...
-    @property
-    def _unstated(self) -> str: ...
     def output_shape(self, input_shape: Shape) -> Shape: ...
     def part(self, path: str) -> Statement: ...
 
-    @property
+    @cached_property
+    def lines(self) -> tuple[Line, ...]: ...
+    @cached_property
     def polynomial(self) -> Polynomial: ...
-    @property
+    @cached_property
     def params(self) -> Expr: ...
     @property
     def count(self) -> int: ...
 
-    @property
+    @cached_property
     def symbols(self) -> frozenset[Symbol]: ...
-    @property
+    @cached_property
     def origin(self) -> tuple[Statement, dict[Symbol, Dim]]: ...
     def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self: ...
 

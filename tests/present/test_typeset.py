@@ -66,7 +66,7 @@ def test_parts_are_annotated() -> None:
 )
 def test_shares_add_up(layer: ps.Layer, depth: int | None) -> None:
     """Whatever the depth, the parts are the whole, and no two have one name."""
-    found = shares(layer, depth)
+    found = shares(layer.lines, depth)
     assert (
         sum((share.total for share in found), ps.canonical(0)) - layer.params == 0
         or (sum(share.total for share in found).expand() - layer.params).expand() == 0
@@ -123,7 +123,7 @@ def test_names_longer_than_a_line_keep_their_end() -> None:
     """The last words tell the parts apart."""
     long = "block_1_separable_conv_block_normal_left5_18_separable_conv_2_bn_normal_left5_18"
     block = ps.Block({f"{long}_a": ps.Dense(H, H, bias=False), f"{long}_b": ps.Dense(H, F, bias=False)})
-    first, second = names(shares(block, 1))
+    first, second = names(shares(block.lines, 1))
     assert first.startswith("... ")
     assert (first[-10:], second[-10:]) == ("left5 18 a", "left5 18 b")
     assert len(first) <= 67
