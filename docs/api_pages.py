@@ -19,39 +19,51 @@ from sympy import Symbol
 import paramsym
 
 TOPICS: Mapping[str, Mapping[str, str]] = {
-    "Get a model": {
+    "Read: a model from a name, a configuration, a module or a build": {
         "load": "load from_config",
-        "read-a-module": "from_module generalise derive DerivedCount Derivation",
+        "read-a-module": "from_module derive generalise derive.deriving.DerivedCount derive.certificate.Derivation",
     },
-    "Ask about parameters": {
-        "explain": "explain Explanation",
-        "reconcile": "reconcile Reconciliation Answer Reading conventions Conventions Convention Listing Known",
-        "compare": "compare Comparison Difference Crossover",
-        "growth": "sensitivity Sensitivity PartSensitivity asymptotics Asymptotics Within",
-        "design": "solve multiples rounded_up Solutions Solution sweep Sweep",
-        "evaluate": "evaluate as_function Approximate export Source",
+    "Count: parameters for any sizes, and sizes for a count": {
+        "evaluate": "evaluate as_function analysis.evaluate.evaluating.Approximate export analysis.export.Source",
+        "design": "solve analysis.solve.Solutions analysis.solve.Solution sweep analysis.sweep.Sweep",
+        "conventions": (
+            "conventions analysis.conventions.Conventions analysis.conventions.Convention analysis.listing.Listing analysis.listing.Known"
+        ),
     },
-    "Ask what it costs": {
-        "work-and-memory": "flops macs activations kv_cache memory Cost readings InputReading",
-        "time": "intensity Intensity Roofline traffic training Training communication Machine",
-        "shapes": "output_shape infer summary receptive_field effective_stride neurons connections kernels",
+    "Compute: what a forward pass costs, and its shapes": {
+        "work-and-memory": "flops macs activations kv_cache memory measure.cost.Cost",
+        "time": (
+            "intensity measure.traffic.Intensity measure.traffic.Roofline traffic training measure.training.Training communication Machine"
+        ),
+        "shapes": "output_shape infer summary receptive_field effective_stride neurons connections",
         "run": "run trace program.graph.Program",
     },
-    "Check": {"match": "match Match check Verdict"},
-    "Show": {
-        "page": "explore Explorer",
-        "tables": "table render.table.Table latex_document LETTER_SETS LetterSet",
+    "Explain: where a number comes from, and how it grows": {
+        "explain": "explain analysis.explain.Explanation",
+        "reconcile": (
+            "reconcile analysis.reconcile.answers.Reconciliation analysis.reconcile.answers.Answer analysis.reconcile.answers.Reading"
+        ),
+        "compare": "compare analysis.compare.Comparison analysis.compare.Difference analysis.compare.Crossover",
+        "growth": (
+            "sensitivity analysis.sensitivity.Sensitivity analysis.sensitivity.PartSensitivity asymptotics "
+            "analysis.asymptotics.Asymptotics analysis.asymptotics.Within"
+        ),
+    },
+    "Check: a checkpoint, a module, a counter": {"match": "match verify.match.Match check checking.Verdict"},
+    "Present: tables, pages, papers": {
+        "page": "explore explorer.exploring.Explorer",
+        "tables": "table render.table.Table latex_document LETTER_SETS algebra.letters.LetterSet",
     },
     "Compose": {"compose": "Sequential Block Residual SkipConnection Repeat Runs Shared Tied"},
     "Write a layer": {
-        "layer": "Layer Tensor Part",
-        "sizes": "dims index per cat stack divides at_most canonical Dim Count Width",
-        "ledger": "Ledger Line Numbers",
-        "letters": "A B C D E F G H K L N P R S T V W LETTERS Letter",
+        "layer": "Layer Tensor Part Numbers",
+        "sizes": "dims index per cat stack divides at_most Dim Count Width",
+        "ledger": "core.ledger.Ledger core.ledger.Line",
+        "letters": "A B C D E F G H K L N P R S T V W LETTERS algebra.symbols.Letter",
     },
 }
 """Pages by task; names on a page in the order in which a reader meets them."""
-ROOMS = {"Check": ("testing",), "Show": ("plot",), "Write a layer": ("errors",)}
+ROOMS = {"Check": ("testing",), "Present": ("plot",), "Write a layer": ("errors",)}
 """Modules with a separate page, below their task."""
 CONSISTED_OF = frozenset({"CausalConv1d", "HeadNorm", "HeadProjection", "PlainExpert", "Router", "StackedExperts"})
 """Classes that are parts of other classes; they are last on their page."""
@@ -94,7 +106,7 @@ def pages() -> dict[str, str]:
                 [*_heading(_title(page), "="), *itertools.chain.from_iterable(itertools.starmap(_entry, things))]
             )
             index += _listed(page, things)
-        for room in ROOMS.get(task, ()):
+        for room in ROOMS.get(task.partition(":")[0], ()):
             found[f"{room}.rst"] = "\n".join([*_heading(_title(room), "="), f".. automodule:: paramsym.{room}", "   :members:", ""])
             index += _listed(room, [])
     listed = {name for topics in TOPICS.values() for names in topics.values() for name in names.split()} | {

@@ -2,15 +2,11 @@
 # ruff: noqa: I001
 
 from paramsym import (
-    analysis as analysis,
     errors as errors,
     keras as keras,
-    layers as layers,
     models as models,
     plot as plot,
-    render as render,
     testing as testing,
-    verify as verify,
 )
 from paramsym.errors import ParamsymError as ParamsymError, ParamsymWarning as ParamsymWarning
 from paramsym.algebra.symbols import (
@@ -32,7 +28,6 @@ from paramsym.algebra.symbols import (
     V as V,
     W as W,
     LETTERS as LETTERS,
-    Letter as Letter,
     dims as dims,
     index as index,
 )
@@ -41,15 +36,13 @@ from paramsym.algebra.size import (
     Dim as Dim,
     Width as Width,
     at_most as at_most,
-    canonical as canonical,
     cat as cat,
     divides as divides,
     per as per,
     stack as stack,
 )
 from paramsym.algebra.numbering import Numbers as Numbers
-from paramsym.core.ledger import Ledger as Ledger, Line as Line
-from paramsym.algebra.letters import LETTER_SETS as LETTER_SETS, LetterSet as LetterSet
+from paramsym.algebra.letters import LETTER_SETS as LETTER_SETS
 from paramsym.present.typeset import latex_document as latex_document
 from paramsym.core.layer import Layer as Layer, Part as Part, Tensor as Tensor
 from paramsym.core.compose import (
@@ -254,29 +247,21 @@ from paramsym.layers.transformer import (
     TransformerEncoderLayer as TransformerEncoderLayer,
 )
 from paramsym.layers.mamba import CausalConv1d as CausalConv1d, Mamba as Mamba, Mamba2 as Mamba2
-from paramsym.analysis.explain import Explanation as Explanation, explain as explain
-from paramsym.analysis.asymptotics import Asymptotics as Asymptotics, Within as Within, asymptotics as asymptotics
-from paramsym.analysis.compare import Comparison as Comparison, Crossover as Crossover, Difference as Difference, compare as compare
-from paramsym.analysis.evaluate.evaluating import Approximate as Approximate, as_function as as_function, evaluate as evaluate
-from paramsym.analysis.export import Source as Source, export as export
-from paramsym.analysis.sensitivity import PartSensitivity as PartSensitivity, Sensitivity as Sensitivity, sensitivity as sensitivity
+from paramsym.analysis.explain import explain as explain
+from paramsym.analysis.asymptotics import asymptotics as asymptotics
+from paramsym.analysis.compare import compare as compare
+from paramsym.analysis.evaluate.evaluating import as_function as as_function, evaluate as evaluate
+from paramsym.analysis.export import export as export
+from paramsym.analysis.sensitivity import sensitivity as sensitivity
 from paramsym.analysis.solve import (
-    Solution as Solution,
-    Solutions as Solutions,
-    multiples as multiples,
-    rounded_up as rounded_up,
     solve as solve,
 )
-from paramsym.analysis.sweep import Sweep as Sweep, sweep as sweep
-from paramsym.analysis.conventions import Convention as Convention, Conventions as Conventions, conventions as conventions
-from paramsym.analysis.listing import Known as Known, Listing as Listing
+from paramsym.analysis.sweep import sweep as sweep
+from paramsym.analysis.conventions import conventions as conventions
 from paramsym.analysis.reconcile.reconciling import reconcile as reconcile
-from paramsym.analysis.reconcile.answers import Answer as Answer, Reading as Reading, Reconciliation as Reconciliation
-from paramsym.verify.match import Match as Match, match as match
-from paramsym.measure.cost import Cost as Cost
+from paramsym.verify.match import match as match
 from paramsym.measure.receptive_field import effective_stride as effective_stride, receptive_field as receptive_field
-from paramsym.measure.neurons import connections as connections, kernels as kernels, neurons as neurons
-from paramsym.measure.readings import InputReading as InputReading, readings as readings
+from paramsym.measure.neurons import connections as connections, neurons as neurons
 from paramsym.measure.shapes import infer as infer, output_shape as output_shape
 from paramsym.measure.run import run as run
 from paramsym.measure.summary import summary as summary
@@ -285,20 +270,18 @@ from paramsym.measure.activations import activations as activations
 from paramsym.measure.memory import memory as memory
 from paramsym.measure.state import kv_cache as kv_cache
 from paramsym.measure.work import flops as flops, macs as macs
-from paramsym.measure.traffic import Intensity as Intensity, Roofline as Roofline, intensity as intensity, traffic as traffic
-from paramsym.measure.training import Training as Training, training as training
+from paramsym.measure.traffic import intensity as intensity, traffic as traffic
+from paramsym.measure.training import training as training
 from paramsym.measure.communication import communication as communication
 from paramsym.measure.machines import Machine as Machine
-from paramsym.derive.certificate import Derivation as Derivation
-from paramsym.derive.deriving import DerivedCount as DerivedCount
 from paramsym.derive.generalising import generalise as generalise
 from paramsym.config import from_config as from_config
 from paramsym.loading import load as load
 from paramsym.analysis.models_table import table as table
 from paramsym.read.deriving import derive as derive
 from paramsym.read.module import from_module as from_module
-from paramsym.checking import Verdict as Verdict, check as check
-from paramsym.explorer.exploring import Explorer as Explorer, explore as explore
+from paramsym.checking import check as check
+from paramsym.explorer.exploring import explore as explore
 
 LazyLinear = LazyDense
 Linear = Dense

@@ -140,7 +140,6 @@ def test_a_number_that_python_does_not_write_is_refused_in_words(name: str) -> N
         lambda huge: ps.Dense(2, 3).part(huge),
         lambda huge: ps.Dense(ps.H, 3).at(H=huge),
         ps.dims,
-        lambda huge: ps.multiples(-huge, 1, 2),
         lambda huge: ps.reconcile(ps.Dense(2, 3), huge),
         lambda huge: ps.solve(ps.Dense(ps.H, 3), 100, {"H": [1, 2]}, best=-huge),
         lambda huge: ps.keras.Dense(huge, input_shape=(None, 3)),

@@ -17,6 +17,7 @@ from sympy import Symbol
 import paramsym as ps
 from paramsym import A, H, L
 from paramsym.errors import ParamsymError
+from paramsym.measure.cost import Cost
 from paramsym.models import family_of
 from paramsym.models.family import CENTRAL, COMMON, USUAL, Family, Nested
 from paramsym.models.gpt_neo import AttentionTypes
@@ -278,7 +279,7 @@ def _keys(reader: Family) -> Iterator[tuple[str, Any]]:
 def _shown(root: ps.Layer) -> list[Any]:
     """Return the page's content for a model, as polynomials."""
     found: list[Any] = [root.polynomial]
-    asks: tuple[Callable[[ps.Layer], ps.Cost], ...] = (
+    asks: tuple[Callable[[ps.Layer], Cost], ...] = (
         ps.flops,
         ps.kv_cache,
         partial(ps.memory, dtype="bfloat16", convention="torch-eager"),

@@ -21,6 +21,7 @@ from sympy import Expr
 
 import paramsym as ps
 from paramsym.analysis.claim import read
+from paramsym.analysis.reconcile.answers import Answer
 from paramsym.errors import ParamsymError
 from paramsym.measure.shapes import output_shape
 from paramsym.present.tabulate import formula_latex
@@ -195,7 +196,7 @@ def _counted(item: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _shown_answer(found: ps.Answer) -> str:
+def _shown_answer(found: Answer) -> str:
     words = _escaped(found.words)
     return f"- {words}" if found.term == 0 else f"- `{str(found).partition(': ')[0]}`: {words}"
 

@@ -113,16 +113,6 @@ def _signs(polynomial: Polynomial) -> set[int]:
     return {1 if coefficient > 0 else -1 for coefficient in polynomial.terms.values()}
 
 
-def average_use(uses: Count, entries: Dim) -> Dim:
-    """Return ``uses / entries``: how often one of several entries is used on average, an exact fraction.
-
-    >>> from paramsym import S, V
-    >>> average_use(12, 4), average_use(3, 2), average_use(S, V)
-    (3, 3/2, S/V)
-    """
-    return canonical(uses * Rational(1, entries) if isinstance(entries, int) else uses / entries)
-
-
 def exactly(total: Count, divisor: Dim, what: str) -> Count:
     """Return ``total / divisor`` if it is a whole number.
 

@@ -87,31 +87,6 @@ class Solutions(Several[Solution]):
         return words + ("" if self.complete else " (interrupted)")
 
 
-def multiples(step: int, least: int, most: int) -> range:
-    """Return the multiples of ``step`` from ``least`` to ``most``, both included if they are multiples.
-
-    >>> list(multiples(64, 100, 256))
-    [128, 192, 256]
-    """
-    if any(type(number) is not int for number in (step, least, most)) or min(step, least) < 1:
-        raise SizeError(f"multiples of {quoted(step)} from {quoted(least)} to {quoted(most)}; wanted positive whole numbers.")
-    return range(-(-least // step) * step, most + 1, step)
-
-
-def rounded_up(value: Expr | int, step: int) -> Expr:
-    """Return a size rounded up to a multiple, as an expression: Llama's feed-forward width is 8/3 H up to a multiple of 256.
-
-    >>> from paramsym import H
-    >>> rounded_up(Rational(8, 3) * H, 256).subs(H, 4096)
-    11008
-    """
-    if type(step) is not int or step < 1:
-        raise SizeError(f"a multiple of {quoted(step)}; wanted a positive whole number.")
-    if isinstance(value, bool) or not isinstance(value, Expr | int):
-        raise SizeError(f"{described(value)} is not a size to round up; wanted a whole number or an expression.")
-    return step * ceiling(value / Integer(step), evaluate=isinstance(value, int | Integer))
-
-
 def solve(
     layer: Counted | Expr,
     target: float | str,
@@ -127,7 +102,7 @@ def solve(
     ``target`` is an exact int, or a string such as ``"1.3B"`` or a float such as 1.3e9 for all counts that round to it; ``tolerance``, an
     exact fraction, widens either. ``"<= 80 GB"`` finds all sizes that do not exceed it, with ``best`` the nearest from below. ``over`` maps
     every symbol to its candidates, a range or a sequence of ints, or to an expression in the others (``{F: 4*H}``, ``{A: per(H, 128)}``,
-    ``{F: rounded_up(Rational(8, 3)*H, 256)}``). The layer's conditions hold in every solution; ``where`` adds SymPy relations of symbols
+    ``{F: 256*ceiling(H/96)}``). The layer's conditions hold in every solution; ``where`` adds SymPy relations of symbols
     (``H >= 64*L``). Symbols that cancel from the count and are in no condition may be left out. For tied and untied designs, call it once
     for each.
 
@@ -141,7 +116,7 @@ def solve(
 
     >>> from paramsym import F, H, L
     >>> from paramsym.models import Gpt2
-    >>> print(solve(Gpt2().at(V=50257, P=1024), 354_823_168, {H: multiples(64, 256, 4096), L: range(1, 97)}))
+    >>> print(solve(Gpt2().at(V=50257, P=1024), 354_823_168, {H: range(256, 4097, 64), L: range(1, 97)}))
     1 of 5,856 combinations gives 354,823,168
     H=1024, L=24: 354,823,168
     """
@@ -221,7 +196,7 @@ def _whole_numbers(symbol: Symbol, values: Any) -> Sequence[int]:
         return [int(values)]
     if isinstance(values, range):
         if abs(values.stop - values.start) // abs(values.step) >= sys.maxsize:
-            raise ArgumentError(f"{symbol} has too many candidates; take a larger step, as in multiples(64, 64, 8192).")
+            raise ArgumentError(f"{symbol} has too many candidates; take a larger step, as in range(64, 8193, 64).")
         return values if values.step > 0 else values[::-1]
     found: list[Any] = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [None]
     if any(isinstance(value, bool) or not hasattr(value, "__index__") for value in found):

@@ -175,7 +175,7 @@ def _axis(key: Any, values: Any) -> tuple[int, ...]:
     try:
         found = (values,) if single else tuple(values)
     except (OverflowError, MemoryError):
-        raise SizeError(f"{key} has more sizes than fit in memory; take a larger step, as in ps.multiples(64, 64, 8192).") from None
+        raise SizeError(f"{key} has more sizes than fit in memory; take a larger step, as in range(64, 8193, 64).") from None
     if any(isinstance(value, bool) or not hasattr(value, "__index__") or getattr(value, "ndim", 0) for value in found):
         raise SizeError(f"{key} has {quoted(values)}; sizes are whole numbers.")
     return tuple(map(int, found))

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from paramsym.algebra.convolution import average_use
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, Dim, canonical, product, shown
 from paramsym.core.layer import Layer, check_layer, unstated
-from paramsym.errors import NotYetError, ShapeError
+from paramsym.errors import ShapeError
 from paramsym.measure.derived import uses
 from paramsym.measure.shapes import layer_named
 from paramsym.measure.walk import Visit, inputs_asked, units, visits, within
@@ -59,29 +58,6 @@ def connections(layer: Layer, input_shape: Iterable[Count | None] | None = None,
     with layer_named(layer, shape):
         found = list(visits(layer, shape))
     return _sum(map(connections_of, found))
-
-
-def kernels(layer: Layer) -> tuple[Dim, Dim]:
-    """Return the two answers to "how many kernels": the filters, and their slices, one per input channel of a group.
-
-    A convolution from C to K channels has K filters of C slices each, C*K in all; a bias belongs to a filter, not to a slice.
-
-    Raises:
-        NotYetError: a layer without kernels.
-
-    >>> from paramsym import C, Conv2d, F
-    >>> kernels(Conv2d(C, F, 3)), kernels(Conv2d(6, 50, 5)), kernels(Conv2d(8, 16, 7, groups=8))
-    ((F, C*F), (50, 300), (16, 16))
-    """
-    filters = getattr(layer, "out_channels", None)
-    if getattr(layer, "depth_multiplier", None) is not None and filters is None:
-        each = canonical(layer.in_channels * layer.depth_multiplier)  # type: ignore[attr-defined]
-        return each, each
-    if filters is None or not layer.own_tensors or getattr(layer, "kernel_size", None) is None:
-        raise NotYetError(f"{type(layer).__name__} has no kernels.")
-    groups = getattr(layer, "groups", 1)
-    slices = average_use(canonical(filters * layer.in_channels), groups)  # type: ignore[attr-defined]
-    return canonical(filters), slices
 
 
 def connections_of(visit: Visit) -> Dim:

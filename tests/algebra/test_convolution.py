@@ -12,7 +12,6 @@ from sympy import Integer, Mod, Symbol, ceiling, floor
 from paramsym import H, K, W, dims
 from paramsym.algebra.convolution import (
     View,
-    average_use,
     differ,
     effective_kernel,
     exact_ratio,
@@ -108,13 +107,11 @@ def test_too_much_padding() -> None:
         transposed_length(2, 1, padding=3)
 
 
-def test_exact_quotients_and_shares() -> None:
-    """A quotient must come out; an average need not."""
+def test_exact_quotients() -> None:
+    """A quotient must come out."""
     assert (exactly(12, 4, "they"), exactly(4 * H, 2, "they"), exactly(0, 3, "they")) == (3, 2 * H, 0)
     with pytest.raises(ShapeError, match=r"they are 7, .* by 2"):
         exactly(7, 2, "they")
-    assert average_use(3, 2) * 2 == 3
-    assert average_use(n, W) == n / W
 
 
 HUNDREDTHS = st.integers(1, 900).map(lambda cents: cents / 100)

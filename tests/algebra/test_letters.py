@@ -7,7 +7,7 @@ from sympy import Symbol
 
 import paramsym as ps
 from paramsym import A, C, F, H, K, L, P, S, V
-from paramsym.algebra.letters import LETTER_SETS, lettering
+from paramsym.algebra.letters import LETTER_SETS, LetterSet, lettering
 from paramsym.errors import ArgumentError
 from paramsym.render.table import Letters
 
@@ -34,7 +34,7 @@ def test_a_paper_writes_its_own(letters: object, layer: ps.Layer, expected: str)
 
 
 @pytest.mark.parametrize("letters", LETTER_SETS, ids=lambda letters: letters.name)
-def test_every_letter_has_a_form(letters: ps.LetterSet) -> None:
+def test_every_letter_has_a_form(letters: LetterSet) -> None:
     """A set covers all shared letters; two share a form only where the paper has one quantity for both."""
     forms = dict(letters.letters.latex)
     assert set(forms) >= {letter.name for letter in ps.LETTERS}

@@ -10,6 +10,7 @@ import pytest
 import paramsym as ps
 from paramsym import B, C, Conv1d, Conv2d, Dense, F, Flatten, H, L, LazyDense, MaxPool2d, S, Sequential, V, W, dims
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, ShapeError, SizeError
+from paramsym.measure.readings import readings
 
 m, n = dims("m n")
 
@@ -158,7 +159,7 @@ class TestReadings:
     def test_the_readings_that_work(self, stride: int | None, positions: int, count: int) -> None:
         """512 positions of one channel work, with MATLAB's stride of the pooling or with torch's; one position does not."""
         for channels in (1, 512):
-            sequence, vector = ps.readings(self.net(stride, channels), (1512, 512))
+            sequence, vector = readings(self.net(stride, channels), (1512, 512))
             assert sequence.works
             assert sequence.input_shape == (1512, 1, 512)
             assert sequence.output_shape == (1512, 3)
@@ -180,16 +181,16 @@ class TestReadings:
 
     def test_with_padding_both_work(self) -> None:
         """A kernel with padding fits one position of 512 channels."""
-        both = ps.readings(Conv1d(C, 20, 3, padding=1), (B, 512))
+        both = readings(Conv1d(C, 20, 3, padding=1), (B, 512))
         assert [str(reading.params) for reading in both] == ["80", "30740"]
 
     def test_none_is_missing(self) -> None:
         """A shape that fits has no other reading, nor has one that lacks more."""
-        assert ps.readings(Conv1d(1, 20, 3), (B, 1, 512)) == ()
+        assert readings(Conv1d(1, 20, 3), (B, 1, 512)) == ()
         with pytest.raises(ArgumentError, match="wanted a layer of paramsym"):
-            ps.readings("net", (B, 512))  # type: ignore[arg-type]
-        assert ps.readings(Conv1d(1, 20, 3), (512,)) == ()
-        assert ps.readings(Dense(3, 4), (B, 5)) == ()
+            readings("net", (B, 512))  # type: ignore[arg-type]
+        assert readings(Conv1d(1, 20, 3), (512,)) == ()
+        assert readings(Dense(3, 4), (B, 5)) == ()
 
 
 def test_inputs_by_name_or_left_out() -> None:
