@@ -631,10 +631,10 @@ def letters_apart(layers: Sequence[Layer], kept: frozenset[Symbol] = frozenset()
 
 def unstated(layer: Statement, path: str = "") -> NotYetError:
     """Return the error for a layer without a forward pass, at its path in a model."""
-    layer = layer.computed_as
-    name = class_name(layer)
+    stating: Any = layer.computed_as
+    name = class_name(stating)
     who = f"{path}, {'an' if name[0] in 'AEIOU' else 'a'} {name}," if path else name
-    return NotYetError(f"{who} has no forward pass; {layer._unstated}.")
+    return NotYetError(f"{who} has no forward pass; {stating._unstated}.")
 
 
 def symbols_left(symbols: Iterable[Symbol]) -> str:

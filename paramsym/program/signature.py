@@ -26,7 +26,8 @@ def _parameters(forward: Callable[..., Any]) -> tuple[tuple[str, ...], int, str]
 
 
 def _of(layer: Statement) -> tuple[tuple[str, ...], int, str]:
-    return _parameters(type(layer.computed_as).forward)
+    cls: Any = type(layer.computed_as)
+    return _parameters(cls.forward)
 
 
 def stated(layer: Statement) -> Mapping[str, Any]:

@@ -18,8 +18,6 @@ from paramsym.algebra.size import Count, Dim, Shape
 class Statement(Protocol):
     """A layer: what it stores, contains and computes, and its count."""
 
-    _unstated: ClassVar[str]
-
     @cached_property
     def own_tensors(self) -> tuple[Any, ...]: ...
     @cached_property
