@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, cast
 
 from sympy import Expr, Function, Integer, Max, Rational, S, Symbol
 from sympy.printing.str import StrPrinter
@@ -25,13 +25,14 @@ from paramsym.naming import described, digits, short
 from paramsym.render import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping
+    from collections.abc import Callable, Generator, Hashable, Iterable, Mapping
 
 Dim: TypeAlias = Annotated[int | Expr, "size"]
 """The annotation of a field for a size: at least one."""
 Count: TypeAlias = Annotated[int | Expr, "count"]
 """The annotation of a field for a number of copies, a padding or a cut-off: at least zero."""
 _SIMPLE = (int, Symbol)
+T = TypeVar("T")
 Shape: TypeAlias = tuple[int | Expr | None, ...]
 """The shape of an input or an output; None is an unknown extent, as in Keras."""
 
@@ -49,20 +50,20 @@ class Condition:
     names: tuple[str, str] = field(default=("", ""), compare=False, repr=False)
 
 
-_asked: ContextVar[list[Condition] | None] = ContextVar("_asked", default=None)
+_asked: ContextVar[dict[Condition, Condition] | None] = ContextVar("_asked", default=None)
 
 
 @contextmanager
-def conditions_asked() -> Generator[list[Condition], None, None]:
-    """Collect the conditions on symbolic sizes inside the block: those of every check, of ``per`` and of ``at_most``.
+def conditions_asked() -> Generator[dict[Condition, Condition], None, None]:
+    """Collect the conditions on symbolic sizes inside the block: those of every check, of ``per`` and of ``at_most``, each once.
 
     >>> from paramsym import A, H
     >>> with conditions_asked() as asked:
     ...     _ = per(H, A)
-    >>> asked[-1]
+    >>> [*asked][-1]
     Condition(kind='divides', small=A, large=H)
     """
-    found: list[Condition] = []
+    found: dict[Condition, Condition] = {}
     token = _asked.set(found)
     try:
         yield found
@@ -71,14 +72,40 @@ def conditions_asked() -> Generator[list[Condition], None, None]:
 
 
 def conditions_are_asked() -> bool:
-    """Whether conditions are being collected; a cached value was checked earlier, and would add no condition."""
+    """Whether conditions are being collected."""
     return _asked.get() is not None
+
+
+def recalled(known: dict[Any, Any], question: Hashable, answer: Callable[[], T]) -> T:
+    """Return the answer to a question from a cache, or find it and keep it.
+
+    While conditions are collected, the conditions that the answer asked for are kept with it, and asked for again each time.
+    """
+    asked, place = _asked.get(), (question, "with conditions")
+    if asked is None:
+        if question not in known:
+            known[question] = known[place][0] if place in known else answer()
+        return cast("T", known[question])
+    if place not in known:
+        with conditions_asked() as inside:
+            value = answer()
+        known[place] = (value, inside)
+    value, inside = known[place]
+    for one in inside.values():
+        add_condition(asked, one)
+    return cast("T", value)
+
+
+def add_condition(asked: dict[Condition, Condition], one: Condition) -> None:
+    """Add a condition to those that are collected; of equal ones, the first with names stays."""
+    if not any(asked.setdefault(one, one).names):
+        asked[one] = one
 
 
 def _ask(kind: Literal["divides", "at most", "equal", "differ"], small: Dim, large: Dim, names: tuple[str, str] = ("", "")) -> None:
     asked = _asked.get()
     if asked is not None and (kind == "differ" or small != large):  # a size divides itself
-        asked.append(Condition(kind, small, large, names))
+        add_condition(asked, Condition(kind, small, large, names))
 
 
 MAX_BITS = 4096  # more than any architecture needs, and few enough to print every product of axes

@@ -9,7 +9,7 @@ from typing import Any
 
 from sympy import Dummy, Expr
 
-from paramsym.algebra.size import Condition, conditions_asked, per, substitute
+from paramsym.algebra.size import Condition, add_condition, conditions_asked, per, substitute
 from paramsym.core.layer import Layer
 
 
@@ -24,18 +24,19 @@ def conditions_of(layer: Layer) -> tuple[Condition, ...]:
     [Condition(kind='divides', small=A, large=H)]
     """
     with conditions_asked() as asked:
-        lines = layer.substituted({}).lines  # built again, so that every size is checked again
+        lines = layer.built_again().lines
     written = (*((line.factors, line.stored, line.used, line.shape) for line in lines), *((one.small, one.large) for one in asked))
-    asked.extend(of_quotients(written))
+    for quotient in of_quotients(written):
+        add_condition(asked, quotient)
     inside = {span.index: Dummy(integer=True, positive=True) for line in lines for span in line.spans if span.index is not None}
     found: dict[Condition, Condition] = {}
-    for condition in asked:
+    for condition in asked.values():
         one = replace(condition, small=substitute(condition.small, inside), large=substitute(condition.large, inside))
         # A layer's check for zero decides nothing if another condition already asks for a larger size.
         needless = one.kind == "differ" and one.large == 0 and Condition("at most", 1, one.small) in found
         needless |= one.kind == "divides" and one.small in {1, one.large}
-        if not needless and not any(found.setdefault(one, one).names):  # of equal conditions, the first with names
-            found[one] = one
+        if not needless:
+            add_condition(found, one)
     return tuple(found.values())
 
 

@@ -19,7 +19,7 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Count, Dim, Shape, count, substitute, symbols_in, text
+from paramsym.algebra.size import Count, Dim, Shape, count, recalled, substitute, symbols_in, text
 from paramsym.arguments import check_flags
 from paramsym.core.at import (
     changed_sizes,
@@ -429,6 +429,19 @@ class Layer:
                 if value is not field.default and value != field.default:
                     given[field.name] = value
         return type(self)(*substitute(tuple(arguments), mapping), **given)
+
+    def built_again(self) -> Self:
+        """Return the layer rebuilt with the same arguments, so that its sizes are checked again.
+
+        It is rebuilt once, while conditions are collected too: the rebuilt layer keeps the conditions of each answer that it caches.
+        """
+        return recalled(self.__dict__.setdefault("_again", {}), "layer", self._built_again)
+
+    def _built_again(self) -> Self:
+        again = self.substituted({})
+        again.__dict__["_again"] = self.__dict__["_again"]
+        again.lines  # noqa: B018 - sizes of tensors are checked when the tensors are listed
+        return again
 
     @cached_property
     def origin(self) -> tuple[Layer, dict[Symbol, Dim]]:

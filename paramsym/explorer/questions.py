@@ -13,6 +13,7 @@ from sympy import Expr
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import conditions_asked
 from paramsym.analysis.counted import Counted, lines
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
@@ -134,7 +135,8 @@ def answered(variant: Variant, question: Question, choice: tuple[str, ...], lett
         NoClosedForm: a model that has no answer in letters.
     """
     try:
-        subject = question.ask(variant.root, variant.inputs, *choice)
+        with conditions_asked():  # the page needs them, too: each program is walked once for the answer and its conditions
+            subject = question.ask(variant.root.built_again(), variant.inputs, *choice)
         total = subject.polynomial
     except ParamsymError as error:
         raise NoClosedForm(str(error)) from None
@@ -145,7 +147,7 @@ def answered(variant: Variant, question: Question, choice: tuple[str, ...], lett
     places = {next(iter(polynomial.terms)): number for number, (_, polynomial) in enumerate(terms) if len(polynomial.terms) == 1}
     parts = []
     for name, members in divided(lines(subject), by_kind=question.name in {"training", "inference"}):
-        amount = Polynomial.total(line.polynomial("stored" if subject is variant.root else "used") for line in members)
+        amount = Polynomial.total(line.polynomial("stored" if isinstance(subject, Layer) else "used") for line in members)
         if amount:
             parts.append((name, amount, tuple(sorted(places[monomial] for monomial in amount.terms if monomial in places))))
     return Answered(subject, terms, tuple(parts))

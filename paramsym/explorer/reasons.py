@@ -26,7 +26,7 @@ LONGEST = 6000
 
 def counts(variant: Variant) -> dict[str, Counted]:
     """Return the explained costs of models with attention: parameters, FLOPs, activations and KV cache; of others, the parameters."""
-    root, inputs = variant.root, variant.inputs
+    root, inputs = variant.root.built_again(), variant.inputs
     found: dict[str, Counted] = {"params": root}
     try:
         work = flops(root, *inputs)
@@ -48,13 +48,14 @@ def reasons_data(variant: Variant) -> dict[str, Any]:
                 why = explain(subject, symbol)
             except ParamsymError:  # a count without a closed form
                 continue
-            if sum(len(step.to_latex(letters)) for step in why.steps) > LONGEST or (name != "params" and not telling(why)):
+            equations = [step.to_latex(letters) for step in why.steps]
+            if sum(map(len, equations)) > LONGEST or (name != "params" and not telling(why)):
                 continue
             written.setdefault(name, {})[symbol.name] = {
                 "cancels": why.cancels,
                 "enters": why.enters,
                 "verdict": _said(why._said, letters),
-                "steps": [_step(step, program, letters) for step in why.steps],
+                "steps": [_step(*one, program, letters) for one in zip(why.steps, equations, strict=True)],
             }
     if not program.subjects:
         program.place(Polynomial.of(0))
@@ -69,10 +70,10 @@ def telling(why: Explanation) -> bool:
     return any(len(factors) > 1 or any(factor != why.symbol for factor in factors) for factors in held)
 
 
-def _step(step: Step, program: Program, letters: Letters) -> dict[str, Any]:
+def _step(step: Step, equation: str, program: Program, letters: Letters) -> dict[str, Any]:
     return {
         "said": _said(step.said, letters),
-        "equation": step.to_latex(letters).replace("&=", "="),
+        "equation": equation.replace("&=", "="),
         "numbers": _numbers(step.left, program),
         "value": program.place(Polynomial.of(step.right)),
     }

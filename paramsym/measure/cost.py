@@ -177,6 +177,10 @@ class Cost(Printed):
         values = _placed(mapping)
         return self.placed(self.layer.substituted(values), values)
 
+    def built_again(self) -> Cost:
+        """Return the cost of the layer rebuilt with the same arguments; all costs of a layer share it, and what it caches."""
+        return self.ask(self.layer.built_again(), *self.inputs)
+
     def placed(self, layer: Layer, values: Mapping[Symbol, Expr]) -> Cost:
         """Return the cost of a layer with values put into the inputs and the options."""
         changed = {name: substitute(value, values) for name, value in self.chosen.items() if symbols_in((value,))}

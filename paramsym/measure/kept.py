@@ -12,7 +12,7 @@ from paramsym.core.ledger import Line
 from paramsym.measure.attention import by_steps, fused, is_scores, runs_fused
 from paramsym.measure.gradients import first_apart, gradients, later_gradients
 from paramsym.measure.keeping import Keeping, Result, Way, line_of, role_of
-from paramsym.measure.layout import ENTRY_BY_ENTRY, Layout, like, mergeable, padded, plain, viewed
+from paramsym.measure.layout import ENTRY_BY_ENTRY, Layout, Layouts, like, mergeable, padded, plain, viewed
 from paramsym.measure.once import once
 from paramsym.measure.passes import looped, shown, times, word
 from paramsym.program.arithmetic import Combine
@@ -67,7 +67,7 @@ class _Keeper:
         self.flags = gradients(program, needs, frozen=frozen)
         self.root = {number: number for number in range(len(program.types))}
         self.storage = dict(enumerate(program.types))
-        self.layout: dict[int, Layout] = dict(zip(program.inputs, layouts, strict=True))
+        self.layout = Layouts(program.types, zip(program.inputs, layouts, strict=True))
         self.stored = {number for number, one in zip(program.inputs, stored, strict=False) if one}
         self.split = {number for number, one in zip(program.inputs, split, strict=False) if one}
         self.mixed = False
@@ -105,8 +105,6 @@ class _Keeper:
     def _step(self, step: Step) -> None:
         operation = step.operation
         needs = tuple(self.flags[number] for number in step.takes)
-        for number in step.gives:
-            self.layout[number] = plain(self.program.types[number])  # unless the result turns out to be a view
         match operation:
             case Call(name=name, body=body, frozen=within):
                 kept = self._kept(step, body, needs, frozen=within)

@@ -58,6 +58,18 @@ def plain(kind: ArrayType, order: Sequence[int] | None = None) -> Layout:
     return Layout(tuple(strides[axis] for axis in range(len(strides))), tuple(order))
 
 
+class Layouts(dict[int, Layout]):
+    """The layouts of a program's values, by number; a value for which none is put in has the plain one."""
+
+    def __init__(self, types: Sequence[ArrayType], known: Iterable[tuple[int, Layout]] = ()) -> None:
+        super().__init__(known)
+        self._types = types
+
+    def __missing__(self, number: int) -> Layout:
+        self[number] = plain(self._types[number])
+        return self[number]
+
+
 def like(kind: ArrayType, *taken: tuple[ArrayType, Layout]) -> Layout:
     """Return the layout of an elementwise result: the axes in the order of the first array that has them all."""
     whole = (layout for one, layout in taken if _as_large(one, kind) and not any(stride == (0,) for stride in layout.strides))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
+from paramsym.algebra.size import recalled
 from paramsym.program.graph import Program
 
 T = TypeVar("T")
@@ -17,8 +18,5 @@ def once(program: Program, question: Hashable, answer: Callable[[], T]) -> T:
     """
     if program.layer is None:
         return answer()
-    known: dict[Any, tuple[Program, T]] = program.layer.__dict__.setdefault("_answers", {})
-    place = (id(program), question)
-    if place not in known:
-        known[place] = (program, answer())  # keep the program, so that no other one gets its id
-    return known[place][1]
+    known: dict[Any, Any] = program.layer.__dict__.setdefault("_answers", {})
+    return recalled(known, (id(program), question), lambda: (program, answer()))[1]  # keep the program, so that no other one gets its id

@@ -12,7 +12,7 @@ from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, same, shown
 from paramsym.errors import SizeError
-from paramsym.measure.layout import Layout, plain, viewed
+from paramsym.measure.layout import Layouts, viewed
 from paramsym.measure.once import once
 from paramsym.program.constants import Constant
 from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan
@@ -47,20 +47,22 @@ def _found(program: Program, widths: Mapping[str, Dim], *, fused: bool) -> list[
     foreign |= {root[n] for step in program.steps for n in step.takes if isinstance(step.operation, Remember)}
     foreign |= {n for step in program.steps for n in step.gives if isinstance(step.operation, Constant) and step.operation.held}
     live: dict[int, Polynomial] = {}
+    around = _NOTHING  # the sum of what is live
     found: list[Polynomial] = [_NOTHING]
     for place, step in enumerate(program.steps):
-        around, ending = Polynomial.total(live.values()), {number for number in live if last[number] == place}
+        ending = {number for number in live if last[number] == place}
         if isinstance(step.operation, Loop):
             given = {root[number] for number in step.takes[: step.operation.carry]} & ending
             freed = Polynomial.total(live[number] for number in given)
             inside = _widest(_copies(step.operation, freed, widths, fused=fused))
         else:
             inside = _inside(step.operation, widths, fused=fused)
-        for number in step.gives:
-            if root[number] == number and number not in foreign:
-                live[number] = _held(program.types[number], widths)
-        found = _widest([*found, Polynomial.total(live.values()), *(around + one for one in inside)])
-        live = {number: size for number, size in live.items() if last.get(number, -1) > place}
+        made = {n: _held(program.types[n], widths) for n in step.gives if root[n] == n and n not in foreign}
+        live |= made
+        during = Polynomial.total((around, *made.values())) if made else around
+        found = _widest([during, *(around + one for one in inside)], found)
+        ended = [live.pop(number) for number in (*ending, *made) if last.get(number, -1) <= place]
+        around = during - Polynomial.total(ended) if ended else during
     return found
 
 
@@ -113,13 +115,13 @@ def _ends(moment: Polynomial, index: Symbol, first: Polynomial, last: Polynomial
 
 def _roots(program: Program) -> list[int]:
     """Return for every value the value that owns its storage."""
-    return _laid(program)[0]
+    return once(program, "laid", partial(_laid, program))[0]
 
 
-def _laid(program: Program) -> tuple[list[int], list[Layout]]:
+def _laid(program: Program) -> tuple[list[int], Layouts]:
     """Return the owners of the storages, and the layouts. A part such as a dropout may return its input or a view of it."""
     root = list(range(len(program.types)))
-    layout = [plain(one) for one in program.types]
+    layout = Layouts(program.types)
     for step in program.steps:
         if isinstance(step.operation, Call):
             body = step.operation.body
@@ -137,9 +139,9 @@ def _laid(program: Program) -> tuple[list[int], list[Layout]]:
     return root, layout
 
 
-def _widest(moments: Iterable[Polynomial]) -> list[Polynomial]:
-    """Leave out every moment that another one exceeds term by term."""
-    found: list[Polynomial] = []
+def _widest(moments: Iterable[Polynomial], found: list[Polynomial] | None = None) -> list[Polynomial]:
+    """Leave out every moment that another one exceeds term by term; of those that are already ``found``, none exceeds another."""
+    found = found or []
     for one in moments:
         if not any(_within(one, other) for other in found):
             found = [other for other in found if not _within(other, one)] + [one]

@@ -44,7 +44,7 @@ def lengths(
     *,
     ceil: bool = False,
 ) -> tuple[Count, ...]:
-    """Return the number of output positions along every spatial axis; while conditions are collected, no cached result is used.
+    """Return the number of output positions along every spatial axis.
 
     Raises:
         ShapeError: a kernel that is longer than the padded axis; the message names the axis.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sympy import Integer
 
 from paramsym.algebra.numbering import Numbers
-from paramsym.algebra.size import Count, Dim, canonical, shown
+from paramsym.algebra.size import Count, Dim, canonical, recalled, shown
 from paramsym.errors import NotYetError, ParamsymError, ShapeError, StructureError
 from paramsym.program.axes import Known, rearrange
 from paramsym.program.constants import constant
@@ -129,11 +129,11 @@ def trace_layer(layer: Statement, *types: ArrayType) -> Program:
         ShapeError: inputs that it cannot take.
         StructureError: a forward pass with something other than the operations of the vocabulary.
     """
-    known: dict[Any, Program] = layer.__dict__.get("_programs") or layer.__dict__.setdefault("_programs", {})
-    key = (types, past())
-    program = known.get(key)
-    if program is not None:
-        return program
+    known: dict[Any, Any] = layer.__dict__.get("_programs") or layer.__dict__.setdefault("_programs", {})
+    return recalled(known, (types, past()), partial(_traced, layer, types))
+
+
+def _traced(layer: Statement, types: tuple[ArrayType, ...]) -> Program:
     check_number(layer, len(types))
     body = partial(layer.forward, own_of(layer)) if layer.computes else partial(through_opaque, layer)
     try:
@@ -145,7 +145,6 @@ def trace_layer(layer: Statement, *types: ArrayType) -> Program:
         raise found from error
     if captured:
         raise StructureError(f"{type(layer).__name__}.forward uses an array of another layer's forward pass; pass it as an input.")
-    known[key] = program
     return program
 
 
