@@ -15,6 +15,7 @@ from numbers import Integral
 from typing import Any, TypeAlias, TypeGuard
 
 from paramsym.derive.configurations import UNSAID, fields_of, hints_of, holds_settings, is_configuration, with_fields
+from paramsym.derive.observe import is_live
 from paramsym.errors import ArgumentError
 from paramsym.naming import described
 
@@ -119,8 +120,11 @@ def stated_sizes(build: Callable[..., Any], sizes: object) -> dict[str, Any]:
     """Return what a caller states about arguments, by name; a configuration alone is the first argument.
 
     Raises:
-        ArgumentError: a build that cannot be called, or sizes that are neither a mapping nor a configuration.
+        ArgumentError: a build that is a module or cannot be called, or sizes that are neither a mapping nor a configuration.
     """
+    if is_live(build):
+        message = f"build is {described(build)}, whose sizes are numbers; wanted the function or class that builds it."
+        raise ArgumentError(message)
     if not callable(build):
         message = f"build is {described(build)}; wanted a function of sizes that returns a module, a mapping of shapes or a count."  # type: ignore[unreachable]
         raise ArgumentError(message)
@@ -132,8 +136,10 @@ def stated_sizes(build: Callable[..., Any], sizes: object) -> dict[str, Any]:
     return {first: sizes}
 
 
-def check_limits(seconds: object, tests: object) -> None:
-    """Raise ``ArgumentError`` for an impossible time or number of tests."""
+def check_limits(seconds: object, tests: object, progress: object) -> None:
+    """Raise ``ArgumentError`` for an impossible time or number of tests, or a ``progress`` that cannot be called."""
+    if progress is not None and not callable(progress):
+        raise ArgumentError(f"progress is {described(progress)}; wanted a function of a string, such as print.")
     asked: tuple[tuple[str, Any, Any], ...] = (("seconds", seconds, int | float), ("tests", tests, int))
     for what, value, kind in asked:
         number: Any = value

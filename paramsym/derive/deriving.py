@@ -16,8 +16,8 @@ from sympy import Expr, Integer, Symbol
 from paramsym.algebra.size import Dim, canonical, count, shown, substitute
 from paramsym.derive.arguments import by_name, check_limits, read_call, stated_sizes
 from paramsym.derive.certificate import Derivation
+from paramsym.derive.deadline import Deadline, OutOfTime
 from paramsym.derive.domain import said_domain
-from paramsym.derive.fit import OutOfTime
 from paramsym.derive.modelled import Derived, Limit, check_demands, check_following, demanded, modelled, of_flags, switched_off
 from paramsym.derive.observe import Builder
 from paramsym.derive.search import Sample, Search
@@ -25,6 +25,7 @@ from paramsym.errors import ArgumentError, NoLawError, NotYetError, ParamsymErro
 from paramsym.render.table import Printed
 
 _MOST_STRATA = 16
+_SHORTEST = 1.0  # seconds that any build may take
 _EVERY = 25  # every 25th fresh point is also built as a layer and compared
 
 
@@ -100,33 +101,33 @@ def derived(
     Raises:
         NoLawError, ArgumentError, NotYetError: as ``derive``.
     """
-    check_limits(seconds, tests)
+    check_limits(seconds, tests, progress)
     call = read_call(build, {**stated_sizes(build, sizes), **named}, by_name("held", held))
     until = time.monotonic() + seconds
-    builder = Builder(build)
     strata = list(islice(call.strata(), _MOST_STRATA))
     left_out = [f"{call.combinations - len(strata):,} more choices of flags"] if call.combinations > len(strata) else []
     forms: list[Any] = []
     first: Search | None = None
-    for number, stratum in enumerate(strata):
-        share = (until - time.monotonic()) * (1 if number == len(strata) - 1 else 0.5 if number == 0 else 1 / (len(strata) - number))
-        search = Search(
-            call, stratum, said_domain(call.sizes(stratum)), time.monotonic() + share, tests, _said(progress, stratum), builder, like=first
-        )
-        try:
-            form = _derived(search)
-            if further is not None:
-                if not isinstance(form, Derived):
-                    raise ArgumentError("build returned a whole number, which computes nothing; inputs= wants a module of torch.")
-                began = time.monotonic()
-                form = further(search, form)
-                until += time.monotonic() - began
-            forms.append(form)
-        except ParamsymError as error:
-            if number == 0:
-                raise
-            left_out.append(f"{_words(stratum)}: {error}")
-        first = first or search
+    with Deadline(max(_SHORTEST, seconds)) as deadline:
+        builder = Builder(build, deadline)
+        for number, stratum in enumerate(strata):
+            share = (until - time.monotonic()) * (1 if number == len(strata) - 1 else 0.5 if number == 0 else 1 / (len(strata) - number))
+            ends, said = time.monotonic() + share, _said(progress, stratum)
+            search = Search(call, stratum, said_domain(call.sizes(stratum)), ends, tests, said, builder, like=first)
+            try:
+                form = _derived(search)
+                if further is not None:
+                    if not isinstance(form, Derived):
+                        raise ArgumentError("build returned a whole number, which computes nothing; inputs= wants a module of torch.")
+                    began = time.monotonic()
+                    form = further(search, form)
+                    until += time.monotonic() - began
+                forms.append(form)
+            except ParamsymError as error:
+                if number == 0:
+                    raise
+                left_out.append(f"{_words(stratum)}: {error}")
+            first = first or search
     form, *others = [_knowing(form, forms, call.off) for form in forms]
     return replace(form, certificate=replace(form.certificate, others=tuple(others), left_out=tuple(left_out)))
 
@@ -182,8 +183,9 @@ def _unfinished(search: Search, error: BaseException) -> NotYetError:
     why = "was interrupted" if isinstance(error, KeyboardInterrupt) else "ran out of time"
     laws = sum(1 for _ in search.laws.laws())
     message = (
-        f"the search {why} after {search.builder.built:,} builds; so far {laws} laws were found and {len(search.tested)} fresh"
-        " points agreed. Give it more time with seconds=..., hold arguments with held={...}, or start from smaller sizes."
+        f"{error}{': ' if str(error) else ''}the search {why} after {search.builder.built:,} builds; so far {laws} laws were found and"
+        f" {len(search.tested)} fresh points agreed. Give it more time with seconds=..., hold arguments with"
+        " held={...}, or start from smaller sizes."
     )
     stopped = NotYetError(message)
     stopped.laws = search.laws  # type: ignore[attr-defined]

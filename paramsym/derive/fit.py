@@ -7,15 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from paramsym.derive.combination import NARROW, solved
+from paramsym.derive.deadline import OutOfTime
 from paramsym.derive.law import Atom, Generator, Law
 from paramsym.derive.points import Numbers, Points
 from paramsym.derive.rounding import rounded
 from paramsym.derive.steps import candidates
 from paramsym.errors import NoLawError
-
-
-class OutOfTime(Exception):  # noqa: N818 - not an error that a caller sees
-    """The time has ended."""
 
 
 def misfit(message: str, movers: Sequence[str] = (), odd: Sequence[Numbers] = ()) -> NoLawError:

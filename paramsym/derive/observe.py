@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 import sys
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -9,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from paramsym.derive.deadline import Deadline, OutOfTime
 from paramsym.errors import ArgumentError, StructureError
 from paramsym.naming import described
 from paramsym.verify.readers import read
@@ -35,6 +37,14 @@ def is_torch(thing: object) -> bool:
     """Whether something is a torch module; a Keras layer on the torch backend is excluded, although it is a torch module."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(thing, torch.nn.Module) and not hasattr(thing, "trainable_weights")
+
+
+def is_live(thing: object) -> bool:
+    """Whether something is a module of a framework, with its sizes."""
+    if isinstance(thing, type):
+        return False
+    flax = [sys.modules.get(name) for name in ("flax.nnx", "flax.linen")]
+    return is_torch(thing) or hasattr(thing, "trainable_weights") or any(one is not None and isinstance(thing, one.Module) for one in flax)
 
 
 def tensors_of(built: Any) -> tuple[Seen, ...]:
@@ -126,10 +136,12 @@ _ON_EMPTY_TENSORS = ("meta", "stateless scope")
 class Builder:
     """The user's function, called without allocating or initialising tensors if the framework allows it.
 
-    ``empty`` is tried first, and never again after a build that succeeds only with numbers in its tensors.
+    ``empty`` is tried first, and never again after a build that succeeds only with numbers in its tensors. A build that has not returned
+    by its ``deadline`` raises ``OutOfTime``.
     """
 
     call: Callable[..., Any]
+    deadline: Deadline
     empty: bool = True
     built: int = 0
     last: Any = None
@@ -192,7 +204,12 @@ class Builder:
                 stack.enter_context(_without_filling(torch.nn.init))
             if keras is not None and empty:
                 stack.enter_context(keras.StatelessScope(initialize_variables=False))
-            return self.call(**arguments)
+            try:
+                with self.deadline.running():
+                    return self.call(**arguments)
+            except OutOfTime:
+                given = ", ".join(f"{name}={reprlib.repr(value)}" for name, value in arguments.items())
+                raise OutOfTime(f"build did not return within {self.deadline.seconds:g} seconds for {given}") from None
 
 
 @contextmanager

@@ -16,8 +16,9 @@ from typing import Any
 
 from paramsym.derive.arguments import Call
 from paramsym.derive.constants import constants_in
+from paramsym.derive.deadline import OutOfTime
 from paramsym.derive.domain import Demand, Domain, Either, learnt, with_demands
-from paramsym.derive.fit import Fitter, OutOfTime, misfit
+from paramsym.derive.fit import Fitter, misfit
 from paramsym.derive.law import Law
 from paramsym.derive.names import Node, tree
 from paramsym.derive.observe import Builder, Seen
@@ -125,7 +126,7 @@ class Search:
         try:
             seen = self._built(numbers)
             self.spent.append(time.thread_time() - began)
-        except ArgumentError:
+        except (ArgumentError, OutOfTime):
             raise
         except (MemoryError, RecursionError) as error:  # not of the sizes, but of the machine
             self.reason = f"{type(error).__name__}: {error}".removesuffix(": ")
@@ -170,7 +171,7 @@ class Search:
         if first is None:
             where = ", ".join(f"{name}={value}" for name, value in (start or self.domain.start()).items())
             why = self.reason or "the formulas give no size"
-            raise ArgumentError(f"build fails at the start values ({where}): {why}. Give other start values.")
+            raise ArgumentError(f"build fails at the start values ({where}): {why.rstrip('.')}. Give other start values.")
         if not first.seen:
             raise ArgumentError("build returned no tensor; wanted a module, a mapping of names to shapes, or a count (an int).")
         self._same_again(first)

@@ -13,6 +13,7 @@ from paramsym.algebra.grammar import read
 from paramsym.algebra.size import Dim, Shape, shown, substitute, symbols_in
 from paramsym.core.layer import Entry, Layer
 from paramsym.derive.certificate import Computation
+from paramsym.derive.deadline import OutOfTime
 from paramsym.derive.domain import Demand, Either
 from paramsym.derive.modelled import Derived
 from paramsym.derive.points import Numbers
@@ -57,14 +58,29 @@ class Read:
 
         try:
             module = self.search.builder.filled(self.search.call.arguments(numbers, self.search.stratum))
+        except OutOfTime:
+            raise
         except Exception as error:  # noqa: BLE001 - somebody else's build may refuse sizes in any way
             raise ArgumentError(f"build fails ({type(error).__name__}: {error}).") from None
         source = TorchSource(module, (), {}, self.inputs.names)
         source.kinds, shapes = self.kinds, at_sizes(self.inputs.shapes, numbers)
-        source.advice = f"Its inputs were {', '.join(map(shown, shapes))}; state with inputs=... the shapes that it takes."
+        source.advice = f"Its inputs were {', '.join(map(shown, shapes))}; state with inputs=... the shapes that it takes{self._meant}."
         recording = source.recording(shapes)
         self.kinds, self.kind, self.parameters = source.kinds, source.kind, source.names()
         return without_copies_of_saved(recording)
+
+    @property
+    def _meant(self) -> str:
+        """The shapes with names in the place of numbers from which sizes of the build start, in words."""
+        named: dict[Any, str] = {}
+        for variable in self.search.domain.variables:
+            if variable.start is not None:
+                named[variable.start] = "" if variable.start in named else variable.name
+        shapes = [tuple(named.get(size) or size for size in shape) for shape in self.inputs.shapes]
+        if shapes == list(self.inputs.shapes):
+            return ""
+        words = [tuple(size if isinstance(size, int) else str(size) for size in shape) for shape in shapes]
+        return f", as in inputs={words[0] if len(words) == 1 else words} if a size of the build is meant"
 
     def of(self, laws: Laws, form: Derived) -> Play:
         """Return what is played for any sizes of a form."""

@@ -15,9 +15,9 @@ from paramsym.algebra.size import Dim, substitute, symbols_in
 from paramsym.algebra.symbols import dims
 from paramsym.derive.arguments import Variable
 from paramsym.derive.certificate import Computation
+from paramsym.derive.deadline import OutOfTime
 from paramsym.derive.deriving import derived
 from paramsym.derive.domain import Demand, Either
-from paramsym.derive.fit import OutOfTime
 from paramsym.derive.law import Law
 from paramsym.derive.modelled import Derived
 from paramsym.derive.observe import Seen, is_torch
@@ -25,6 +25,7 @@ from paramsym.derive.points import Numbers
 from paramsym.derive.search import Sample, Search
 from paramsym.errors import ArgumentError, NoLawError, NotYetError, ParamsymError
 from paramsym.naming import described
+from paramsym.program.inputs import checked_axes
 from paramsym.read.computed import named as class_named
 from paramsym.read.derived import DerivedModule, Inputs, Read
 from paramsym.read.loops import folded
@@ -103,13 +104,13 @@ def _stated(inputs: Any) -> Inputs:
     names: tuple[str, ...] = ()
     if isinstance(inputs, Mapping):
         names, inputs = tuple(inputs), list(inputs.values())
-    several = isinstance(inputs, list) or (isinstance(inputs, tuple) and inputs and all(isinstance(one, tuple) for one in inputs))
-    shapes = list(inputs) if several else [inputs]
-    if not shapes or not all(isinstance(one, tuple) for one in shapes) or not all(isinstance(name, str) for name in names):
+    several = isinstance(inputs, list | tuple) and bool(inputs) and all(isinstance(one, list | tuple) for one in inputs)
+    shapes = list(inputs) if several or names or inputs == [] else [inputs]
+    if not shapes or not all(isinstance(one, list | tuple) for one in shapes) or not all(isinstance(name, str) for name in names):
         own = " Values of a size of the build with this name are stated in a mapping: derive(build, {'inputs': range(1, 9)})."
         wanted = "wanted a shape such as ('B', 'S'), a list of shapes, or shapes by name."
         raise ArgumentError(f"inputs is {described(inputs)}; {wanted}{own if isinstance(inputs, range) else ''}")
-    return Inputs(tuple(tuple(map(_size, one)) for one in shapes), names)
+    return Inputs(tuple(tuple(_size(size) for size in checked_axes(one, "inputs")) for one in shapes), names)
 
 
 def _size(size: Any) -> Dim:
@@ -137,9 +138,9 @@ def _with_computation(search: Search, form: Derived, inputs: Inputs) -> DerivedM
         raise ArgumentError(f"build returned {described(search.builder.last)}; inputs= reads what a module of torch computes.")
     try:
         return _Reader(search, inputs, form).read(form)
-    except OutOfTime:
-        message = "the time ended before the computation was read; give more time with seconds=..., or hold arguments with held={...}."
-        raise NotYetError(message) from None
+    except OutOfTime as error:
+        why = str(error) or "the time ended before the computation was read"
+        raise NotYetError(f"{why}; give more time with seconds=..., or hold arguments with held={{...}}.") from None
 
 
 class _Reader(Search):

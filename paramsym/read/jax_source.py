@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from paramsym.algebra.size import Shape
+from paramsym.derive.deadline import Deadline, OutOfTime
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError
 from paramsym.optional import needed
 from paramsym.program.types import Kind
@@ -22,6 +23,8 @@ from paramsym.read.recording import Array, Called, Done, Recording, Ref
 FILES = (jax_products, torch_products, torch_reductions, torch_shapes)
 """The files that fill the tables of operators when they are imported; some of JAX's operators are torch's."""
 _MOST_STEPS = 50_000
+_LONGEST = 120.0
+"""The most seconds for a trace by JAX."""
 _MOST_ENTRIES = 1 << 16
 _INSIDE = ("jaxpr", "call_jaxpr", "fun_jaxpr")
 """The parameters that hold the jaxpr of a function that is written out."""
@@ -90,7 +93,10 @@ class JaxSource(Source):
 
     def _traced(self, inputs: Any) -> Recording:
         try:
-            closed, shape = self.jax.make_jaxpr(self.function, return_shape=True)(self.tensors, *inputs)
+            with Deadline(_LONGEST) as deadline, deadline.running():
+                closed, shape = self.jax.make_jaxpr(self.function, return_shape=True)(self.tensors, *inputs)
+        except OutOfTime:
+            raise NotYetError(f"JAX did not trace {self.kind} within {_LONGEST:g} seconds; it cannot be read.") from None
         except Exception as error:
             reason = str(error).strip().partition("\n")[0].rstrip(".")[:300]
             raise ArgumentError(

@@ -12,17 +12,21 @@ from contextlib import contextmanager
 from math import prod
 from typing import Any, NamedTuple, cast
 
+from paramsym.derive.deadline import Deadline, OutOfTime
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError
 from paramsym.optional import needed
 from paramsym.program.types import Kind
 from paramsym.read.recording import Array, Called, Done, Recording, Ref
-from paramsym.read.torch_results import RESULTS
+from paramsym.read.torch_results import RESULTS, without_values
 from paramsym.read.torch_returned import arrays, cached, remember
-from paramsym.read.torch_watch import bound, flat, line, unwatched, watched, without_change
+from paramsym.read.torch_watch import bound, flat, kind_of, line, unwatched, watched, without_change
 
-_MOST_STEPS = 50_000
-_MOST_VALUES = 1 << 22
-"""The largest new array whose values are computed."""
+_MOST = 50_000
+"""The most operators that run, those on whole numbers included, which are not recorded."""
+_LONGEST = 30.0
+"""The most seconds between two operators."""
+MOST_VALUES = 1 << 22
+"""The largest new array or input whose values are known."""
 _PLACEMENT = frozenset({"device", "layout", "pin_memory", "memory_format", "generator", "non_blocking"})
 _BY_VALUES = frozenset({"_local_scalar_dense", "nonzero", "_unique2", "unique_dim", "equal", "is_nonzero", "masked_select", "bincount"})
 """Operators whose result, or its shape, depends on values."""
@@ -85,7 +89,8 @@ class _Recorder:
         self.constants: dict[int, Array] = {}
         self.stored: dict[int, tuple[str, ...]] = {}
         self.stack = [Called("", "")]
-        self.count = self.steps = self.functions = 0
+        self.count = self.ran = self.functions = 0
+        self.deadline = Deadline(_LONGEST)
 
     # The pass --------------------------------------------------------------------------------------------------------------------
 
@@ -94,12 +99,17 @@ class _Recorder:
         state = self._state(module)
         given, by_name = tuple(self._input(one) for one in inputs), {name: self._input(one) for name, one in named.items()}
         taken = tuple(self._array(one) for one in flat([given, by_name]) if isinstance(one, torch.Tensor))
-        with self._paths(module), watched(torch, self):
+        with self._paths(module), watched(torch, self), self.deadline:
             try:
-                result = torch.func.functional_call(module, state, given, by_name)
+                with self.deadline.running():
+                    result = torch.func.functional_call(module, state, given, by_name)
             except ParamsymError as error:
                 error.__dict__["recorded"] = self._until(taken)
                 raise
+            except OutOfTime:
+                path = self.stack[-1].path or "the forward pass"
+                message = f"{path} called no operator of torch for {self.deadline.seconds:g} seconds; it cannot be read."
+                raise NotYetError(message) from None
             except Exception as error:
                 (failed := self._failed(module, error)).__dict__["recorded"] = self._until(taken)
                 raise failed from error
@@ -134,7 +144,7 @@ class _Recorder:
                 self.alive.append(made)
                 self.fixed.add(id(made))
             else:
-                made = _empty(torch, tensor).requires_grad_(tensor.requires_grad)
+                made = without_values(torch, tensor).requires_grad_(tensor.requires_grad)
                 self.stored[self._new(made)] = tuple(names[key])
                 self.blind.add(id(made))
             state |= dict.fromkeys(names[key], made)
@@ -148,9 +158,9 @@ class _Recorder:
             return type(given)(self._input(one) for one in given)
         if not isinstance(given, torch.Tensor):
             return given
-        real = self._kind(given) in REAL
-        made = _empty(torch, given) if real else given.detach().to("cpu").clone()
-        if real:
+        unknown = self._kind(given) in REAL or given.device.type == "meta" or given.numel() > MOST_VALUES
+        made = without_values(torch, given) if unknown else given.detach().to("cpu").clone()
+        if unknown:
             self.blind.add(id(made))
         self._new(made)
         return made
@@ -184,7 +194,7 @@ class _Recorder:
 
     def _entries(self, tensor: Any) -> Any:
         """Return the entries of a tensor as an array of NumPy; None if they are unknown."""
-        if tensor.device.type == "meta" or tensor.numel() > _MOST_VALUES:
+        if tensor.device.type == "meta" or tensor.numel() > MOST_VALUES:
             return None
         with unwatched(self.torch):
             tensor = tensor.detach().cpu()
@@ -199,6 +209,10 @@ class _Recorder:
     def operator(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Run an operator of aten and record it."""
         torch, schema = self.torch, func._schema
+        self.deadline.put_off()
+        self.ran += 1
+        if self.ran > _MOST:
+            raise NotYetError(f"the forward pass did not end after {_MOST:,} operators; it cannot be read.")
         name = schema.name.removeprefix("aten::")
         arguments: dict[str, Any] = bound(schema, args, kwargs) or {}
         taken = [one for one in flat(arguments) if isinstance(one, torch.Tensor)]
@@ -241,9 +255,6 @@ class _Recorder:
 
     def _step(self, name: str, arguments: Mapping[str, Any], outputs: Sequence[Any]) -> None:
         """Record an operator; None marks a result that is not taken."""
-        self.steps += 1
-        if self.steps > _MOST_STEPS:
-            raise NotYetError(f"the forward pass did not end after {_MOST_STEPS:,} operators; it cannot be read.")
         results = []
         for one in outputs:
             if one is None:
@@ -272,7 +283,7 @@ class _Recorder:
         """Compute the result: from values if all of them are known, otherwise its shape, on the meta device."""
         torch = self.torch
         blind = any(one.device.type == "meta" or id(one) in self.blind for one in taken)
-        device = "meta" if blind or (not taken and prod(arguments.get("size") or ()) > _MOST_VALUES) else "cpu"
+        device = "meta" if blind or (not taken and prod(arguments.get("size") or ()) > MOST_VALUES) else "cpu"
         with unwatched(torch):
             moved = {key: self._moved(one, device) for key, one in arguments.items()}
             if "device" in moved and (not taken or name in _MAY_MOVE):
@@ -286,7 +297,7 @@ class _Recorder:
 
     def _moved(self, one: Any, device: str) -> Any:
         if isinstance(one, self.torch.Tensor):
-            return _empty(self.torch, one) if device == "meta" != one.device.type else one
+            return without_values(self.torch, one) if device == "meta" != one.device.type else one
         return type(one)(self._moved(each, device) for each in one) if isinstance(one, list | tuple) else one
 
     # Changes in place ------------------------------------------------------------------------------------------------------------
@@ -383,15 +394,3 @@ class _Recorder:
         finally:
             for handle in handles:
                 handle.remove()
-
-
-def _empty(torch: Any, tensor: Any) -> Any:
-    """Return a tensor without values, laid out as another one."""
-    return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
-
-
-def kind_of(torch: Any, dtype: Any) -> Kind:
-    """Return the kind of entries that a number format of torch is for."""
-    if dtype == torch.bool:
-        return "truth"
-    return "complex" if dtype.is_complex else "float" if dtype.is_floating_point else "index"

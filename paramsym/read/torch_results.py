@@ -52,3 +52,8 @@ RESULTS: Mapping[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "histc": _histogram,
 }
 """The results by operator; None if torch itself computes the result."""
+
+
+def without_values(torch: Any, tensor: Any) -> Any:
+    """Return a tensor without values, laid out as another one."""
+    return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")

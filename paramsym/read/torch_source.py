@@ -5,10 +5,12 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 from typing import Any
 
-from paramsym.algebra.size import Shape
+from paramsym.algebra.size import Shape, shown
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError
+from paramsym.naming import described
 from paramsym.optional import needed
 from paramsym.program.types import Kind
 from paramsym.read import (
@@ -26,7 +28,7 @@ from paramsym.read.computed import Source
 from paramsym.read.merging import alike
 from paramsym.read.recording import Recording
 from paramsym.read.torch_entries import TORCH
-from paramsym.read.torch_recorder import PassError, recorded, until
+from paramsym.read.torch_recorder import MOST_VALUES, PassError, recorded, until
 
 FILES = (
     torch_complex,
@@ -60,6 +62,7 @@ class TorchSource(Source):
         self.parameters = _parameters(module)
         self.kinds: tuple[Kind, ...] = ()
         self.known: dict[Any, Recording] = {}
+        self._check_examples()
 
     def part(self, path: str) -> TorchSource | None:
         """Return the source of a module inside; numbered copies have equal modules, so the first is taken for all."""
@@ -82,6 +85,40 @@ class TorchSource(Source):
         listed = {**dict(zip(names, self.inputs, strict=False)), **self.named}
         return dict(_leaves(self.torch, listed))
 
+    def _check_examples(self) -> None:
+        """Refuse examples that the forward pass does not take, and those that are no tensors.
+
+        Raises:
+            ArgumentError: the first of them.
+        """
+        shape = "shapes are given to a question: flops(from_module(net), (2, 3))"
+        unknown = [] if _takes_any_name(self.module) else sorted(self.named.keys() - _names(self.module))
+        if unknown:
+            takes = ", ".join(_names(self.module)) or "none"
+            raise ArgumentError(
+                f"{self.kind} takes no argument {unknown[0]!r}; it takes {takes}. Examples are given by these names; {shape}."
+            )
+        odd = [one for one in (*self.inputs, *self.named.values()) if not _is_setting(one)]
+        if (self.inputs or odd) and not self._examples():
+            found = described((odd or self.inputs)[0])
+            raise ArgumentError(
+                f"an example input is {found}; wanted a tensor, as in from_module(net, torch.zeros(2, 3)). For letters, {shape}."
+            )
+
+    def _check_readable(self) -> None:
+        """Refuse modules whose operators cannot be seen.
+
+        Raises:
+            NotYetError: such a module.
+        """
+        torch, module = self.torch, self.module
+        if isinstance(module, torch.nn.DataParallel | torch.nn.parallel.DistributedDataParallel):
+            raise NotYetError(f"{self.kind} computes on several devices; read the module inside of it: from_module(net.module).")
+        if any(isinstance(inner, torch.jit.ScriptModule) for inner in module.modules()):
+            raise NotYetError(f"{self.kind} was compiled by torch.jit, which hides its operators; read the module before it is compiled.")
+        if type(module).forward is torch.nn.Module.forward:
+            raise NotYetError(f"{self.kind} has no forward pass; its tensors are known. Read the module that calls its parts.")
+
     def recording(self, shapes: Sequence[tuple[int, ...]]) -> Recording:
         """Record one pass; without examples, floating-point inputs are tried before indices.
 
@@ -89,6 +126,7 @@ class TorchSource(Source):
             ArgumentError: a forward pass that takes no inputs of these shapes.
             NotYetError: a computation that cannot be read.
         """
+        self._check_readable()
         key = (tuple(shapes), self.module.training)
         if key not in self.known:
             try:
@@ -98,7 +136,7 @@ class TorchSource(Source):
         return self.known[key]
 
     def _recorded(self, shapes: Sequence[tuple[int, ...]]) -> Recording:
-        if self.inputs or self.named:
+        if self._examples():
             return self._like_examples(shapes)
         errors: list[ParamsymError] = []
         for kinds in self.kinds_tried(len(shapes)):
@@ -117,9 +155,9 @@ class TorchSource(Source):
 
     def _of_kinds(self, shapes: Sequence[tuple[int, ...]], kinds: Sequence[Kind]) -> Recording:
         arrays = [self._array(*one) for one in zip(shapes, kinds, strict=True)]
-        return (
-            recorded(self.module, [], dict(zip(self.by_name, arrays, strict=True))) if self.by_name else recorded(self.module, arrays, {})
-        )
+        if self.by_name:
+            return recorded(self.module, [], dict(zip(self.by_name, arrays, strict=True)))
+        return recorded(self.module, arrays, self.named)
 
     def _check_again(self, found: Recording, shapes: Sequence[tuple[int, ...]], kinds: Sequence[Kind]) -> None:
         """Refuse a module that computes something else when it is called again."""
@@ -148,16 +186,27 @@ class TorchSource(Source):
             raise ArgumentError(f"wanted {len(self._examples())} shapes, one for each example input.")
         if tuple(one.shape) == tuple(shape):
             return one
-        if one.dtype == self.torch.bool or one.is_floating_point():
-            return self.torch.ones(shape, dtype=one.dtype, device="meta" if one.is_floating_point() else "cpu")
-        full = one.numel() and bool((one == 1).all())
-        return self.torch.full(shape, 1 if full else 0, dtype=one.dtype)
+        torch = self.torch
+        known = one.device.type != "meta"
+        full = one.dtype == torch.bool or (known and not one.is_floating_point() and one.numel() and bool((one == 1).all()))
+        return self._filled(shape, one.dtype, 1 if full else 0, known=known)
 
     def _array(self, shape: tuple[int, ...], kind: Kind) -> Any:
-        if kind == "index":
-            return self.torch.zeros(shape, dtype=self.torch.long)
-        dtype = next((one.dtype for one in self.module.parameters() if one.is_floating_point()), self.torch.float32)
-        return self.torch.empty(shape, dtype=dtype, device="meta")
+        torch = self.torch
+        dtype = next((one.dtype for one in self.module.parameters() if one.is_floating_point()), torch.float32)
+        return self._filled(shape, torch.long if kind == "index" else dtype, 0)
+
+    def _filled(self, shape: tuple[int, ...], dtype: Any, value: int, *, known: bool = True) -> Any:
+        """Return an array; whole numbers and Booleans have values if there are not too many.
+
+        Raises:
+            ArgumentError: sizes that torch does not have.
+        """
+        known = known and not (dtype.is_floating_point or dtype.is_complex) and prod(shape) <= MOST_VALUES
+        try:
+            return self.torch.full(shape, value, dtype=dtype, device="cpu" if known else "meta")
+        except (TypeError, RuntimeError):
+            raise ArgumentError(f"torch has no array of {shown(shape)}; give smaller sizes, or letters.") from None
 
 
 def _leaves(torch: Any, listed: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -171,13 +220,31 @@ def _leaves(torch: Any, listed: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield from _leaves(torch, {f"{name}.{n}": each for n, each in enumerate(one)})
 
 
-def _parameters(module: Any) -> tuple[str, ...]:
-    """Return the names of the arguments of a module's forward pass that may be given by position."""
+def _signature(module: Any) -> tuple[inspect.Parameter, ...]:
     try:
-        listed = inspect.signature(module.forward).parameters.values()
+        return tuple(inspect.signature(module.forward).parameters.values())
     except (TypeError, ValueError):
         return ()
-    return tuple(one.name for one in listed if one.kind in {one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD})
+
+
+def _parameters(module: Any) -> tuple[str, ...]:
+    """Return the names of the arguments of a module's forward pass that may be given by position."""
+    return tuple(one.name for one in _signature(module) if one.kind in {one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD})
+
+
+def _names(module: Any) -> tuple[str, ...]:
+    """Return the names of the arguments that may be given by name."""
+    return tuple(one.name for one in _signature(module) if one.kind in {one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY})
+
+
+def _takes_any_name(module: Any) -> bool:
+    listed = _signature(module)
+    return not listed or any(one.kind is one.VAR_KEYWORD for one in listed)
+
+
+def _is_setting(one: Any) -> bool:
+    """Whether an argument without a tensor may be meant: a flag, a number or a word, as in ``use_cache=False``."""
+    return one is None or isinstance(one, bool | int | float | str)
 
 
 def _steps(error: BaseException) -> int:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import paramsym
 from paramsym.errors import NotYetError
+from paramsym.program.types import Kind
 
 COMPOSITE = frozenset(
     {
@@ -202,6 +203,13 @@ def without_change(torch: Any, func: Any) -> Any:
         if "out" not in overloaded and [str(one.type) for one in found._schema.arguments] == wanted:
             return found
     raise NotYetError(f"torch's operator {name} changes an array in place in a way that cannot be read yet.")
+
+
+def kind_of(torch: Any, dtype: Any) -> Kind:
+    """Return the kind of entries that a number format of torch is for."""
+    if dtype == torch.bool:
+        return "truth"
+    return "complex" if dtype.is_complex else "float" if dtype.is_floating_point else "index"
 
 
 def flat(values: Any) -> Iterator[Any]:

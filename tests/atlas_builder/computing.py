@@ -45,8 +45,9 @@ from paramsym.read.recording import Array, Called, Recording, Repeated
 from paramsym.read.sizes import Found, Laws
 from paramsym.read.stating import stated
 from paramsym.read.torch_entries import TORCH
-from paramsym.read.torch_recorder import kind_of, recorded as recording_of, unsaved
+from paramsym.read.torch_recorder import recorded as recording_of, unsaved
 from paramsym.read.torch_source import FILES
+from paramsym.read.torch_watch import kind_of
 from paramsym.read.written import Writer
 
 assert FILES
