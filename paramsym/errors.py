@@ -31,7 +31,7 @@ For an exact quotient write per(a, b).
 
 
 class DivisibilityError(SizeError):
-    """An exact quotient that is not an integer.
+    """An exact quotient that is not an integer; ``dividend`` and ``divisor`` are the numbers, or None.
 
     >>> import paramsym as ps
     >>> ps.MultiHeadAttention(786, 12)
@@ -39,6 +39,9 @@ class DivisibilityError(SizeError):
         ...
     paramsym.errors.DivisibilityError: MultiHeadAttention: embed_dim 786 is not divisible by num_heads 12 (786 = 65*12 + 6).
     """
+
+    dividend: int | None = None
+    divisor: int | None = None
 
 
 class ArgumentError(ParamsymError, TypeError):

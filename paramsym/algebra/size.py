@@ -193,9 +193,12 @@ def _check_expression(value: Expr, where: str) -> None:
         raise SizeError(f"{where} cannot be a size: {fault}")
 
 
-def _indivisible(dividend: int, divisor: int, dividend_name: str = "", divisor_name: str = "") -> str:
+def _indivisible(dividend: int, divisor: int, dividend_name: str = "", divisor_name: str = "") -> DivisibilityError:
     above, below, quotient, remainder = map(digits, (dividend, divisor, *divmod(dividend, divisor)))
-    return f"{dividend_name}{above} is not divisible by {divisor_name}{below} ({above} = {quotient}*{below} + {remainder})."
+    words = f"{dividend_name}{above} is not divisible by {divisor_name}{below} ({above} = {quotient}*{below} + {remainder})."
+    error = DivisibilityError(words)
+    error.dividend, error.divisor = dividend, divisor
+    return error
 
 
 class per(Function):  # noqa: N801 - reads as a word in formulas, like SymPy's floor
@@ -231,7 +234,7 @@ class per(Function):  # noqa: N801 - reads as a word in formulas, like SymPy's f
         if isinstance(numerator, Integer) and isinstance(denominator, Integer):
             quotient, remainder = divmod(int(numerator), int(denominator))
             if remainder:
-                raise DivisibilityError(_indivisible(int(numerator), int(denominator)))
+                raise _indivisible(int(numerator), int(denominator))
             return Integer(quotient)
         ratio = Polynomial.of(numerator) * Polynomial.of(denominator).inverse()
         whole = all(isinstance(c, int) and all(e > 0 for _, e in monomial) for monomial, c in ratio.terms.items())
@@ -436,7 +439,7 @@ def divides(divisor: Dim, dividend: Dim, divisor_name: str, dividend_name: str) 
     if isinstance(divisor, int) and isinstance(dividend, int):
         quotient, remainder = divmod(dividend, size(divisor, divisor_name))
         if remainder:
-            raise DivisibilityError(_indivisible(dividend, divisor, f"{dividend_name} ", f"{divisor_name} "))
+            raise _indivisible(dividend, divisor, f"{dividend_name} ", f"{divisor_name} ")
         return quotient
     _ask("divides", size(divisor, divisor_name), size(dividend, dividend_name), (divisor_name, dividend_name))
     quotient = per(dividend, divisor)

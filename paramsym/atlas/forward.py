@@ -11,6 +11,7 @@ from sympy import Integer, Symbol
 from paramsym.algebra.size import Count, Shape
 from paramsym.atlas.computing import Computation, computation_for, computes
 from paramsym.core.layer import Entry, Layer, unstated
+from paramsym.errors import DivisibilityError, NotYetError
 from paramsym.program import Value
 from paramsym.read.asked import asked
 from paramsym.read.computed import shown_as
@@ -75,6 +76,7 @@ class Forward(Layer):
         Raises:
             NotYetError: a class that was not read, or a key with a value for which it computes something else.
             ShapeError: inputs of another form.
+            DivisibilityError: heads that their groups do not divide.
         """
         if not self.computes:
             raise unstated(self)
@@ -88,7 +90,21 @@ class Forward(Layer):
             {name: sizes[letter] for name, letter in found.letters.items() if isinstance(sizes.get(letter), int)},
         )
         entries = self._named_as(found, tuple(own._layer.entries()), sizes)
-        return Player(found.recording, own._layer, TorchSource.operators, partial(shown_as, self), Put(sizes), entries).play(given)
+        try:
+            return Player(found.recording, own._layer, TorchSource.operators, partial(shown_as, self), Put(sizes), entries).play(given)
+        except NotYetError as error:
+            if not isinstance(error.__cause__, DivisibilityError):
+                raise
+            raise self._indivisible(error.__cause__) from None
+
+    def _indivisible(self, error: DivisibilityError) -> DivisibilityError:
+        """Return the error with the keys that have the numbers."""
+        found = self._computation.letters
+        sizes = {number: name for name, letter in found.items() if isinstance(number := self._sizes_of_letters.get(letter), int)}
+        above, below = (f"{sizes[number]} {number}" if number in sizes else str(number) for number in (error.dividend, error.divisor))
+        return DivisibilityError(
+            f"{self.architecture} computes nothing, because {above} is not divisible by {below}. Its tensors are known."
+        )
 
     def _named_as(self, found: Computation, entries: Sequence[Entry], sizes: Mapping[Symbol, Any]) -> tuple[Entry, ...]:
         """Return the tensors under the names of the recording, which are those of the first copies."""

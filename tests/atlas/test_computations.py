@@ -14,7 +14,7 @@ from paramsym import A, B, D, F, G, H, L, S, V
 from paramsym.atlas import computing
 from paramsym.atlas.computing import computed_types, packed_computations
 from paramsym.atlas.record import RecordError, plain, unpacked
-from paramsym.errors import NotYetError, ParamsymError, ShapeError
+from paramsym.errors import DivisibilityError, NotYetError, ParamsymError, ShapeError
 
 DECODER = "Glm4ForCausalLM"
 
@@ -58,6 +58,7 @@ def test_the_heads_are_explained() -> None:
         ({"hidden_act": "relu"}, "hidden_act is 'relu'"),
         ({"head_dim": 130}, "head_dim is 130"),
         ({"head_dim": 1024}, "head_dim is 1024"),
+        ({"num_hidden_layers": 0}, "num_hidden_layers is 0; .* is known above 0"),
         ({"partial_rotary_factor": 0.25}, "partial_rotary_factor is 0.25"),
     ],
 )
@@ -66,6 +67,15 @@ def test_other_computations_are_refused_by_name(keys: dict[str, Any], words: str
     assert model.count > 0
     with pytest.raises(NotYetError, match=words):
         ps.flops(model, (1, 8))
+
+
+def test_heads_that_their_groups_do_not_divide() -> None:
+    """The reference repeats 9 // 2 times and fails; the error names the keys."""
+    words = "num_attention_heads 9 is not divisible by num_key_value_heads 2"
+    model = glm(num_attention_heads=9, num_key_value_heads=2)
+    for shape in ((1, 8), (B, S)):
+        with pytest.raises(DivisibilityError, match=words):
+            ps.flops(model, shape)
 
 
 def test_inputs_of_another_form() -> None:
