@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from inspect import isroutine
+from os import PathLike
 from typing import Any
 
 from paramsym.core.layer import Layer
@@ -42,4 +44,16 @@ def from_module(module: Any, variables: Any = None) -> Layer:
         return from_linen(variables)
     if isinstance(module, Mapping):
         return assembled(tensors_of(module), {})
-    raise ArgumentError(f"{described(module)} is not a module; wanted one of torch, Keras or Flax, or a mapping of names to shapes.")
+    wanted = "wanted one of torch, Keras or Flax, or a mapping of names to shapes"
+    raise ArgumentError(f"{described(module)} is not a module; {wanted}.{_advice(module)}")
+
+
+def _advice(thing: Any) -> str:
+    """Return which function reads something that is no module."""
+    if isinstance(thing, str | PathLike):
+        return " A name or a file is read by ps.load."
+    if hasattr(thing, "graph_module") and callable(getattr(thing, "module", None)):  # an exported program of torch
+        return " It has one: from_module(program.module())."
+    if isroutine(thing):
+        return " A function that builds a module is read by ps.derive, one of JAX together with its tensors: from_module(function, tree)."
+    return ""

@@ -55,8 +55,11 @@ def checked_shape(input_shape: Iterable[Count | None]) -> Shape:
     >>> checked_shape([None, 3]), checked_shape([(2, 3), (2, 5)])
     ((None, 3), ((2, 3), (2, 5)))
     """
+    if hasattr(input_shape, "shape") and hasattr(input_shape, "dtype"):
+        raise ShapeError(f"input_shape is an array; wanted its shape, {shown(tuple(input_shape.shape))}.")
     if isinstance(input_shape, str | Mapping | AbstractSet) or not isinstance(input_shape, Iterable):
-        raise ShapeError(f"input_shape is {quoted(input_shape)}; wanted a tuple such as (B, 3, W, W), batch first.")
+        advice = "; shapes by name are given as x=(B, H)" if isinstance(input_shape, Mapping) else ""
+        raise ShapeError(f"input_shape is {quoted(input_shape)}; wanted a tuple such as (B, 3, W, W), batch first{advice}.")
     given: tuple[object, ...] = checked_axes(input_shape, "input_shape")
     if given and all(isinstance(entry, tuple | list) for entry in given):
         return together(*(_extents(cast("Iterable[object]", entry), f"input_shape[{i}]") for i, entry in enumerate(given)))
