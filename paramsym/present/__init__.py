@@ -1,1 +1,1 @@
-"""A layer or a program as a table, as LaTeX, as a picture."""
+"""A layer as a table and as LaTeX."""
