@@ -12,10 +12,9 @@ from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.measure.activations import MEMORY
 from paramsym.measure.communication import SHARINGS
 from paramsym.measure.counting import CONVENTIONS
-from paramsym.measure.formats import FORMATS, OPTIMIZERS
+from paramsym.measure.formats import BYTES, FORMATS, OPTIMIZERS
 from paramsym.measure.losses import LOSSES
 from paramsym.measure.machines import MACHINES
-from paramsym.measure.state import BYTES
 from paramsym.naming import quoted
 from paramsym.render.table import Printed, Table
 

@@ -13,9 +13,8 @@ from paramsym.errors import ParamsymError
 from paramsym.measure.activations import MEMORY
 from paramsym.measure.cost import Cost
 from paramsym.measure.counting import CONVENTIONS
-from paramsym.measure.formats import OPTIMIZERS
+from paramsym.measure.formats import BYTES, OPTIMIZERS
 from paramsym.measure.memory import USES
-from paramsym.measure.state import BYTES
 from paramsym.measure.work import PAIRS, Share, Way, inside
 
 _TRIED = ("float32", "float16", "float8", "int4")  # one format of each width

@@ -9,7 +9,8 @@ from typing import Any
 from paramsym.atlas.domain import check_verified, default, thawed
 from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.values import Value, frozen_value
-from paramsym.models.family import CENTRAL, COMMON, USUAL, labels_of
+from paramsym.models.common import CENTRAL, COMMON, USUAL
+from paramsym.models.family import labels_of
 from paramsym.models.keys import shown
 from paramsym.naming import nearest
 

@@ -19,7 +19,8 @@ from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.files import TIMM, record_of, timm_index
 from paramsym.atlas.record import RecordError
 from paramsym.errors import UnknownNameError
-from paramsym.models.family import CENTRAL, COMMON, labels_of
+from paramsym.models.common import CENTRAL, COMMON
+from paramsym.models.family import labels_of
 from paramsym.models.keys import shown, whole
 from paramsym.naming import nearest
 

@@ -13,6 +13,7 @@ from paramsym.core.layer import Layer
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import NotYetError
 from paramsym.measure.cost import Cost, check_word, cost_of
+from paramsym.measure.formats import BYTES
 from paramsym.measure.keeping import Attention, Way
 from paramsym.measure.kept import keeping, of_outputs
 from paramsym.measure.losses import loss_named, of_loss
@@ -20,7 +21,6 @@ from paramsym.measure.options import telling_options
 from paramsym.measure.passes import check_stated
 from paramsym.measure.recompute import RECOMPUTE, Recompute
 from paramsym.measure.shares import Shares
-from paramsym.measure.state import BYTES
 from paramsym.measure.trace import ask_for_copies, trace
 from paramsym.program.graph import Program
 

@@ -12,9 +12,9 @@ from paramsym.algebra.size import size
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
 from paramsym.measure.cost import Cost, check_word, cost_of
+from paramsym.measure.formats import BYTES
 from paramsym.measure.options import telling_options
 from paramsym.measure.passes import walked
-from paramsym.measure.state import BYTES
 from paramsym.measure.trace import trace
 from paramsym.program.arithmetic import Combine
 from paramsym.program.graph import Program, Region

@@ -1,4 +1,4 @@
-"""Number formats of weights, with the scales of their blocks, and the states of optimizers: data with sources."""
+"""Number formats, with the scales of their blocks, and the states of optimizers: data with sources."""
 
 from __future__ import annotations
 
@@ -12,6 +12,17 @@ from sympy import Rational
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Dim, canonical, extent, factors_of, product, stack
 from paramsym.core.ledger import Line
+
+BYTES: Mapping[str, Dim] = {
+    "float64": 8,
+    "float32": 4,
+    "bfloat16": 2,
+    "float16": 2,
+    "float8": 1,
+    "int8": 1,
+    "int4": Rational(1, 2),
+}
+"""Bytes of one number in a format; without the scales of blocks."""
 
 Which: TypeAlias = Literal["all", "matrices", "repeated", "blocks", "experts"]
 

@@ -12,13 +12,13 @@ from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError
 from paramsym.measure.activations import MEMORY, activations, one_block
 from paramsym.measure.cost import Cost, check_word
-from paramsym.measure.formats import CACHES, FORMATS, OPTIMIZERS, chosen, in_format, of_states
+from paramsym.measure.formats import BYTES, CACHES, FORMATS, OPTIMIZERS, chosen, in_format, of_states
 from paramsym.measure.losses import loss_named, of_loss
 from paramsym.measure.options import options_of, telling_options
 from paramsym.measure.peak import widest
 from paramsym.measure.recompute import RECOMPUTE, Recompute
 from paramsym.measure.shares import Shares, share
-from paramsym.measure.state import BYTES, in_bytes, kv_cache
+from paramsym.measure.state import in_bytes, kv_cache
 from paramsym.measure.trace import ask_for_copies, trace
 
 Use: TypeAlias = Literal["training", "inference"]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, get_args
-
-from sympy import Rational
 
 from paramsym.algebra.size import Count, Dim, canonical
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
 from paramsym.errors import NotYetError
 from paramsym.measure.cost import Cost, check_word, cost_of
-from paramsym.measure.formats import CACHES
+from paramsym.measure.formats import BYTES, CACHES
 from paramsym.measure.options import telling_options
 from paramsym.measure.passes import walked
 from paramsym.measure.trace import trace
@@ -21,16 +19,6 @@ from paramsym.program.graph import Program, Region, kind_of
 from paramsym.program.state import Remember
 from paramsym.program.types import ArrayType, flat
 
-BYTES: Mapping[str, Dim] = {
-    "float64": 8,
-    "float32": 4,
-    "bfloat16": 2,
-    "float16": 2,
-    "float8": 1,
-    "int8": 1,
-    "int4": Rational(1, 2),
-}
-"""Bytes of one number in a format; without the scales of blocks."""
 _ATTENTION = frozenset({"attention", "plain attention"})
 
 

@@ -1,8 +1,8 @@
 """Reading of a ``config.json`` by a family: the argument and letter of each key, and the keys that change no tensor.
 
 A family file declares one frozen ``Family`` per ``model_type``. Every key of a configuration is handled (``keys``), ignored by name with
-the reason (``ignored``, and ``COMMON`` for what all configurations share), ignored only at its usual values (``usual``), or unknown, which
-is always reported.
+the reason (``ignored``, and ``common.py`` for what all configurations share), ignored only at its usual values (``usual``), or unknown,
+which is always reported.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 from paramsym.core.layer import Layer
 from paramsym.errors import ConfigError, ParamsymError
+from paramsym.models.common import CENTRAL, COMMON, USUAL
 from paramsym.models.keys import Key, Size, Sizes, refused, shown, whole
 
 
@@ -132,34 +133,6 @@ def _built(model: Callable[..., Layer], arguments: tuple[tuple[str, Any], ...]) 
     return model(**dict(arguments))
 
 
-CENTRAL = frozenset({"model_type", "architectures", "num_labels", "id2label", "label2id"})
-"""Keys that mean the same in every family and are read in one place."""
-
-COMMON: Mapping[str, str] = {
-    "says who wrote the file": "transformers_version _name_or_path name_or_path _commit_hash auto_map finetuning_task tokenizer_class",
-    "says how numbers are stored, not how many": "dtype torch_dtype use_bfloat16",
-    "chooses what a call returns": "return_dict use_return_dict output_hidden_states output_attentions output_past tie_last_hidden_states",
-    "chooses how a call is computed": (
-        "chunk_size_feed_forward attn_implementation _attn_implementation _attn_implementation_autoset _attn_implementation_internal"
-        " experts_implementation _experts_implementation_internal use_cache torchscript gradient_checkpointing tf_legacy_loss"
-    ),
-    "chooses a loss": "problem_type",
-    "held num_labels in old files, and no class reads it any more": "_num_labels",
-    "seeds the weights, not their shapes": "initializer_range initializer_factor",
-    "names a token": (
-        "bos_token_id eos_token_id pad_token_id sep_token_id cls_token_id mask_token_id unk_token_id decoder_start_token_id prefix"
-    ),
-    "steers generation": (
-        "max_length min_length do_sample early_stopping num_beams temperature top_k top_p typical_p repetition_penalty length_penalty"
-        " no_repeat_ngram_size encoder_no_repeat_ngram_size bad_words_ids num_return_sequences output_scores return_dict_in_generate"
-        " forced_bos_token_id forced_eos_token_id remove_invalid_values exponential_decay_length_penalty suppress_tokens"
-        " begin_suppress_tokens epsilon_cutoff eta_cutoff encoder_repetition_penalty num_assistant_tokens num_assistant_tokens_schedule"
-        " assistant_confidence_threshold assistant_lookbehind target_lookbehind num_beam_groups diversity_penalty task_specific_params"
-    ),
-}
-"""Keys of every transformers configuration that change no tensor, by reason."""
-
-
 def _words(reasons: Mapping[str, str]) -> frozenset[str]:
     return frozenset(word for names in reasons.values() for word in names.split())
 
@@ -167,18 +140,6 @@ def _words(reasons: Mapping[str, str]) -> frozenset[str]:
 @cache
 def _unread_by_all() -> frozenset[str]:
     return _words(COMMON)
-
-
-USUAL: Mapping[str, tuple[Any, ...]] = {
-    "is_encoder_decoder": (False,),
-    "is_decoder": (False,),
-    "add_cross_attention": (False,),
-    "cross_attention_hidden_size": (None,),
-    "tie_encoder_decoder": (False,),
-    "pruned_heads": ({}, None),
-    "per_layer_config": ({}, None),
-}
-"""Keys that change no tensor at these values; at other values they could, and a family that reads them lists them among its keys."""
 
 
 def labels_of(config: Mapping[str, Any]) -> int | None:

@@ -20,9 +20,9 @@ from paramsym.analysis.counted import total
 from paramsym.analysis.reconcile.edits import Edit, Structure, fixed
 from paramsym.core.ledger import Line
 from paramsym.measure.cost import Cost
+from paramsym.measure.formats import BYTES
 from paramsym.measure.losses import LOSSES, loss_named, of_loss
 from paramsym.measure.shares import Shares
-from paramsym.measure.state import BYTES
 from paramsym.measure.trace import trace
 from paramsym.measure.work import PAIRS
 
