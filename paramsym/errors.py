@@ -59,11 +59,11 @@ class UnknownInputError(ArgumentError):
     """An input by a name that the layer does not take, which may be a misspelt option: ``options`` says which ones the question has.
 
     >>> import paramsym as ps
-    >>> ps.flops(ps.Dense(4, 4), (2, 4), wya="both")
+    >>> ps.kv_cache(ps.Dense(4, 4), (2, 4), dtpye="int8")
     Traceback (most recent call last):
         ...
-    paramsym.errors.UnknownInputError: Dense has no input 'wya'; it takes x. \
-The options of flops are way, convention, per, past, input_gradients: did you mean way?
+    paramsym.errors.UnknownInputError: Dense has no input 'dtpye'; it takes x. \
+The options of kv_cache are dtype, per, past: did you mean dtype?
     """
 
     def __init__(self, name: str, layer: str, takes: str, options: str = "") -> None:
