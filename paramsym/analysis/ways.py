@@ -21,6 +21,12 @@ _TRIED = ("float32", "float16", "float8", "int4")  # one format of each width
 _PASSES = {"forward": "the forward pass alone", "backward": "the backward pass alone", "both": "the forward and the backward pass"}
 _SHARES = {"batch": "all of the batch", "sequence": "one sequence", "token": "one token"}
 _USES = {"training": "training", "inference": "inference"}
+_ROLES = {
+    "bias": "without the biases",
+    "mask": "without the masks",
+    "statistic": "without the statistics of norms",
+    "index": "without the indices",
+}
 _CHEAP = 0.94
 _STEP = 0.05  # the cost of one more change,
 _SHARED = 0.1  # and of a share
@@ -110,7 +116,7 @@ def _without(cost: Cost) -> Iterator[tuple[str, Polynomial]]:
         yield "without the pairs of queries and keys", total(unpaired)
         if len(blocks) < len(cost.lines):
             yield "the repeated blocks alone, without the pairs of queries and keys", total(line for line in blocks if line in unpaired)
-    for role, words in (("mask", "without the masks"), ("statistic", "without the statistics of norms"), ("index", "without the indices")):
+    for role, words in _ROLES.items():
         rest = [line for line in cost.lines if line.role != role]
         if len(rest) < len(cost.lines):
             yield words, total(rest)

@@ -87,8 +87,8 @@ CONVENTIONS: Mapping[str, Counting] = {
             pairs="seen",
         ),
         Counting(
-            "torch-gpu",
-            "torch 2.13, torch.utils.flop_counter, sdpa_backward_flop_count: the same counter on a GPU, with fused attention",
+            "torch-fused",
+            "torch 2.13, torch.utils.flop_counter, sdpa_backward_flop_count: the same counter where attention is fused, as on a GPU",
             "as matmul, with five products in the backward pass of fused attention: it computes the scores again, so it is 2.5 forward"
             " passes",
             "the products that a mask hides count; layers that do not use the fused function count as in matmul",

@@ -86,7 +86,8 @@ class Pairs:
         if window is None:
             return (queries, keys)
         near = canonical(Min(keys, window))
-        return (near, canonical(2 * queries - near * queries / (Integer(1) * keys)))
+        share = (Integer(1) * queries) / (Integer(1) * keys)
+        return (near, canonical(2 * queries - near * share))
 
 
 def _within(positions: Count, window: Count) -> Any:

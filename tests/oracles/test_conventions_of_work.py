@@ -204,7 +204,7 @@ def test_torch_on_a_gpu(widths: tuple[int, int]) -> None:
     forward, backward = counter.sdpa_flop_count(query, key, value), counter.sdpa_backward_flop_count((2, 4, 7, values), query, key, value)
 
     shapes = ((2, 7, 4, keys), (2, 9, 2, keys), (2, 9, 2, values))
-    found = [ps.flops(Attends(), *shapes, way=way, convention="torch-gpu", input_gradients=True) for way in ("forward", "backward")]  # type: ignore[arg-type]
+    found = [ps.flops(Attends(), *shapes, way=way, convention="torch-fused", input_gradients=True) for way in ("forward", "backward")]  # type: ignore[arg-type]
     assert [cost.count for cost in found] == [forward, backward]
     if keys == values:
         assert 2 * backward == 5 * forward
@@ -216,7 +216,7 @@ def test_why_the_backward_of_fused_attention_is_two_and_a_half_forwards() -> Non
     plain = ps.flops(attention, (B, S, H), way="backward", input_gradients=True)
     scores: Any = ps.flops(attention, (B, S, H)).total.coeff(S, 2) * S**2
     answer = ps.reconcile(plain, plain.total + scores / 2)[0]
-    assert "torch-gpu" in str(answer)
+    assert "torch-fused" in str(answer)
     assert "computes the scores again" in str(answer)
 
 

@@ -44,6 +44,26 @@ def flops(layer: Layer, row: dict[str, Any], way: str) -> Any:
     return ps.flops(layer, *shapes, **ways[way]).total
 
 
+def test_every_recorded_layer_is_one_of_ours() -> None:
+    """Nothing that torch was asked about lacks a layer."""
+    assert {row["layer"] for row in ROWS} <= {*dir(ps)}
+
+
+def test_fused_attention_counts_five_products() -> None:
+    """The convention "torch-fused" is what the counter says where a fused kernel ran, with the scores that it computes again."""
+    seen = 0
+    for row in ROWS:
+        for way in ("fwdbwd_noin", "fwdbwd_in"):
+            counted = row.get(way)
+            again = counted and counted["by_op"].get("_scaled_dot_product_flash_attention_for_cpu_backward", 0)
+            if again:
+                shapes = [tuple(shape) for shape, _ in row["inputs"]]
+                found = ps.flops(torch_layer(row), *shapes, way="both", convention="torch-fused", input_gradients=way == "fwdbwd_in")
+                assert found.total == counted["total"]
+                seen += 1
+    assert seen
+
+
 @pytest.mark.parametrize("layer", LAYERS)
 def test_rows(layer: str) -> None:
     """The totals are equal."""

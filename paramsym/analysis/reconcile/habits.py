@@ -6,8 +6,9 @@ A habit names a reason that a person would give. Its edits are tried before the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from sympy import Expr, Min, Rational, Symbol
@@ -19,6 +20,8 @@ from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.counted import total
 from paramsym.analysis.reconcile.edits import Edit, Structure, fixed
 from paramsym.core.ledger import Line
+from paramsym.core.names import layer_at
+from paramsym.errors import ParamsymError
 from paramsym.measure.cost import Cost
 from paramsym.measure.formats import BYTES
 from paramsym.measure.losses import LOSSES, loss_named, of_loss
@@ -235,6 +238,34 @@ def _pairs(structure: Structure) -> Iterator[Edit]:
         yield _scaled(structure, pairs, 2, "all pairs of queries and keys, where half of them were counted", 0.96)
 
 
+_EARLY = "strides in the first convolution, of 1 by 1, of each block (v1), in place of the second (v1.5)"
+_LATE = "strides in the second convolution of each block (v1.5), in place of the first, of 1 by 1 (v1)"
+
+
+def _strides(structure: Structure) -> Iterator[Edit]:
+    """The stride of a block in its convolution of 1 by 1 (He et al. 2016, v1), or in the next one (torchvision, v1.5)."""
+    root = structure.subject.root
+    if not isinstance(root, Cost):
+        return
+    kernels = [line for line in root.layer.lines if line.role == "weight" and len(line.shape) > 2]
+    changed, words = root.layer, ""
+    for one, other in pairwise(kernels):
+        if len(one.path) > 2 and one.path[:-2] == other.path[:-2] and {*one.sizes[2:]} == {1} != {*other.sizes[2:]}:
+            names = [".".join(map(str, line.path[:-1])) for line in (one, other)]
+            try:
+                first, second = (layer_at(root.layer, name) for name in names)
+            except ParamsymError:  # several copies, which have no stride
+                continue
+            steps = [getattr(layer, "stride", 1) for layer in (first, second)]
+            if steps[0] != steps[1]:
+                for name, layer, step in zip(names, (first, second), reversed(steps), strict=True):
+                    changed = changed.replace(name, replace(layer, stride=step))  # type: ignore[type-var]
+                words = _EARLY if steps[0] == 1 else _LATE
+    if changed is not root.layer:
+        term = root.of(changed).polynomial - structure.subject.formula
+        yield fixed(structure.subject, term, words, 0.9, alone=True)
+
+
 def _groups(structure: Structure) -> Iterator[Edit]:
     """The number of queries for each key, taken for the number of keys."""
     subject = structure.subject
@@ -336,6 +367,7 @@ HABITS: tuple[Habit, ...] = (
     Habit("bytes and numbers", "a file's size is taken for its number of parameters, or the other way round", _stored),
     Habit("windows", "a layer with a window keeps at most a window of positions", _windows),
     Habit("pairs of queries and keys", "under a causal mask half of the pairs are hidden", _pairs),
+    Habit("strides", "a block that makes the map smaller does so in its first convolution or in its second", _strides),
     Habit("groups of queries", "queries for each key and keys are mistaken for each other", _groups),
     Habit("keys or values", "a cache has both", _keys_or_values),
     Habit("a latent cache", "latent attention keeps one vector for all heads", _expanded),

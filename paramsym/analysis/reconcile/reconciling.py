@@ -26,6 +26,7 @@ from paramsym.analysis.reconcile.lettered import against_formula, in_letters
 from paramsym.analysis.reconcile.options import optional
 from paramsym.analysis.reconcile.papers import Meaning, meanings, told
 from paramsym.analysis.reconcile.ranking import EditSearch, Hit
+from paramsym.analysis.reconcile.relative import relative
 from paramsym.analysis.reconcile.resizing import impossible, resized, symbols_of
 from paramsym.analysis.reconcile.subject import Subject
 from paramsym.analysis.reconcile.together import Row, Together, rows_of, together
@@ -76,7 +77,8 @@ def reconcile(
     string or a SymPy expression (``"12*L*H**2"``), another layer, or measured shapes ``{name: shape}``. ``at`` puts sizes in first.
     An expression may also be written as in a paper, in the long names of a configuration (``12*n_layer*d_model**2``), or in ``letters`` as
     ``to_latex`` takes them; N is the number of parameters where the model has no size of this name, D the number of tokens, and the answer
-    says which N fits: ``"6*N*D"``, ``"6*N + 12*L*H*Q*T"``. ``others`` are further sizes to try, alone and together, as
+    says which N fits: ``"6*N*D"``, ``"6*N + 12*L*H*Q*T"``. A percentage is one of the count (``"1.19 %"``, ``"50 % fewer"``), and the time
+    of a training run is its FLOPs (``"21 days"``). ``others`` are further sizes to try, alone and together, as
     ``{"F": [27392]}``; the other published sizes of the model are tried anyway.
     The answers are ranked by simplicity, one for each term; they are empty if no short explanation was found. A claim that is right gives
     one answer with the term 0. For a layer that was built with numbers, terms contain the names of its arguments.
@@ -123,6 +125,10 @@ def _row(name: str, layer: Counted, claim: Any, at: Any, others: Any, letters: L
         return Row(name, sized, _with_search(subject, against_layer(sized, named(claim))))
     if isinstance(claim, Mapping):
         return Row(name, sized, against_shapes(subject, claim))
+    share = None if in_letters(sized, claim) else relative(sized, subject.count, claim)
+    if share is not None:
+        found = Reconciliation(subject.name, subject.count, share.words, tuple(_of_number(subject, share)[:_MOST]))
+        return Row(name, sized, found, share)
     formula, choices = meanings(sized, claim, letters)
     if in_letters(sized, claim):
         return Row(name, sized, _clearest([_in_letters(sized, formula, one) for one in choices]))

@@ -89,6 +89,41 @@ def test_adapters_of_llama() -> None:
     assert "only adapters of rank 8 for queries and values counted" in first(ps.load("meta-llama/Llama-2-7b-hf"), 4_194_304)
 
 
+def test_palm_without_biases() -> None:
+    """875,062,886,400 for GPT-2 is PaLM's count of nanoGPT with bias=False: the weights of norms count as matrices, biases do not."""
+    gpt2 = ps.load("gpt2", architecture="GPT2LMHeadModel")
+    answer = first(ps.flops(gpt2, (1, 1024), way="both"), 875_062_886_400)
+    assert "counted as nanogpt, without the biases" in answer
+
+
+def test_the_stride_of_a_bottleneck() -> None:
+    """ResNet-50 of He et al. 2016 has strides in the first convolutions of blocks, and 3,857,973,248 MACs; torchvision's 4,089,184,256."""
+    late = ps.macs(ps.load("resnet50"), (1, 3, 224, 224))
+    assert late.count == 4_089_184_256
+    assert "strides in the first convolution" in first(late, 3_857_973_248)
+    config = {"model_type": "resnet", "downsample_in_bottleneck": True}
+    early = ps.macs(ps.from_config(config, "ResNetForImageClassification"), (1, 3, 224, 224))
+    assert early.count + 998 * 2048 == 3_857_973_248  # the default has two classes
+
+
+def test_shares_of_a_count() -> None:
+    """Percentages as papers write them: peft prints 0.0622 % for adapters of rank 8; windows save half of a cache."""
+    llama = ps.load("meta-llama/Llama-2-7b-hf")
+    assert "only adapters of rank 8 for queries and values counted" in first(llama, "0.0622 %")
+    cache = ps.kv_cache(ps.load("gpt2"), (1, 1024))
+    assert "keys without values" in first(cache, "50 % fewer")
+    assert "is right" in first(cache, "100 %")
+
+
+def test_days_of_training() -> None:
+    """6ND of Llama-2-7B on 2e12 tokens, at 40 % of the 312e12 FLOPs of 1024 A100s."""
+    llama = ps.load("meta-llama/Llama-2-7b-hf")
+    run = ps.training(llama, (1, 4096), tokens=2 * 10**12, devices=1024, machine="a100")
+    seconds = 6 * 6_738_415_616 * 2 * 10**12 / (0.4 * 312e12 * 1024)
+    assert "counted as 6ND" in first(run, f"{seconds / 86_400:.2f} days")
+    assert "counted as 6ND" in first(run, f"{seconds / 3600 * 1024:.0f} GPU hours")
+
+
 # Claims made by known edits of random models ------------------------------------------------------------------------------------
 
 
