@@ -9,7 +9,7 @@ from typing import Any, Self, TypeAlias
 
 from sympy import Expr, Integer, Pow, Symbol, floor
 
-from paramsym.algebra.size import Condition, Count, Dim, canonical, divides, same, substitute, text, within
+from paramsym.algebra.size import Condition, Count, Dim, canonical, divides, same, shown, substitute, text, within
 from paramsym.core.at import pairs_of
 from paramsym.core.compose import Repeat, copies_of
 from paramsym.core.layer import Layer, Part
@@ -41,6 +41,10 @@ class Derived(Layer):
     demands: tuple[tuple[Limit, ...], ...] = ()
     certificate: Derivation | None = None
     follows: tuple[tuple[str, Dim], ...] = ()
+
+    def __str__(self) -> str:
+        """Write the form's count; ``repr`` has its fields."""
+        return f"{self._who}: {shown(self.params)} parameters"
 
     @property
     def _who(self) -> str:

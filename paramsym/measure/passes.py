@@ -159,6 +159,15 @@ _WORDS = {
     "segments": "split",
     "rearrange": "layout",
     "compact": "selection",
+    "pick": "choice",
+    "choose": "choice",
+    "collect": "weighted sum",
+    "axes": "layout",
+    "as": "conversion",
+    "put": "scatter",
+    "take": "slice",
+    "turn": "layout",
+    "unfold": "windows",
     "loop": "blocks",
 }
 """The field's words for operations whose names only this package has."""

@@ -140,7 +140,7 @@ class Copies(Operation):
         return xp.repeat(arrays[0], int(self.times), axis=self.axis)
 
     def __str__(self) -> str:
-        return f"{shown(self.times)} copies along axis {self.axis}"
+        return f"copies along axis {self.axis}, {shown(self.times)} of each"
 
 
 @dataclass(frozen=True, slots=True)
