@@ -64,14 +64,24 @@ from paramsym.layers.losses import (
     BCEWithLogitsLoss as BCEWithLogitsLoss,
     CosineSimilarity as CosineSimilarity,
     CrossEntropyLoss as CrossEntropyLoss,
+    GaussianNLLLoss as GaussianNLLLoss,
     HuberLoss as HuberLoss,
     KLDivLoss as KLDivLoss,
     L1Loss as L1Loss,
     MSELoss as MSELoss,
+    MultiLabelSoftMarginLoss as MultiLabelSoftMarginLoss,
     NLLLoss as NLLLoss,
     PairwiseDistance as PairwiseDistance,
+    PoissonNLLLoss as PoissonNLLLoss,
     SmoothL1Loss as SmoothL1Loss,
     SoftMarginLoss as SoftMarginLoss,
+)
+from paramsym.layers.margins import (
+    CosineEmbeddingLoss as CosineEmbeddingLoss,
+    HingeEmbeddingLoss as HingeEmbeddingLoss,
+    MarginRankingLoss as MarginRankingLoss,
+    MultiMarginLoss as MultiMarginLoss,
+    TripletMarginLoss as TripletMarginLoss,
 )
 from paramsym.layers.adaptive_softmax import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
 from paramsym.layers.position import (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from math import inf, log, pi
 from typing import ClassVar, Literal, TypeAlias
 
 from paramsym.algebra.size import Dim
@@ -16,7 +17,8 @@ Shaped: TypeAlias = Dim | tuple[Dim, ...] | None
 """The shape of weights: a number of classes, a shape, or None for no weights."""
 
 
-def _weights(**shapes: Shaped) -> Iterator[Tensor]:
+def weights_of(**shapes: Shaped) -> Iterator[Tensor]:
+    """Yield the weights of a loss, which are buffers."""
     for name, shape in shapes.items():
         if shape is not None:
             yield Tensor(name, shape if isinstance(shape, tuple) else (shape,), role="statistic", buffer=True)
@@ -107,7 +109,7 @@ class BCELoss(Layer):
     reduction: Reduction = "mean"
 
     def tensors(self) -> Iterator[Tensor]:
-        yield from _weights(weight=self.weight)
+        yield from weights_of(weight=self.weight)
 
     def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002 - torch's name
         weights = [own.weight] if self.weight is not None else []
@@ -126,7 +128,7 @@ class BCEWithLogitsLoss(Layer):
     pos_weight: Shaped = None
 
     def tensors(self) -> Iterator[Tensor]:
-        yield from _weights(weight=self.weight, pos_weight=self.pos_weight)
+        yield from weights_of(weight=self.weight, pos_weight=self.pos_weight)
 
     def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002 - torch's name
         names = [name for name in ("weight", "pos_weight") if getattr(self, name) is not None]
@@ -135,6 +137,60 @@ class BCEWithLogitsLoss(Layer):
             return losses.entropy_of_logits(x, y, **dict(zip(names, more, strict=True)))
 
         return losses.between(kernel, input, target, *(own[name] for name in names), reduction=self.reduction)
+
+
+@dataclass(frozen=True)
+class MultiLabelSoftMarginLoss(Layer):
+    """The mean over the classes of the binary cross entropy of sigmoid(x). Reference: ``torch.nn.MultiLabelSoftMarginLoss``.
+
+    ``weight`` is the number of classes if every class has a weight, a buffer.
+    """
+
+    weight: Shaped = None
+    reduction: Reduction = "mean"
+
+    def tensors(self) -> Iterator[Tensor]:
+        yield from weights_of(weight=self.weight)
+
+    def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002 - torch's name
+        found = (target * apply("logsigmoid", input) + (1 - target) * apply("logsigmoid", input * -1)) * -1
+        found = found if self.weight is None else found * own.weight
+        return losses.reduced(reduce("sum", found) / input.sizes[-1], self.reduction)
+
+
+@dataclass(frozen=True)
+class PoissonNLLLoss(Layer):
+    """exp(x) - y*x, or x - y*log(x + eps) without ``log_input``. Reference: ``torch.nn.PoissonNLLLoss``.
+
+    ``full`` adds Stirling's approximation of log(y!) for targets above 1.
+    """
+
+    log_input: bool = True
+    full: bool = False
+    eps: float = 1e-8
+    reduction: Reduction = "mean"
+
+    def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002, ARG002 - torch's name; nothing is stored
+        found = apply("exp", input) - target * input if self.log_input else input - target * apply("log", input + self.eps)
+        return losses.reduced(found + losses.stirling(target) if self.full else found, self.reduction)
+
+
+@dataclass(frozen=True)
+class GaussianNLLLoss(Layer):
+    """(log(v) + (x - y)**2/v)/2 for variances v of at least ``eps``. Reference: ``torch.nn.GaussianNLLLoss``.
+
+    ``full`` adds log(2*pi)/2. Source: Nix and Weigend 1994, "Estimating the mean and variance of the target probability distribution".
+    """
+
+    _: KW_ONLY
+    full: bool = False
+    eps: float = 1e-6
+    reduction: Reduction = "mean"
+
+    def forward(self, own: Own, input: Value, target: Value, var: Value) -> Value:  # noqa: A002, ARG002 - torch's name; nothing is stored
+        bounded = apply("clip", var, self.eps, inf)
+        found = (apply("log", bounded) + apply("square", input - target) / bounded) * 0.5
+        return losses.reduced(found + log(2 * pi) / 2 if self.full else found, self.reduction)
 
 
 @dataclass(frozen=True)
@@ -163,7 +219,7 @@ class _OfClasses(Layer):
     reduction: Reduction = "mean"
 
     def tensors(self) -> Iterator[Tensor]:
-        yield from _weights(weight=self.weight)
+        yield from weights_of(weight=self.weight)
 
     def _likelihood(self, own: Own, x: Value, target: Value) -> Value:
         weight = own.weight if self.weight is not None else None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import inf
+from math import inf, pi
 from typing import Literal, TypeAlias
 
 from paramsym.program.activations import apply
+from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import rearrange
 from paramsym.program.conditions import compare, where
 from paramsym.program.constants import constant
@@ -16,7 +17,7 @@ from paramsym.program.graph import Kept
 from paramsym.program.lookups import lookup, pick
 from paramsym.program.reductions import reduce
 from paramsym.program.slices import take
-from paramsym.program.tracing import Value, region
+from paramsym.program.tracing import Value, record, region
 
 Reduction: TypeAlias = Literal["none", "mean", "sum"]
 
@@ -147,3 +148,32 @@ def counted(x: Value, target: Value, ignore_index: int) -> Value:
 def mean_of_counted(x: Value, target: Value, ignore_index: int) -> Value:
     """Return the sum of all entries over the number of positions that count."""
     return reduced(x, "sum") / reduced(cast(compare(target, "not_equal", float(ignore_index)), "index"), "sum")
+
+
+def stirling(y: Value) -> Value:
+    """Return Stirling's approximation of log(y!), and 0 up to 1."""
+    found = y * apply("log", y) - y + apply("log", y * (2 * pi)) * 0.5
+    return where(compare(y, "less_equal", 1.0), constant("full", (), 0.0), found)
+
+
+def smaller(x: Value, y: Value) -> Value:
+    """Return the smaller one of two arrays, entry by entry."""
+    return record(Combine("minimum"), x, y)
+
+
+def multi_margin(
+    x: Value, target: Value, weight: Value | None = None, *, power: int = 1, margin: float = 1.0, reduction: Reduction = "mean"
+) -> Value:
+    """Return the mean over the classes, the last axis, of max(0, margin - x[y] + x[i])**power, without the right class y."""
+
+    def body(x: Value, target: Value, *weights: Value) -> Value:
+        right = pick(x, rearrange(target, "... -> ... ()"))
+        over = apply("clip", x - right + margin, 0.0, inf)
+        over = over if power == 1 else apply("square", over)
+        over = over if not weights else over * lookup(rearrange(weights[0], "c -> c ()"), target)
+        own = margin**power if not weights else lookup(weights[0], target) * margin**power
+        return reduced((reduce("sum", over) - own) / x.sizes[-1], reduction)
+
+    weights = () if weight is None else (weight,)
+    found: Value = region("loss", body, x, target, *weights, keeps=tuple(Kept("taken", n) for n in range(2 + len(weights))))
+    return found

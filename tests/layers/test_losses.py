@@ -26,6 +26,17 @@ FLOATS: dict[str, list[dict[str, Any]]] = {
     "CosineSimilarity": [{}, {"dim": -1}, {"dim": 0, "eps": 0.5}],
     "PairwiseDistance": [{}, {"p": 1.0}, {"p": 3.0, "keepdim": True}],
 }
+THREE: dict[str, list[dict[str, Any]]] = {
+    "HingeEmbeddingLoss": [*REDUCED, {"margin": 0.3}],
+    "MarginRankingLoss": [*REDUCED, {"margin": 0.3}],
+    "CosineEmbeddingLoss": [*REDUCED, {"margin": 0.3}],
+    "TripletMarginLoss": [*REDUCED, {"swap": True}, {"p": 1.0, "margin": 0.2}],
+    "GaussianNLLLoss": [*REDUCED, {"full": True}],
+    "PoissonNLLLoss": [*REDUCED, {"log_input": False}, {"full": True}],
+    "MultiLabelSoftMarginLoss": REDUCED,
+    "MultiMarginLoss": [*REDUCED, {"p": 2}, {"margin": 0.4}],
+}
+"""Losses with targets of their own kinds, or of three arrays."""
 CLASSES: dict[str, list[dict[str, Any]]] = {
     "NLLLoss": [*REDUCED, {"ignore_index": 2}],
     "CrossEntropyLoss": [*REDUCED, {"ignore_index": 1}, {"label_smoothing": 0.1}, {"label_smoothing": 0.2, "ignore_index": 3}]
@@ -61,6 +72,50 @@ def test_of_classes(name: str, settings: dict[str, Any], shape: tuple[int, ...])
     torch.testing.assert_close(torch.as_tensor(found), wanted, rtol=1e-9, atol=1e-9)
 
 
+def arrays_for(name: str) -> list[Any]:
+    """Return random inputs in float64, those that need a gradient first."""
+    torch = imported("torch")
+    generator = torch.Generator().manual_seed(11)
+    x, y, z = (torch.rand(4, 5, generator=generator, dtype=torch.float64) for _ in range(3))
+    sign = torch.randint(0, 2, (4, 5), generator=generator).double() * 2 - 1
+    inputs: dict[str, list[Any]] = {
+        "HingeEmbeddingLoss": [x, sign],
+        "MarginRankingLoss": [x, y, sign],
+        "CosineEmbeddingLoss": [x, y, sign[:, 0].contiguous()],
+        "TripletMarginLoss": [x, y, z],
+        "GaussianNLLLoss": [x, y, z],
+        "PoissonNLLLoss": [x, y * 4],
+        "MultiLabelSoftMarginLoss": [x, (sign + 1) / 2],
+        "MultiMarginLoss": [x, torch.randint(0, 5, (4,), generator=generator)],
+    }
+    return inputs[name]
+
+
+@pytest.mark.parametrize(("name", "settings"), [(name, one) for name, some in THREE.items() for one in some])
+def test_of_other_targets(name: str, settings: dict[str, Any]) -> None:
+    """Values, and the bytes that autograd keeps beside the inputs, if all of them need a gradient."""
+    torch = imported("torch")
+    inputs = arrays_for(name)
+    wanted = getattr(torch.nn, name)(**settings)(*inputs)
+    layer = getattr(ps, name)(**settings)
+    found = ps.run(layer, {}, *(one.numpy() for one in inputs))
+    torch.testing.assert_close(torch.as_tensor(found), wanted, rtol=1e-9, atol=1e-9)
+    asked = [one.float().requires_grad_() if one.is_floating_point() else one for one in inputs]
+    kept: dict[int, int] = {}
+    alive: list[Any] = []
+
+    def pack(tensor: Any) -> Any:
+        alive.append(tensor)
+        kept[tensor.untyped_storage().data_ptr()] = tensor.numel() * tensor.element_size()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        getattr(torch.nn, name)(**settings)(*asked)
+    beside = sum(size for place, size in kept.items() if place not in {one.untyped_storage().data_ptr() for one in asked})
+    shapes = [tuple(one.shape) for one in asked]
+    assert ps.activations(layer, *shapes, convention="torch-eager-cpu", input_gradients=True).total == beside
+
+
 def test_weights_of_classes() -> None:
     """Weights are a buffer, as in torch, and weigh the mean."""
     torch = imported("torch")
@@ -73,13 +128,18 @@ def test_weights_of_classes() -> None:
         assert layer.count == 0
         found = ps.run(layer, {"weight": weight.numpy()}, x.numpy(), target.numpy())
         torch.testing.assert_close(torch.as_tensor(found), module(x, target), check_dtype=False)
+    for name in ("MultiMarginLoss", "MultiLabelSoftMarginLoss"):
+        module, layer = getattr(torch.nn, name)(weight=weight), getattr(ps, name)(weight=3)
+        classes = target if name == "MultiMarginLoss" else torch.rand(6, 3, generator=generator)
+        found = ps.run(layer, {"weight": weight.numpy()}, x.numpy(), classes.numpy())
+        torch.testing.assert_close(torch.as_tensor(found), module(x, classes), check_dtype=False)
     module, layer = torch.nn.BCEWithLogitsLoss(pos_weight=weight), ps.BCEWithLogitsLoss(pos_weight=3)
     y = torch.rand(6, 3, generator=generator)
     found = ps.run(layer, {"pos_weight": weight.numpy()}, x.numpy(), y.numpy())
     torch.testing.assert_close(torch.as_tensor(found), module(x, y), check_dtype=False)
 
 
-@pytest.mark.parametrize("name", [*FLOATS, *CLASSES])
+@pytest.mark.parametrize("name", [*FLOATS, *THREE, *CLASSES])
 def test_values_of_the_classes(name: str) -> None:
     """Each is a value, in torch's order of arguments; torch's two old arguments, of which it warns, are left out."""
     layer = getattr(ps, name)()
