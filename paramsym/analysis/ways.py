@@ -63,6 +63,8 @@ def ways(cost: Cost) -> Iterator[Alternative]:
 
 def _all(cost: Cost) -> Iterator[Alternative]:
     known = {name: _known(name, now) for name, now in cost.chosen.items()}
+    if "recompute" in known and "dtype" in known and cost.chosen.get("use") != "inference":
+        known["dtype"] = tuple(one for one in known["dtype"] if one != "int4")  # nobody trains in 4 bits
     for values in product(*known.values()):
         choice = dict(zip(known, values, strict=True))
         changed = {name: value for name, value in choice.items() if value != cost.chosen[name]}

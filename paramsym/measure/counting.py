@@ -190,9 +190,8 @@ CONVENTIONS: Mapping[str, Counting] = {
         Counting(
             "6ND",
             "Kaplan et al. 2020, arXiv:2001.08361, section 2.1; Hoffmann et al. 2022, arXiv:2203.15556: C = 6ND",
-            "2 for each parameter that a token uses, and each token; backward twice forward",
-            "attention's pairs are left out, and looked-up embeddings count as matrices; N leaves embeddings out in the first paper, and"
-            " counts them in the second",
+            "2 for each parameter that a token uses, and each token, without the pairs of queries and keys; backward twice forward",
+            "looked-up embeddings count as matrices; N leaves embeddings out in the first paper, and counts them in the second",
             _TWICE,
             pairs="none",
             backward="twice",
@@ -201,7 +200,8 @@ CONVENTIONS: Mapping[str, Counting] = {
         Counting(
             "8ND",
             "the same with full recomputation, as hardware FLOPs utilisation counts (Chowdhery et al. 2022, arXiv:2204.02311, appendix B)",
-            "2 for each parameter that a token uses, and each token; the backward pass is thrice the forward pass, which is computed again",
+            "2 for each parameter that a token uses, and each token, without the pairs of queries and keys; the backward pass is thrice the"
+            " forward pass, which is computed again",
             "as 6ND",
             _TWICE,
             pairs="none",

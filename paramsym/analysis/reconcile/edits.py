@@ -5,13 +5,13 @@ An edit knows what it adds to the count as a number at once, and as a term in le
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain
 from typing import Any
 
-from sympy import Expr, Symbol
+from sympy import Expr, Rational, Symbol
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, text
@@ -62,6 +62,16 @@ class Edit:
 def fixed(subject: Subject, term: Polynomial, words: str, cost: float, tensors: Sequence[str] = (), **more: Any) -> Edit:
     """Return the edit with a term in letters; ``more`` are further fields."""
     return Edit(words, tuple(tensors), subject.value(term), cost, fixed=term, **more)
+
+
+def scaled(
+    structure: Structure, lines: frozenset[int], times: Dim | Fraction | int, words: str, cost: float, *, choice: bool = False
+) -> Edit:
+    """Return the edit that counts some lines ``times`` times."""
+    factor = structure.subject.ratio(Rational(times))
+    value = sum(structure.subject.values[i] for i in lines) * (factor - 1)
+    whole = int(value) if value.denominator == 1 else 0
+    return Edit(words, structure.named(lines), whole, cost, lines, Rational(times), alone=True, choice=choice)
 
 
 @dataclass(frozen=True)
@@ -318,3 +328,12 @@ def _kind(line: Line, beside_scale: bool) -> str:
     if line.role in {"bias", "scale"} and beside_scale:
         return "norm"
     return {"bias": "bias", "table": "table", "scale": "norm"}.get(line.role, "weight")
+
+
+@dataclass(frozen=True)
+class Habit:
+    """One everyday edit: its ``name``, ``why`` people count so, and the function that yields its edits of a subject."""
+
+    name: str
+    why: str
+    edits: Callable[[Structure], Iterator[Edit]]

@@ -106,6 +106,32 @@ def test_the_stride_of_a_bottleneck() -> None:
     assert early.count + 998 * 2048 == 3_857_973_248  # the default has two classes
 
 
+def test_flops_of_the_first_resnet() -> None:
+    """Table 1 of He et al. 2016 has 3.8e9 FLOPs: multiply-adds, with the stride in the first convolution."""
+    answer = first(ps.flops(ps.load("resnet50"), (1, 3, 224, 224)), "3.8 GFLOPs")
+    assert "strides in the first convolution" in answer
+    assert "multiply-adds counted once" in answer
+
+
+def test_a_cache_without_groups() -> None:
+    """The cache of Llama-2-70B for 4096 positions is 1.25 GiB; 10 GiB would be one with a key for each head."""
+    cost = ps.kv_cache(ps.load("meta-llama/Llama-2-70b-hf"), (1, 4096), dtype="float16")
+    assert cost.count == 5 * 2**30 // 4
+    assert "a key and a value for each of the 64 heads, without groups" in first(cost, "10 GiB")
+
+
+def test_sixteen_bytes_for_each_parameter() -> None:
+    """Weights and gradients in 16 bits, two averages and a copy in float32: 2 + 2 + 8 + 4 bytes (Rajbhandari et al. 2020, section 3.1)."""
+    llama = ps.load("meta-llama/Llama-2-7b-hf")
+    for claim in ("107.8 GB", "16*N"):
+        assert "without activations and loss" in first(ps.memory(llama, (1, 2048), dtype="bfloat16"), claim)
+
+
+def test_a_file_in_four_bits() -> None:
+    """Llama-2-7B in GPTQ with groups of 128 takes 3.89 GB: 4.16 bits for the matrices of the blocks, and 16 for the rest."""
+    assert "gptq-g128" in first(ps.load("meta-llama/Llama-2-7b-hf"), "3.89 GB")
+
+
 def test_shares_of_a_count() -> None:
     """Percentages as papers write them: peft prints 0.0622 % for adapters of rank 8; windows save half of a cache."""
     llama = ps.load("meta-llama/Llama-2-7b-hf")

@@ -1,0 +1,190 @@
+"""Everyday edits of FLOPs, activations, memory and caches, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from itertools import pairwise
+from typing import Any
+
+from sympy import Min, Rational, Symbol
+
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.symbols import BY_NAME
+from paramsym.analysis.counted import total
+from paramsym.analysis.reconcile.edits import Edit, Habit, Structure, fixed, scaled
+from paramsym.core.names import layer_at
+from paramsym.errors import ParamsymError
+from paramsym.measure.cost import Cost
+from paramsym.measure.formats import BYTES
+from paramsym.measure.losses import LOSSES, loss_named, of_loss
+from paramsym.measure.shares import Shares
+from paramsym.measure.trace import trace
+from paramsym.measure.work import PAIRS
+
+_FLOWS = frozenset({"activations", "recomputed block", "logits", "loss"})
+_GROUPS, _HEADS = BY_NAME["G"].symbol, BY_NAME["A"].symbol
+
+
+def _windows(structure: Structure) -> Iterator[Edit]:
+    """The smaller of a window and the positions, replaced by the positions."""
+    subject = structure.subject
+    if not isinstance(subject.root, Cost):
+        return
+    windows = [one for monomial in subject.formula.terms for one, _ in monomial if isinstance(one, Min)]
+    for window in dict.fromkeys(windows):
+        positions = [symbol for symbol in window.args if isinstance(symbol, Symbol)]
+        if len(positions) == 1:
+            without: Any = subject.formula.as_expr().xreplace({window: positions[0]})
+            term = Polynomial.of(without) - subject.formula
+            yield fixed(subject, term, "windows ignored: every layer keeps or reads all positions", 0.9, alone=True)
+
+
+def _pairs(structure: Structure) -> Iterator[Edit]:
+    pairs = frozenset(i for i, line in enumerate(structure.lines) if line.role == PAIRS)
+    if pairs:
+        yield scaled(structure, pairs, Rational(1, 2), "half of the pairs of queries and keys, as under a causal mask", 0.92)
+        yield scaled(structure, pairs, 2, "all pairs of queries and keys, where half of them were counted", 0.96)
+
+
+_EARLY = "strides in the first convolution, of 1 by 1, of each block (v1), in place of the second (v1.5)"
+_LATE = "strides in the second convolution of each block (v1.5), in place of the first, of 1 by 1 (v1)"
+
+
+def _strides(structure: Structure) -> Iterator[Edit]:
+    """The stride of a block in its convolution of 1 by 1 (He et al. 2016, v1), or in the next one (torchvision, v1.5)."""
+    root = structure.subject.root
+    if not isinstance(root, Cost):
+        return
+    kernels = [line for line in root.layer.lines if line.role == "weight" and len(line.shape) > 2]
+    changed, words = root.layer, ""
+    for one, other in pairwise(kernels):
+        if len(one.path) > 2 and one.path[:-2] == other.path[:-2] and {*one.sizes[2:]} == {1} != {*other.sizes[2:]}:
+            names = [".".join(map(str, line.path[:-1])) for line in (one, other)]
+            try:
+                first, second = (layer_at(root.layer, name) for name in names)
+            except ParamsymError:  # several copies, which have no stride
+                continue
+            steps = [getattr(layer, "stride", 1) for layer in (first, second)]
+            if steps[0] != steps[1]:
+                for name, layer, step in zip(names, (first, second), reversed(steps), strict=True):
+                    changed = changed.replace(name, replace(layer, stride=step))  # type: ignore[type-var]
+                words = _EARLY if steps[0] == 1 else _LATE
+    if changed is not root.layer:
+        term = root.of(changed).polynomial - structure.subject.formula
+        yield fixed(structure.subject, term, words, 0.9, alone=True)
+        if root.unit == "FLOPs":
+            halved = root.of(changed).polynomial * Polynomial.of(Rational(1, 2)) - structure.subject.formula
+            yield fixed(structure.subject, halved, f"{words}, and multiply-adds counted once", 0.95, alone=True)
+
+
+def _groups(structure: Structure) -> Iterator[Edit]:
+    """A key for each head, without groups; or the number of queries for each key, taken for the number of keys."""
+    subject = structure.subject
+    heads, groups = subject.used.get(_HEADS) or subject.whole.get(_HEADS), subject.used.get(_GROUPS)
+    if heads and groups and heads != groups:
+        changes = {_GROUPS: heads}
+        value = subject.value(subject.formula, {**subject.sizes, **changes}) - subject.count
+        words = f"a key and a value for each of the {heads} heads, without groups: A in place of G = {groups}"
+        yield Edit(words, (), value, 0.95, sizes=tuple(changes.items()), alone=True)
+    if heads and groups and heads % groups == 0 and heads // groups not in {groups, heads}:
+        changes = {_GROUPS: heads // groups}
+        value = subject.value(subject.formula, {**subject.sizes, **changes}) - subject.count
+        yield Edit(f"A/G = {heads // groups} in place of G = {groups}", (), value, 1.02, sizes=tuple(changes.items()), alone=True)
+
+
+def _keys_or_values(structure: Structure) -> Iterator[Edit]:
+    """A cache of the keys alone, or twice the cache of something that is not kept in pairs."""
+    root = structure.subject.root
+    if not isinstance(root, Cost) or root.function.__name__ != "kv_cache":
+        return
+    halves = [frozenset(i for i, line in enumerate(structure.lines) if line.path[-1] == end) for end in ("value", "key")]
+    sizes = [sum(structure.subject.values[i] for i in half) for half in halves]
+    if all(sizes) and sizes[0] == sizes[1]:
+        yield scaled(structure, halves[0], 0, "keys without values, or values without keys", 0.9)
+    elif all(sizes):
+        yield scaled(structure, halves[0], 0, "keys without values", 0.9)
+        yield scaled(structure, halves[1], 0, "values without keys", 0.9)
+
+
+def _expanded(structure: Structure) -> Iterator[Edit]:
+    """Keys and values of all heads, which latent attention computes again from the latent vectors instead of keeping them."""
+    subject, root = structure.subject, structure.subject.root
+    if not isinstance(root, Cost) or root.function.__name__ != "kv_cache":
+        return
+    wide = {line.path[:-2]: Polynomial.of(0) for line in root.layer.lines if line.path[-2:-1] == ("kv_b_proj",)}
+    if not wide:
+        return
+    for line in root.layer.lines:
+        if line.path[-2:-1] == ("kv_b_proj",) and line.role == "weight":
+            wide[line.path[:-2]] += Polynomial.product(line.axes[0])
+    term = Polynomial.of(0)
+    heads = next(axis[0] for line in root.layer.lines if line.path[-2:-1] == ("kv_b_proj",) for axis in line.axes if len(axis) == 2)
+    for i, line in enumerate(structure.lines):
+        if line.path[-1] == "latent" and line.path[:-1] in wide:
+            term += subject.polynomials[i] * wide[line.path[:-1]] * Polynomial.product(line.factors[-1:]).inverse() - subject.polynomials[i]
+        elif line.path[-1] == "rotary key":
+            term += subject.polynomials[i] * Polynomial.of(heads) - subject.polynomials[i]
+    if term:
+        yield fixed(subject, term, "the latent cache expanded to the keys and values of all heads", 0.9, alone=True)
+
+
+def _states(structure: Structure) -> Iterator[Edit]:
+    """The kinds of memory, each left out or counted alone."""
+    root = structure.subject.root
+    if not isinstance(root, Cost) or root.function.__name__ != "memory":
+        return
+    flows = frozenset(i for i, line in enumerate(structure.lines) if line.path[0] in _FLOWS)
+    if flows and len(flows) < len(structure.lines):
+        words = "without activations and loss: only the weights, their gradients, and the states and copies of the optimizer"
+        yield scaled(structure, flows, 0, words, 0.89)
+    for kind in dict.fromkeys(str(line.path[0]) for line in structure.lines):
+        chosen = frozenset(i for i, line in enumerate(structure.lines) if line.path[0] == kind)
+        rest = frozenset(range(len(structure.lines))) - chosen
+        if rest:
+            yield scaled(structure, chosen, 0, f"without the {kind}", 0.9)
+            yield scaled(structure, rest, 0, f"only the {kind}", 0.92)
+        if kind == "gradients" and root.chosen.get("dtype") != "float32":
+            width = BYTES[root.chosen.get("gradients") or root.chosen["dtype"]]
+            yield scaled(structure, chosen, 4 / Rational(width), "the gradients in float32", 0.95)
+
+
+def _logits(structure: Structure) -> Iterator[Edit]:
+    """The scores of the vocabulary and what a loss keeps: left out, counted, or those of another loss."""
+    subject, root = structure.subject, structure.subject.root
+    if not isinstance(root, Cost) or "loss" not in root.chosen or root.chosen.get("use", "training") != "training":
+        return
+    if loss_named(True, root.layer) == "none":
+        return
+    program, width = trace(root.layer, *root.inputs), BYTES[root.chosen["dtype"]]
+    shares = Shares(**{one.name: root.chosen[one.name] for one in fields(Shares)})
+    counted = [i for i, line in enumerate(structure.lines) if line.path[0] in {"logits", "loss"}]
+    now = subject.total(counted)
+    if counted:
+        yield fixed(subject, -now, "without the logits and the loss, or with a loss that holds no logits", 0.91, alone=True)
+    scores, instead = Polynomial.product(program.output_types[0].sizes), ", and nothing else for the loss" if counted else ""
+    for times, words in (
+        (width, f"the logits counted as well, {width} bytes each"),
+        (2 * width, f"the logits and the loss's copy of them counted as well, {width} bytes each"),
+        (4 if width != 4 else 0, "the logits in float32 counted as well"),
+        (4 + width if width != 4 else 0, f"the logits counted as well, in {width} bytes and again in float32"),
+    ):
+        if times:
+            yield fixed(subject, scores * Polynomial.of(times) - now, f"{words}{instead}", 0.93, alone=True)
+    for name, loss in LOSSES.items():
+        term = total(of_loss(name, program, width, shares)) - now
+        if loss.held and term:
+            yield fixed(subject, term, f"the loss {name} counted: {loss.counts}", 0.94, alone=True)
+
+
+OF_COSTS: tuple[Habit, ...] = (
+    Habit("windows", "a layer with a window keeps at most a window of positions", _windows),
+    Habit("pairs of queries and keys", "under a causal mask half of the pairs are hidden", _pairs),
+    Habit("strides", "a block that makes the map smaller does so in its first convolution or in its second", _strides),
+    Habit("groups of queries", "queries for each key and keys are mistaken for each other", _groups),
+    Habit("keys or values", "a cache has both", _keys_or_values),
+    Habit("a latent cache", "latent attention keeps one vector for all heads", _expanded),
+    Habit("kinds of memory", "weights, gradients, states of the optimizer and activations add up", _states),
+    Habit("logits", "the scores of a large vocabulary are the largest array of training, and the loss keeps them", _logits),
+)
+"""The everyday edits of costs, and of the groups of attention."""
