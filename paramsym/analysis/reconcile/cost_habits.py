@@ -82,11 +82,10 @@ def _groups(structure: Structure) -> Iterator[Edit]:
     """A key for each head, without groups; or the number of queries for each key, taken for the number of keys."""
     subject = structure.subject
     heads, groups = subject.used.get(_HEADS) or subject.whole.get(_HEADS), subject.used.get(_GROUPS)
-    if heads and groups and heads != groups:
-        changes = {_GROUPS: heads}
-        value = subject.value(subject.formula, {**subject.sizes, **changes}) - subject.count
+    if isinstance(subject.root, Cost) and heads and groups and heads != groups:
+        term = subject.formula.put(_GROUPS, Polynomial.of(_HEADS)) - subject.formula
         words = f"a key and a value for each of the {heads} heads, without groups: A in place of G = {groups}"
-        yield Edit(words, (), value, 0.95, sizes=tuple(changes.items()), alone=True)
+        yield fixed(subject, term, words, 0.95, alone=True)
     if heads and groups and heads % groups == 0 and heads // groups not in {groups, heads}:
         changes = {_GROUPS: heads // groups}
         value = subject.value(subject.formula, {**subject.sizes, **changes}) - subject.count

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 
 from sympy import Expr, Rational
 
@@ -23,7 +24,6 @@ from paramsym.measure.formats import BYTES, FORMATS, in_format
 from paramsym.measure.state import in_bytes
 
 _VOCABULARY, _EXPERTS = BY_NAME["V"].symbol, BY_NAME["E"].symbol
-_GROUPS, _HEADS = BY_NAME["G"].symbol, BY_NAME["A"].symbol
 _DEVICES = (2, 4, 8, 16, 32, 64)
 _PADDINGS = (8, 16, 32, 64, 128, 256, 512, 1024)
 _RANKS = (4, 8, 16, 32, 64)
@@ -127,16 +127,20 @@ def _stored(structure: Structure) -> Iterator[Edit]:
                 yield scaled(structure, everything, width, f"the bytes of the numbers in {names}, {width} each", 1.07)
     if subject.unit == "parameters":
         for form in FORMATS.values():
-            rest = BYTES[form.rest or "float16"]
-            stored = in_format(subject.root.lines, form, lambda line, rest=rest: iter((in_bytes(line, rest),)))
+            rest = partial(_at_width, BYTES[form.rest or "float16"])
+            stored = in_format(subject.root.lines, form, rest)
             term = total(line for line in stored if not line.alias_of and not line.buffer) - subject.formula
             words = f"the bytes of a file in the format {form.name}: {form.counts}, the rest in 16 bits"
-            yield fixed(subject, term, words, 1.09, alone=True)
+            yield fixed(subject, term, words, 1.3, alone=True)
     root = subject.root
     if isinstance(root, Cost) and root.unit == "bytes" and root.chosen.get("dtype") in BYTES:
         width = BYTES[root.chosen["dtype"]]
         if width != 1:
             yield scaled(structure, everything, 1 / Rational(width), f"the numbers counted, not their bytes, {width} each", 0.95)
+
+
+def _at_width(width: Dim, line: Line) -> Iterator[Line]:
+    yield in_bytes(line, width)
 
 
 # Shares -------------------------------------------------------------------------------------------------------------------------
