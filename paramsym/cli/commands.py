@@ -31,7 +31,7 @@ from paramsym.render.table import Cell, Table
 
 if TYPE_CHECKING:
     from paramsym.analysis.counted import Counted
-    from paramsym.analysis.explain import Explanation
+    from paramsym.analysis.explanation import Explanation
     from paramsym.measure.cost import Cost
 
 
