@@ -157,7 +157,7 @@ def _list(values: Mapping[str, Value], size: Any, laws: Any) -> Value:
 
 
 def relisted(keys: Mapping[str, Any], before: Mapping[str, Value], after: Mapping[str, Value]) -> Mapping[str, Value]:
-    """Return values after a change: a list that was its default of other values, such as the kinds of all layers, is the default again.
+    """Renew the lists that are defaults: the kinds of all layers follow the depth, so they change when the depth changes.
 
     >>> keys = {"kinds": {"missing": ["list", ["+", [[1, 1, [["depth", 1]]]]], [["full", ["all"]]]]}}
     >>> relisted(keys, {"depth": 1, "kinds": ("full",)}, {"depth": 2, "kinds": ("full",)})["kinds"]

@@ -59,7 +59,7 @@ class Demand:
 
 @dataclass(frozen=True)
 class Either:
-    """At least one of several conditions: ``heads != 1 or dim_head != dim``, if the build has an exception where both pairs are equal."""
+    """A condition of which one part is enough: ``heads != 1 or dim_head != dim`` leaves out the builds with one head of the whole width."""
 
     demands: tuple[Demand, ...]
 
@@ -194,7 +194,7 @@ class Domain:
         return max(1, min(top, int(2 ** chance.uniform(0, (top + 1).bit_length() - 1 + 0.2))))
 
     def moved(self, numbers: Mapping[str, int], **changes: int) -> dict[str, int] | None:
-        """Return the numbers with coordinates changed; None if a demand is not met."""
+        """Return the sizes of a point after some coordinates are changed; None if the build's conditions refuse them."""
         return self.numbers({**{name: numbers[name] for name in self.coordinates}, **changes})
 
 

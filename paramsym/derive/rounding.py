@@ -31,7 +31,7 @@ def rounded(points: Points, values: Sequence[int], movers: Sequence[str], consta
 
 
 def _divided(values: Sequence[int], by: Sequence[int]) -> list[int] | None:
-    """Return the exact quotients, or None."""
+    """Return the values divided one by one; None if a divisor is 0 or a division leaves a remainder."""
     if not all(by) or any(map(int.__mod__, values, by)):
         return None
     return [value // one for value, one in zip(values, by, strict=True)]

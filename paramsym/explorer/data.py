@@ -66,7 +66,7 @@ class Program:
         return self.places[amount]
 
     def script(self) -> str:
-        """Write the function with the names of its arguments."""
+        """Return a JavaScript object: the names of the arguments, and the function that computes all amounts."""
         if self.first is not None and not any(isinstance(one, Counted) for one in self.subjects):
             self.place(self.first.polynomial, self.first)
         source = export(self.subjects, "javascript", name="count")

@@ -40,12 +40,12 @@ def page(title: str, about: Mapping[str, Any], packs: Iterable[str] = (), links:
 
 
 def listed(variant: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the page has of a variant before it reads the variant."""
+    """Return the data that the page needs of a variant before it loads the variant."""
     return {"title": variant["title"], "names": [*variant["models"]] or [variant["title"]]}
 
 
 def known(index: Mapping[str, Any], names: Iterable[str], **more: Any) -> dict[str, Any]:
-    """Return what the page has before it reads a model: what there is, the questions, and the letters of papers for these names."""
+    """Return the data that the page needs before it loads a model: the index, the questions, and the letters in papers."""
     papers: dict[str, dict[str, Any]] = {}
     for one in LETTER_SETS:
         forms = lettering(one.name)

@@ -300,7 +300,7 @@ class _Reader(Search):
         return wrong, tested
 
     def _left_out(self, odd: Sequence[Numbers], others: Sequence[Numbers], usual: Recording) -> bool:
-        """Limit the sizes by conditions that leave out the odd points and no other."""
+        """Add conditions that exclude the points with another computation, and keep all other points; False if none do."""
         left = list(odd)
         while left:
             ones = self._ones(left[0], usual)

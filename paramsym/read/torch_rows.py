@@ -82,7 +82,7 @@ def _take_along(self: Value, indices: Value, dim: int | None = None) -> Value:
 
 
 def _cut(x: Value, index: Value, *but: int) -> Value:
-    """Return an array that is no longer than an array of indices, along all axes but some."""
+    """Cut an array to the lengths of an array of indices, along all axes except those in ``but``."""
     for axis, size in enumerate(index.sizes):
         if axis not in but and x.sizes[axis] != size:
             x = take(x, axis, 0, size)

@@ -105,7 +105,7 @@ class _Poll:
                 self.copies.add(symbol)
 
     def elected(self) -> dict[Symbol, int]:
-        """Return the values with the most votes; without any, those to which the ranges narrow down."""
+        """Return the value with the most votes for each symbol. Without votes, return the ranges with one value."""
         found = {symbol: counter.most_common(1)[0][0] for symbol, counter in self.votes.items()}
         return found or {symbol: low for symbol, (low, high) in self.ranges.items() if low == high}
 

@@ -162,7 +162,7 @@ def _limited(found: Lattice, symbol: Symbol, choices: tuple[int, ...]) -> Lattic
 
 
 def _fresh(symbol: Symbol, found: Lattice) -> Symbol:
-    """Name a new coordinate after the symbol that it replaces: h for H, and h again for h."""
+    """Return a new coordinate, named after the symbol that it replaces in lower case: h for H, or h_ if h is taken."""
     taken = {known.name for known in found.formulas} | {c.symbol.name for c in found.coordinates if c.symbol != symbol}
     name = symbol.name.lower()
     while name in taken:

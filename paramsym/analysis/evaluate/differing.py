@@ -72,7 +72,7 @@ def _rebuilt(layer: Layer, puts: tuple[tuple[Symbol, Expr], ...]) -> Layer:
 
 
 def _either(one: Condition, other: Condition) -> tuple[Condition, ...]:
-    """Return the condition that two sizes are not both 1. For two conditions of another kind, return both."""
+    """Join two conditions of the form "not 1" to one, "not both 1"; return two other conditions as they are."""
     sizes = [condition.small if condition.large == 1 else condition.large for condition in (one, other)]
     return (Condition("differ", Max(*sizes), 1),) if all(1 in {pair.small, pair.large} for pair in (one, other)) else (one, other)
 

@@ -115,7 +115,7 @@ class Pool(Layer):
         yield Part("norm_act", Sequential(LayerNorm(self.width, EPS)))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, positions, heads, width) of fewer positions."""
+        """From (batch, positions, heads, width) to the same axes with fewer positions."""
         return own.norm_act(_on_places(own.pool, x, self.extents))
 
 
