@@ -320,18 +320,6 @@ def exact_ratio(factor: float) -> Fraction | None:
     return simple if near and factor <= _TENSOR else None
 
 
-def full_length(length: Count, kernel: Count, dilation: Count = 1) -> Count:
-    """Return the length of a full convolution, with every position at which kernel and input overlap: ``length + reach - 1``.
-
-    That is a padding of ``effective_kernel - 1`` on both sides, ``convn`` in MATLAB and ``mode="full"`` in NumPy.
-
-    >>> from paramsym import K, W
-    >>> full_length(3, 5), full_length(W, K)
-    (7, K + W - 1)
-    """
-    return canonical(length + effective_kernel(kernel, dilation) - 1)
-
-
 def _opened(length: Count, rounding: type[Expr]) -> Count:
     """Leave out a rounding that the next one includes: floor((floor(x) + z)/n) is floor((x + z)/n) for whole z and n."""
     terms = [] if isinstance(length, int) else list(Add.make_args(length))

@@ -16,7 +16,6 @@ from paramsym.algebra.convolution import (
     effective_kernel,
     exact_ratio,
     exactly,
-    full_length,
     negative,
     over,
     same_length,
@@ -78,7 +77,6 @@ def test_simplified_where_the_algebra_allows() -> None:
     assert over(up_over(n, 2), 3) == floor(ceiling(n / 2) / 3)
     assert over(over(n, 2) + over(m, 2), 2).has(floor)
     assert (over(n, K), up_over(n, K)) == (floor(n / K), ceiling(n / K))
-    assert full_length(W, K) == K + W - 1
     assert effective_kernel(K, 2) == 2 * K - 1
 
 
