@@ -49,6 +49,15 @@ _WITHIN = {
 _IMAGE = ("C", "K", "W")  # letters of images, without a subscript
 
 
+def name_of(key: str) -> str:
+    """Return the name that a key of a configuration has as a letter: inside another configuration, a dot becomes an underscore.
+
+    >>> name_of("text_config.hidden_size")
+    'text_config_hidden_size'
+    """
+    return key.replace(".", "_")
+
+
 def letter_names(keys: Iterable[str]) -> dict[str, str]:
     """Return the name of the letter of each key.
 
@@ -66,7 +75,7 @@ def letter_names(keys: Iterable[str]) -> dict[str, str]:
     first = {letter: min(_rank(key) for key, one in usual.items() if one == letter) for letter in usual.values()}
     wanted = {key: letter if _rank(key) == first[letter] else _letter(key, _word(key)) for key, letter in usual.items()}
     times = Counter(wanted.values())
-    return {key: letter if letter and times[letter] == 1 else key.replace(".", "_") for key, letter in wanted.items()}
+    return {key: letter if letter and times[letter] == 1 else name_of(key) for key, letter in wanted.items()}
 
 
 def _within(key: str) -> str:

@@ -17,7 +17,7 @@ from paramsym.atlas.domain import check_verified, largest, relisted
 from paramsym.atlas.expression import answer, tests_of
 from paramsym.atlas.files import DIFFUSERS, TIMM, diffusers_index, inner_of, inner_types, plain_type, record_of
 from paramsym.atlas.forward import Forward
-from paramsym.atlas.letters import letter_names
+from paramsym.atlas.letters import letter_names, name_of
 from paramsym.atlas.predicting import Existing, Rows, rows_of, sizes_of
 from paramsym.atlas.reading import check_together, values_of
 from paramsym.atlas.sizes import Division, Sizes, exact_divisions, followed_by, letters_of, said
@@ -68,7 +68,7 @@ class Recorded(Forward):
         if len(self.names) != len(self.numbers):
             raise StructureError(f"there are {len(self.numbers)} numbers for the names {', '.join(self.names)}.")
         given, values, entry = self._by_name, dict[str, Any](self.values), self._entry
-        held = {name: (key, one) for key, value in values.items() for name, one in _entries(_name(key), value)}
+        held = {name: (key, one) for key, value in values.items() for name, one in _entries(name_of(key), value)}
         changed = {name: number for name, number in given.items() if name in held and held[name][1] != number}
         for name, number in changed.items():
             _check_size(name, entry["keys"][held[name][0]], number)
@@ -104,7 +104,7 @@ class Recorded(Forward):
         held = letters._by_name.get(name)
         if isinstance(held, Symbol):
             return f"Its {name} is {held}: write at({held}=...)."
-        key = next((key for key, letter in letter_names(self._entry["keys"]).items() if name in {letter, _name(key)}), "")
+        key = next((key for key, letter in letter_names(self._entry["keys"]).items() if name in {letter, name_of(key)}), "")
         return f"Its {key} is not a letter: read a configuration with another value." if key else super()._why_not(name)
 
     def parts(self) -> Iterator[Part]:
@@ -145,14 +145,9 @@ class Recorded(Forward):
         return _rows_of(self.model_type, self.architecture)
 
 
-def _name(key: str) -> str:
-    """Return the name of a key among the names of a model."""
-    return key.replace(".", "_")
-
-
 def _shared(entry: Mapping[str, Any]) -> dict[str, str]:
     """Return the letter of each key of a class, by the key's name."""
-    return {_name(key): letter for key, letter in letter_names(entry["keys"]).items()}
+    return {name_of(key): letter for key, letter in letter_names(entry["keys"]).items()}
 
 
 def _check_size(name: str, domain: Mapping[str, Any], size: Count) -> None:
@@ -182,7 +177,7 @@ def _entries(name: str, value: Value) -> Iterator[tuple[str, Value]]:
 
 def _changed(values: Mapping[str, Value], changed: Mapping[str, int]) -> dict[str, Value]:
     """Return values with other numbers for letters."""
-    return {key: _entry(_name(key), value, changed) for key, value in values.items()}
+    return {key: _entry(name_of(key), value, changed) for key, value in values.items()}
 
 
 def _entry(name: str, value: Value, changed: Mapping[str, int]) -> Value:

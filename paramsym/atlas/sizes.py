@@ -12,6 +12,7 @@ from sympy import Expr, Rational, ceiling, floor, fraction
 from paramsym.algebra.size import Axis, Count, canonical, cat, extent, per, size as checked
 from paramsym.atlas.depth import Pattern, Patterns, Prefix, patterns_of
 from paramsym.atlas.expression import OutsideError, Values, atom, chosen, evaluated, present
+from paramsym.atlas.letters import name_of
 from paramsym.atlas.predicting import Factors, Rows
 from paramsym.atlas.values import Value
 from paramsym.errors import SizeError
@@ -115,7 +116,7 @@ def letter_name(one: Atom, values: Values) -> str | None:
     True
     """
     if isinstance(one, str):
-        return one.replace(".", "_")
+        return name_of(one)
     if isinstance(one, list) and one[0] == "at":
         held: Value = values.get(one[1])
         places = []
@@ -124,7 +125,7 @@ def letter_name(one: Atom, values: Values) -> str | None:
                 return None
             places.append(place % len(held))
             held = held[place]
-        return "_".join([one[1].replace(".", "_"), *map(str, places)])
+        return "_".join([name_of(one[1]), *map(str, places)])
     return None
 
 
