@@ -9,7 +9,7 @@ The file is long because the contract is one class; what its methods do is in th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cached_property, partial
 from inspect import get_annotations
@@ -34,7 +34,7 @@ from paramsym.core.at import (
 )
 from paramsym.core.fields import check_fields, field_names
 from paramsym.core.ledger import Ledger, Line
-from paramsym.core.names import Entry, level, numbered_groups, written_out
+from paramsym.core.names import Entry, level, stated_entries
 from paramsym.core.tensor import Tensor, check_name
 from paramsym.core.ties import check_tied_shapes, frozen_under_any, resolve_ties
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError
@@ -324,22 +324,29 @@ class Layer:
         """The number of parameters used per token, in closed form: k of E experts; a block shared by L layers L times."""
         return self.ledger().used
 
-    def entries(self) -> Iterator[Entry]:
-        """Yield every tensor under its full name in storage order, buffers and aliases included.
+    def entries(self) -> tuple[Entry, ...]:
+        """Return every tensor under its full name in storage order, buffers and aliases included.
 
         Numbered copies are written out if their number is known, and have a template name if it is symbolic.
         """
-        found = [Entry(tensor.name, tensor) for tensor in self.own_tensors]
-        for group in numbered_groups(self.own_parts):
-            found.extend(written_out(group))
-        ties = self.ties()
+        return self._entries
+
+    @cached_property
+    def _entries(self) -> tuple[Entry, ...]:
+        found, ties = stated_entries(self), self.ties()
+        if not ties:
+            return tuple(found)
         known = [(entry.name, entry.alias_of) for entry in found if entry.alias_of]
-        firsts = resolve_ties([*known, *ties.items()], [entry.name for entry in found], written_out=True) if ties else {}
+        firsts = resolve_ties([*known, *ties.items()], [entry.name for entry in found], written_out=True)
         frozen = frozen_under_any(firsts, (entry.name for entry in found if entry.frozen))
-        for entry in found:
-            tensor = replace(entry.tensor, trainable=False) if entry.name in frozen and not entry.frozen else entry.tensor
-            same = tensor is entry.tensor and entry.name not in firsts
-            yield entry if same else Entry(entry.name, tensor, firsts.get(entry.name, entry.alias_of))
+        return tuple(
+            Entry(
+                entry.name,
+                replace(entry.tensor, trainable=False) if entry.name in frozen and not entry.frozen else entry.tensor,
+                firsts.get(entry.name, entry.alias_of),
+            )
+            for entry in found
+        )
 
     def shapes(self, *, buffers: bool = False) -> dict[str, tuple[Dim, ...]]:
         """Return ``{name: shape}``: every distinct tensor once, under its first name, in storage order.

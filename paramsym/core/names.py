@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from sympy import Integer, Symbol
@@ -22,7 +21,7 @@ MOST_TENSORS = 1_000_000
 """The most tensors that are written out one by one; the largest published mixture of experts has a twentieth of this."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """A tensor under its full name; an alias also has the first name of its tensor."""
 
@@ -65,26 +64,51 @@ def numbered_groups(parts: tuple[Part, ...]) -> Iterator[list[Part]]:
         yield group
 
 
-def written_out(group: list[Part]) -> Iterator[Entry]:
+def stated_entries(layer: Layer, above: str = "", *, frozen: bool = False) -> list[Entry]:
+    """Return the entries of a layer's own tensors and parts, without the ties of its own level; ``above`` begins every name.
+
+    A name is made once, with all that begins it, and not again on every level.
+    """
+    found = [Entry(above + tensor.name, _held(tensor, frozen=frozen)) for tensor in layer.own_tensors]
+    for group in numbered_groups(layer.own_parts):
+        found.extend(_written_out(group, above, frozen=frozen))
+    return found
+
+
+def _entries_under(layer: Layer, above: str, *, frozen: bool) -> Iterable[Entry]:
+    return _renamed(above.__add__, layer.entries(), frozen=frozen) if layer.ties() else stated_entries(layer, above, frozen=frozen)
+
+
+def _written_out(group: list[Part], above: str, *, frozen: bool) -> Iterator[Entry]:
     """Yield the entries of a part, or of neighbouring numbered parts in index order."""
     if any(part.numbers is None or part.numbers.values is None for part in group):
         for part in group:
-            if part.numbers is None or part.numbers.count != 0:  # a single copy that was split off leaves the empty template {1..0}
-                yield from _renamed(part.named, part.layer.entries(), frozen=part.frozen)
+            if part.numbers is None:
+                yield from _entries_under(part.layer, f"{above}{part.name}." if part.name else above, frozen=frozen or part.frozen)
+            elif part.numbers.count != 0:  # a single copy that was split off leaves the empty template {1..0}
+                yield from _copy(part.numbers, None, part.layer.entries(), above, frozen=frozen or part.frozen)
         return
-    copies: list[tuple[int, Part, Numbers, list[Entry] | None]] = []
+    copies: list[tuple[int, Part, Numbers, tuple[Entry, ...] | None]] = []
     for part in group:
         numbers = part.numbers
         assert numbers is not None  # noqa: S101 - for the type checker; the branch above took the others
         assert numbers.values is not None  # noqa: S101 - likewise
         depends = numbers.index is not None and numbers.index in part.layer.symbols
-        entries = None if depends else list(part.layer.entries())
+        entries = None if depends else part.layer.entries()
         _check_number(cast("int", numbers.count), 1 if entries is None else len(entries))
         copies.extend((number, part, numbers, entries) for number in numbers.values)
     for number, part, numbers, entries in sorted(copies, key=lambda copy: copy[0]):
         if entries is None:
-            entries = list(part.layer.substituted({cast("Symbol", numbers.index): Integer(number)}).entries())  # noqa: PLW2901
-        yield from _renamed(partial(numbers.inside, number=number), entries, frozen=part.frozen)
+            entries = part.layer.substituted({cast("Symbol", numbers.index): Integer(number)}).entries()  # noqa: PLW2901
+        yield from _copy(numbers, number, entries, above, frozen=frozen or part.frozen)
+
+
+def _copy(numbers: Numbers, number: int | None, entries: Iterable[Entry], above: str, *, frozen: bool) -> Iterator[Entry]:
+    """Yield the entries of one copy, or of the template for all copies."""
+    if numbers.pattern:
+        label = str(numbers) if number is None else numbers.name(number)
+        return _renamed(f"{above}{label}.".__add__, entries, frozen=frozen)
+    return _renamed(lambda name: above + numbers.inside(name, number), entries, frozen=frozen)
 
 
 def _check_number(copies: int, tensors: int) -> None:
@@ -97,8 +121,11 @@ def _check_number(copies: int, tensors: int) -> None:
 
 def _renamed(rename: Callable[[str], str], entries: Iterable[Entry], *, frozen: bool) -> Iterator[Entry]:
     for entry in entries:
-        tensor = replace(entry.tensor, trainable=False) if frozen and entry.tensor.trainable else entry.tensor
-        yield Entry(rename(entry.name), tensor, rename(entry.alias_of) if entry.alias_of else "")
+        yield Entry(rename(entry.name), _held(entry.tensor, frozen=frozen), rename(entry.alias_of) if entry.alias_of else "")
+
+
+def _held(tensor: Tensor, *, frozen: bool) -> Tensor:
+    return replace(tensor, trainable=False) if frozen and tensor.trainable else tensor
 
 
 def layer_at(layer: Layer, path: str) -> Layer:
