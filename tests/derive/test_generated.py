@@ -1,6 +1,6 @@
 """Builds made by a generator: an exact form or one clear error within the time, and nothing wrong at fresh sizes.
 
-A build takes a second, so TESTS=all takes the first 200, which are of every kind; DERIVE_DRAWS=2000 takes that many.
+A build takes a second, so TESTS=all takes the first 64, which are of every kind; DERIVE_DRAWS=2000 takes that many.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from derive.generated import Generated, generated
 import paramsym as ps
 from paramsym.errors import NoLawError, NotYetError, ParamsymError
 
-DRAWS = int(os.environ.get("DERIVE_DRAWS", "200" if ALL else "8"))
+DRAWS = int(os.environ.get("DERIVE_DRAWS", "64" if ALL else "8"))
 BLOCK = 8
 POINTS = 40
 SECONDS, LATE = 10, 3  # a busy machine ends its last build and law later
@@ -65,7 +65,7 @@ def _found(form: Any, sizes: dict[str, int], flags: dict[str, bool]) -> Any:
 
 def test_the_generator_makes_every_kind() -> None:
     """Lists, words, flags, configurations, sizes that are off, counts, conditions and exceptions."""
-    sources = [generated(number).source for number in range(200)]
+    sources = [generated(number).source for number in range(64)]
     kinds = ("widths[0]", "stages[", "in names", "enumerate(on)", "if bias", "act ==", "if classes", "int(", "hidden or", "config.text.dim",
         "config['dim']", "return sum", "must be divisible", "wanted a multiple", "!=", "ValueError('not", "at most", "max(1,")  # fmt: skip
     assert [kind for kind in kinds if not any(kind in source for source in sources)] == []
