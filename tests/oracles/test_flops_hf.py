@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import pytest
@@ -22,9 +23,14 @@ FLASH = "_scaled_dot_product_flash_attention_for_cpu_backward"
 
 
 def model_of(row: dict[str, Any]) -> Layer:
-    """Return the model of a row."""
-    config = CONFIGS[row["id"]]
-    return ps.from_config({**config["config"], "model_type": config["family"]}, row["cls"])
+    """Return the model of a row; rows with other inputs, or with another function for attention, share it and what it caches."""
+    return _model(row["id"], row["cls"])
+
+
+@lru_cache(maxsize=16)
+def _model(name: str, cls: str) -> Layer:
+    config = CONFIGS[name]
+    return ps.from_config({**config["config"], "model_type": config["family"]}, cls)
 
 
 def both(row: dict[str, Any]) -> int:
