@@ -1,6 +1,7 @@
-"""Print the tests that a run skipped, each as FILE::FUNCTION, from the XML that ``pytest --junit-xml`` writes.
+"""Print the tests that a run left out, each as FILE::FUNCTION or FILE, from the XML that ``pytest --junit-xml`` writes.
 
-Live frameworks need to run no other tests: the rest has passed without them.
+Live frameworks need to run no other tests: the rest has passed without them. A file that is skipped as a whole has no test in the XML, and
+of several such files with one reason, pytest-xdist reports only the first.
 """
 
 from __future__ import annotations
@@ -11,17 +12,18 @@ from xml.etree import ElementTree as ET
 
 
 def place(module: str, name: str) -> str:
-    """Return a test in pytest's words; a file that was skipped as a whole has no name in it."""
-    steps = [*module.split("."), name] if module else name.split(".")
+    """Return a test in pytest's words; empty for a file that was skipped as a whole, and for what is in no file."""
+    steps = module.split(".") if module else []
     for length in range(len(steps), 0, -1):
         file = Path(*steps[:length]).with_suffix(".py")
         if file.is_file():
-            return "::".join((str(file), *steps[length:]))
+            return "::".join((file.as_posix(), *steps[length:], name.partition("[")[0]))
     return ""
 
 
 if __name__ == "__main__":
-    cases = ET.parse(sys.argv[1]).iter("testcase")  # noqa: S314 - pytest has just written it
-    names = ((case.get("classname", ""), case.get("name", "")) for case in cases if case.find("skipped") is not None)
-    skipped = (place(module, name.partition("[")[0]) for module, name in names)
-    print("\n".join(sorted({one for one in skipped if one.startswith("tests")})))
+    cases = [*ET.parse(sys.argv[1]).iter("testcase")]  # noqa: S314 - pytest has just written it
+    places = [place(case.get("classname", ""), case.get("name", "")) for case in cases]
+    skipped = {one for one, case in zip(places, cases, strict=True) if one.startswith("tests") and case.find("skipped") is not None}
+    unseen = {file.as_posix() for file in Path("tests").rglob("test_*.py")} - {one.partition("::")[0] for one in places}
+    print("\n".join(sorted(skipped | unseen)))
