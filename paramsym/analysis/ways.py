@@ -13,7 +13,7 @@ from paramsym.errors import ParamsymError
 from paramsym.measure.activations import MEMORY
 from paramsym.measure.cost import Cost
 from paramsym.measure.counting import CONVENTIONS
-from paramsym.measure.formats import BYTES, OPTIMIZERS
+from paramsym.measure.formats import OPTIMIZERS, bytes_of
 from paramsym.measure.memory import USES
 from paramsym.measure.work import PAIRS, Share, Way, inside
 
@@ -123,7 +123,7 @@ def _without(cost: Cost) -> Iterator[tuple[str, Polynomial]]:
         if len(rest) < len(cost.lines):
             yield words, total(rest)
     if cost.chosen.get("convention") in MEMORY and "use" not in cost.chosen:
-        numbers, width = total(line for line in cost.lines if line.role == "float"), Polynomial.of(BYTES[cost.chosen["dtype"]])
+        numbers, width = total(line for line in cost.lines if line.role == "float"), Polynomial.of(bytes_of(cost.chosen["dtype"]))
         inputs = Polynomial.total(Polynomial.product(shape) for shape in cost.inputs)
         yield "with the inputs themselves", cost.polynomial + inputs * width
         for words, more in (("", Polynomial.of(0)), (", with the inputs themselves", inputs)):

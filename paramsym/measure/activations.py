@@ -13,7 +13,7 @@ from paramsym.core.layer import Layer
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import NotYetError
 from paramsym.measure.cost import Cost, check_word, cost_of
-from paramsym.measure.formats import BYTES
+from paramsym.measure.formats import BYTES, Dtype, bytes_of, is_width, narrow
 from paramsym.measure.keeping import Attention, Way
 from paramsym.measure.kept import keeping, of_outputs
 from paramsym.measure.losses import loss_named, of_loss
@@ -80,7 +80,7 @@ def activations(
     layer: Layer,
     *inputs: Any,
     convention: str = "torch-eager",
-    dtype: str | None = None,
+    dtype: Dtype | None = None,
     recompute: Recompute = "none",
     tensor: Dim = 1,
     sequence: bool = False,
@@ -94,7 +94,8 @@ def activations(
 ) -> Cost:
     """Return the bytes that a forward pass in training keeps for the backward pass, counting arrays that share storage once.
 
-    Stored tensors and the inputs themselves are left out. Numbers take the bytes of ``dtype``; if it is None, the convention chooses it.
+    Stored tensors and the inputs themselves are left out. Numbers take the bytes of ``dtype``, a format
+    or a letter for the bytes; if it is None, the convention chooses it.
     Statistics of norms take 4 bytes, indices 8 and masks 1, unless the convention says otherwise. ``recompute`` is what the backward pass
     computes again instead of keeping it. If the model is split over devices, one device is counted: ``tensor``, ``sequence``,
     ``context``, ``pipeline``, ``interleaved`` and ``expert`` are those of ``Shares``. Inputs need no gradient unless ``input_gradients``.
@@ -115,17 +116,17 @@ def activations(
     """
     check_word("convention", convention, MEMORY)
     check_word("recompute", recompute, RECOMPUTE)
-    if dtype is not None:
-        check_word("dtype", dtype, BYTES)
+    if dtype is not None and not is_width(dtype):
+        check_word("dtype", dtype, BYTES, ", or a letter for the bytes of a number")
     memory, shares = MEMORY[convention], Shares(tensor, sequence, context, pipeline, interleaved, expert)
     program = trace(layer, *inputs, **named)
     check_stated(program)
     ask_for_copies(program)
-    width = BYTES[dtype or memory.dtype]
+    width = bytes_of(dtype or memory.dtype)
     widths = {
         "float": width,
         "complex": 2 * width,
-        "wide float": 4 if memory.copies and width < 4 else width,
+        "wide float": 4 if memory.copies and narrow(width) else width,
         "statistic": width if memory.statistic is None else memory.statistic,
         "wide statistic": 0 if memory.statistic == 0 else 4,
         "index": memory.index,
@@ -135,7 +136,7 @@ def activations(
         "buffer": width if memory.cpu else 0,
     }
     attention: Attention = "recomputed" if recompute == "selective" else memory.attention
-    way = Way(attention, recompute == "full", memory.copies and width < 4, cpu=memory.cpu)
+    way = Way(attention, recompute == "full", memory.copies and narrow(width), cpu=memory.cpu)
     lines = _counted(_kept(program, way, shares, input_gradients=input_gradients), widths, shares)
     asked = loss_named(loss, layer, memory.loss)
     words = [convention, *([f"{recompute} recomputation"] if recompute != "none" else []), *([asked] if asked != "none" else [])]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from sympy import Rational
+from sympy import Expr, Rational
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Dim, canonical, extent, factors_of, product, stack
@@ -23,6 +23,24 @@ BYTES: Mapping[str, Dim] = {
     "int4": Rational(1, 2),
 }
 """Bytes of one number in a format; without the scales of blocks."""
+Dtype: TypeAlias = str | Dim
+"""A format by its name, or the bytes of a number: a letter, or what was put in for it."""
+
+
+def is_width(dtype: object) -> bool:
+    """Return whether a format is given by the bytes of a number."""
+    return isinstance(dtype, Expr) or (type(dtype) is int and dtype > 0)
+
+
+def bytes_of(dtype: Dtype) -> Dim:
+    """Return the bytes of one number."""
+    return BYTES[dtype] if isinstance(dtype, str) else canonical(dtype)
+
+
+def narrow(width: Dim) -> bool:
+    """Return whether numbers are known to be narrower than float32; a letter may be any width."""
+    return isinstance(width, int | Rational) and bool(width < 4)
+
 
 Which: TypeAlias = Literal["all", "matrices", "repeated", "blocks", "experts"]
 

@@ -10,7 +10,7 @@ from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
 from paramsym.errors import NotYetError
 from paramsym.measure.cost import Cost, check_word, cost_of
-from paramsym.measure.formats import BYTES, CACHES
+from paramsym.measure.formats import BYTES, CACHES, Dtype, bytes_of, is_width
 from paramsym.measure.options import telling_options
 from paramsym.measure.passes import walked
 from paramsym.measure.trace import trace
@@ -23,8 +23,8 @@ _ATTENTION = frozenset({"attention", "plain attention"})
 
 
 @telling_options
-def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, per: Share = "batch", past: Count = 0, **named: Any) -> Cost:
-    """Return what a model keeps for its next step (its KV cache): numbers, or with a ``dtype`` their bytes.
+def kv_cache(layer: Layer, *inputs: Any, dtype: Dtype | None = None, per: Share = "batch", past: Count = 0, **named: Any) -> Cost:
+    """Return what a model keeps for its next step (its KV cache): numbers, or with a ``dtype`` their bytes: a format, or a letter.
 
     Caches of keys and values grow with the positions, at most to the window; latent attention keeps its latent vectors, Mamba its states.
     A format with scales, such as "gguf-q8_0" (llama.cpp), "fp8" (vLLM) or "nvfp4", counts them; blocks are assumed to be whole. A layer of
@@ -44,6 +44,9 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, per: Share = 
     >>> from paramsym import A, B, G, H, S, MultiHeadAttention
     >>> print(kv_cache(MultiHeadAttention(H, A, kv_heads=G, batch_first=True), (B, S, H)))
     MultiHeadAttention for (B, S, H): 2*G*H*B*S/A elements (keys and values, as a decoder keeps them; the layer itself keeps none)
+    >>> from paramsym import dims
+    >>> kv_cache(Llama(), dtype=dims("p")).total
+    2*B*G*H*L*S*p/A
     >>> kv_cache(Llama(), per="token").total
     2*G*H*L/A
     >>> llama = Llama(architecture="LlamaForCausalLM").at("meta-llama/Llama-2-70b-hf")
@@ -52,8 +55,8 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, per: Share = 
     >>> kv_cache(llama, (1, 4096), dtype="gguf-q8_0").total  # 34 bytes for 32 numbers
     713031680
     """
-    if dtype is not None:
-        check_word("dtype", dtype, (*BYTES, *CACHES), ", and None for elements")
+    if dtype is not None and not is_width(dtype):
+        check_word("dtype", dtype, (*BYTES, *CACHES), ", a letter for the bytes of a number, and None for elements")
     check_word("per", per, get_args(Share))
     program = trace(layer, *inputs, past=past, **named)
     found, words = [*states(program)], "kept for the next step"
@@ -93,11 +96,11 @@ def _attended(program: Program, past: Count) -> Iterator[Line]:
                 yield Line((name,), (batch, canonical(positions + past), *rest))
 
 
-def _stored(lines: Iterable[Line], dtype: str) -> Iterator[Line]:
+def _stored(lines: Iterable[Line], dtype: Dtype) -> Iterator[Line]:
     """Yield kept values as bytes, and the scales of whole tensors."""
-    form = CACHES.get(dtype)
+    form = CACHES.get(dtype) if isinstance(dtype, str) else None
     for line in lines:
-        yield in_bytes(line, BYTES[dtype] if form is None else form.number)
+        yield in_bytes(line, bytes_of(dtype) if form is None else form.number)
         if form is not None and form.tensor:
             yield line.but(path=(*line.path, "scales"), factors=(form.tensor,))
 

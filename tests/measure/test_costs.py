@@ -146,3 +146,21 @@ def test_a_cost_without_floors_of_its_inputs_is_itself() -> None:
     """A letter of the model is not changed."""
     gpt2 = ps.flops(ps.models.Gpt2())
     assert gpt2.without_floors() is gpt2
+
+
+def test_the_bytes_of_a_number_may_be_a_letter() -> None:
+    """A cache is 2*L*S*H*p bytes; with p = 2 put in, it is that of 16-bit numbers."""
+    p = ps.dims("p")
+    for question in (ps.kv_cache, ps.activations):
+        lettered = question(ps.load("gpt2"), (1, 1024), dtype=p)
+        for width, name in ((2, "bfloat16"), (4, "float32")):
+            assert lettered.at(p=width).count == question(ps.load("gpt2"), (1, 1024), dtype=name).count
+    half = ps.reconcile(ps.kv_cache(ps.load("gpt2"), (1, 1024), dtype=p).at(p=2), 18_874_368)
+    assert "keys without values" in str(half)
+
+
+def test_what_is_left_out_is_said() -> None:
+    """The regions of a detector depend on the data: without them, only its first stage is counted."""
+    detector = ps.load("fasterrcnn_resnet50_fpn")
+    assert "the first stage only" in str(ps.flops(detector, (1, 3, 256, 256)))
+    assert "the first stage only" not in str(ps.flops(detector, (1, 3, 256, 256), (100, 256, 7, 7)))

@@ -16,7 +16,7 @@ from paramsym.analysis.reconcile.edits import Edit, Habit, Structure, fixed, sca
 from paramsym.core.names import layer_at
 from paramsym.errors import ParamsymError
 from paramsym.measure.cost import Cost
-from paramsym.measure.formats import BYTES
+from paramsym.measure.formats import BYTES, bytes_of
 from paramsym.measure.losses import LOSSES, loss_named, of_loss
 from paramsym.measure.shares import Shares
 from paramsym.measure.trace import trace
@@ -155,7 +155,7 @@ def _logits(structure: Structure) -> Iterator[Edit]:
         return
     if loss_named(True, root.layer) == "none":
         return
-    program, width = trace(root.layer, *root.inputs), BYTES[root.chosen["dtype"]]
+    program, width = trace(root.layer, *root.inputs), bytes_of(root.chosen["dtype"])
     shares = Shares(**{one.name: root.chosen[one.name] for one in fields(Shares)})
     counted = [i for i, line in enumerate(structure.lines) if line.path[0] in {"logits", "loss"}]
     now = subject.total(counted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from paramsym.algebra.size import Dim, Shape, canonical
 from paramsym.algebra.symbols import C, F, N, W, dims
@@ -23,6 +23,9 @@ _PROPOSALS, _DETECTIONS, _ANCHORS, _POINTS = dims("proposals detections a k")
 
 class _RCNN(Pictures):
     """Two stages: regions of the image that may be objects, and the classes of those regions."""
+
+    of_one_input: ClassVar[str] = "the first stage only, since no regions were given"
+    """What a cost says if the regions of the second stage are left out."""
 
     usual = 64 * W
     backbone: Backbone
