@@ -15,7 +15,6 @@ from paramsym.atlas.files import record_of
 from paramsym.atlas.timm_classes import timm_classes_index
 
 _DEPTH = re.compile(r"depth|layers|blocks")
-_WIDTH = re.compile(r"dim|channels|width|size|chs|chans")
 _MOST = 12
 
 
