@@ -48,6 +48,12 @@ def test_the_list_of_types_is_the_list() -> None:
     assert scope.keys() - {"__builtins__"} == set(dir(ps)) - {*rooms, "__version__"}  # a star must not hide the user's own keras
 
 
+def test_no_answer_is_at_the_top() -> None:
+    """Classes at the top are what a user writes: layers, their pieces, errors. An answer stays in the module that gives it."""
+    classes = {name for name in dir(ps) if isinstance(thing := getattr(ps, name), type) and not issubclass(thing, ps.Layer)}
+    assert classes == {"Machine", "Numbers", "ParamsymError", "ParamsymWarning", "Part", "Tensor", "cat", "per", "stack"}
+
+
 def test_torchs_spelling_is_the_same_class() -> None:
     """An alias is not a subclass."""
     assert ps.Linear is ps.Dense
