@@ -112,8 +112,8 @@ def _einsum(equation: str, tensors: Sequence[Value], path: Any = None) -> Value:
         first, second = sorted((steps.pop(0), steps.pop(0))) if steps else (0, 1)
         others = [n for n in range(len(values)) if n not in {first, second}]
         later = {*result, *(letter for n in others for letter in terms[n])}
-        both = [*dict.fromkeys((*terms[first], *terms[second]))]
-        after = [letter for letter in both if letter in later] if others else result
+        both = sorted({*terms[first], *terms[second]} - {*result})
+        after = [letter for letter in (*result, *both) if letter in later and letter in {*terms[first], *terms[second]}]
         product = _pair(terms[first], terms[second], after, values[first], values[second])
         order = [*others, None] if path else [None, *others]
         values, terms = ([product if n is None else values[n] for n in order], [after if n is None else terms[n] for n in order])
@@ -157,7 +157,22 @@ def _pair(one: list[str], other: list[str], after: list[str], x: Value, y: Value
     if not common:
         return _aligned(x, one, after) * _aligned(y, other, after)
     words = {letter: letter if _alike(letter, sizes) else f"...{letter}" for letter in (*one, *other)}
-    return contract(f"{_words(one, words)}, {_words(other, words)} -> {_words(after, words)}", x, y)
+    order = _multiplied(one, other, after, sizes)
+    return _ordered(contract(f"{_words(one, words)}, {_words(other, words)} -> {_words(order, words)}", x, y), order, after)
+
+
+def _multiplied(one: Sequence[str], other: Sequence[str], after: Sequence[str], sizes: Sequence[Mapping[str, Dim]]) -> list[str]:
+    """Return the axes of a product in the order in which torch lays them out: those of both factors, then rows, then columns.
+
+    The factors are exchanged if the result has all columns before all rows (ATen, Linear.cpp, sumproduct_pair).
+    """
+    left, right = ({letter for letter in term if size[letter] != 1} for term, size in zip((one, other), sizes, strict=True))
+    both, rows = left & right, left - right
+    columns = {*after} - left
+    groups = (both, rows, columns)
+    if rows and columns and max(map(after.index, columns)) < min(map(after.index, rows)):
+        groups = (both, columns, rows)
+    return [letter for group in groups for letter in after if letter in group]
 
 
 def _alike(letter: str, sizes: Sequence[Mapping[str, Dim]]) -> bool:

@@ -127,9 +127,10 @@ def _repeat(self: Value, repeats: Sequence[Any]) -> Value:
     if lead:
         words = " ".join(f"a{n}" for n in range(self.rank))
         x = rearrange(self, f"{words} -> {'() ' * lead}{words}")
-    for axis, times in enumerate(repeats):
-        x = copies(x, times, axis, tiled=True)
-    return record(Compact(), x) if all(times == 1 for times in repeats) else x
+    long = [axis for axis, times in enumerate(repeats) if x.sizes[axis] != 1 != times]
+    for axis in (*(axis for axis in range(x.rank) if axis not in long), *long):
+        x = copies(x, repeats[axis], axis, tiled=True)
+    return x if long else record(Compact(), x)  # copies of one entry are a view, and torch's are none
 
 
 @TORCH("repeat_interleave", ignored="output_size")
@@ -137,7 +138,9 @@ def _repeat_interleave(self: Value, repeats: Any, dim: int | None = None) -> Val
     if isinstance(repeats, Value):
         raise NotYetError("repeat_interleave with an array of repeats is not known.")
     x = flat(self) if dim is None else self
-    return record(Copies(repeats, x.type.axis(0 if dim is None else dim)), x)
+    axis = x.type.axis(0 if dim is None else dim)
+    found = record(Copies(repeats, axis), x)
+    return record(Compact(), found) if x.sizes[axis] == 1 else found
 
 
 @TORCH("constant_pad_nd")
