@@ -9,7 +9,8 @@ from typing import Any
 from paramsym.algebra.convolution import View, effective_kernel, widest_view
 from paramsym.algebra.size import Dim, extent, product
 from paramsym.core.layer import Layer, unstated
-from paramsym.errors import NotYetError, RankError, ShapeError, StructureError
+from paramsym.errors import ArgumentError, NotYetError, ParamsymError, RankError, ShapeError, StructureError
+from paramsym.measure.trace import types_for
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import Diagonal, Named, Rearrange, groups
 from paramsym.program.conditions import Where
@@ -20,6 +21,7 @@ from paramsym.program.products import Contract, spelled
 from paramsym.program.reductions import Cumulate, Normalise, Reduce, Softmax
 from paramsym.program.resampling import Resample, Sample
 from paramsym.program.routing import At, Collect, Places, PutAt, Weights
+from paramsym.program.signature import stated
 from paramsym.program.slices import Copies, Flip, Join, Replace, Roll, Take
 from paramsym.program.spectra import Fourier
 from paramsym.program.types import ArrayType, opened
@@ -61,27 +63,45 @@ class Field:
         return Field(tuple(axes), {**lost, **self.gathered})
 
 
-def views(layer: Layer) -> tuple[View, ...]:
+def views(layer: Layer, input_shape: Any = None) -> tuple[View, ...]:
     """Return the receptive field of an output entry along every spatial axis of the input; () if it depends on one position only.
 
+    Without an ``input_shape``, every size is open, or the layer's own inputs are taken.
+
     Raises:
-        NotYetError: outputs with different receptive fields, or with the whole input; a layer without a forward pass.
+        NotYetError: outputs with different receptive fields, or with the whole input; a layer without a forward pass, or with more inputs.
         StructureError: a symbolic number of blocks with a stride.
     """
     if not layer.computes:
         raise unstated(layer)
-    error: RankError | None = None
+    program = _open(layer) if input_shape is None else trace_layer(layer, *types_for(layer, (input_shape,), {}))
+    if len(program.inputs) != 1:
+        raise NotYetError(f"{type(layer).__name__} takes {len(program.inputs)} inputs; an output has a field in each of them.")
+    rank = len(program.input_types[0].shape)
+    return _views(layer, followed(program, [Field(tuple(Dependence(number) for number in range(rank)))])[0])
+
+
+def _open(layer: Layer) -> Program:
+    """Return the program of a layer for an input of open sizes, or for the inputs that the layer states."""
+    error: ParamsymError | None = None
     for rank in (4, 3, 5, 2, 1):
         try:
-            types = ArrayType(tuple(opened(f"extent{n}") for n in range(rank)))
-            program = trace_layer(layer, types)
+            return trace_layer(layer, ArrayType(tuple(opened(f"extent{n}") for n in range(rank))))
         except RankError as found:
             error = error or found
-        except ShapeError as found:
-            raise StructureError(str(found)) from None
-        else:
-            return _views(layer, followed(program, [Field(tuple(Dependence(number) for number in range(rank)))])[0])
-    raise NotYetError(f"{type(layer).__name__} takes no input with at most three spatial axes: {error}")
+        except ParamsymError as found:
+            error = found
+            break
+    if stated(layer):
+        return trace_layer(layer, *types_for(layer, (), {}))
+    if isinstance(error, ShapeError) and not isinstance(error, RankError):
+        raise StructureError(str(error)) from None
+    if isinstance(error, ArgumentError):  # a module that was read takes other sizes
+        raise ArgumentError(f"{type(layer).__name__} takes no input of any size; give its shape, such as (B, 3, W, W).") from None
+    if isinstance(error, RankError):
+        raise NotYetError(f"{type(layer).__name__} takes no input with at most three spatial axes: {error}")
+    assert error is not None  # noqa: S101 - for the type checker
+    raise error
 
 
 def _views(layer: Layer, seen: Field) -> tuple[View, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from paramsym.algebra.convolution import View
 from paramsym.algebra.size import Dim
 from paramsym.core.layer import Layer, check_layer
@@ -9,14 +11,18 @@ from paramsym.errors import NotYetError, ParamsymError
 from paramsym.measure.dependence import views
 
 
-def receptive_field(layer: Layer) -> tuple[Dim, ...]:
+def receptive_field(layer: Layer, input_shape: Any = None) -> tuple[Dim, ...]:
     """Return the receptive field of one output entry along each spatial axis, in entries: 1 + sum of (k - 1) times the strides before.
 
     A stride multiplies the contribution of every later kernel. If paths are added, the largest field counts. The edge of the input is not
     considered. A layer whose outputs depend on one position only gives (). If a network flattens its last map, or pools it to one number
     per channel, the field is that of an entry of this map, because every later layer depends on the whole input.
 
+    A module that was read takes inputs of certain sizes: ``input_shape`` says which, as in ``receptive_field(net, (B, 3, W, W))``. Read it
+    in evaluation mode, because batch norm depends on all positions in training.
+
     Raises:
+        ArgumentError: a module that was read, without its ``input_shape``.
         NotYetError: a layer whose outputs have different fields, such as a transposed convolution, or depend on everything, as with
             attention, statistics of the example (GroupNorm) or a mixture of all positions of an axis; a layer that states none.
         StructureError: a symbolic number of blocks with a stride; paths of different strides that are added.
@@ -32,10 +38,10 @@ def receptive_field(layer: Layer) -> tuple[Dim, ...]:
     >>> receptive_field(ResNet("resnet50")), effective_stride(ResNet("resnet50"))
     ((427, 427), (32, 32))
     """
-    return tuple(view.size for view in _through(layer))
+    return tuple(view.size for view in _through(layer, input_shape))
 
 
-def effective_stride(layer: Layer) -> tuple[Dim, ...]:
+def effective_stride(layer: Layer, input_shape: Any = None) -> tuple[Dim, ...]:
     """Return the distance of neighbouring outputs' fields in input entries, along each spatial axis: the product of the strides.
 
     Raises:
@@ -45,13 +51,13 @@ def effective_stride(layer: Layer) -> tuple[Dim, ...]:
     >>> effective_stride(Sequential(Conv2d(3, 64, 7, stride=2, padding=3), MaxPool2d(3, 2, 1)))
     (4, 4)
     """
-    return tuple(view.stride for view in _through(layer))
+    return tuple(view.stride for view in _through(layer, input_shape))
 
 
-def _through(layer: Layer) -> tuple[View, ...]:
+def _through(layer: Layer, input_shape: Any) -> tuple[View, ...]:
     check_layer(layer)
     try:
-        return views(layer)
+        return views(layer, input_shape)
     except NotYetError as error:
         raise NotYetError(f"{type(layer).__name__} has no single receptive field: {error}{_of_part(layer)}") from None
 

@@ -219,6 +219,27 @@ def test_frozen() -> None:
     assert forward < ps.flops(layer.freeze("h"), (2, 8), way="both").total < ps.flops(layer, (2, 8), way="both").total
 
 
+def test_receptive_field() -> None:
+    """That of the same layers in a sequence, for any form of shapes; batch norm in training sees all positions."""
+    layers = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(8, 8, 3)).eval()
+    wanted = ps.receptive_field(ps.from_module(layers))
+    net = module(lambda self, x: self.layers(x) + x.mean(), layers=layers)
+    alone = module(lambda self, x: self.layers(x) * 2, layers=layers)
+    height, width = ps.dims("height width")
+    for shape in ((2, 3, 32, 32), (B, 3, height, width)):
+        assert ps.receptive_field(ps.from_module(alone.eval()), shape) == wanted == (8, 8)
+        assert ps.effective_stride(ps.from_module(alone), shape) == (2, 2)
+    assert ps.receptive_field(ps.from_module(alone, torch.zeros(1, 3, 32, 32))) == (8, 8)
+    with pytest.raises(ArgumentError, match=r"Mine takes no input of any size; give its shape, such as \(B, 3, W, W\)"):
+        ps.receptive_field(ps.from_module(alone))
+    for other in (net.eval(), alone.train()):
+        with pytest.raises(NotYetError, match=r"depends? on"):
+            ps.receptive_field(ps.from_module(other), (2, 3, 32, 32))
+    two = module(lambda self, x, y: x @ self.w + y)
+    with pytest.raises(NotYetError, match="Mine takes 2 inputs"):
+        ps.receptive_field(ps.from_module(two), ((2, 4), (2, 4)))
+
+
 def test_edits() -> None:
     """An edited model computes as long as its tensors fit; letters are put into the tensors only."""
     layer = ps.from_module(MinGPT())
