@@ -1,4 +1,4 @@
-"""``from_module``: a live torch, Keras or Flax model as a layer, with its tensors and, for torch and Flax, what it computes."""
+"""``from_module``: a live torch, Keras or Flax model as a layer, with its tensors and what it computes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def from_module(module: Any, *inputs: Any, **named: Any) -> Layer:
     A pickle keeps the tensors, and not the module.
 
     A module of Flax and a function of JAX compute, too, as ``jax.make_jaxpr`` writes them: ``from_module(net)``,
-    ``from_module(net, variables, tokens)`` with an example of the inputs, ``from_module(function, tree, tokens)``.
+    ``from_module(net, variables, tokens)`` with an example of the inputs, ``from_module(function, tree, tokens)``. So does a model of Keras
+    whose backend is torch or JAX, in its evaluation mode.
 
     Raises:
         ArgumentError: something else, a lazy module without shapes, or one whose state dict contains more than parameters and buffers.
@@ -62,6 +63,8 @@ def _of_jax(module: Any, inputs: tuple[Any, ...]) -> Layer:
         layer, found = with_tensors(module), "nnx"
     elif (linen is not None and isinstance(module, linen.Module) and inputs) or plain:
         layer, found = with_tensors(inputs[0]) if plain else with_tensors(module, inputs[0]), "function" if plain else "linen"
+    elif hasattr(module, "trainable_weights") and isinstance(getattr(module, "weights", None), list):
+        return _of_keras(module, inputs)
     elif len(inputs) > 1:
         raise ArgumentError("example inputs are only taken with a module of torch or Flax, or a function of JAX.")
     else:
@@ -72,6 +75,19 @@ def _of_jax(module: Any, inputs: tuple[Any, ...]) -> Layer:
 
     source = SOURCES[found](module, inputs)
     return class_named(Computed, source.kind)(layer, source)
+
+
+def _of_keras(model: Any, inputs: tuple[Any, ...]) -> Layer:
+    """Return a model of Keras with what it computes, if its backend is torch or JAX."""
+    from paramsym.read.keras_models import keras_source
+
+    layer = with_tensors(model)
+    if not inputs and states_all(layer):
+        return layer
+    source = keras_source(model, inputs)
+    if source is None and inputs:
+        raise ArgumentError("example inputs are only taken with a Keras model whose backend is torch or JAX.")
+    return layer if source is None else class_named(Computed, source.kind)(layer, source)
 
 
 def _is_stated(module: Any) -> bool:
