@@ -55,8 +55,9 @@ def checked_shape(input_shape: Iterable[Count | None]) -> Shape:
     >>> checked_shape([None, 3]), checked_shape([(2, 3), (2, 5)])
     ((None, 3), ((2, 3), (2, 5)))
     """
-    if hasattr(input_shape, "shape") and hasattr(input_shape, "dtype"):
-        raise ShapeError(f"input_shape is an array; wanted its shape, {shown(tuple(input_shape.shape))}.")
+    extents: Any = getattr(input_shape, "shape", None)
+    if extents is not None and hasattr(input_shape, "dtype"):
+        raise ShapeError(f"input_shape is an array; wanted its shape, {shown(tuple(extents))}.")
     if isinstance(input_shape, str | Mapping | AbstractSet) or not isinstance(input_shape, Iterable):
         advice = "; shapes by name are given as x=(B, H)" if isinstance(input_shape, Mapping) else ""
         raise ShapeError(f"input_shape is {quoted(input_shape)}; wanted a tuple such as (B, 3, W, W), batch first{advice}.")
