@@ -5,21 +5,24 @@ A file is an object of JSON, compressed by gzip, one for each model type::
     {"format": 1, "type": "glm4", "classes": {class: {"inputs": {name: [size, ...]}, "forms": [{
         "base": {letter: number}, "held": {key: [value, ...]}, "above": {letter: number}, "most": {letter: number},
         "multiples": [[letter, number, letter or null, number], ...], "within": [[letter, letter, number], ...],
-        "sizes": [...], "recording": {...}, "cache": true, "certificate": {...}}]}}}
+        "windows": [[letter, key, number, number, number, true], ...], "equal": [[letter, letter, true], ...],
+        "sizes": [...], "recording": {...}, "layers": [...], "cache": true, "certificate": {...}}]}}}
 
 The sizes of the inputs are keys, or letters of their own (B, S). A class has a form for its default, and forms for other flags. ``base``
 are the numbers at which names were recorded. ``held`` are the keys on which the operators depend, with the values at which they are these.
 ``above`` are the letters that must be larger than a number, ``most`` their largest numbers. ``multiples`` are the letters that must be
 multiples of a number, or of a number and another letter, up to so many times the other letter. ``within`` are lengths of inputs that may be
-at most another letter, less a number: the positions that a table has. ``cache`` is true if the class returns the
-keys and values of its attention for the next step, null if it returns nothing, and false if it returns something else.
+at most another letter, less a number: the positions that a table has. ``windows`` are the fields of ``Window``. ``equal`` are letters that
+must be equal, or must differ. ``cache`` is true if the class returns the keys and values of its attention for the next step, null if it
+returns nothing, and false if it returns something else.
+``layers`` has an ``Order`` for each stack of layers of several kinds in the recording.
 ``paramsym.read.written`` says how sizes and recordings are written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -29,11 +32,14 @@ from sympy import Symbol
 
 from paramsym.algebra.symbols import dims
 from paramsym.atlas.files import types_in
+from paramsym.atlas.orders import Order
 from paramsym.atlas.record import check_size, need, packed, plain, refused, unpacked
 from paramsym.atlas.values import Value, recorded_value
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.models.keys import shown
+from paramsym.read.loops import folded
 from paramsym.read.recording import Recording
+from paramsym.read.stacks import written_out
 from paramsym.read.written import Reader
 
 FORMAT = 1
@@ -42,24 +48,74 @@ _DEEPEST = 64
 
 
 @dataclass(frozen=True)
+class Window:
+    """How the length of an input stands to a window of attention: up to its share of positions, or beyond it.
+
+    The share is the value of a key, divided and rounded down, and a number more. ``default`` is the value if the key is not given; none is
+    no window.
+    """
+
+    length: str
+    key: str
+    default: int | None
+    divisor: int
+    more: int
+    beyond: bool
+
+    def holds(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> bool:
+        """Whether inputs have such a length; a length in letters is short."""
+        window: Any = values.get(self.key, self.default)
+        length = numbers.get(self.length)
+        long = isinstance(window, int) and length is not None and length > window // self.divisor + self.more
+        return long == self.beyond
+
+
+@dataclass(frozen=True)
 class Computation:
     """What one class computes under some conditions; ``letters`` are the letters of the recording by their names."""
 
-    inputs: Mapping[str, tuple[str, ...]]
+    inputs: Mapping[str, tuple[str | int, ...]]
     base: Mapping[str, int]
     held: Mapping[str, tuple[Value, ...]]
     above: Mapping[str, int]
     most: Mapping[str, int]
     multiples: tuple[tuple[str, int, str | None, int], ...]
     within: tuple[tuple[str, str, int], ...]
+    windows: tuple[Window, ...]
+    equal: tuple[tuple[str, str, bool], ...]
     letters: Mapping[str, Symbol]
     recording: Recording
+    orders: tuple[Order, ...]
     cache: bool | None
     certificate: Mapping[str, Any]
+    _written: dict[Any, Recording] = field(default_factory=dict, compare=False, repr=False)
+
+    def recording_of(self, kinds: Mapping[str, tuple[int, ...]]) -> Recording:
+        """Return the recording with all layers of its stacks, of these kinds in order, and equal neighbours as one."""
+        if not kinds:
+            return self.recording
+        key = tuple(sorted(kinds.items()))
+        if key not in self._written:
+            self._written.clear()  # the last one is kept: several questions about one model
+            self._written[key] = folded(written_out(self.recording, kinds))
+        return self._written[key]
+
+    @property
+    def shapes(self) -> Mapping[str, tuple[Any, ...]]:
+        """The shapes of the inputs in letters, by name."""
+        named = self.letters
+        return {
+            name: tuple(axis if isinstance(axis, int) else named[axis.replace(".", "_")] for axis in axes)
+            for name, axes in self.inputs.items()
+        }
 
     def fits(self, values: Mapping[str, Value]) -> bool:
         """Whether the keys have values at which the operators are these."""
         return all(key not in values or any(_same(values[key], one) for one in known) for key, known in self.held.items())
+
+    def holds(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> bool:
+        """Whether sizes stand to each other, and lengths to windows of attention, as in the recording."""
+        return not [*self._other_windows(values, numbers), *self._other_pairs(numbers)]
 
     def check(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> None:
         """Refuse values of keys, and numbers of letters, for which the class computes something else.
@@ -68,7 +124,8 @@ class Computation:
             NotYetError: the first of them, by its name.
             ShapeError: more positions than the model has.
         """
-        for words in (*self._other_values(values), *self._other_numbers(numbers)):
+        beside = (*self._other_windows(values, numbers), *self._other_pairs(numbers))
+        for words in (*self._other_values(values), *beside, *self._other_numbers(numbers)):
             raise NotYetError(f"{words}. Its tensors are known.")
         for name, other, less in self.within:
             length, positions = numbers.get(name, 0), numbers.get(other)
@@ -79,6 +136,20 @@ class Computation:
         for key, known in self.held.items():
             if key in values and not any(_same(values[key], one) for one in known):
                 yield f"{key} is {shown(values[key])}; what the model computes is known for {' or '.join(map(shown, known))}"
+
+    def _other_windows(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> Iterator[str]:
+        for window in self.windows:
+            if not window.holds(values, numbers):
+                known = "above" if window.beyond else "up to"
+                share = f"{window.key}/{window.divisor}" if window.divisor > 1 else window.key
+                more = f" + {window.more}" if window.more > 0 else f" - {-window.more}" if window.more else ""
+                yield f"{window.length} is {numbers.get(window.length)}; what the model computes is known for lengths {known} {share}{more}"
+
+    def _other_pairs(self, numbers: Mapping[str, int]) -> Iterator[str]:
+        for name, other, equal in self.equal:
+            if name in numbers and other in numbers and (numbers[name] == numbers[other]) != equal:
+                known = "equal ones" if equal else "different ones"
+                yield f"{name} is {numbers[name]} and {other} is {numbers[other]}; what the model computes is known for {known}"
 
     def _other_numbers(self, numbers: Mapping[str, int]) -> Iterator[str]:
         for name, number in numbers.items():
@@ -143,14 +214,14 @@ def computes(model_type: str, architecture: str) -> bool:
     return architecture in _classes_of(model_type)
 
 
-def computation_for(model_type: str, architecture: str, values: Mapping[str, Value]) -> Computation:
-    """Return the form of a class's computation whose flags a configuration has; that of the default if there is none.
+def computations_for(model_type: str, architecture: str, values: Mapping[str, Value]) -> tuple[Computation, ...]:
+    """Return the forms of a class's computation whose flags a configuration has; those of the default if there is none.
 
     Raises:
         RecordError: a damaged file.
     """
     forms = _forms_of(model_type, architecture)
-    return next((form for form in forms if form.fits(values)), forms[0])
+    return tuple(form for form in forms if form.fits(values)) or forms[:1]
 
 
 @lru_cache(maxsize=64)
@@ -158,12 +229,13 @@ def _forms_of(model_type: str, architecture: str) -> tuple[Computation, ...]:
     with refused():
         entry = _classes_of(model_type)[architecture]
         need(bool(entry["forms"]), "has a class without a computation")
-        inputs = {str(name): tuple(map(str, axes)) for name, axes in entry["inputs"].items()}
+        inputs = {str(name): tuple(axis if isinstance(axis, int) else str(axis) for axis in axes) for name, axes in entry["inputs"].items()}
         return tuple(_form(inputs, one) for one in entry["forms"])
 
 
-def _form(inputs: Mapping[str, tuple[str, ...]], one: Mapping[str, Any]) -> Computation:
-    names = {name.replace(".", "_") for name in (*one["base"], *(axis for axes in inputs.values() for axis in axes))}
+def _form(inputs: Mapping[str, tuple[str | int, ...]], one: Mapping[str, Any]) -> Computation:
+    axes = (axis for listed in inputs.values() for axis in listed if isinstance(axis, str))
+    names = {name.replace(".", "_") for name in (*one["base"], *axes)}
     letters = {name: dims(name) for name in names}
     return Computation(
         inputs,
@@ -173,8 +245,11 @@ def _form(inputs: Mapping[str, tuple[str, ...]], one: Mapping[str, Any]) -> Comp
         one["most"],
         tuple((str(name), int(unit), by, int(largest)) for name, unit, by, largest in one["multiples"]),
         tuple((str(name), str(other), int(less)) for name, other, less in one["within"]),
+        tuple(Window(*window) for window in one.get("windows", ())),
+        tuple((str(name), str(other), bool(equal)) for name, other, equal in one.get("equal", ())),
         letters,
         Reader(letters, one["sizes"]).recording(one["recording"]),
+        tuple(map(Order.of, one.get("layers", ()))),
         one["cache"],
         one["certificate"],
     )

@@ -9,7 +9,9 @@ from typing import Any
 from sympy import Integer, Symbol
 
 from paramsym.algebra.size import Count, Shape
-from paramsym.atlas.computing import Computation, computation_for, computes
+from paramsym.atlas.computing import Computation, computations_for, computes
+from paramsym.atlas.orders import Order
+from paramsym.atlas.predicting import Choice
 from paramsym.core.layer import Entry, Layer, unstated
 from paramsym.errors import DivisibilityError, NotYetError
 from paramsym.program import Value
@@ -17,6 +19,7 @@ from paramsym.read.asked import asked
 from paramsym.read.computed import shown_as
 from paramsym.read.derived import named_entries, templates_at
 from paramsym.read.playing import Player
+from paramsym.read.recording import Recording
 from paramsym.read.stating import Put
 
 
@@ -42,19 +45,18 @@ class Forward(Layer):
         raise NotImplementedError
 
     @property
+    def _existing_rows(self) -> Sequence[Choice]:
+        """The rows of the record that exist, with the numbers of their copies."""
+        raise NotImplementedError
+
+    @property
     def computes(self) -> bool:
         """Whether it is known what the class computes."""
         return computes(self.model_type, self.architecture)
 
-    @property
-    def returns_keys(self) -> bool | None:
-        """Whether it returns the keys and values of its attention; None if it returns nothing, False if this is unknown."""
-        return self._computation.cache if self.computes else None
-
-    @property
-    def cache_advice(self) -> str:
-        """The second half of the error for a cache that is not known; empty if it is."""
-        return "keeps for its next step what is not known; its other costs are." if self.returns_keys is False else ""
+    def returns_keys(self, inputs: Sequence[Shape]) -> bool | None:
+        """Whether the keys and values of attention are kept for the next step; None if nothing is, False if it is not known."""
+        return self._form(inputs)[0].cache
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
@@ -62,8 +64,8 @@ class Forward(Layer):
         if not self.computes:
             return {}
         found = self._computation
-        sizes = self._sizes_of_letters
-        return {name: tuple(sizes.get(found.letters[axis], found.letters[axis]) for axis in axes) for name, axes in found.inputs.items()}
+        sizes = self._sizes_of_letters(found)
+        return {name: tuple(sizes.get(axis, axis) for axis in shape) for name, shape in found.shapes.items()}
 
     @property
     def input_names(self) -> tuple[str, ...]:
@@ -82,44 +84,80 @@ class Forward(Layer):
             raise unstated(self)
         from paramsym.read.torch_source import TorchSource  # the table of operators, which a count does not need
 
-        found = self._computation
-        form = [tuple(found.letters[axis] for axis in axes) for axes in found.inputs.values()]
-        sizes = asked(form, [value.sizes for value in given], self._sizes_of_letters)
-        found.check(
-            dict[str, Any](self.values),
-            {name: sizes[letter] for name, letter in found.letters.items() if isinstance(sizes.get(letter), int)},
-        )
-        entries = self._named_as(found, tuple(own._layer.entries()), sizes)
+        found, sizes = self._form([value.sizes for value in given])
+        found.check(dict[str, Any](self.values), _numbers(found, sizes))
+        recording = found.recording_of({one.path: self._kinds(one) for one in found.orders})
+        entries = self._named_as(found, recording, tuple(own._layer.entries()), sizes)
         try:
-            return Player(found.recording, own._layer, TorchSource.operators, partial(shown_as, self), Put(sizes), entries).play(given)
+            return Player(recording, own._layer, TorchSource.operators, partial(shown_as, self), Put(sizes), entries).play(given)
         except NotYetError as error:
             if not isinstance(error.__cause__, DivisibilityError):
                 raise
-            raise self._indivisible(error.__cause__) from None
+            raise self._indivisible(error.__cause__, _numbers(found, sizes)) from None
 
-    def _indivisible(self, error: DivisibilityError) -> DivisibilityError:
+    def _indivisible(self, error: DivisibilityError, numbers: Mapping[str, int]) -> DivisibilityError:
         """Return the error with the keys that have the numbers."""
-        found = self._computation.letters
-        sizes = {number: name for name, letter in found.items() if isinstance(number := self._sizes_of_letters.get(letter), int)}
+        sizes = {number: name for name, number in numbers.items()}
         above, below = (f"{sizes[number]} {number}" if number in sizes else str(number) for number in (error.dividend, error.divisor))
         return DivisibilityError(
             f"{self.architecture} computes nothing, because {above} is not divisible by {below}. Its tensors are known."
         )
 
-    def _named_as(self, found: Computation, entries: Sequence[Entry], sizes: Mapping[Symbol, Any]) -> tuple[Entry, ...]:
+    def _form(self, inputs: Sequence[Shape]) -> tuple[Computation, dict[Symbol, Any]]:
+        """Return the computation for inputs of these shapes, and the sizes for its letters.
+
+        Raises:
+            ShapeError: inputs of another form.
+        """
+        found = []
+        for one in self._computations:
+            sizes = asked(list(one.shapes.values()), inputs, self._sizes_of_letters(one))
+            found.append((one, sizes))
+            if one.holds(dict[str, Any](self.values), _numbers(one, sizes)):
+                return one, sizes
+        return found[0]
+
+    def _kinds(self, order: Order) -> tuple[int, ...]:
+        """Return the kind of each layer of a stack.
+
+        Raises:
+            NotYetError: their number is a letter, or a layer is of another kind.
+        """
+        depth = (
+            self._by_name.get(order.depth.replace(".", "_"), self._settled.get(order.depth))
+            if isinstance(order.depth, str)
+            else order.depth
+        )
+        if not isinstance(depth, int):
+            raise NotYetError(
+                f"the layers are of several kinds: {order.depth} must be a number, such as {self._settled[str(order.depth)]}."
+            )
+        return order.kinds_of(self._settled, depth, self._existing_rows)
+
+    def _named_as(
+        self, found: Computation, recording: Recording, entries: Sequence[Entry], sizes: Mapping[Symbol, Any]
+    ) -> tuple[Entry, ...]:
         """Return the tensors under the names of the recording, which are those of the first copies."""
         letters = {size: name for name, size in self._by_name.items() if isinstance(size, Symbol)}
         base = {letter: Integer(found.base[name]) for letter, name in letters.items() if name in found.base}
-        names = templates_at(base, found.recording.stored, entries)
-        return tuple(named_entries(found.recording.stored, names, entries, Put(sizes)))
+        names = templates_at(base, recording.stored, entries)
+        return tuple(named_entries(recording.stored, names, entries, Put(sizes)))
 
     @cached_property
-    def _computation(self) -> Computation:
-        return computation_for(self.model_type, self.architecture, dict[str, Any](self.values))
+    def _computations(self) -> tuple[Computation, ...]:
+        """What the class computes for this configuration, for short and for long inputs."""
+        return computations_for(self.model_type, self.architecture, dict[str, Any](self.values))
 
     @property
-    def _sizes_of_letters(self) -> dict[Symbol, Any]:
+    def _computation(self) -> Computation:
+        return self._computations[0]
+
+    def _sizes_of_letters(self, found: Computation) -> dict[Symbol, Any]:
         """The sizes of this model for the letters of the recording."""
-        found = self._computation
         by_name = {**{key.replace(".", "_"): value for key, value in self._settled.items() if type(value) is int}, **self._by_name}
         return {found.letters[name]: by_name[name] for name in found.base if name in by_name}
+
+
+def _numbers(found: Computation, sizes: Mapping[Symbol, Any]) -> dict[str, int]:
+    """Return the sizes that are numbers, by the names of their letters."""
+    return {name: sizes[letter] for name, letter in found.letters.items() if isinstance(sizes.get(letter), int)}

@@ -18,7 +18,7 @@ from paramsym.atlas.expression import answer, tests_of
 from paramsym.atlas.files import DIFFUSERS, TIMM, diffusers_index, inner_of, inner_types, plain_type, record_of
 from paramsym.atlas.forward import Forward
 from paramsym.atlas.letters import letter_names, name_of
-from paramsym.atlas.predicting import Existing, Rows, rows_of, sizes_of
+from paramsym.atlas.predicting import Choice, Existing, Rows, rows_of, sizes_of
 from paramsym.atlas.reading import check_together, values_of
 from paramsym.atlas.sizes import Division, Sizes, exact_divisions, followed_by, letters_of, said
 from paramsym.atlas.timm import WRAPPERS, timm_keys, timm_record, timm_type, wrapped
@@ -139,6 +139,11 @@ class Recorded(Forward):
         """The patterns of the copies whose number is among the names."""
         known = _followed(self.model_type, self.architecture, self.values, repr(self.values))
         return tuple(dict.fromkeys(one for name in self.names for one in known.get(name, ())))
+
+    @property
+    def _existing_rows(self) -> Sequence[Choice]:
+        """The rows that exist, with the numbers of their copies."""
+        return self._rows.choices(self._rows.existing(self._settled, sizes_of(self._settled)))
 
     @property
     def _rows(self) -> Rows:

@@ -19,6 +19,7 @@ from paramsym.program.graph import Program, Region, kind_of
 from paramsym.program.state import Remember
 from paramsym.program.types import ArrayType, flat
 
+_UNKNOWN = "keeps for its next step what is not known; its other costs are."
 _ATTENTION = frozenset({"attention", "plain attention"})
 
 
@@ -60,12 +61,14 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: Dtype | None = None, per: Share 
     check_word("per", per, get_args(Share))
     program = trace(layer, *inputs, past=past, **named)
     found, words = [*states(program)], "kept for the next step"
-    if getattr(layer.computed_as, "returns_keys", None):
+    of_record = getattr(layer.computed_as, "returns_keys", None)
+    keys = None if of_record is None else of_record([one.sizes for one in program.input_types])
+    if keys:
         found = [*attended(program)]
     elif not found:
         found = [*_attended(program, past)]
         words = "keys and values, as a decoder keeps them; the layer itself keeps none" if found else words
-        advice = getattr(layer, "cache_advice", "")
+        advice = getattr(layer, "cache_advice", "") if keys is None or of_record is None else _UNKNOWN
         if not found and advice:
             raise NotYetError(f"{kind_of(layer)} {advice}")
     lines = found if dtype is None else _stored(found, dtype)

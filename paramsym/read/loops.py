@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, TypeAlias
 
+from paramsym.read.merging import Varying
 from paramsym.read.recording import Array, Called, Done, Recording, Ref, Repeated, refs
 
 Item: TypeAlias = "Done | Called | Repeated"
@@ -19,6 +20,11 @@ def folded(recording: Recording) -> Recording:
     folder = _Folder(recording)
     top = Called(recording.top.path, recording.top.kind, folder.items(recording.top))
     return _numbered(recording, top, folder.same)
+
+
+def numbered(recording: Recording) -> Recording:
+    """Return the recording with its arrays numbered in order."""
+    return _numbered(recording, recording.top, {})
 
 
 def without_copies_of_saved(recording: Recording) -> Recording:
@@ -341,7 +347,7 @@ def _numbered(recording: Recording, top: Called, same: Mapping[int, int]) -> Rec
             return Ref(at(one.number))
         if isinstance(one, Mapping):
             return {name: value(each) for name, each in one.items()}
-        return tuple(map(value, one)) if isinstance(one, tuple) else one
+        return tuple(map(value, one)) if isinstance(one, tuple) and not isinstance(one, Varying) else one
 
     def called(one: Called) -> Called:
         return Called(one.path, one.kind, [item(each) for each in one.items])

@@ -1,7 +1,8 @@
 """A recording as values of JSON, and back. Nothing in a file is run: sizes are trees of known operations.
 
 An operator is ``[name, arguments, results]``, a call ``{"path": ..., "kind": ..., "items": [...]}``. Equal copies have ``calls``,
-``count``, ``place`` and ``carried``. An array is ``[number, kind, size, ...]``. In arguments ``{"array": n}`` is an array, ``{"size": n}``
+``count``, ``place`` and ``carried``; layers of several kinds have ``stack``, ``kinds``, ``passed``, ``first`` and ``last``. An array is
+``[number, kind, size, ...]``. In arguments ``{"array": n}`` is an array, ``{"size": n}``
 the size of this number in the list of sizes, ``{"float": text}`` infinity or no number, and ``{"of": {...}}`` arguments by name.
 """
 
@@ -18,6 +19,7 @@ from paramsym.errors import NotYetError
 from paramsym.program.types import Kind
 from paramsym.read.merging import Path
 from paramsym.read.recording import Array, Called, Done, Recording, Ref, Repeated
+from paramsym.read.stacks import Stack
 
 _OPERATIONS: Mapping[str, Any] = {"+": Add, "*": Mul, "^": Pow, "per": per, "floor": floor, "ceiling": ceiling}
 _NAMES = {kind: name for name, kind in _OPERATIONS.items()}
@@ -53,8 +55,12 @@ class Writer:
         steps = getattr(one, "steps", None)
         return str(one) if steps is None else [str(one), *map(self.value, steps)]
 
-    def item(self, one: Done | Called | Repeated) -> Any:
-        """Return an operator, a call or equal copies."""
+    def item(self, one: Done | Called | Repeated | Stack) -> Any:
+        """Return an operator, a call, equal copies or layers of several kinds."""
+        if isinstance(one, Stack):
+            passed = [[list(pair) for pair in pairs] for pairs in one.passed]
+            kinds = [self.item(each) for each in one.kinds]
+            return {"stack": one.path, "kinds": kinds, "passed": passed, "first": list(one.first), "last": list(one.last)}
         if isinstance(one, Done):
             made = [one.name, {name: self.value(each) for name, each in one.arguments.items()}, [self.array(each) for each in one.results]]
             return made if one.graded else [*made, False]
@@ -132,17 +138,22 @@ class Reader:
         """Return a path, or its steps."""
         return one if isinstance(one, str) else Path.of(one[0], tuple(map(self.value, one[1:])))
 
-    def item(self, one: Any) -> Done | Called | Repeated:
-        """Return an operator, a call or equal copies."""
+    def item(self, one: Any) -> Done | Called | Repeated | Stack:
+        """Return an operator, a call, equal copies or layers of several kinds."""
         if isinstance(one, list):
             name, arguments, results, *graded = one
             stated = {key: self.value(each) for key, each in arguments.items()}
             return Done(str(name), stated, tuple(map(self.array, results)), graded=not graded)
+        if "stack" in one:
+            kinds = tuple(cast("Called", self.item(each)) for each in one["kinds"])
+            passed = tuple(tuple((int(a), int(b)) for a, b in pairs) for pairs in one["passed"])
+            return Stack(str(one["stack"]), kinds, passed, tuple(map(int, one["first"])), tuple(map(int, one["last"])))
         if "calls" in one:
             carried = tuple(tuple((int(a), int(b)) for a, b in pairs) for pairs in one["carried"])
             calls = [cast("Called", self.item(each)) for each in one["calls"]]
             return Repeated(calls, self.value(one["count"]), int(one["place"]), carried)
-        return Called(self.path(one["path"]), str(one["kind"]), [self.item(each) for each in one["items"]])
+        items: list[Any] = [self.item(each) for each in one["items"]]
+        return Called(self.path(one["path"]), str(one["kind"]), items)
 
     def value(self, one: Any) -> Any:
         """Return an argument."""

@@ -13,36 +13,41 @@ import random
 import re
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar
 
 import torch
+from atlas_builder.inputs import FLOATS, STARTS, STEPS, Inputs, candidates
+from atlas_builder.ordering import Ordering
 from atlas_builder.reference import Reference, RefusedError, _reads_logged, reference_of
+from read.comparing import counted_on
 from sympy import Expr, Symbol, floor
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import per
 from paramsym.algebra.symbols import dims
-from paramsym.atlas.computing import packed_computations, path_of
+from paramsym.atlas.computing import Window, packed_computations, path_of
 from paramsym.atlas.files import record_of
 from paramsym.atlas.model import Recorded, recorded
 from paramsym.atlas.values import Value
 from paramsym.errors import ParamsymError
 from paramsym.measure.state import attended
+from paramsym.measure.work import flops
 from paramsym.program.graph import Program
 from paramsym.program.own import trace_layer
 from paramsym.program.types import ArrayType
 from paramsym.read.computed import shown_as
 from paramsym.read.derived import named_entries, templates
-from paramsym.read.loops import folded, without_copies_of_saved
+from paramsym.read.loops import folded, numbered, without_copies_of_saved
 from paramsym.read.merging import alike, merged
 from paramsym.read.playing import Player
 from paramsym.read.predicted import Predicted
 from paramsym.read.recording import Array, Called, Recording, Repeated
 from paramsym.read.sizes import Found, Laws
+from paramsym.read.stacks import stacked
 from paramsym.read.stating import stated
 from paramsym.read.torch_entries import TORCH
 from paramsym.read.torch_recorder import recorded as recording_of, unsaved
@@ -54,19 +59,27 @@ assert FILES
 
 _DEPTH = re.compile(r"(layers|depth|blocks|n_layer|num_hidden_groups)$")
 _WIDTH_OF_HEADS = re.compile(r"head_dim$|d_kv$|head_size$|attention_head_size$")
-_WINDOW = re.compile(r"(window|window_size|chunk_size|chunk_length)$")
+_WINDOW = re.compile(r"(window|window_size|local_attention|attention_chunk_size)$")
+_NARROW, _NARROWEST = (40, 56), (4, 7, 6)
+"""Windows that are shorter than inputs, to see from which length on they change the operators, and windows shorter than all inputs."""
 _POSITIONS = re.compile(r"position")
 _FEW = 12
+_LENGTHS = ("S", "T")
 _HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads")
+_HEAD = 128
+"""The width of heads if it is given."""
+_GROUPS = ("num_key_value_heads", "n_head_kv", "num_kv_heads")
 _WIDTHS = ("hidden_size", "n_embd", "d_model", "embed_dim", "dim")
 _UNIT = 4
 """Widths of heads are multiples of it: rotary positions turn halves, or halves of halves."""
-_LAYERS, _DEEP = 3, 7
+_LAYERS, _DEEP = 2, 3
 _ON_A_LINE, _MIXED, _FRESH, _FEWEST, _TRIES = 2, 4, 12, 8, 6
 _ROUNDS, _FLAGS = 4, 2
+_SMALL, _COUNTED = (3, 8, 20, 48, 128), 2
+"""The least numbers of small configurations, and at how many of these torch's counter is asked."""
+_SEVERAL = "layers of several kinds"
 _WORDS = 3
 """The most other words of a key that are tried."""
-_INPUTS = {"input_ids": ("B", "S"), "decoder_input_ids": ("B", "T")}
 Point = Mapping[str, Value]
 
 
@@ -74,18 +87,21 @@ class UnreadError(Exception):
     """Why a class has no computation."""
 
 
-def inputs_of(model: Any, record: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return the inputs of a class by name, each with the names of its sizes: letters, or keys."""
-    parameters = inspect.signature(model.forward).parameters
-    main = model.main_input_name
-    if main == "pixel_values":
-        channels = next((key for key in ("num_channels", "in_channels") if key in record), None)
-        if "image_size" not in record or channels is None:
-            raise UnreadError("images whose size or channels are no key")
-        return {"pixel_values": ("B", channels, "image_size", "image_size")}
-    if main != "input_ids":
-        raise UnreadError(f"its main input is {main}")
-    return {name: axes for name, axes in _INPUTS.items() if name in parameters}
+def _even_heads(values: Mapping[str, Value], given: Point) -> dict[str, Value]:
+    """Return another number of heads if that of the default makes heads of an odd width; all configurations have even ones."""
+    heads, width, groups = (next((one for one in listed if type(values.get(one)) is int), None) for listed in (_HEADS, _WIDTHS, _GROUPS))
+    if (
+        heads is None
+        or width is None
+        or heads in given
+        or any(_WIDTH_OF_HEADS.search(key) and type(one) is int for key, one in values.items())
+    ):
+        return {}
+    default, size, unit = int(str(values[heads])), int(str(values[width])), int(str(values[groups])) if groups else 1
+    if size % (_UNIT * default) == 0:
+        return {}
+    fewer = (one for one in range(default, 0, -1) if one % unit == 0 and size % (_UNIT * one) == 0)
+    return next(({heads: one} for one in fewer), {})
 
 
 @dataclass
@@ -95,8 +111,10 @@ class Class:
     model_type: str
     name: str
     given: Point = field(default_factory=dict)
+    several: bool = False
+    """Whether the layers are of several kinds; the number of layers is then no letter."""
     reference: Reference = field(init=False)
-    inputs: dict[str, tuple[str, ...]] = field(init=False)
+    inputs: Inputs = field(init=False)
     base: dict[str, Value] = field(init=False)
     seen: dict[str, Recording | str] = field(default_factory=dict)
 
@@ -107,6 +125,7 @@ class Class:
         self.reference.first()
         start = {**self.reference.start, **self.given}
         values = self.reference.build(start).values
+        start |= _even_heads(values, self.given)
         deep = {key: min(_LAYERS, value) for key, value in values.items() if type(value) is int and _DEPTH.search(key)}
         self.base = start | {key: depth for key, depth in deep.items() if key in self.entry["keys"]}
         self.layer: Recorded = self.letters(self.base)
@@ -117,24 +136,63 @@ class Class:
             key = self.keys.get(name)
             if key is not None and type(resolved.get(key)) is int:
                 self.numbers[name] = resolved[key]
-        windows = [key for key in self.entry["keys"] if _WINDOW.search(key) and type(resolved.get(key)) is int]
-        if windows and resolved.get("use_sliding_window") is not False:
-            raise UnreadError(f"attention in windows ({windows[0]}), which longer inputs would show")
-        self.inputs = inputs_of(self.made(self.base), self.entry["keys"])
+        self.depths = tuple(key for key in deep if key in self.entry["keys"]) if self.several else ()
+        self.numbers = {name: number for name, number in self.numbers.items() if self.keys[name] not in self.depths}
+        windowed = (key for key in self.entry["keys"] if _WINDOW.search(key))
+        self.windowed = [key for key in windowed if type(resolved.get(key)) is int or resolved.get(key) is None]
         self.multiples: list[tuple[str, str | None]] = [(name, None) for name in self.numbers if _WIDTH_OF_HEADS.search(name)]
+        heads, groups = (next((one for one in listed if one in self.numbers), None) for listed in (_HEADS, _GROUPS))
         if not self.multiples:
             heads, width = (next((one for one in listed if one in self.numbers), None) for listed in (_HEADS, _WIDTHS))
             self.multiples = [(width, heads)] if heads and width and self.numbers[width] % (_UNIT * self.numbers[heads]) == 0 else []
+        self.pairs = [(heads, groups)] if heads and groups else []
         self.needs = [(one.replace(".", "_"), other.replace(".", "_")) for one, other in self.entry["needs"]]
+        self.needs += [(groups, heads)] if heads and groups and (groups, heads) not in self.needs else []
         self.needs += [(heads, width) for width, heads in self.multiples if heads and (heads, width) not in self.needs]
-        self.letters_of_inputs = sorted({axis for axes in self.inputs.values() for axis in axes if axis not in self.entry["keys"]})
+        refused = RefusedError("no inputs are known that it takes")
+        for inputs in candidates(self.made(self.base), self.numbers, resolved):
+            self.inputs = inputs
+            try:
+                self.start()
+                break
+            except (RefusedError, UnreadError) as error:
+                refused = error
+        else:
+            raise refused
+        self.ordering = Ordering(self, self.depths) if self.several else None
+
+    @property
+    def letters_of_inputs(self) -> list[str]:
+        """The letters of the inputs' sizes."""
+        return sorted({axis for axes in self.inputs.values() for axis in axes if isinstance(axis, str) and axis not in self.entry["keys"]})
+
+    def start(self) -> dict[str, int]:
+        """Return the first numbers that the reference takes.
+
+        Raises:
+            RefusedError: it takes none of them.
+        """
+        for turn in range(4):
+            sizes = {name: STARTS[name][min(turn, len(STARTS[name]) - 1)] for name in self.letters_of_inputs}
+            base = {**self.numbers, **sizes}
+            with suppress(RefusedError):
+                self.at(base)
+                return base
+        self.at(base)
+        raise UnreadError("no start")
 
     def letters(self, point: Point) -> Recorded:
         """Return the record's model of a configuration, in letters."""
         found, _, _ = recorded({"model_type": self.model_type, **self.reference.arguments(point)}, self.name)
         letters = found.origin[0]
         assert isinstance(letters, Recorded)
-        return letters
+        if not self.several:
+            return letters
+        depths = {key.replace(".", "_") for key in self.base if _DEPTH.search(key)}
+        numbers = (
+            given if name in depths else letter for name, given, letter in zip(found.names, found.numbers, letters.numbers, strict=True)
+        )
+        return replace(letters, numbers=tuple(numbers))
 
     def point(self, numbers: Mapping[str, int], others: Point | None = None) -> Point:
         """Return the configuration with these numbers of its letters, and other values of other keys."""
@@ -152,6 +210,12 @@ class Class:
                 return self.reference.model_class(config).eval()
         except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
             raise RefusedError(str(error)[:100]) from None
+
+    def builds(self, numbers: Mapping[str, int]) -> bool:
+        """Whether the reference builds a model of these numbers."""
+        with suppress(RefusedError):
+            return self.made(self.point(numbers)) is not None
+        return False
 
     def at(self, numbers: Mapping[str, int], others: Point | None = None) -> Recording:
         """Return the recording at numbers of the letters, equal copies not yet folded.
@@ -181,17 +245,17 @@ class Class:
             small = {self.keys[one]: number for one, number in self.numbers.items() if _DEPTH.search(one)} | {self.keys[name]: _FEW}
             config = self.reference.config_class(**self.reference.arguments({**self.base, **small}))
             model = self.reference.model_class(config).eval()
-            for length in (one for one in self.letters_of_inputs if one != "B"):
+            for length in (one for one in self.letters_of_inputs if one in _LENGTHS):
                 runs = [number for number in range(2, _FEW + 3) if self._runs(model, length, number)]
                 if runs and max(runs) < _FEW + 2:
                     found.append((length, name, _FEW - max(runs)))
         return found
 
     def _runs(self, model: Any, length: str, number: int) -> bool:
-        sizes = {"B": 1, "S": 2, "T": 2, length: number}
+        sizes = {**self.start(), "B": 1, "S": 2, "T": 2, length: number}
         try:
             with torch.no_grad():
-                model(**{name: torch.full([sizes[axis] for axis in axes], 5) for name, axes in self.inputs.items()})
+                model(**self.arguments(model, sizes, "cpu"))
         except (IndexError, RuntimeError, ValueError):
             return False
         return True
@@ -209,22 +273,38 @@ class Class:
         model = self.made(self.point(numbers))
         if "use_cache" not in inspect.signature(model.forward).parameters:
             return 0
-        given = {name: torch.zeros([numbers[axis] for axis in axes], dtype=torch.long, device="meta") for name, axes in self.inputs.items()}
+        given = {name: one.to("meta") if torch.is_tensor(one) else one for name, one in self.arguments(model, numbers).items()}
         try:
             with torch.no_grad():
-                found = getattr(model(**given, use_cache=True), "past_key_values", None)
+                found = getattr(model(**{**given, "use_cache": True}), "past_key_values", None)
             caches = [getattr(found, one) for one in ("self_attention_cache", "cross_attention_cache") if hasattr(found, one)] or [found]
             arrays = [array for cache in caches if cache is not None for layer in cache.layers for array in (layer.keys, layer.values)]
             return sum(array.numel() for array in arrays)
         except Exception:  # noqa: BLE001 - somebody else's code may raise anything
             return None
 
-    def _recorded(self, numbers: Mapping[str, int], others: Point) -> Recording:
-        model = self.made(self.point(numbers, others))
+    def counted(self, numbers: Mapping[str, int]) -> tuple[int, int]:
+        """Return the FLOPs of torch's counter, forward and both ways, of a small model with numbers in it."""
+        model = self.made(self.point(numbers)).to_empty(device="cpu")
+        with torch.no_grad():
+            for one in (*model.parameters(), *model.buffers()):
+                one.zero_()
+        try:
+            return counted_on(model, self.arguments(model, numbers, "cpu"))
+        except Exception as error:  # noqa: BLE001 - such as more experts for a token than there are
+            raise RefusedError(str(error)[:160]) from None
+
+    def arguments(self, model: Any, numbers: Mapping[str, int], device: str = "meta") -> dict[str, Any]:
+        """Return the arguments of a forward pass."""
         given: dict[str, Any] = {"use_cache": False} if "use_cache" in inspect.signature(model.forward).parameters else {}
         for name, axes in self.inputs.items():
-            shape = [numbers[axis.replace(".", "_")] for axis in axes]
-            given[name] = torch.empty(shape, device="meta") if name == "pixel_values" else torch.zeros(shape, dtype=torch.long)
+            shape = [axis if isinstance(axis, int) else numbers[axis.replace(".", "_")] for axis in axes]
+            given[name] = torch.zeros(shape, device=device) if name in FLOATS else torch.zeros(shape, dtype=torch.long)
+        return given
+
+    def _recorded(self, numbers: Mapping[str, int], others: Point) -> Recording:
+        model = self.made(self.point(numbers, others))
+        given = self.arguments(model, numbers)
         try:
             found = recording_of(model, (), given)
         except ParamsymError as error:
@@ -274,8 +354,18 @@ class Finder:
     """The search for the computation of one class."""
 
     of: Class
+    beyond: bool = False
+    """Whether inputs are longer than windows of attention."""
     most: dict[str, int] = field(default_factory=dict)
+    windows: list[Window] = field(default_factory=list)
+    equal: list[tuple[str, str, bool]] = field(default_factory=list)
+    """Letters that must be equal, or must differ, for the same operators."""
     chance: random.Random = field(default_factory=lambda: random.Random(17))
+
+    @property
+    def shaped(self) -> Callable[[Recording], Recording]:
+        """How recordings are compared: with equal copies as one, unless layers are of several kinds."""
+        return numbered if self.of.several else folded
 
     def found(self, known: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return one form of the computation as JSON; ``known`` is the form of the default, whose keys are not tried again.
@@ -284,32 +374,48 @@ class Finder:
             UnreadError: no computation that holds at fresh configurations.
         """
         of = self.of
-        base = self.start()
-        recording = folded(of.at(base))
+        base = of.start()
+        if of.ordering is not None:
+            of.base |= of.ordering.deep(of.ordering.least(base))
+            of.layer = of.letters(of.base)
+            of.seen.clear()  # they were recorded with another number of layers
+        recording = self.shaped(of.at(base))
+        self.windows = [replace(one, beyond=self.beyond) for one in (self.found_windows(base) if known is None else _windows(known))]
+        if known is None and not all(one.holds(of.reference.resolved(of.base), base) for one in self.windows):
+            raise UnreadError(f"windows of attention below {base}")
+        self.equal = [(one, other, base[one] == base[other]) for one, other, _ in (known or {}).get("equal", ())]
+        if self.beyond:
+            self.beside(base, recording)
         lines = {name: [*self.line(base, name, recording)] for name in base}
         numbers = [base, *(point for line in lines.values() for point in line)]
         constant = [name for name, line in lines.items() if not line]
         if constant:
             raise UnreadError(f"no other {constant} has the same operators")
         numbers += [*self.mixed(base, lines, recording)]
-        recordings = [folded(of.at(point)) for point in numbers]
+        recordings = [self.shaped(of.at(point)) for point in numbers]
         held = self.domain(base, recording) if known is None else dict(known["held"])
-        held |= {key: [value] for key, value in of.given.items()}
+        held |= {key: [value] for key, value in of.given.items() if key not in of.windowed}
+        held = {key: known for key, known in held.items() if key.replace(".", "_") not in base}
         tested: list[dict[str, int]] = []
         for _ in range(_ROUNDS):
-            laws, writer, one, program = self.solved(base, numbers, recordings)
+            laws, writer, one, layer, program = self.solved(base, numbers, recordings)
             wrong, agreed = self.compared(Predicted(laws), base, lines, held)
             tested += agreed
-            odd = [point for point in wrong if not alike(recording, folded(of.at(point)))]
+            odd = [point for point in wrong if not alike(recording, self.shaped(of.at(point)))]
             if odd and not self.limited(odd, [*numbers, *tested]):
                 raise UnreadError(f"other operators at {odd[0]}")
             wrong = [point for point in wrong if point not in odd]
             if not wrong and len(tested) >= _FEWEST:
                 break
             numbers += wrong
-            recordings += [folded(of.at(point)) for point in wrong]
+            recordings += [self.shaped(of.at(point)) for point in wrong]
         else:
             raise UnreadError("laws were refuted too often, or few configurations were built")
+        layers: list[dict[str, Any]] = []
+        ordered = 0
+        if of.ordering is not None:
+            layers = of.ordering.orders(base, {})
+            ordered = of.ordering.tested(laws, stacked(laws.found.merged), layers, [base, *tested], {})
         return {
             "base": {name: number for name, number in base.items() if name not in of.letters_of_inputs},
             "held": held,
@@ -320,22 +426,94 @@ class Finder:
                 for name, by in of.multiples
             ],
             "within": of.positions(),
+            **({"equal": [list(one) for one in self.equal]} if self.equal else {}),
+            **({"windows": [list(astuple(one)) for one in self.windows]} if self.windows else {}),
             "sizes": writer.sizes,
             "recording": one,
+            **({"layers": layers} if layers else {}),
             "cache": self.cache(laws, program, (base, *tested[:5])),
-            "certificate": {"traces": len(of.seen), "fresh": len(tested)},
+            "certificate": {"traces": len(of.seen), "fresh": len(tested), "counted": self.counted(laws, layer, program, base)}
+            | ({"orders": ordered} if of.several else {}),
         }
 
-    def flags(self, known: Mapping[str, Any]) -> Iterator[Point]:
+    def found_windows(self, base: Mapping[str, int]) -> Iterator[Window]:
+        """Yield the windows of attention that change the operators for longer inputs.
+
+        Raises:
+            UnreadError: a length that is no share of the window.
+        """
+        of = self.of
+        for key in of.windowed:
+            for length in (one for one in of.letters_of_inputs if one in _LENGTHS):
+                shares = {}
+                for window in _NARROW:
+                    with suppress(RefusedError):
+                        first = self.shaped(of.at(base, {key: window}))
+                        low, high = base[length], 3 * window
+                        if alike(first, self.shaped(of.at({**base, length: high}, {key: window}))):
+                            continue
+                        while high - low > 1:
+                            middle = (low + high) // 2
+                            same = alike(first, self.shaped(of.at({**base, length: middle}, {key: window})))
+                            low, high = (middle, high) if same else (low, middle)
+                        shares[window] = low
+                if not shares:
+                    continue
+                (one, share), (other, larger) = [*shares.items(), *shares.items()][:2]
+                divisor = (other - one) // (larger - share) if larger > share else 0
+                more = share - one // divisor if divisor else 0
+                if not divisor or other // divisor + more != larger:
+                    raise UnreadError(f"inputs change with {key} as {shares} says")
+                default: Any = of.reference.resolved(of.base).get(key)
+                yield Window(length, key, default, divisor, more, self.beyond)
+
+    def beside(self, base: Mapping[str, int], recording: Recording) -> None:
+        """Check that other windows, below the length of inputs, change nothing.
+
+        Raises:
+            UnreadError: they do.
+        """
+        for key in {one.key for one in self.windows}:
+            for window in _NARROWEST:
+                other = self.shaped(self.of.at(base, {key: window}))
+                if not alike(recording, other) or not _equal(recording, other):
+                    raise UnreadError(f"what is computed changes with {key}")
+
+    def other_groups(self, heads: str, groups: str) -> int:
+        """Return a number of groups that equals the number of heads, or does not, if that of the default does."""
+        number = self.of.numbers[heads]
+        if self.of.numbers[groups] != number:
+            return number
+        return next(number // few for few in (4, 2, 3, number) if number % few == 0)
+
+    def flags(self, known: Mapping[str, Any], count: int = _FLAGS) -> Iterator[Point]:
         """Yield other values of flags on which the operators depend: each alone, then two at once."""
         resolved = self.of.reference.build(self.of.base).values
-        flags = [key for key in known["held"] if isinstance(resolved.get(key), bool)][:_FLAGS]
+        flags = [key for key in known["held"] if isinstance(resolved.get(key), bool) and key.endswith(("tie_word_embeddings", "bias"))]
+        flags = sorted(flags, key=lambda key: key.endswith("bias"))[:count]
         single = [{key: not resolved[key]} for key in flags]
         yield from single
+        for key in known["held"]:
+            if _WIDTH_OF_HEADS.search(key) and resolved.get(key) is None and "whole" in self.of.entry["keys"][key]:
+                yield {key: _HEAD}
         yield from ({**one, **other} for place, one in enumerate(single) for other in single[place + 1 :])
+
+    def parted(self, odd: Sequence[Mapping[str, int]], base: Mapping[str, int]) -> bool:
+        """Whether two letters are equal at the base and not at each odd point, or the reverse: their other case has other operators."""
+        for one, other in self.of.pairs:
+            equal = base[one] == base[other]
+            if all((point[one] == point[other]) != equal for point in odd) and (one, other, equal) not in self.equal:
+                self.equal.append((one, other, equal))
+                return True
+        return False
 
     def limited(self, odd: Sequence[Mapping[str, int]], others: Sequence[Mapping[str, int]]) -> bool:
         """Limit the letters that are larger at each odd point than at all others; return whether each odd point is left out."""
+        if self.parted(odd, others[0]):
+            return True
+        for name, by in self.of.multiples:
+            if by and all(point[name] // point[by] > max(other[name] // other[by] for other in others) for point in odd):
+                return True  # the widths of heads are limited by the others
         widths = [name for name, _ in self.of.multiples]
         for name in (*widths, *(name for name in odd[0] if name not in widths)):
             largest = max(point[name] for point in others)
@@ -344,21 +522,14 @@ class Finder:
                 return True
         return False
 
-    def start(self) -> dict[str, int]:
-        """Return the first numbers that the reference takes."""
-        for batch, length in ((3, 10), (3, 32), (2, 64)):
-            letters = {"B": batch, "S": length, "T": length + 3}
-            base = {**self.of.numbers, **{name: letters[name] for name in self.of.letters_of_inputs}}
-            with suppress(RefusedError):
-                self.of.at(base)
-                return base
-        self.of.at(base)
-        raise UnreadError("no start")
-
     def moved(self, base: Mapping[str, int], name: str, value: int) -> dict[str, int] | None:
         """Return numbers with another one; those that it must divide move along. None if the record does not read them."""
         found = {**base, name: value}
-        if value > self.most.get(name, value):
+        for one, other, equal in self.equal:
+            found |= {one: value, other: value} if equal and name in {one, other} else {}
+        if value > self.most.get(name, value) or not self.in_windows(found):
+            return None
+        if any((found[one] == found[other]) != equal for one, other, equal in self.equal):
             return None
         for one, other in self.of.needs:
             if one == name and other in found and found[one] and found[other] % found[one]:
@@ -367,6 +538,11 @@ class Finder:
             if key in found and found[key] % (_UNIT * (found[divisor] if divisor else 1)):
                 return None
         return found if self.reads(found) else None
+
+    def in_windows(self, numbers: Mapping[str, int]) -> bool:
+        """Whether lengths of inputs stand to the windows as in the first recording."""
+        values = {one.key: self.of.base.get(one.key, one.default) for one in self.windows}
+        return all(one.holds(values, numbers) for one in self.windows)
 
     def reads(self, numbers: Mapping[str, int]) -> bool:
         """Whether the record reads these numbers, and has the same letters."""
@@ -381,7 +557,8 @@ class Finder:
 
     def _values(self, name: str, value: int) -> Iterator[int]:
         if name in self.of.letters_of_inputs:
-            yield from (value + more for more in ((1, 3, 7) if name == "B" else (3, 1019, 7, 16)))
+            lengths = (3, 19, 7, 16) if self.beyond else (3, 1019, 7, 16)  # masks of windows have an entry for each pair
+            yield from (value + more for more in STEPS.get(name, lengths))
         elif _DEPTH.search(name):
             yield from (value + more for more in (_DEEP, 1, 2))
         else:
@@ -399,11 +576,13 @@ class Finder:
                 continue
             tried += 1
             with suppress(RefusedError):
-                if alike(first, folded(self.of.at(point))):
+                if alike(first, self.shaped(self.of.at(point))):
                     found += 1
                     yield point
+                elif self.parted([point], base):
+                    continue
                 elif _DEPTH.search(name):
-                    raise UnreadError(f"layers of several kinds at {name} = {value}")
+                    raise UnreadError(f"{_SEVERAL}, as {name} = {value} shows")
                 elif value > base[name]:
                     self.most[name] = min(self.most.get(name, value - 1), value - 1)
 
@@ -412,7 +591,7 @@ class Finder:
         for _ in range(_MIXED):
             point = self.drawn(base, lines)
             with suppress(RefusedError):
-                if point is not None and alike(first, folded(self.of.at(point))):
+                if point is not None and alike(first, self.shaped(self.of.at(point))):
                     yield point
 
     def drawn(self, base: Mapping[str, int], lines: Mapping[str, list[dict[str, int]]]) -> dict[str, int] | None:
@@ -430,23 +609,26 @@ class Finder:
         """Return the laws, and the recording in letters as JSON."""
         of = self.of
         letters = dict(zip(of.layer.names, of.layer.numbers, strict=True))
+        letters |= {other: letters[one] for one, other, equal in self.equal if equal}
+        in_letters = replace(of.layer, numbers=tuple(letters[name] for name in of.layer.names))
         symbols: dict[str, Any] = {name: letters[name] for name in base if isinstance(letters.get(name), Symbol)}
         symbols |= {name: dims(name) for name in of.letters_of_inputs}
         laws = Laws(Found(symbols, tuple(symbols), tuple(numbers), merged(recordings)))
-        entries = tuple(of.layer.entries())
+        entries = tuple(in_letters.entries())
         for entry in entries:
             for axis in entry.tensor.shape:
                 for size in axis if isinstance(axis, tuple) else (axis,):
                     for inner in (size, *size.atoms(floor, per)) if isinstance(size, Expr) else ():
                         with suppress(ParamsymError, KeyError):
                             laws.learn(laws.at(inner), inner)
-        layer = _Solved(*(getattr(of.layer, one) for one in ("model_type", "architecture", "values", "names", "numbers")))
+        layer = _Solved(*(getattr(in_letters, one) for one in ("model_type", "architecture", "values", "names", "numbers")))
         layer.__dict__.update(laws=laws, templates=templates(laws, entries), shown=partial(shown_as, of.layer))
-        shapes = [tuple(symbols[axis.replace(".", "_")] for axis in axes) for axes in of.inputs.values()]
+        shapes = [tuple(axis if isinstance(axis, int) else symbols[axis.replace(".", "_")] for axis in axes) for axes in of.inputs.values()]
         try:
             program = trace_layer(layer, *(ArrayType(shape, one.kind) for shape, one in zip(shapes, laws.found.merged.inputs, strict=True)))
             writer = Writer({symbol: name for name, symbol in symbols.items()})
-            return laws, writer, writer.recording(stated(laws.found.merged, laws.value)), program
+            one = stated(laws.found.merged, laws.value)
+            return laws, writer, writer.recording(stacked(one).recording if of.several else one), layer, program
         except ParamsymError as error:
             raise UnreadError(f"{type(error).__name__}: {str(error)[:300]}") from None
 
@@ -457,6 +639,37 @@ class Finder:
         if returned and not any(returned.values()):
             return None
         return len(returned) > 1 and all(one == other for one, other in returned.items())
+
+    def counted(self, laws: Laws, layer: _Solved, program: Program, base: Mapping[str, int]) -> int:
+        """Return at how many small points torch's counter finds the same FLOPs, forward and both ways.
+
+        Raises:
+            UnreadError: other FLOPs at a point, or none that the counter runs.
+        """
+        layer.__dict__["_programs"] = {(program.input_types, 0): program}
+        forward, both = (flops(layer, *(one.sizes for one in program.input_types), way=way).total for way in ("forward", "both"))
+        agreed, predicted = 0, Predicted(laws)
+        for least in _SMALL:
+            point = self.shrunk(base, least)
+            with suppress(RefusedError):
+                if not predicted.agrees(point, self.of.at(point)):
+                    continue
+                found, said = self.of.counted(point), (laws.value_at(forward, point), laws.value_at(both, point))
+                if found != said:
+                    raise UnreadError(f"torch's counter finds {found} FLOPs where {said} are said, at {point}")
+                agreed += 1
+            if agreed == _COUNTED:
+                return agreed
+        raise UnreadError("torch's counter runs none of the small configurations")
+
+    def shrunk(self, base: Mapping[str, int], least: int) -> dict[str, int]:
+        """Return a point with small numbers: each is halved as long as the record takes it, and it is not below the least."""
+        point = dict(base)
+        for name in (one for one in base if one not in self.of.letters_of_inputs):
+            smaller = [base[name] >> bits for bits in range(20, 0, -1) if base[name] >> bits >= least]
+            made = (one for value in smaller if (one := self.moved(point, name, value)) is not None and self.of.builds(one))
+            point = next(made, point)
+        return point
 
     def compared(
         self, predicted: Predicted, base: Mapping[str, int], lines: Mapping[str, list[dict[str, int]]], held: Mapping[str, Any]
@@ -479,7 +692,10 @@ class Finder:
     def others(self, held: Mapping[str, Any], base: Mapping[str, int]) -> dict[str, Value]:
         """Return other values of keys on which nothing depends, as far as they were tried alone."""
         found: dict[str, Value] = {}
+        of_layers = self.of_layers()
         for key, domain in self.of.entry["keys"].items():
+            if key in of_layers or any(key == window.key for window in self.windows):
+                continue
             if key.replace(".", "_") in base or key in self.of.given or key.endswith("model_type") or self.chance.random() < 0.5:
                 continue
             values = held.get(key) or [*self.alternatives(domain, None)]
@@ -495,28 +711,39 @@ class Finder:
         resolved = of.reference.build(of.base).values
         held: dict[str, Any] = {}
         read = of.read(base)
+        narrow = {window.key: _NARROWEST[-1] for window in self.windows}  # longer inputs show keys that turn windows on
+        beside: list[Point] = [{}, narrow] if narrow and not self.beyond else [{}]
+        firsts = [first, *(self.shaped(of.at(base, one)) for one in beside[1:])]
         for key, domain in of.entry["keys"].items():
             name = key.replace(".", "_")
             if name in base or key in held or key.endswith("model_type") or key.rpartition(".")[2] not in read:
                 continue
+            if key in self.of_layers() or any(key == window.key for window in self.windows):
+                continue
             same, other = [resolved.get(key)], False
             for value in self.alternatives(domain, resolved.get(key)):
                 try:
-                    one = folded(of.at(base, {key: value}))
+                    found = [self.shaped(of.at(base, {**one, key: value})) for one in beside]
                 except RefusedError:
                     continue
                 except UnreadError:
                     other = True
                     continue
-                if alike(first, one) and _equal(first, one):
+                if all(alike(a, b) and _equal(a, b) for a, b in zip(firsts, found, strict=True)):
                     same.append(value)
                 else:
                     other = True
             if other and _DEPTH.search(key):
-                raise UnreadError(f"{key} is no letter of the record")
+                raise UnreadError(f"{_SEVERAL}, or {key} is no letter of the record")
             if other:
                 held[key] = same
         return held
+
+    def of_layers(self) -> set[str]:
+        """Return the keys of numbers of layers of several kinds, and the lists with one entry for each layer."""
+        resolved = self.of.reference.resolved(self.of.base)
+        numbers = {resolved.get(depth) for depth in self.of.depths}
+        return {*self.of.depths, *(key for key, value in resolved.items() if isinstance(value, tuple) and len(value) in numbers)}
 
     def above(self, base: Mapping[str, int], predicted: Predicted) -> dict[str, int]:
         """Return the letters that may not be 1."""
@@ -555,10 +782,15 @@ def _equal(one: Recording, other: Recording) -> bool:
     return not varying
 
 
+def _windows(known: Mapping[str, Any]) -> list[Window]:
+    return [Window(*one) for one in known.get("windows", ())]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("types", nargs="+")
     parser.add_argument("--classes", default="", help="only classes whose name has one of these words, with commas between them")
+    parser.add_argument("--flags", type=int, default=_FLAGS, help="how many flags have forms with other values")
     chosen = parser.parse_args()
     for model_type in chosen.types:
         classes: dict[str, Any] = {}
@@ -567,19 +799,28 @@ def main() -> None:
                 continue
             forms: list[dict[str, Any]] = []
             asked: list[Point] = [{}]
+            several = False
             while asked:
                 given, began = asked.pop(0), time.monotonic()
                 try:
-                    finder = Finder(Class(model_type, name, given))
+                    narrow = bool(forms) and any(window.key in given for window in _windows(forms[0]))
+                    finder = Finder(Class(model_type, name, given, several), narrow)
                     forms.append(finder.found(forms[0] if forms else None))
                     what = (
                         f"{forms[-1]['certificate']} held {sorted(forms[-1]['held'])} above {forms[-1]['above']} most {forms[-1]['most']}"
                     )
+                    asked += [
+                        {**given, groups: finder.other_groups(heads, groups)} for heads, groups, _ in finder.equal if groups not in given
+                    ]
                     if not given:
-                        asked += finder.flags(forms[0])
+                        asked += finder.flags(forms[0], chosen.flags)
+                        windows = {window.key: _NARROWEST[-1] for window in finder.windows}
+                        asked += [{**one, **windows} for one in [{}, *asked] if len(one) < 2] if windows else []
                         classes[name] = {"inputs": {key: list(axes) for key, axes in finder.of.inputs.items()}, "forms": forms}
-                except (UnreadError, RefusedError, ParamsymError) as error:
+                except Exception as error:  # noqa: BLE001 - one class that fails does not end the others
                     what = f"{type(error).__name__}: {error}"
+                    if not several and not forms and str(error).startswith(_SEVERAL):
+                        several, asked = True, [{}]
                 print(f"{model_type} {name} {given} {time.monotonic() - began:.0f} s: {what}", flush=True)
         if classes:
             path_of(model_type).parent.mkdir(exist_ok=True)

@@ -1,0 +1,90 @@
+"""Which kind each layer of a recorded class is: by the tensors that it has, and by its words in lists of the configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from paramsym.atlas.depth import Pattern
+from paramsym.atlas.predicting import NUMBER, Choice
+from paramsym.atlas.values import Value, recorded_value
+from paramsym.errors import NotYetError
+from paramsym.models.keys import shown
+
+Mark = tuple[tuple[bool, ...], tuple[Value, ...]]
+"""Which of the telling tensors a layer has, and the word that each list has for it."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """The layers after a path. ``depth`` is the key of their number, or the number itself.
+
+    ``rows`` are the names of the tensors that tell the kinds apart. ``lists`` are keys with one entry for each layer, with the pattern of
+    their default; a key without a name is in no configuration. ``kinds`` has the kind of each mark, and ``together`` the kinds that were
+    seen in one model, in the order in which they first appear in it.
+    """
+
+    path: str
+    depth: str | int
+    rows: tuple[str, ...]
+    lists: Mapping[str, Pattern]
+    kinds: Mapping[Mark, int]
+    together: frozenset[tuple[int, ...]]
+
+    @classmethod
+    def of(cls, one: Mapping[str, Any]) -> Order:
+        """Return the order that is written as JSON."""
+        lists = {key: Pattern(*(tuple(map(recorded_value, part)) for part in parts)) for key, parts in one["lists"].items()}
+        kinds = {(tuple(map(bool, has)), tuple(map(recorded_value, words))): int(kind) for has, words, kind in one["kinds"]}
+        return cls(one["path"], one["depth"], tuple(one["rows"]), lists, kinds, frozenset(map(tuple, one["together"])))
+
+    def marks(self, values: Mapping[str, Value], depth: int, choices: Sequence[Choice]) -> list[Mark]:
+        """Return the mark of each layer.
+
+        Raises:
+            NotYetError: a list with another number of entries.
+        """
+        words = [self._words(key, values, depth) for key in self.lists]
+        tensors = tensors_of_copies(choices, self.path, depth)
+        return [(tuple(row in tensors[number] for row in self.rows), tuple(one[number] for one in words)) for number in range(depth)]
+
+    def _words(self, key: str, values: Mapping[str, Value], depth: int) -> Sequence[Value]:
+        listed: Any = values[key] if values.get(key) is not None else self.lists[key].kinds(depth)
+        if not isinstance(listed, tuple) or len(listed) != depth:
+            given = f"{key} has {len(listed)} entries" if isinstance(listed, tuple) and listed else f"{key or self.path} has no pattern"
+            raise NotYetError(f"{given} for {depth} layers; what such a model computes is not known. Its tensors are known.")
+        return listed
+
+    def kinds_of(self, values: Mapping[str, Value], depth: int, choices: Sequence[Choice]) -> tuple[int, ...]:
+        """Return the kind of each layer.
+
+        Raises:
+            NotYetError: a layer of another kind, or kinds that were not seen in one model.
+        """
+        marks = self.marks(values, depth, choices)
+        for number, mark in enumerate(marks):
+            if mark not in self.kinds:
+                words = ", ".join(f"{key} {shown(word)}" for key, word in zip(self.lists, mark[1], strict=True) if key) or "other tensors"
+                raise NotYetError(f"layer {number} has {words}; what such a layer computes is not known. Its tensors are known.")
+        found = tuple(self.kinds[mark] for mark in marks)
+        if tuple(dict.fromkeys(found)) not in self.together:
+            first = ", ".join(str(found.index(kind)) for kind in dict.fromkeys(found))
+            known = f"the {len(set(self.kinds.values()))} kinds of layers are known in another order, or all in one model"
+            raise NotYetError(f"layers {first} are the first ones of their kinds; {known}. Its tensors are known.")
+        return found
+
+
+def tensors_of_copies(choices: Sequence[Choice], path: str, copies: int) -> list[set[str]]:
+    """Return for each numbered layer after a path the names of its tensors, from the layer on."""
+    prefix = tuple(path.split("."))
+    place = len(prefix)
+    found: list[set[str]] = [set() for _ in range(copies)]
+    for choice in choices:
+        template = choice.row.template
+        if template[:place] != prefix or len(template) <= place or not (template[place] == NUMBER or template[place].isdigit()):
+            continue
+        for number in choice.numbers(place):
+            if number < copies:
+                found[number].add(".".join(template[place + 1 :]))
+    return found

@@ -1,0 +1,322 @@
+"""Layers of several kinds, one after another: one copy of each kind, and any order of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from paramsym.errors import NotYetError
+from paramsym.read.loops import numbered
+from paramsym.read.merging import Varying
+from paramsym.read.recording import Array, Called, Done, Recording, Ref, Repeated, refs
+
+Pairs: TypeAlias = "tuple[tuple[int, int], ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """Numbered layers, each of which takes what the one before passes on.
+
+    ``kinds`` has the call of one layer of each kind, and ``passed`` for each kind the arrays that it takes and those that it passes on in
+    their places. ``path`` is what stands before the number. ``first`` are the arrays that the first layer takes, and ``last`` those that
+    the last one passes on.
+    """
+
+    path: str
+    kinds: tuple[Called, ...]
+    passed: tuple[Pairs, ...]
+    first: tuple[int, ...]
+    last: tuple[int, ...]
+
+    @property
+    def place(self) -> int:
+        """The position of the number in the paths."""
+        return self.path.count(".") + 1
+
+    def number(self, kind: int) -> str:
+        """Return the number of the layer that stands for a kind."""
+        return self.kinds[kind].path.split(".")[self.place]
+
+
+@dataclass
+class Stacked:
+    """A recording with stacks in place of layers, and the order of the kinds in each of them; ``forms`` has a text for each kind."""
+
+    recording: Recording
+    stacks: tuple[Stack, ...]
+    orders: tuple[tuple[int, ...], ...]
+    forms: tuple[tuple[str, ...], ...]
+
+
+def stacked(recording: Recording) -> Stacked:
+    """Return a recording, whose copies are all written out, with each run of numbered layers as a stack.
+
+    Raises:
+        NotYetError: a layer uses what another one than the layer before it computed.
+    """
+    return _Finder(numbered(recording)).found()
+
+
+class _Finder:
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.stacks: list[Stack] = []
+        self.orders: list[tuple[int, ...]] = []
+        self.forms: list[tuple[str, ...]] = []
+        self.users: dict[int, list[int]] = {}
+        self.place: dict[int, int] = {}
+        for place, step in enumerate(recording.top.steps()):
+            self.place[id(step)] = place
+            for number in refs(step.arguments):
+                self.users.setdefault(number, []).append(place)
+
+    def found(self) -> Stacked:
+        top = self._called(self.recording.top)
+        return Stacked(replace(self.recording, top=top), tuple(self.stacks), tuple(self.orders), tuple(self.forms))
+
+    def _called(self, called: Called) -> Called:
+        items: list[Any] = []
+        position = 0
+        while position < len(called.items):
+            layers = self._layers(called.items[position:])
+            if len(layers) > 1:
+                items.append(self._stack(layers))
+                position += len(layers)
+                continue
+            item = called.items[position]
+            items.append(self._called(item) if isinstance(item, Called) else item)
+            position += 1
+        return Called(called.path, called.kind, items)
+
+    def _layers(self, items: Sequence[Any]) -> list[Called]:
+        """Return the calls of layers 0, 1, 2 ... with which the items begin."""
+        found: list[Called] = []
+        for item in items:
+            if not isinstance(item, Called):
+                break
+            path, _, number = item.path.rpartition(".")
+            if number != str(len(found)) or (found and path != found[0].path.rpartition(".")[0]):
+                break
+            found.append(item)
+        return found
+
+    def _stack(self, layers: Sequence[Called]) -> Stack:
+        inside = [[array.number for step in layer.steps() for array in step.results] for layer in layers]
+        taken = [[*dict.fromkeys(n for step in layer.steps() for n in refs(step.arguments))] for layer in layers]
+        carried = [[number for number in numbers if number in set(before)] for numbers, before in zip(taken[1:], inside, strict=False)]
+        self._check(layers, inside, carried)
+        first = self._first(layers, taken, carried)
+        ins = [first, *carried]
+        forms = [_Form(self.recording, layer, numbers).text for layer, numbers in zip(layers, ins, strict=True)]
+        kinds = [*dict.fromkeys(forms)]
+        order = tuple(kinds.index(form) for form in forms)
+        outs: dict[int, list[int]] = {}
+        for place, kind in enumerate(order[:-1]):
+            out = [inside[place].index(number) for number in carried[place]]
+            if outs.setdefault(kind, out) != out:
+                raise NotYetError(f"layer {place} of {layers[0].path} passes on other arrays than its kind.")
+        if order[-1] not in outs:
+            end = self.place[id(list(layers[-1].steps())[-1])]
+            used = [number for number in inside[-1] if self._used_after(number, end)]
+            if len(used) != len(first):
+                raise NotYetError(f"what {layers[-1].path} passes on is not known.")
+            outs[order[-1]] = [inside[-1].index(number) for number in used]
+        one = [order.index(kind) for kind in range(len(kinds))]
+        passed = [tuple(zip(ins[at], (inside[at][n] for n in outs[kind]), strict=True)) for kind, at in enumerate(one)]
+        last = tuple(inside[-1][n] for n in outs[order[-1]])
+        path = layers[0].path.rpartition(".")[0]
+        stack = Stack(path, tuple(layers[at] for at in one), tuple(passed), tuple(first), last)
+        self.stacks.append(stack)
+        self.orders.append(order)
+        self.forms.append(tuple(kinds))
+        return stack
+
+    def _used_after(self, number: int, end: int) -> bool:
+        return number in self.recording.outputs or any(place > end for place in self.users.get(number, ()))
+
+    def _check(self, layers: Sequence[Called], inside: Sequence[Sequence[int]], carried: Sequence[Sequence[int]]) -> None:
+        """Check that each layer passes on to the next one only."""
+        for at, (layer, numbers) in enumerate(zip(layers, inside, strict=True)):
+            if not numbers:
+                raise NotYetError(f"{layer.path} computes nothing.")
+            following = at + 1 < len(layers)
+            end = self.place[id(list((layers[at + 1] if following else layer).steps())[-1])]
+            if following and (not carried[at] or any(self._used_after(number, end) for number in numbers)):
+                raise NotYetError(f"{layer.path} passes nothing on to the next layer, or something to a later one.")
+
+    def _first(self, layers: Sequence[Called], taken: Sequence[Sequence[int]], carried: Sequence[Sequence[int]]) -> list[int]:
+        """Return the arrays that the first layer takes where others take what the layer before passes on."""
+        signs = [_sign(layer) for layer in layers]
+        given = [n for step in layers[0].steps() for n in refs(step.arguments)]
+        for at in range(1, len(layers)):
+            if signs[at] == signs[0]:
+                same = dict(zip((n for step in layers[at].steps() for n in refs(step.arguments)), given, strict=True))
+                return [same[number] for number in carried[at - 1]]
+        others = {number for numbers in taken[1:] for number in numbers}
+        inner = {array.number for step in layers[0].steps() for array in step.results}
+        known = {*self.recording.stored, *self.recording.constants}
+        found = [number for number in taken[0] if number not in others | inner | known]
+        if len(found) != len(carried[0]):
+            raise NotYetError(f"what {layers[0].path} takes from the layer before it is not known.")
+        return found
+
+
+class _Form:
+    """What layers of one kind have in common: their operators, with the arrays in the order in which they appear, without the number."""
+
+    def __init__(self, recording: Recording, layer: Called, taken: Sequence[int]) -> None:
+        self.recording, self.before = recording, f"{layer.path}."
+        self.known: dict[int, Any] = {number: ("taken", place) for place, number in enumerate(taken)}
+        self.text = repr([*self.written(layer)])
+
+    def written(self, called: Called) -> Iterator[Any]:
+        yield self.name(f"{called.path}."), called.kind
+        for item in called.items:
+            if isinstance(item, Done):
+                arguments = self.value(dict(item.arguments))
+                self.known |= {array.number: ("inside", len(self.known) + place) for place, array in enumerate(item.results)}
+                yield item.name, arguments, [(array.shape, array.kind) for array in item.results], item.graded
+            elif isinstance(item, Called):
+                yield [*self.written(item)]
+            else:
+                raise NotYetError(f"copies in {called.path} are not written out.")
+
+    def name(self, text: str) -> str:
+        return f"#.{text[len(self.before) :]}" if text.startswith(self.before) else text
+
+    def value(self, one: Any) -> Any:
+        if isinstance(one, Ref):
+            return self.array(one.number)
+        if isinstance(one, Mapping):
+            return {key: self.value(each) for key, each in one.items()}
+        return tuple(map(self.value, one)) if isinstance(one, tuple) and not isinstance(one, Varying) else one
+
+    def array(self, number: int) -> Any:
+        if number in self.known:
+            return self.known[number]
+        if number in self.recording.stored:
+            return tuple(map(self.name, self.recording.stored[number]))
+        constant = self.recording.constants.get(number)
+        return ("outside", number) if constant is None else ("constant", constant.shape, constant.kind)
+
+
+def _sign(layer: Called) -> Any:
+    """Return which operators a layer has."""
+    return [(step.name, len([*refs(step.arguments)]), len(step.results)) for step in layer.steps()]
+
+
+# Writing the layers out ----------------------------------------------------------------------------------------------------------
+
+
+def written_out(recording: Recording, orders: Mapping[str, Sequence[int]]) -> Recording:
+    """Return a recording with all layers of its stacks; ``orders`` has the kinds in order by the path of the stack."""
+    return _Writer(recording, orders).recording()
+
+
+@dataclass
+class _Writer:
+    stacked: Recording
+    orders: Mapping[str, Sequence[int]]
+    stored: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    following: int = 0
+
+    def recording(self) -> Recording:
+        one = self.stacked
+        self.stored = dict(one.stored)
+        numbers = [*one.stored, *one.constants, *(array.number for array in one.inputs), *_numbers(one.top)]
+        self.following = max(numbers, default=0) + 1
+        top = self.called(one.top)
+        return replace(one, top=top, stored=self.stored)
+
+    def called(self, called: Called) -> Called:
+        items: list[Any] = []
+        for item in _inside(called):
+            if isinstance(item, Stack):
+                items += self.layers(item)
+            else:
+                items.append(self.called(item) if isinstance(item, Called) else item)
+        return Called(called.path, called.kind, items)
+
+    def layers(self, stack: Stack) -> Iterator[Called]:
+        """Yield the layers of a stack."""
+        order = self.orders[stack.path]
+        taken = list(stack.first)
+        tensors: dict[str, int] = {}
+        for number, kind in enumerate(order):
+            known = dict(zip((a for a, _ in stack.passed[kind]), taken, strict=True))
+            if number == len(order) - 1:
+                known |= dict(zip((b for _, b in stack.passed[kind]), stack.last, strict=True))
+            layer = _Layer(self, stack, stack.number(kind), str(number), known, tensors).called(stack.kinds[kind])
+            taken = [known[b] for _, b in stack.passed[kind]]
+            yield layer
+
+    def fresh(self) -> int:
+        """Return the number of a new array."""
+        self.following += 1
+        return self.following - 1
+
+
+@dataclass
+class _Layer:
+    """One copy of a kind: ``known`` has the numbers of its arrays by those of the kind."""
+
+    writer: _Writer
+    stack: Stack
+    number: str
+    copy: str
+    known: dict[int, int]
+    tensors: dict[str, int]
+
+    def called(self, called: Called) -> Called:
+        return Called(self.name(f"{called.path}.")[:-1], called.kind, [self.item(item) for item in called.items])
+
+    def item(self, item: Any) -> Any:
+        if isinstance(item, Called):
+            return self.called(item)
+        arguments = self.value(dict(item.arguments))
+        return replace(item, arguments=arguments, results=tuple(map(self.array, item.results)))
+
+    def array(self, array: Array) -> Array:
+        if array.number not in self.known:
+            self.known[array.number] = self.writer.fresh()
+        return replace(array, number=self.known[array.number])
+
+    def value(self, one: Any) -> Any:
+        if isinstance(one, Ref):
+            return Ref(self.ref(one.number))
+        if isinstance(one, Mapping):
+            return {key: self.value(each) for key, each in one.items()}
+        return tuple(map(self.value, one)) if isinstance(one, tuple) and not isinstance(one, Varying) else one
+
+    def ref(self, number: int) -> int:
+        if number in self.known:
+            return self.known[number]
+        names = self.writer.stacked.stored.get(number)
+        if names is None:
+            return number
+        moved = tuple(map(self.name, names))
+        if moved[0] not in self.tensors:
+            found = self.tensors[moved[0]] = number if moved == names else self.writer.fresh()
+            self.writer.stored[found] = moved
+        self.known[number] = self.tensors[moved[0]]
+        return self.known[number]
+
+    def name(self, text: str) -> str:
+        before = f"{self.stack.path}.{self.number}."
+        return f"{self.stack.path}.{self.copy}.{text[len(before) :]}" if text.startswith(before) else text
+
+
+def _numbers(item: Any) -> Iterator[int]:
+    """Yield the numbers of the arrays that are computed, in stacks those of one layer of each kind."""
+    if isinstance(item, Done):
+        yield from (array.number for array in item.results)
+    else:
+        inside = item.kinds if isinstance(item, Stack) else item.calls if isinstance(item, Repeated) else item.items
+        for one in inside:
+            yield from _numbers(one)
+
+
+def _inside(called: Called) -> list[Any]:
+    """Return the items of a call, of which some may be stacks."""
+    return list(called.items)

@@ -1,0 +1,76 @@
+"""The inputs of the reference's classes, by convention: each with its axes, which are letters, keys or numbers."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Axes = tuple[str | int, ...]
+Inputs = dict[str, Axes]
+
+STARTS: Mapping[str, tuple[int, ...]] = {
+    "B": (3, 2),
+    "S": (10, 32, 64),
+    "T": (13, 35, 67),
+    "height": (224, 96, 256, 512),
+    "width": (160, 128, 192, 384),
+    "samples": (16000, 24000),
+    "frames": (100, 96, 128, 400),
+}
+"""The first sizes of letters that are tried."""
+STEPS: Mapping[str, tuple[int, ...]] = {
+    "B": (1, 3, 7),
+    "height": (32, 1, 5, 64, 128, 18),
+    "width": (32, 3, 7, 64, 128, 22),
+    "samples": (320, 1, 1283, 4800),
+    "frames": (1, 4, 7, 32, 64),
+}
+"""What is added to the first sizes; to lengths in tokens less, and once much."""
+FLOATS = ("pixel_values", "input_values", "input_features", "inputs_embeds", "pixel_values_videos")
+_CHANNELS = ("num_channels", "in_channels", "vision_config.num_channels", "vision_config.in_channels", "backbone_config.num_channels")
+_IMAGES = ("image_size", "vision_config.image_size", "img_size")
+_BINS = ("num_mel_bins", "feature_size", "input_feat_per_channel", "feature_dim", "num_mel_channels", "n_mels")
+
+
+def candidates(model: Any, numbers: Mapping[str, int], resolved: Mapping[str, Any]) -> Iterator[Inputs]:
+    """Yield inputs that a class may take; ``numbers`` are the letters of its record by name, ``resolved`` the values of its keys."""
+    parameters = inspect.signature(model.forward).parameters
+    main = model.main_input_name
+    text: Inputs = {name: axes for name, axes in {"input_ids": ("B", "S"), "decoder_input_ids": ("B", "T")}.items() if name in parameters}
+    if main == "pixel_values" or (isinstance(main, str) and main.startswith("pixel_values")):
+        yield from ({"pixel_values": axes} for axes in _images(numbers, resolved))
+    elif main == "input_values":
+        yield {main: ("B", "samples")}
+        yield {main: ("B", 1, "samples")}
+        yield {main: ("B", _named("max_length", numbers, resolved), _named("num_mel_bins", numbers, resolved))}
+    elif main == "input_features":
+        bins = next((_named(key, numbers, resolved) for key in _BINS if type(resolved.get(key)) is int), 80)
+        more: Inputs = {name: axes for name, axes in text.items() if name == "decoder_input_ids"}
+        whole = resolved.get("max_source_positions")
+        yield {main: ("B", "frames", bins), **more}
+        yield {main: ("B", bins, "frames"), **more}
+        if isinstance(whole, int):
+            yield {main: ("B", bins, 2 * whole), **more}
+    elif main == "input_ids":
+        yield text
+        if "pixel_values" in parameters:
+            yield from ({**text, "pixel_values": ("N", *axes[1:])} for axes in _images(numbers, resolved))
+        if "input_features" in parameters:
+            bins = next((_named(key, numbers, resolved) for key in _BINS if type(resolved.get(key)) is int), 80)
+            yield {**text, "input_features": ("B", bins, "frames")}
+
+
+def _images(numbers: Mapping[str, int], resolved: Mapping[str, Any]) -> Iterator[Axes]:
+    channels = next((_named(key, numbers, resolved) for key in _CHANNELS if type(resolved.get(key)) is int), 3)
+    size = next((key for key in _IMAGES if type(resolved.get(key)) is int), None)
+    if size is not None and size.replace(".", "_") in numbers:
+        yield ("B", channels, size, size)
+    yield ("B", channels, "height", "width")
+    if size is not None:
+        yield ("B", channels, int(resolved[size]), int(resolved[size]))
+
+
+def _named(key: str, numbers: Mapping[str, int], resolved: Mapping[str, Any]) -> str | int:
+    """Return a key that is a letter, or its number."""
+    return key if key.replace(".", "_") in numbers else int(resolved.get(key, 1))
