@@ -78,6 +78,8 @@ _ROUNDS, _FLAGS = 4, 2
 _SMALL, _COUNTED = (3, 8, 20, 48, 128), 2
 """The least numbers of small configurations, and at how many of these torch's counter is asked."""
 _SEVERAL = "layers of several kinds"
+_FIXED = 3
+"""The most letters that are a number in the computation, because no other number has the same operators."""
 _WORDS = 3
 """The most other words of a key that are tried."""
 Point = Mapping[str, Value]
@@ -389,8 +391,9 @@ class Finder:
         lines = {name: [*self.line(base, name, recording)] for name in base}
         numbers = [base, *(point for line in lines.values() for point in line)]
         constant = [name for name, line in lines.items() if not line]
-        if constant:
+        if len(constant) > _FIXED or any(name in of.letters_of_inputs or _DEPTH.search(name) for name in constant):
             raise UnreadError(f"no other {constant} has the same operators")
+        self.most |= {name: base[name] for name in constant}
         numbers += [*self.mixed(base, lines, recording)]
         recordings = [self.shaped(of.at(point)) for point in numbers]
         held = self.domain(base, recording) if known is None else dict(known["held"])
@@ -419,7 +422,7 @@ class Finder:
         return {
             "base": {name: number for name, number in base.items() if name not in of.letters_of_inputs},
             "held": held,
-            "above": self.above(base, Predicted(laws)),
+            "above": self.above(base, Predicted(laws)) | {name: base[name] - 1 for name in constant},
             "most": self.most,
             "multiples": [
                 [name, _UNIT, by, max(point[name] // (point[by] if by else 1) for point in (*numbers, *tested))]
@@ -534,6 +537,8 @@ class Finder:
         for one, other in self.of.needs:
             if one == name and other in found and found[one] and found[other] % found[one]:
                 found[other] = base[other] // base[one] * value if base[other] % base[one] == 0 else base[other] * value
+        if any(other in found and found[other] % found[one] for one, other in self.of.needs if one in found and other == name):
+            return None
         for key, divisor in self.of.multiples:
             if key in found and found[key] % (_UNIT * (found[divisor] if divisor else 1)):
                 return None
@@ -667,6 +672,7 @@ class Finder:
         point = dict(base)
         for name in (one for one in base if one not in self.of.letters_of_inputs):
             smaller = [base[name] >> bits for bits in range(20, 0, -1) if base[name] >> bits >= least]
+            smaller = [value for value in smaller if value % _UNIT == 0 or base[name] % _UNIT]  # grouped products take no others
             made = (one for value in smaller if (one := self.moved(point, name, value)) is not None and self.of.builds(one))
             point = next(made, point)
         return point
