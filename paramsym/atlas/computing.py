@@ -3,18 +3,19 @@
 A file is an object of JSON, compressed by gzip, one for each model type::
 
     {"format": 1, "type": "glm4", "classes": {class: {"inputs": {name: [size, ...]}, "forms": [{
-        "base": {letter: number}, "held": {key: [value, ...]}, "above": {letter: number}, "most": {letter: number},
+        "base": {letter: number}, "held": {key: [value, ...]}, "excluded": {key: [value, ...]},
+        "above": {letter: number}, "most": {letter: number},
         "multiples": [[letter, number, letter or null, number], ...], "within": [[letter, letter, number], ...],
         "windows": [[letter, key, number, number, number, true], ...], "equal": [[letter, letter, true], ...],
         "sizes": [...], "recording": {...}, "layers": [...], "cache": true, "certificate": {...}}]}}}
 
-The sizes of the inputs are keys, or letters of their own (B, S). A class has a form for its default, and forms for other flags. ``base``
-are the numbers at which names were recorded. ``held`` are the keys on which the operators depend, with the values at which they are these.
-``above`` are the letters that must be larger than a number, ``most`` their largest numbers. ``multiples`` are the letters that must be
-multiples of a number, or of a number and another letter, up to so many times the other letter. ``within`` are lengths of inputs that may be
-at most another letter, less a number: the positions that a table has. ``windows`` are the fields of ``Window``. ``equal`` are letters that
-must be equal, or must differ. ``cache`` is true if the class returns the keys and values of its attention for the next step, null if it
-returns nothing, and false if it returns something else.
+The sizes of the inputs are keys, letters of their own (B, S), or numbers. A class has a form for its default, and forms for other flags.
+``base`` are the numbers at which names were recorded. ``held`` are the keys on which the operators depend, with the values at which they
+are these; ``excluded`` are keys whose number may be any but these. ``above`` are the letters that must be larger than a number, ``most``
+their largest numbers. ``multiples`` are the letters that must be multiples of a number, or of a number and another letter, up to so many
+times the other letter. ``within`` are lengths of inputs that may be at most another letter, less a number: the positions that a table has.
+``windows`` are the fields of ``Window``. ``equal`` are letters that must be equal, or must differ. ``cache`` is true if the class returns
+the keys and values of its attention for the next step, null if it returns nothing, and false if it returns something else.
 ``layers`` has an ``Order`` for each stack of layers of several kinds in the recording.
 ``paramsym.read.written`` says how sizes and recordings are written.
 """
@@ -77,6 +78,7 @@ class Computation:
     inputs: Mapping[str, tuple[str | int, ...]]
     base: Mapping[str, int]
     held: Mapping[str, tuple[Value, ...]]
+    excluded: Mapping[str, tuple[Value, ...]]
     above: Mapping[str, int]
     most: Mapping[str, int]
     multiples: tuple[tuple[str, int, str | None, int], ...]
@@ -111,7 +113,7 @@ class Computation:
 
     def fits(self, values: Mapping[str, Value]) -> bool:
         """Whether the keys have values at which the operators are these."""
-        return all(key not in values or any(_same(values[key], one) for one in known) for key, known in self.held.items())
+        return not [*self._other_values(values)]
 
     def holds(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> bool:
         """Whether sizes stand to each other, and lengths to windows of attention, as in the recording."""
@@ -133,9 +135,13 @@ class Computation:
                 raise ShapeError(f"{name} is {length}; the model has positions for {positions - less} ({other} is {positions}).")
 
     def _other_values(self, values: Mapping[str, Value]) -> Iterator[str]:
-        for key, known in self.held.items():
-            if key in values and not any(_same(values[key], one) for one in known):
-                yield f"{key} is {shown(values[key])}; what the model computes is known for {' or '.join(map(shown, known))}"
+        for key, held in self.held.items():
+            if key in values and not any(_same(values[key], one) for one in held):
+                yield f"{key} is {shown(values[key])}; what the model computes is known for {' or '.join(map(shown, held))}"
+        for key, others in self.excluded.items():
+            if key in values and values[key] in others:
+                known = " and ".join(map(shown, others))
+                yield f"{key} is {shown(values[key])}; what the model computes is known for other numbers than {known}"
 
     def _other_windows(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> Iterator[str]:
         for window in self.windows:
@@ -238,18 +244,23 @@ def _form(inputs: Mapping[str, tuple[str | int, ...]], one: Mapping[str, Any]) -
     names = {name.replace(".", "_") for name in (*one["base"], *axes)}
     letters = {name: dims(name) for name in names}
     return Computation(
-        inputs,
-        one["base"],
-        {key: tuple(map(recorded_value, known)) for key, known in one["held"].items()},
-        one["above"],
-        one["most"],
-        tuple((str(name), int(unit), by, int(largest)) for name, unit, by, largest in one["multiples"]),
-        tuple((str(name), str(other), int(less)) for name, other, less in one["within"]),
-        tuple(Window(*window) for window in one.get("windows", ())),
-        tuple((str(name), str(other), bool(equal)) for name, other, equal in one.get("equal", ())),
-        letters,
-        Reader(letters, one["sizes"]).recording(one["recording"]),
-        tuple(map(Order.of, one.get("layers", ()))),
-        one["cache"],
-        one["certificate"],
+        inputs=inputs,
+        base=one["base"],
+        held=_values_of(one["held"]),
+        excluded=_values_of(one.get("excluded", {})),
+        above=one["above"],
+        most=one["most"],
+        multiples=tuple((str(name), int(unit), by, int(largest)) for name, unit, by, largest in one["multiples"]),
+        within=tuple((str(name), str(other), int(less)) for name, other, less in one["within"]),
+        windows=tuple(Window(*window) for window in one.get("windows", ())),
+        equal=tuple((str(name), str(other), bool(equal)) for name, other, equal in one.get("equal", ())),
+        letters=letters,
+        recording=Reader(letters, one["sizes"]).recording(one["recording"]),
+        orders=tuple(map(Order.of, one.get("layers", ()))),
+        cache=one["cache"],
+        certificate=one["certificate"],
     )
+
+
+def _values_of(stated: Mapping[str, Any]) -> dict[str, tuple[Value, ...]]:
+    return {key: tuple(map(recorded_value, known)) for key, known in stated.items()}

@@ -80,6 +80,7 @@ _SMALL, _COUNTED = (3, 8, 20, 48, 128), 2
 _SEVERAL = "layers of several kinds"
 _FIXED = 3
 """The most letters that are a number in the computation, because no other number has the same operators."""
+_FEW_SAME = 2
 _WORDS = 3
 """The most other words of a key that are tried."""
 Point = Mapping[str, Value]
@@ -360,6 +361,8 @@ class Finder:
     """Whether inputs are longer than windows of attention."""
     most: dict[str, int] = field(default_factory=dict)
     windows: list[Window] = field(default_factory=list)
+    excluded: dict[str, list[Value]] = field(default_factory=dict)
+    """Numbers in floating point, such as 0, for which other operators run than for all others."""
     equal: list[tuple[str, str, bool]] = field(default_factory=list)
     """Letters that must be equal, or must differ, for the same operators."""
     chance: random.Random = field(default_factory=lambda: random.Random(17))
@@ -397,6 +400,7 @@ class Finder:
         numbers += [*self.mixed(base, lines, recording)]
         recordings = [self.shaped(of.at(point)) for point in numbers]
         held = self.domain(base, recording) if known is None else dict(known["held"])
+        self.excluded |= (known or {}).get("excluded", {})
         held |= {key: [value] for key, value in of.given.items() if key not in of.windowed}
         held = {key: known for key, known in held.items() if key.replace(".", "_") not in base}
         tested: list[dict[str, int]] = []
@@ -422,6 +426,7 @@ class Finder:
         return {
             "base": {name: number for name, number in base.items() if name not in of.letters_of_inputs},
             "held": held,
+            **({"excluded": self.excluded} if self.excluded else {}),
             "above": self.above(base, Predicted(laws)) | {name: base[name] - 1 for name in constant},
             "most": self.most,
             "multiples": [
@@ -704,7 +709,7 @@ class Finder:
                 continue
             if key.replace(".", "_") in base or key in self.of.given or key.endswith("model_type") or self.chance.random() < 0.5:
                 continue
-            values = held.get(key) or [*self.alternatives(domain, None)]
+            values = held.get(key) or [one for one in self.alternatives(domain, None) if one not in self.excluded.get(key, ())]
             if values and not (key in held and len(values) == 1):
                 found[key] = self.chance.choice(values)
         return found if self.has_letters({**self.of.base, **found}) else {}
@@ -741,7 +746,9 @@ class Finder:
                     other = True
             if other and _DEPTH.search(key):
                 raise UnreadError(f"{_SEVERAL}, or {key} is no letter of the record")
-            if other:
+            if other and isinstance(resolved.get(key), float) and len(same) > _FEW_SAME:
+                self.excluded[key] = [one for one in self.alternatives(domain, resolved.get(key)) if one not in same]
+            elif other:
                 held[key] = same
         return held
 
@@ -768,7 +775,10 @@ class Finder:
         for which in ("whole", "number"):
             if which in domain:
                 low, high = domain[which]
-                yield from (one for one in (low, high, (low + high) / 2 if which == "number" else (low + high) // 2) if one != value)
+                if which == "whole":
+                    yield from (one for one in (low, high, (low + high) // 2) if one != value)
+                else:
+                    yield from (float(one) for one in (low, high, (low + high) / 2, (3 * low + high) / 4) if one != value)
         if "entries" in domain and isinstance(value, tuple) and value:
             for one in self.alternatives(domain["entries"], value[0]):
                 yield (one,) * len(value)
