@@ -38,7 +38,6 @@ from paramsym.atlas.record import check_size, need, packed, plain, refused, unpa
 from paramsym.atlas.values import Value, recorded_value
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.models.keys import shown
-from paramsym.read.loops import folded
 from paramsym.read.recording import Recording
 from paramsym.read.stacks import written_out
 from paramsym.read.written import Reader
@@ -93,13 +92,13 @@ class Computation:
     _written: dict[Any, Recording] = field(default_factory=dict, compare=False, repr=False)
 
     def recording_of(self, kinds: Mapping[str, tuple[int, ...]]) -> Recording:
-        """Return the recording with all layers of its stacks, of these kinds in order, and equal neighbours as one."""
+        """Return the recording with all layers of its stacks, of these kinds in order."""
         if not kinds:
             return self.recording
         key = tuple(sorted(kinds.items()))
         if key not in self._written:
             self._written.clear()  # the last one is kept: several questions about one model
-            self._written[key] = folded(written_out(self.recording, kinds))
+            self._written[key] = written_out(self.recording, kinds)
         return self._written[key]
 
     @property

@@ -177,15 +177,14 @@ class _Folder:
         return all(self.last.get(number, -1) < end or number in passed for number in inner)
 
     def _chain(self, calls: Sequence[Item], pairs: Sequence[tuple[int, int]]) -> bool:
-        """Whether one array goes through several calls, each of which takes nothing else from outside."""
+        """Whether one array goes through several calls, and each takes nothing else from the calls before it."""
         if len(pairs) != 1:
             return False
         given = pairs[0][0]
         for place, called in enumerate(calls):
             results = {array.number for step in called.steps() for array in step.results} if isinstance(called, Called) else set()
             taken = {n for step in _steps(called) for n in map(self._now, refs(step.arguments))} - results
-            known = {*self.recording.stored, *self.recording.constants}
-            if taken - known != {given}:
+            if given not in taken or (place and pairs[0][0] in taken):
                 return False
             end = self.end[id(called)]
             behind = [n for n in results if self.last.get(n, -1) >= end]

@@ -176,7 +176,7 @@ class Player:
         prefix = f"{path}." if path else ""
         carried = [env[a] for a, _ in repeated.carried[0]]
         along: dict[Value, None] = {}
-        bodies: list[tuple[Numbers, Program]] = []
+        traced: list[tuple[Numbers, Program, dict[Value, int]]] = []
         for called, pairs in zip(repeated.calls, repeated.carried, strict=True):
             env.update({a: value for (a, _), value in zip(pairs, carried, strict=True)})
             program, captured = self._traced(called, path, env, [b for _, b in pairs])
@@ -184,8 +184,8 @@ class Player:
             if not all(value in taken for value in carried) or [one.sizes for one in program.output_types] != [v.sizes for v in carried]:
                 raise NotYetError(f"the copies of {called.path} do not give what the next one takes; their number cannot be a letter.")
             along |= dict.fromkeys(value for value in captured if value not in carried)
-            order = tuple(taken[value] for value in (*carried, *along))
-            bodies.append((self._copies(called.path, prefix, repeated), replace(program, inputs=order)))
+            traced.append((self._copies(called.path, prefix, repeated), program, taken))
+        bodies = [(numbers, _taking(program, taken, (*carried, *along))) for numbers, program, taken in traced]
         results = record_all(Loop(tuple(bodies), len(carried)), *carried, *along)
         env.update(zip([b for _, b in repeated.carried[-1]], results, strict=True))
 
@@ -282,6 +282,14 @@ class Player:
         """Return the name of a tensor below a path; None if it is a tensor of an outer module."""
         prefix = f"{path}." if path else ""
         return next((name for name in self.recording.stored[number] if name.startswith(prefix) and name in self.tensors), None)
+
+
+def _taking(program: Program, taken: Mapping[Value, int], values: Sequence[Value]) -> Program:
+    """Return a program that takes these values in order, of which it may not use some; ``taken`` has the numbers of those that it uses."""
+    unused = [value for value in values if value not in taken]
+    numbers = {**taken, **{value: len(program.types) + place for place, value in enumerate(unused)}}
+    types = (*program.types, *(value.type for value in unused))
+    return replace(program, inputs=tuple(numbers[value] for value in values), types=types)
 
 
 _WITHOUT_WORK = frozenset({"detach", "alias", "view", "_to_copy", "clone", "put back", "expand", "slice", "select", "t", "transpose"})

@@ -11,6 +11,8 @@ from paramsym.read.loops import numbered
 from paramsym.read.merging import Varying
 from paramsym.read.recording import Array, Called, Done, Recording, Ref, Repeated, refs
 
+_LONGEST = 24
+"""The longest pattern of kinds that becomes one loop."""
 Pairs: TypeAlias = "tuple[tuple[int, int], ...]"
 
 
@@ -238,23 +240,50 @@ class _Writer:
                 items.append(self.called(item) if isinstance(item, Called) else item)
         return Called(called.path, called.kind, items)
 
-    def layers(self, stack: Stack) -> Iterator[Called]:
-        """Yield the layers of a stack."""
+    def layers(self, stack: Stack) -> Iterator[Called | Repeated]:
+        """Yield the layers of a stack; a repeated pattern of kinds is one loop."""
         order = self.orders[stack.path]
         taken = list(stack.first)
         tensors: dict[str, int] = {}
-        for number, kind in enumerate(order):
-            known = dict(zip((a for a, _ in stack.passed[kind]), taken, strict=True))
-            if number == len(order) - 1:
-                known |= dict(zip((b for _, b in stack.passed[kind]), stack.last, strict=True))
-            layer = _Layer(self, stack, stack.number(kind), str(number), known, tensors).called(stack.kinds[kind])
-            taken = [known[b] for _, b in stack.passed[kind]]
-            yield layer
+        for begin, period, count in _runs(order):
+            calls, carried = [], []
+            for number in range(begin, begin + period):
+                kind = order[number]
+                known = dict(zip((a for a, _ in stack.passed[kind]), taken, strict=True))
+                if begin + period * count == len(order) and number == begin + period - 1:
+                    known |= dict(zip((b for _, b in stack.passed[kind]), stack.last, strict=True))
+                calls.append(_Layer(self, stack, stack.number(kind), str(number), known, tensors).called(stack.kinds[kind]))
+                passed = [known[b] for _, b in stack.passed[kind]]
+                carried.append(tuple(zip(taken, passed, strict=True)))
+                taken = passed
+            if count == 1:
+                yield from calls
+            else:
+                yield Repeated(calls, count, stack.place, tuple(carried))
 
     def fresh(self) -> int:
         """Return the number of a new array."""
         self.following += 1
         return self.following - 1
+
+
+def _runs(order: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """Yield where each run of equal patterns begins, how long the pattern is, and how often it comes.
+
+    >>> [*_runs((0, 1, 1, 2, 1, 1, 2, 1))]
+    [(0, 1, 1), (1, 3, 2), (7, 1, 1)]
+    """
+    begin = 0
+    while begin < len(order):
+        best = (1, 1)
+        for period in range(1, min(_LONGEST, len(order) - begin) + 1):
+            pattern, count = order[begin : begin + period], 1
+            while order[begin + count * period : begin + (count + 1) * period] == pattern:
+                count += 1
+            if count > 1 and period * count > best[0] * best[1]:
+                best = (period, count)
+        yield begin, *best
+        begin += best[0] * best[1]
 
 
 @dataclass
