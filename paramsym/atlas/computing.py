@@ -33,6 +33,7 @@ from sympy import Symbol
 
 from paramsym.algebra.symbols import dims
 from paramsym.atlas.files import types_in
+from paramsym.atlas.letters import name_of
 from paramsym.atlas.orders import Order
 from paramsym.atlas.record import check_size, need, packed, plain, refused, unpacked
 from paramsym.atlas.values import Value, recorded_value
@@ -105,10 +106,7 @@ class Computation:
     def shapes(self) -> Mapping[str, tuple[Any, ...]]:
         """The shapes of the inputs in letters, by name."""
         named = self.letters
-        return {
-            name: tuple(axis if isinstance(axis, int) else named[axis.replace(".", "_")] for axis in axes)
-            for name, axes in self.inputs.items()
-        }
+        return {name: tuple(axis if isinstance(axis, int) else named[name_of(axis)] for axis in axes) for name, axes in self.inputs.items()}
 
     def fits(self, values: Mapping[str, Value]) -> bool:
         """Whether the keys have values at which the operators are these."""
@@ -240,7 +238,7 @@ def _forms_of(model_type: str, architecture: str) -> tuple[Computation, ...]:
 
 def _form(inputs: Mapping[str, tuple[str | int, ...]], one: Mapping[str, Any]) -> Computation:
     axes = (axis for listed in inputs.values() for axis in listed if isinstance(axis, str))
-    names = {name.replace(".", "_") for name in (*one["base"], *axes)}
+    names = {name_of(name) for name in (*one["base"], *axes)}
     letters = {name: dims(name) for name in names}
     return Computation(
         inputs=inputs,

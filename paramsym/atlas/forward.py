@@ -10,6 +10,7 @@ from sympy import Integer, Symbol
 
 from paramsym.algebra.size import Count, Shape
 from paramsym.atlas.computing import Computation, computations_for, computes
+from paramsym.atlas.letters import name_of
 from paramsym.atlas.orders import Order
 from paramsym.atlas.predicting import Choice
 from paramsym.core.layer import Entry, Layer, unstated
@@ -123,11 +124,7 @@ class Forward(Layer):
         Raises:
             NotYetError: their number is a letter, or a layer is of another kind.
         """
-        depth = (
-            self._by_name.get(order.depth.replace(".", "_"), self._settled.get(order.depth))
-            if isinstance(order.depth, str)
-            else order.depth
-        )
+        depth = self._by_name.get(name_of(order.depth), self._settled.get(order.depth)) if isinstance(order.depth, str) else order.depth
         if not isinstance(depth, int):
             raise NotYetError(
                 f"the layers are of several kinds: {order.depth} must be a number, such as {self._settled[str(order.depth)]}."
@@ -154,7 +151,7 @@ class Forward(Layer):
 
     def _sizes_of_letters(self, found: Computation) -> dict[Symbol, Any]:
         """The sizes of this model for the letters of the recording."""
-        by_name = {**{key.replace(".", "_"): value for key, value in self._settled.items() if type(value) is int}, **self._by_name}
+        by_name = {**{name_of(key): value for key, value in self._settled.items() if type(value) is int}, **self._by_name}
         return {found.letters[name]: by_name[name] for name in found.base if name in by_name}
 
 

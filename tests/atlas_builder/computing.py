@@ -31,6 +31,7 @@ from paramsym.algebra.size import per
 from paramsym.algebra.symbols import dims
 from paramsym.atlas.computing import Window, packed_computations, path_of
 from paramsym.atlas.files import record_of
+from paramsym.atlas.letters import name_of
 from paramsym.atlas.model import Recorded, recorded
 from paramsym.atlas.values import Value
 from paramsym.errors import ParamsymError
@@ -132,7 +133,7 @@ class Class:
         deep = {key: min(_LAYERS, value) for key, value in values.items() if type(value) is int and _DEPTH.search(key)}
         self.base = start | {key: depth for key, depth in deep.items() if key in self.entry["keys"]}
         self.layer: Recorded = self.letters(self.base)
-        self.keys = {key.replace(".", "_"): key for key in self.entry["keys"]}
+        self.keys = {name_of(key): key for key in self.entry["keys"]}
         resolved = self.reference.build(self.base).values
         self.numbers: dict[str, int] = {}
         for name in self.layer.names:
@@ -149,7 +150,7 @@ class Class:
             heads, width = (next((one for one in listed if one in self.numbers), None) for listed in (_HEADS, _WIDTHS))
             self.multiples = [(width, heads)] if heads and width and self.numbers[width] % (_UNIT * self.numbers[heads]) == 0 else []
         self.pairs = [(heads, groups)] if heads and groups else []
-        self.needs = [(one.replace(".", "_"), other.replace(".", "_")) for one, other in self.entry["needs"]]
+        self.needs = [(name_of(one), name_of(other)) for one, other in self.entry["needs"]]
         self.needs += [(groups, heads)] if heads and groups and (groups, heads) not in self.needs else []
         self.needs += [(heads, width) for width, heads in self.multiples if heads and (heads, width) not in self.needs]
         refused = RefusedError("no inputs are known that it takes")
@@ -191,7 +192,7 @@ class Class:
         assert isinstance(letters, Recorded)
         if not self.several:
             return letters
-        depths = {key.replace(".", "_") for key in self.base if _DEPTH.search(key)}
+        depths = {name_of(key) for key in self.base if _DEPTH.search(key)}
         numbers = (
             given if name in depths else letter for name, given, letter in zip(found.names, found.numbers, letters.numbers, strict=True)
         )
@@ -301,7 +302,7 @@ class Class:
         """Return the arguments of a forward pass."""
         given: dict[str, Any] = {"use_cache": False} if "use_cache" in inspect.signature(model.forward).parameters else {}
         for name, axes in self.inputs.items():
-            shape = [axis if isinstance(axis, int) else numbers[axis.replace(".", "_")] for axis in axes]
+            shape = [axis if isinstance(axis, int) else numbers[name_of(axis)] for axis in axes]
             given[name] = torch.zeros(shape, device=device) if name in FLOATS else torch.zeros(shape, dtype=torch.long)
         return given
 
@@ -402,7 +403,7 @@ class Finder:
         held = self.domain(base, recording) if known is None else dict(known["held"])
         self.excluded |= (known or {}).get("excluded", {})
         held |= {key: [value] for key, value in of.given.items() if key not in of.windowed}
-        held = {key: known for key, known in held.items() if key.replace(".", "_") not in base}
+        held = {key: known for key, known in held.items() if name_of(key) not in base}
         tested: list[dict[str, int]] = []
         for _ in range(_ROUNDS):
             laws, writer, one, layer, program = self.solved(base, numbers, recordings)
@@ -633,7 +634,7 @@ class Finder:
                             laws.learn(laws.at(inner), inner)
         layer = _Solved(*(getattr(in_letters, one) for one in ("model_type", "architecture", "values", "names", "numbers")))
         layer.__dict__.update(laws=laws, templates=templates(laws, entries), shown=partial(shown_as, of.layer))
-        shapes = [tuple(axis if isinstance(axis, int) else symbols[axis.replace(".", "_")] for axis in axes) for axes in of.inputs.values()]
+        shapes = [tuple(axis if isinstance(axis, int) else symbols[name_of(axis)] for axis in axes) for axes in of.inputs.values()]
         try:
             program = trace_layer(layer, *(ArrayType(shape, one.kind) for shape, one in zip(shapes, laws.found.merged.inputs, strict=True)))
             writer = Writer({symbol: name for name, symbol in symbols.items()})
@@ -707,7 +708,7 @@ class Finder:
         for key, domain in self.of.entry["keys"].items():
             if key in of_layers or any(key == window.key for window in self.windows):
                 continue
-            if key.replace(".", "_") in base or key in self.of.given or key.endswith("model_type") or self.chance.random() < 0.5:
+            if name_of(key) in base or key in self.of.given or key.endswith("model_type") or self.chance.random() < 0.5:
                 continue
             values = held.get(key) or [one for one in self.alternatives(domain, None) if one not in self.excluded.get(key, ())]
             if values and not (key in held and len(values) == 1):
@@ -726,7 +727,7 @@ class Finder:
         beside: list[Point] = [{}, narrow] if narrow and not self.beyond else [{}]
         firsts = [first, *(self.shaped(of.at(base, one)) for one in beside[1:])]
         for key, domain in of.entry["keys"].items():
-            name = key.replace(".", "_")
+            name = name_of(key)
             if name in base or key in held or key.endswith("model_type") or key.rpartition(".")[2] not in read:
                 continue
             if key in self.of_layers() or any(key == window.key for window in self.windows):

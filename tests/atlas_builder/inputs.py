@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from paramsym.atlas.letters import name_of
+
 Axes = tuple[str | int, ...]
 Inputs = dict[str, Axes]
 
@@ -64,7 +66,7 @@ def candidates(model: Any, numbers: Mapping[str, int], resolved: Mapping[str, An
 def _images(numbers: Mapping[str, int], resolved: Mapping[str, Any]) -> Iterator[Axes]:
     channels = next((_named(key, numbers, resolved) for key in _CHANNELS if type(resolved.get(key)) is int), 3)
     size = next((key for key in _IMAGES if type(resolved.get(key)) is int), None)
-    if size is not None and size.replace(".", "_") in numbers:
+    if size is not None and name_of(size) in numbers:
         yield ("B", channels, size, size)
     yield ("B", channels, "height", "width")
     if size is not None:
@@ -73,4 +75,4 @@ def _images(numbers: Mapping[str, int], resolved: Mapping[str, Any]) -> Iterator
 
 def _named(key: str, numbers: Mapping[str, int], resolved: Mapping[str, Any]) -> str | int:
     """Return a key that is a letter, or its number."""
-    return key if key.replace(".", "_") in numbers else int(resolved.get(key, 1))
+    return key if name_of(key) in numbers else int(resolved.get(key, 1))
