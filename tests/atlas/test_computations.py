@@ -11,8 +11,11 @@ from sympy import expand
 
 import paramsym as ps
 from paramsym import A, B, D, F, G, H, L, S, V
+from paramsym.algebra.symbols import dims
 from paramsym.atlas import computing
 from paramsym.atlas.computing import computed_types, packed_computations
+from paramsym.atlas.files import record_of
+from paramsym.atlas.letters import name_of
 from paramsym.atlas.record import RecordError, plain, unpacked
 from paramsym.errors import DivisibilityError, NotYetError, ParamsymError, ShapeError
 
@@ -88,12 +91,15 @@ def test_inputs_of_another_form() -> None:
 def test_every_form_computes(model_type: str) -> None:
     """Each recorded class answers in letters; the backward pass of products has twice their work, and no answer has a floor of its own."""
     for name, entry in computing._classes_of(model_type).items():
-        recorded_at = entry["forms"][0]["base"]
+        keys = {name_of(key): key for key in record_of(model_type)["classes"][name]["keys"]}
+        recorded_at = {keys[letter]: number for letter, number in entry["forms"][0]["base"].items() if letter in keys}
         model = ps.from_config({"model_type": model_type, **recorded_at}, architecture=name)
         forward = ps.flops(model).total
         assert ps.flops(model, way="both").total != forward
-        assert ps.output_shape(model)[0] == B
-        assert ps.activations(model).total.has(S)
+        letters = [dims(axis) for axes in entry["inputs"].values() for axis in axes if isinstance(axis, str)]
+        assert B in letters
+        assert forward.has(B)
+        assert ps.activations(model).total.has(*(letter for letter in letters if letter in {B, S}))
 
 
 def _damaged(one: Any, path: tuple[Any, ...], value: Any) -> Any:

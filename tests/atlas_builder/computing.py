@@ -79,6 +79,7 @@ _ROUNDS, _FLAGS = 4, 2
 _SMALL, _COUNTED = (3, 8, 20, 48, 128), 2
 """The least numbers of small configurations, and at how many of these torch's counter is asked."""
 _SEVERAL = "layers of several kinds"
+EQUAL, SEVERAL, FIXED = "equal", "several", "fixed"
 _FIXED = 3
 """The most letters that are a number in the computation, because no other number has the same operators."""
 _FEW_SAME = 2
@@ -115,8 +116,8 @@ class Class:
     model_type: str
     name: str
     given: Point = field(default_factory=dict)
-    several: bool = False
-    """Whether the layers are of several kinds; the number of layers is then no letter."""
+    layers: str = EQUAL
+    """Whether numbered layers are equal, of several kinds (the number of layers is no letter), or recorded as the default has them."""
     reference: Reference = field(init=False)
     inputs: Inputs = field(init=False)
     base: dict[str, Value] = field(init=False)
@@ -130,18 +131,25 @@ class Class:
         start = {**self.reference.start, **self.given}
         values = self.reference.build(start).values
         start |= _even_heads(values, self.given)
-        deep = {key: min(_LAYERS, value) for key, value in values.items() if type(value) is int and _DEPTH.search(key)}
+        least = None if self.layers == FIXED else _LAYERS
+        deep = {key: min(least or value, value) for key, value in values.items() if type(value) is int and _DEPTH.search(key)}
         self.base = start | {key: depth for key, depth in deep.items() if key in self.entry["keys"]}
         self.layer: Recorded = self.letters(self.base)
         self.keys = {name_of(key): key for key in self.entry["keys"]}
-        resolved = self.reference.build(self.base).values
+        resolved = self.defaults = self.reference.build(self.base).values
+        listed = {name_of(key): (key, value) for key in self.keys.values() if isinstance(value := resolved.get(key), tuple)}
+        entries = {f"{name}_{place}": (key, place, one) for name, (key, value) in listed.items() for place, one in enumerate(value)}
+        self.parts = {name: (key, place) for name, (key, place, one) in entries.items() if name in self.layer.names and type(one) is int}
         self.numbers: dict[str, int] = {}
         for name in self.layer.names:
             key = self.keys.get(name)
             if key is not None and type(resolved.get(key)) is int:
                 self.numbers[name] = resolved[key]
-        self.depths = tuple(key for key in deep if key in self.entry["keys"]) if self.several else ()
-        self.numbers = {name: number for name, number in self.numbers.items() if self.keys[name] not in self.depths}
+            elif name in self.parts:
+                key, place = self.parts[name]
+                self.numbers[name] = resolved[key][place]
+        self.depths = tuple(key for key in deep if key in self.entry["keys"]) if self.layers != EQUAL else ()
+        self.numbers = {name: number for name, number in self.numbers.items() if self.keys.get(name) not in self.depths}
         windowed = (key for key in self.entry["keys"] if _WINDOW.search(key))
         self.windowed = [key for key in windowed if type(resolved.get(key)) is int or resolved.get(key) is None]
         self.multiples: list[tuple[str, str | None]] = [(name, None) for name in self.numbers if _WIDTH_OF_HEADS.search(name)]
@@ -163,7 +171,7 @@ class Class:
                 refused = error
         else:
             raise refused
-        self.ordering = Ordering(self, self.depths) if self.several else None
+        self.ordering = Ordering(self, self.depths) if self.layers == SEVERAL else None
 
     @property
     def letters_of_inputs(self) -> list[str]:
@@ -190,17 +198,19 @@ class Class:
         found, _, _ = recorded({"model_type": self.model_type, **self.reference.arguments(point)}, self.name)
         letters = found.origin[0]
         assert isinstance(letters, Recorded)
-        if not self.several:
-            return letters
-        depths = {name_of(key) for key in self.base if _DEPTH.search(key)}
-        numbers = (
-            given if name in depths else letter for name, given, letter in zip(found.names, found.numbers, letters.numbers, strict=True)
-        )
+        varied = getattr(self, "numbers", letters.names)
+        numbers = (letter if name in varied else one for name, one, letter in zip(found.names, found.numbers, letters.numbers, strict=True))
         return replace(letters, numbers=tuple(numbers))
 
     def point(self, numbers: Mapping[str, int], others: Point | None = None) -> Point:
         """Return the configuration with these numbers of its letters, and other values of other keys."""
-        return {**self.base, **{self.keys[name]: number for name, number in numbers.items() if name in self.keys}, **(others or {})}
+        changed: dict[str, Value] = {self.keys[name]: number for name, number in numbers.items() if name in self.keys}
+        for name, (key, place) in self.parts.items():
+            if name in numbers:
+                before = changed.get(key, self.base.get(key, self.defaults[key]))
+                assert isinstance(before, tuple)
+                changed[key] = (*before[:place], numbers[name], *before[place + 1 :])
+        return {**self.base, **changed, **(others or {})}
 
     def made(self, point: Point) -> Any:
         """Return the reference's model of a configuration.
@@ -246,6 +256,8 @@ class Class:
         """
         found = []
         for name in (one for one in self.numbers if _POSITIONS.search(one)):
+            if name not in self.keys:
+                continue
             small = {self.keys[one]: number for one, number in self.numbers.items() if _DEPTH.search(one)} | {self.keys[name]: _FEW}
             config = self.reference.config_class(**self.reference.arguments({**self.base, **small}))
             model = self.reference.model_class(config).eval()
@@ -371,7 +383,7 @@ class Finder:
     @property
     def shaped(self) -> Callable[[Recording], Recording]:
         """How recordings are compared: with equal copies as one, unless layers are of several kinds."""
-        return numbered if self.of.several else folded
+        return numbered if self.of.ordering is not None else folded
 
     def found(self, known: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return one form of the computation as JSON; ``known`` is the form of the default, whose keys are not tried again.
@@ -395,7 +407,8 @@ class Finder:
         lines = {name: [*self.line(base, name, recording)] for name in base}
         numbers = [base, *(point for line in lines.values() for point in line)]
         constant = [name for name, line in lines.items() if not line]
-        if len(constant) > _FIXED or any(name in of.letters_of_inputs or _DEPTH.search(name) for name in constant):
+        many = len([name for name in constant if name not in of.parts]) > _FIXED
+        if many or any(name in of.letters_of_inputs or _DEPTH.search(name) for name in constant):
             raise UnreadError(f"no other {constant} has the same operators")
         self.most |= {name: base[name] for name in constant}
         numbers += [*self.mixed(base, lines, recording)]
@@ -403,7 +416,8 @@ class Finder:
         held = self.domain(base, recording) if known is None else dict(known["held"])
         self.excluded |= (known or {}).get("excluded", {})
         held |= {key: [value] for key, value in of.given.items() if key not in of.windowed}
-        held = {key: known for key, known in held.items() if name_of(key) not in base}
+        parted = {key for key, _ in of.parts.values()}
+        held = {key: known for key, known in held.items() if name_of(key) not in base and key not in parted}
         tested: list[dict[str, int]] = []
         for _ in range(_ROUNDS):
             laws, writer, one, layer, program = self.solved(base, numbers, recordings)
@@ -442,7 +456,7 @@ class Finder:
             **({"layers": layers} if layers else {}),
             "cache": self.cache(laws, program, (base, *tested[:5])),
             "certificate": {"traces": len(of.seen), "fresh": len(tested), "counted": self.counted(laws, layer, program, base)}
-            | ({"orders": ordered} if of.several else {}),
+            | ({"orders": ordered} if of.ordering is not None else {}),
         }
 
     def found_windows(self, base: Mapping[str, int]) -> Iterator[Window]:
@@ -639,7 +653,7 @@ class Finder:
             program = trace_layer(layer, *(ArrayType(shape, one.kind) for shape, one in zip(shapes, laws.found.merged.inputs, strict=True)))
             writer = Writer({symbol: name for name, symbol in symbols.items()})
             one = stated(laws.found.merged, laws.value)
-            return laws, writer, writer.recording(stacked(one).recording if of.several else one), layer, program
+            return laws, writer, writer.recording(stacked(one).recording if of.ordering is not None else one), layer, program
         except ParamsymError as error:
             raise UnreadError(f"{type(error).__name__}: {str(error)[:300]}") from None
 
@@ -706,7 +720,7 @@ class Finder:
         found: dict[str, Value] = {}
         of_layers = self.of_layers()
         for key, domain in self.of.entry["keys"].items():
-            if key in of_layers or any(key == window.key for window in self.windows):
+            if key in of_layers or key in {one for one, _ in self.of.parts.values()} or any(key == window.key for window in self.windows):
                 continue
             if name_of(key) in base or key in self.of.given or key.endswith("model_type") or self.chance.random() < 0.5:
                 continue
@@ -730,7 +744,7 @@ class Finder:
             name = name_of(key)
             if name in base or key in held or key.endswith("model_type") or key.rpartition(".")[2] not in read:
                 continue
-            if key in self.of_layers() or any(key == window.key for window in self.windows):
+            if key in self.of_layers() or key in {one for one, _ in of.parts.values()} or any(key == window.key for window in self.windows):
                 continue
             same, other = [resolved.get(key)], False
             for value in self.alternatives(domain, resolved.get(key)):
@@ -745,7 +759,7 @@ class Finder:
                     same.append(value)
                 else:
                     other = True
-            if other and _DEPTH.search(key):
+            if other and _DEPTH.search(key) and of.layers != FIXED:
                 raise UnreadError(f"{_SEVERAL}, or {key} is no letter of the record")
             if other and isinstance(resolved.get(key), float) and len(same) > _FEW_SAME:
                 self.excluded[key] = [one for one in self.alternatives(domain, resolved.get(key)) if one not in same]
@@ -755,6 +769,8 @@ class Finder:
 
     def of_layers(self) -> set[str]:
         """Return the keys of numbers of layers of several kinds, and the lists with one entry for each layer."""
+        if self.of.ordering is None:
+            return set()
         resolved = self.of.reference.resolved(self.of.base)
         numbers = {resolved.get(depth) for depth in self.of.depths}
         return {*self.of.depths, *(key for key, value in resolved.items() if isinstance(value, tuple) and len(value) in numbers)}
@@ -816,12 +832,12 @@ def main() -> None:
                 continue
             forms: list[dict[str, Any]] = []
             asked: list[Point] = [{}]
-            several = False
+            layers = [EQUAL, SEVERAL, FIXED]
             while asked:
                 given, began = asked.pop(0), time.monotonic()
                 try:
                     narrow = bool(forms) and any(window.key in given for window in _windows(forms[0]))
-                    finder = Finder(Class(model_type, name, given, several), narrow)
+                    finder = Finder(Class(model_type, name, given, layers[0]), narrow)
                     forms.append(finder.found(forms[0] if forms else None))
                     what = (
                         f"{forms[-1]['certificate']} held {sorted(forms[-1]['held'])} above {forms[-1]['above']} most {forms[-1]['most']}"
@@ -836,12 +852,12 @@ def main() -> None:
                         classes[name] = {"inputs": {key: list(axes) for key, axes in finder.of.inputs.items()}, "forms": forms}
                 except Exception as error:  # noqa: BLE001 - one class that fails does not end the others
                     what = f"{type(error).__name__}: {error}"
-                    if not several and not forms and str(error).startswith(_SEVERAL):
-                        several, asked = True, [{}]
+                    if not forms and str(error).startswith(_SEVERAL) and len(layers) > 1:
+                        layers, asked = layers[1:], [{}]
+                if classes:
+                    path_of(model_type).parent.mkdir(exist_ok=True)
+                    path_of(model_type).write_bytes(packed_computations(model_type, classes))
                 print(f"{model_type} {name} {given} {time.monotonic() - began:.0f} s: {what}", flush=True)
-        if classes:
-            path_of(model_type).parent.mkdir(exist_ok=True)
-            path_of(model_type).write_bytes(packed_computations(model_type, classes))
 
 
 if __name__ == "__main__":

@@ -56,9 +56,7 @@ class Ordering:
             with suppress(RefusedError, NotYetError):  # few layers may not show what the first one takes
                 found = self.seen(numbers, self.deep(depth))
                 counts[depth] = {stack.path: len(stack.kinds) for stack in found.stacks}
-        if not counts:
-            raise UnorderedError("no depth is built")
-        most = counts[max(counts)]
+        most = counts[max(counts)] if counts and self.depths else {}
         if not most:
             raise UnorderedError("layers of several kinds, and no stack of them")
         return next(depth for depth, found in counts.items() if found == most)
