@@ -126,8 +126,9 @@ class Forward(Layer):
         """
         depth = self._by_name.get(name_of(order.depth), self._settled.get(order.depth)) if isinstance(order.depth, str) else order.depth
         if not isinstance(depth, int):
+            number = self._settled[str(order.depth)]
             raise NotYetError(
-                f"the layers are of several kinds: {order.depth} must be a number, such as {self._settled[str(order.depth)]}."
+                f"the layers are of several kinds, so {depth} must be a number for what they compute: write at({depth}={number})."
             )
         return order.kinds_of(self._settled, depth, self._existing_rows)
 

@@ -69,9 +69,11 @@ class Order:
                 raise NotYetError(f"layer {number} has {words}; what such a layer computes is not known. Its tensors are known.")
         found = tuple(self.kinds[mark] for mark in marks)
         if tuple(dict.fromkeys(found)) not in self.together:
-            first = ", ".join(str(found.index(kind)) for kind in dict.fromkeys(found))
-            known = f"the {len(set(self.kinds.values()))} kinds of layers are known in another order, or all in one model"
-            raise NotYetError(f"layers {first} are the first ones of their kinds; {known}. Its tensors are known.")
+            first = " and ".join(str(found.index(kind)) for kind in dict.fromkeys(found))
+            raise NotYetError(
+                f"the first layers of their kinds are {first}; what the model computes is known for layers of all kinds, or for another "
+                "order of the first ones. Its tensors are known."
+            )
         return found
 
 

@@ -15,8 +15,9 @@ from paramsym.measure.options import telling_options
 from paramsym.measure.passes import walked
 from paramsym.measure.trace import trace
 from paramsym.measure.work import Share, divisors_of, shared
-from paramsym.program.graph import Program, Region, kind_of
+from paramsym.program.graph import Program, Region
 from paramsym.program.state import Remember
+from paramsym.program.statement import class_name
 from paramsym.program.types import ArrayType, flat
 
 _UNKNOWN = "keeps for its next step what is not known; its other costs are."
@@ -70,7 +71,7 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: Dtype | None = None, per: Share 
         words = "keys and values, as a decoder keeps them; the layer itself keeps none" if found else words
         advice = getattr(layer, "cache_advice", "") if keys is None or of_record is None else _UNKNOWN
         if not found and advice:
-            raise NotYetError(f"{kind_of(layer)} {advice}")
+            raise NotYetError(f"{class_name(layer)} {advice}")
     lines = found if dtype is None else _stored(found, dtype)
     unit = "elements" if dtype is None else "bytes"
     if per != "batch":

@@ -153,3 +153,76 @@ def test_inputs_longer_than_the_positions() -> None:
     assert ps.output_shape(model, (1, 512)) == (1, 512, 32_005)
     with pytest.raises(ShapeError, match=r"S is 513; the model has positions for 512 \(max_position_embeddings is 514\)"):
         ps.flops(model, (1, 513))
+
+
+# Layers of several kinds, and windows ---------------------------------------------------------------------------------------------
+
+
+def test_layers_of_two_kinds_by_hand() -> None:
+    """SmolLM3-3B: 36 layers, every fourth without rotary positions, which cost no product; 16 heads of 128, 4 groups."""
+    model = ps.from_config({"model_type": "smollm3"}, architecture="SmolLM3ForCausalLM")
+    layer = 2 * 2048 * 2048 + 2 * 4 * 128 * 2048 + 3 * 2048 * 11_008
+    assert ps.flops(model, (1, 4096)).total == 2 * 4096 * (36 * layer + 128_256 * 2048) + 4 * 36 * 2048 * 4096**2
+    assert ps.kv_cache(model, (1, 4096)).total == 2 * 36 * 4 * 128 * 4096
+
+
+def operators(called: Any) -> int:
+    """Return how many operators run in a call, those of all copies."""
+    if hasattr(called, "arguments"):
+        return 1
+    if hasattr(called, "count"):
+        return int(called.count) * sum(map(operators, called.calls))
+    return sum(map(operators, called.items))
+
+
+def test_the_order_of_kinds_follows_a_list() -> None:
+    """A layer rotates queries and keys by two slices, a sign, a join, two products and a sum each, with cosines and sines."""
+    found = []
+    for listed in ([0] * 36, [1, 1, 1, 0] * 9, [1, 0] * 18, [1] * 36):
+        model: Any = ps.from_config({"model_type": "smollm3", "no_rope_layers": listed}, architecture="SmolLM3ForCausalLM")
+        (order,) = model._computation.orders
+        recording = model._computation.recording_of({order.path: model._kinds(order)})
+        found.append(operators(recording.top) - 16 * sum(listed))
+    assert len(set(found)) == 1
+
+
+@pytest.mark.parametrize(
+    ("listed", "words"),
+    [([1, 1, 1, 0], "no_rope_layers has 4 entries for 36 layers"), ([1, 1, 1, 5] * 9, "layer 3 has no_rope_layers 5")],
+)
+def test_other_lists_are_refused_by_name(listed: list[int], words: str) -> None:
+    model = ps.from_config({"model_type": "smollm3", "no_rope_layers": listed}, architecture="SmolLM3ForCausalLM")
+    with pytest.raises(NotYetError, match=words):
+        ps.flops(model, (1, 8))
+
+
+def test_a_depth_in_letters() -> None:
+    """Layers of several kinds need a number of layers, and keep all other letters."""
+    model = ps.from_config({"model_type": "smollm3"}, architecture="SmolLM3ForCausalLM").origin[0]
+    with pytest.raises(NotYetError, match=r"write at\(L=36\)"):
+        ps.flops(model, (B, S))
+    each_token = 36 * (2 * H * H + 2 * G * (H / A) * H + 3 * H * F) + V * H
+    assert expand(ps.flops(model.at(L=36), (B, S)).total - 2 * B * S * each_token - 4 * 36 * B * H * S**2) == 0
+
+
+def test_inputs_beside_a_window() -> None:
+    """OLMo 3's default: the products are the same below and above the window of 4096; the cache is known below it only."""
+    model = ps.from_config({"model_type": "olmo3"}, architecture="Olmo3ForCausalLM")
+    layer = 4 * 4096 * 4096 + 3 * 4096 * 11_008
+    for length in (4095, 4096, 8192):
+        wanted = 2 * length * (32 * layer + 50_304 * 4096) + 4 * 32 * 4096 * length**2
+        assert ps.flops(model, (1, length)).total == wanted
+    assert ps.kv_cache(model, (1, 4095)).total == 2 * 32 * 4096 * 4095
+    with pytest.raises(NotYetError, match="Olmo3ForCausalLM keeps for its next step what is not known"):
+        ps.kv_cache(model, (1, 8192))
+
+
+def test_a_pattern_is_one_loop() -> None:
+    """The layers of a pattern are written once, so a deeper model has no longer table."""
+    rows = [
+        len(
+            ps.flops(ps.from_config({"model_type": "smollm3", "num_hidden_layers": depth}, architecture="SmolLM3ForCausalLM"), (1, 8)).lines
+        )
+        for depth in (8, 36)
+    ]
+    assert rows[0] == rows[1]
