@@ -48,6 +48,16 @@ def drawn(config: Any, chance: random.Random) -> dict[str, Any]:
     return found | {key: chance.random() < 0.5 for key in flags if chance.random() < 0.5}
 
 
+def inputs(layer: Any, chance: random.Random) -> tuple[list[tuple[int, ...]], dict[str, Any]]:
+    """Return shapes for the inputs of a recorded model, and arrays of these shapes."""
+    sizes = {"B": chance.randint(1, 4), "S": chance.choice((2, 6, 13, 40)), "T": chance.choice((3, 7, 12))}
+    sizes |= {"height": chance.choice((224, 256, 193)), "width": chance.choice((224, 160, 195)), "samples": 16_080, "frames": 104}
+    shapes = {name: tuple(axis if isinstance(axis, int) else sizes[axis.name] for axis in shape) for name, shape in layer.inputs.items()}
+    texts = {name for name in shapes if name.endswith("ids")}
+    made = {name: torch.zeros(shape, dtype=torch.long if name in texts else torch.float32) for name, shape in shapes.items()}
+    return list(shapes.values()), made
+
+
 @pytest.mark.parametrize(("model_type", "name"), each(3, CLASSES))
 def test_products_and_caches(model_type: str, name: str) -> None:
     """FLOPs forward and both ways, and the returned cache, at drawn configurations: each is the reference's, or refused by name."""
@@ -61,21 +71,20 @@ def test_products_and_caches(model_type: str, name: str) -> None:
             model = getattr(transformers, name)(config).eval()
         except Exception:  # noqa: BLE001, S112 - the reference does not take these
             continue
-        batch, length = chance.randint(1, 4), chance.choice((2, 6, 13, 40))
-        given = {"input_ids": torch.zeros(batch, length, dtype=torch.long)}
         try:
             layer = ps.from_config({"model_type": model_type, **keys}, architecture=name)
-            found = ps.flops(layer, (batch, length)).total, ps.flops(layer, (batch, length), way="both").total
+            shapes, given = inputs(layer, chance)
+            found = ps.flops(layer, *shapes).total, ps.flops(layer, *shapes, way="both").total
         except (NotYetError, ConfigError):
             continue
         try:
-            wanted = counted_on(model, {"use_cache": False, **given})
+            wanted = counted_on(model, {**({"use_cache": False} if "input_ids" in given else {}), **given})
         except (RuntimeError, TypeError, ValueError):
             continue
-        assert found == wanted, (keys, batch, length)
+        assert found == wanted, (keys, shapes)
         agreed += 1
-        if hasattr(layer, "returns_keys") and layer.returns_keys([(batch, length)]):
+        if hasattr(layer, "returns_keys") and layer.returns_keys(shapes):
             with torch.no_grad():
                 cache = model(**given, use_cache=True).past_key_values
-            assert ps.kv_cache(layer, (batch, length)).total == sum(one.keys.numel() + one.values.numel() for one in cache.layers)
+            assert ps.kv_cache(layer, *shapes).total == sum(one.keys.numel() + one.values.numel() for one in cache.layers)
     assert agreed >= 1
