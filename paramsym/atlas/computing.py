@@ -156,8 +156,8 @@ class Computation:
 
     def _other_numbers(self, numbers: Mapping[str, int]) -> Iterator[str]:
         for name, number in numbers.items():
-            if number <= (most := self.above.get(name, 0)):
-                yield f"{name} is {number}; what the model computes is known above {most}"
+            if number <= (below := self.above.get(name, 0)):
+                yield f"{name} is {number}; what the model computes is known above {below}"
             if number > self.most.get(name, number):
                 yield f"{name} is {number}; what the model computes is known up to {self.most[name]}"
         for name, unit, divisor, largest in self.multiples:

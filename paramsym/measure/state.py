@@ -69,7 +69,7 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: Dtype | None = None, per: Share 
     elif not found:
         found = [*_attended(program, past)]
         words = "keys and values, as a decoder keeps them; the layer itself keeps none" if found else words
-        advice = getattr(layer, "cache_advice", "") if keys is None or of_record is None else _UNKNOWN
+        advice = _UNKNOWN if keys is False else getattr(layer, "cache_advice", "")
         if not found and advice:
             raise NotYetError(f"{class_name(layer)} {advice}")
     lines = found if dtype is None else _stored(found, dtype)

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from paramsym.read.merging import Varying
-from paramsym.read.recording import Array, Called, Done, Recording, Ref, Repeated, refs
+from paramsym.read.recording import Array, Called, Done, Recording, Ref, Repeated, refs, with_refs
 
 Item: TypeAlias = "Done | Called | Repeated"
 _LONGEST = 24
@@ -226,7 +225,7 @@ class _Folder:
         if found is None:
             if isinstance(item, Done):
                 shapes = tuple((array.shape, array.kind) for array in item.results)
-                found = hash((item.name, repr(_without_refs(item.arguments)), shapes, item.graded))
+                found = hash((item.name, repr(with_refs(item.arguments, lambda _: "array")), shapes, item.graded))
             elif isinstance(item, Called):
                 found = hash((item.kind, tuple(map(self._sign, item.items))))
             else:
@@ -312,14 +311,6 @@ def same_entries(one: Array, other: Array) -> bool:
     return a is not None and b is not None and one.kind == other.kind and a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
-def _without_refs(one: Any) -> Any:
-    if isinstance(one, Ref):
-        return "array"
-    if isinstance(one, Mapping):
-        return {name: _without_refs(each) for name, each in one.items()}
-    return tuple(map(_without_refs, one)) if isinstance(one, tuple) else one
-
-
 def _steps(item: Item) -> Iterator[Done]:
     if isinstance(item, Done):
         yield item
@@ -341,19 +332,12 @@ def _numbered(recording: Recording, top: Called, same: Mapping[int, int]) -> Rec
     def array(one: Array) -> Array:
         return replace(one, number=at(one.number))
 
-    def value(one: Any) -> Any:
-        if isinstance(one, Ref):
-            return Ref(at(one.number))
-        if isinstance(one, Mapping):
-            return {name: value(each) for name, each in one.items()}
-        return tuple(map(value, one)) if isinstance(one, tuple) and not isinstance(one, Varying) else one
-
     def called(one: Called) -> Called:
         return Called(one.path, one.kind, [item(each) for each in one.items])
 
     def item(one: Item) -> Item:
         if isinstance(one, Done):
-            return replace(one, arguments=value(one.arguments), results=tuple(map(array, one.results)))
+            return replace(one, arguments=with_refs(one.arguments, lambda number: Ref(at(number))), results=tuple(map(array, one.results)))
         if isinstance(one, Called):
             return called(one)
         calls = [called(each) for each in one.calls]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -102,3 +102,12 @@ def refs(arguments: Any) -> Iterator[int]:
     elif isinstance(arguments, tuple):
         for one in arguments:
             yield from refs(one)
+
+
+def with_refs(arguments: Any, put: Callable[[int], Any]) -> Any:
+    """Return the arguments of an operator with something else for each array; ``put`` gives it for the array's number."""
+    if isinstance(arguments, Ref):
+        return put(arguments.number)
+    if isinstance(arguments, Mapping):
+        return {name: with_refs(one, put) for name, one in arguments.items()}
+    return tuple(with_refs(one, put) for one in arguments) if type(arguments) is tuple else arguments

@@ -8,8 +8,7 @@ from typing import Any, TypeAlias
 
 from paramsym.errors import NotYetError
 from paramsym.read.loops import numbered
-from paramsym.read.merging import Varying
-from paramsym.read.recording import Array, Called, Done, Recording, Ref, Repeated, refs
+from paramsym.read.recording import Array, Called, Done, Recording, Ref, Repeated, refs, with_refs
 
 _LONGEST = 24
 """The longest pattern of kinds that becomes one loop."""
@@ -43,12 +42,11 @@ class Stack:
 
 @dataclass
 class Stacked:
-    """A recording with stacks in place of layers, and the order of the kinds in each of them; ``forms`` has a text for each kind."""
+    """A recording with stacks in place of layers, and the order of the kinds in each of them."""
 
     recording: Recording
     stacks: tuple[Stack, ...]
     orders: tuple[tuple[int, ...], ...]
-    forms: tuple[tuple[str, ...], ...]
 
 
 def stacked(recording: Recording) -> Stacked:
@@ -65,7 +63,6 @@ class _Finder:
         self.recording = recording
         self.stacks: list[Stack] = []
         self.orders: list[tuple[int, ...]] = []
-        self.forms: list[tuple[str, ...]] = []
         self.users: dict[int, list[int]] = {}
         self.place: dict[int, int] = {}
         for place, step in enumerate(recording.top.steps()):
@@ -75,7 +72,7 @@ class _Finder:
 
     def found(self) -> Stacked:
         top = self._called(self.recording.top)
-        return Stacked(replace(self.recording, top=top), tuple(self.stacks), tuple(self.orders), tuple(self.forms))
+        return Stacked(replace(self.recording, top=top), tuple(self.stacks), tuple(self.orders))
 
     def _called(self, called: Called) -> Called:
         items: list[Any] = []
@@ -131,7 +128,6 @@ class _Finder:
         stack = Stack(path, tuple(layers[at] for at in one), tuple(passed), tuple(first), last)
         self.stacks.append(stack)
         self.orders.append(order)
-        self.forms.append(tuple(kinds))
         return stack
 
     def _used_after(self, number: int, end: int) -> bool:
@@ -176,7 +172,7 @@ class _Form:
         yield self.name(f"{called.path}."), called.kind
         for item in called.items:
             if isinstance(item, Done):
-                arguments = self.value(dict(item.arguments))
+                arguments = with_refs(item.arguments, self.array)
                 self.known |= {array.number: ("inside", len(self.known) + place) for place, array in enumerate(item.results)}
                 yield item.name, arguments, [(array.shape, array.kind) for array in item.results], item.graded
             elif isinstance(item, Called):
@@ -186,13 +182,6 @@ class _Form:
 
     def name(self, text: str) -> str:
         return f"#.{text[len(self.before) :]}" if text.startswith(self.before) else text
-
-    def value(self, one: Any) -> Any:
-        if isinstance(one, Ref):
-            return self.array(one.number)
-        if isinstance(one, Mapping):
-            return {key: self.value(each) for key, each in one.items()}
-        return tuple(map(self.value, one)) if isinstance(one, tuple) and not isinstance(one, Varying) else one
 
     def array(self, number: int) -> Any:
         if number in self.known:
@@ -303,20 +292,13 @@ class _Layer:
     def item(self, item: Any) -> Any:
         if isinstance(item, Called):
             return self.called(item)
-        arguments = self.value(dict(item.arguments))
+        arguments = with_refs(item.arguments, lambda number: Ref(self.ref(number)))
         return replace(item, arguments=arguments, results=tuple(map(self.array, item.results)))
 
     def array(self, array: Array) -> Array:
         if array.number not in self.known:
             self.known[array.number] = self.writer.fresh()
         return replace(array, number=self.known[array.number])
-
-    def value(self, one: Any) -> Any:
-        if isinstance(one, Ref):
-            return Ref(self.ref(one.number))
-        if isinstance(one, Mapping):
-            return {key: self.value(each) for key, each in one.items()}
-        return tuple(map(self.value, one)) if isinstance(one, tuple) and not isinstance(one, Varying) else one
 
     def ref(self, number: int) -> int:
         if number in self.known:
