@@ -698,7 +698,7 @@ class Finder:
         return point
 
     def compared(
-        self, predicted: Predicted, base: Mapping[str, int], lines: Mapping[str, list[dict[str, int]]], held: Mapping[str, Any]
+        self, predicted: Predicted, base: Mapping[str, int], lines: Mapping[str, list[dict[str, int]]], held: dict[str, Any]
     ) -> tuple[list[dict[str, int]], list[dict[str, int]]]:
         """Return fresh points that refute the laws, and those that agree; all other keys have other values at every second one."""
         wrong, tested = [], []
@@ -712,8 +712,21 @@ class Finder:
             with suppress(RefusedError):
                 (tested if predicted.agrees(point, self.of.at(point, others)) else wrong).append(point)
                 if wrong[-1:] == [point] and others and predicted.agrees(point, self.of.at(point)):
-                    raise UnreadError(f"the operators depend on several of {sorted(others)} at once")
+                    wrong.pop()
+                    self.hold(held, others, lambda one, point=point: predicted.agrees(point, self.of.at(point, one)))
         return wrong, tested
+
+    def hold(self, held: dict[str, Any], others: Mapping[str, Value], agrees: Callable[[dict[str, Value]], bool]) -> None:
+        """Hold the keys with which, one at a time, the laws disagree, such as a flag that makes a factor 1 which is the root of a width.
+
+        Raises:
+            UnreadError: only several of the keys together show a difference.
+        """
+        values = self.of.reference.build(self.of.base).values
+        alone = [key for key, value in others.items() if not agrees({key: value})]
+        if not alone:
+            raise UnreadError(f"the operators depend on several of {sorted(others)} at once")
+        held |= {key: [values.get(key)] for key in alone}
 
     def others(self, held: Mapping[str, Any], base: Mapping[str, int]) -> dict[str, Value]:
         """Return other values of keys on which nothing depends, as far as they were tried alone."""
