@@ -7,15 +7,30 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from amount import ALL, sampled
 from documentation import build, served
 from hypothesis import settings
 
 from paramsym.errors import ParamsymError, RefutedError
 
-settings.register_profile("paramsym", deadline=None)
+settings.register_profile("paramsym", deadline=None, max_examples=100 if ALL else 20)
 settings.load_profile("paramsym")
 
 gc.disable()  # what is collected stays until the end; to look for garbage in it takes almost half of the time of collecting
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Name the marks."""
+    config.addinivalue_line("markers", "cases(most): of a test with slow cases, the ordinary run takes so many, and TESTS=all takes all")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out cases of tests with many, unless all are asked for, or tests are named."""
+    if ALL or any("::" in argument for argument in config.args):
+        return
+    items[:], left = sampled(items)
+    config.hook.pytest_deselected(items=left)
 
 
 def pytest_collection_finish() -> None:

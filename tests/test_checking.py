@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from amount import cases
 
 import paramsym as ps
 from paramsym.checking import MOST_TENSORS
@@ -179,6 +180,7 @@ def test_a_size_in_a_product(tmp_path: Path) -> None:
     assert "the tensors fit" not in str(odd)
 
 
+@cases(0)
 def test_one_tensor_wrong(tmp_path: Path) -> None:
     """One shape, one tensor less, one too many: each is found and nothing else."""
     there = shapes("BertModel")
@@ -369,6 +371,7 @@ def test_saved_by_the_reference(
     assert not ps.check(tmp_path / "saved").ok
 
 
+@cases(0)
 def test_no_framework_is_loaded(tmp_path: Path) -> None:
     """Headers are read without torch."""
     import subprocess

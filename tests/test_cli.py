@@ -13,6 +13,7 @@ from inspect import signature
 from pathlib import Path
 
 import pytest
+from amount import cases, tries
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import paramsym as ps
@@ -195,6 +196,7 @@ def test_every_command_in_every_format(run, command: list[str], form: str, sourc
         assert said.out.startswith("<")
 
 
+@cases(6)
 @pytest.mark.parametrize("name", ["bert", "resnet", "lenet", "encoder_decoder", "vit", "densenet"])
 @pytest.mark.parametrize("command", ["formula", "table", "conventions"])
 def test_symbolic_families_in_eighty_columns(run, name: str, command: str) -> None:  # noqa: ANN001
@@ -373,7 +375,7 @@ def test_a_bug_is_one_line(run, monkeypatch: pytest.MonkeyPatch) -> None:  # noq
     assert run("count", "bert").code == 130
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=tries(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     st.sampled_from(["formula", "count", "table"]),
     st.sampled_from(["bert", "gpt2", "bert-base-uncased", EXAMPLE]),
@@ -493,6 +495,7 @@ def test_help(run, command: str) -> None:  # noqa: ANN001
     assert max(map(len, said.out.splitlines())) <= 80
 
 
+@cases(0)
 def test_examples_in_the_help_work(run) -> None:  # noqa: ANN001
     """Each example on names that needs no file runs as it stands."""
     ran = 0
@@ -532,6 +535,7 @@ CLOSED = [
 ]
 
 
+@cases(1)
 @pytest.mark.parametrize(("line", "code", "words"), CLOSED)
 def test_closed_streams(line: str, code: int, words: str) -> None:
     """A reader that has seen enough, closed streams, a full disk: no traceback, and a code that says what happened."""
@@ -541,6 +545,7 @@ def test_closed_streams(line: str, code: int, words: str) -> None:
     assert (done.returncode, done.stderr) == (code, words)
 
 
+@cases(0)
 def test_standard_input() -> None:
     """A configuration can come through a pipe; what is wrong with it is one line."""
     assert shell('echo \'{"model_type": "gpt2"}\' | paramsym count -').stdout == "124439808\n"
@@ -607,6 +612,7 @@ def test_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\x1b" not in said("explain", "A", "gpt2", "--format", "json")
 
 
+@cases(0)
 def test_an_ascii_terminal() -> None:
     """What an encoding does not have is spelt out."""
     done = shell("paramsym count $'\\uff28'", PYTHONIOENCODING="ascii:strict", PYTHONUTF8="0")
@@ -626,6 +632,7 @@ def test_narrow_and_wide(run, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa:
                 assert step in words
 
 
+@cases(0)
 def test_nothing_heavy_for_help() -> None:
     """No SymPy until a command needs it, and no framework at all."""
     code = "import sys, paramsym.cli; paramsym.cli.main(['--help']); print('LOADED', *sys.modules)"
@@ -654,6 +661,7 @@ def test_names_and_sources() -> None:
         load("bert-base-unc")
 
 
+@cases(20)
 @pytest.mark.parametrize("home", sorted(FAMILIES))
 def test_every_published_size_loads(home: str) -> None:
     """Each published size of each family is the class of its first published count, with its labels and heads, and has that count."""

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from amount import cases
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 SHOWS = {
@@ -23,6 +24,7 @@ SHOWS = {
 }
 
 
+@cases(2)
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_example(example: Path, tmp_path: Path) -> None:
     """From any directory, without warnings, with the words that make its point."""

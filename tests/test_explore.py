@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from amount import cases
 
 import paramsym as ps
 from paramsym import A, B, C, H, K, L, S, index
@@ -38,6 +39,7 @@ def unpacked(html: str, name: str) -> str:
     return zlib.decompress(b64decode(found)).decode()
 
 
+@cases(2)
 @pytest.mark.parametrize("name", MODELS)
 def test_a_page_is_whole(name: str, tmp_path: Path) -> None:
     """One file with its data, below 1.5 MB, that asks nothing of a network."""

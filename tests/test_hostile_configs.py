@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from amount import ALL, each
+from amount import cases
 from recorded import rows
 
 import paramsym as ps
@@ -26,7 +26,7 @@ from paramsym.models import family_of, model_types
 SEED = 20260101
 BATCH = 250
 BATCHES = 40
-USUALLY = 2
+USUALLY = 2  # of the batches, those of the ordinary run
 SLOWEST = 10.0  # seconds of the processor for one, however busy the machine is with other things
 
 NUMBERS: list[Any] = [
@@ -152,11 +152,10 @@ def outcome(config: dict[str, Any], read: Callable[..., Any] = ps.from_config) -
     return result
 
 
+@cases(USUALLY)
 @pytest.mark.parametrize("number", range(BATCHES))
 def test_mutated_configurations(number: int) -> None:
     """A model or one error, at once; and both happen."""
-    if number >= USUALLY and not ALL:
-        pytest.skip("one batch of 250 beyond the first two; TESTS=all runs them")
     seen = set()
     for position, config in enumerate(batch(number)):
         try:
@@ -176,11 +175,10 @@ def written(config: dict[str, Any]) -> str | None:
         return None
 
 
-@pytest.mark.parametrize("number", each(4, range(BATCHES)))
+@cases(0)
+@pytest.mark.parametrize("number", range(BATCHES))
 def test_on_the_command_line(number: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The same files through the command line: an answer and 0, or one harmless line and 2; the count is the library's."""
-    if number >= USUALLY and not ALL:
-        pytest.skip("one batch of 250 beyond the first two; TESTS=all runs them")
     draw = random.Random(SEED + number)
     file, seen = tmp_path / "config.json", set()
     for position, config in enumerate(batch(number)):
@@ -211,7 +209,12 @@ def test_on_the_command_line(number: int, tmp_path: Path, capsys: pytest.Capture
 
 def test_every_family_is_tried() -> None:
     """The usual batches reach every family that is read."""
-    met = {config.get("model_type") for number in range(USUALLY) for config in batch(number) if isinstance(config.get("model_type"), str)}
+    met = {
+        config.get("model_type")
+        for number in range(0, BATCHES, BATCHES // USUALLY)
+        for config in batch(number)
+        if isinstance(config.get("model_type"), str)
+    }
     assert set(model_types()) <= met
 
 
@@ -223,6 +226,7 @@ def nested(depth: int, kind: type) -> Any:
     return value
 
 
+@cases(4)
 @pytest.mark.parametrize("model_type", ["bert", "clip", "led", "llava", "t5"])
 @pytest.mark.parametrize("depth", [65, 500, 900, 980, 100_000])
 @pytest.mark.parametrize("kind", [list, dict])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from amount import cases
+
 
 def run(code: str) -> str:
     """Run code in a fresh interpreter and return what it prints."""
@@ -20,6 +22,7 @@ def test_only_what_is_needed_is_imported() -> None:
     assert [name for name in loaded if name.startswith("paramsym")] == ["paramsym"]
 
 
+@cases(0)
 def test_sympy_comes_with_the_first_name_that_needs_it() -> None:
     """And no framework comes with any."""
     loaded = run("import sys, paramsym; paramsym.Dense(3, 4); print(*sys.modules)").split()
@@ -27,6 +30,7 @@ def test_sympy_comes_with_the_first_name_that_needs_it() -> None:
     assert not {"torch", "keras", "jax", "flax", "transformers", "numpy", "matplotlib", "pandas"} & set(loaded)
 
 
+@cases(0)
 def test_nothing_is_read_or_counted_until_asked() -> None:
     """Importing every family of models reads no file of published sizes and builds no network."""
     code = (

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from amount import cases
+
 import paramsym
 from paramsym.models import FAMILIES
 
@@ -123,6 +125,7 @@ def test_a_long_file_says_why() -> None:
     assert [path.name for path in long if "The file is long because" not in path.read_text(encoding="utf-8")] == []
 
 
+@cases(0)
 def test_a_forward_pass_is_short() -> None:
     """What a layer computes is read at one glance: at most 30 lines."""
     passes = [

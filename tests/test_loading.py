@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from amount import each
 
 import paramsym as ps
 from paramsym.cli import main
@@ -41,7 +40,7 @@ def test_a_published_name_means_the_class_that_was_published(name: str, architec
         assert str(model.table()).startswith(f"{architecture}: {count:,} parameters\n")
 
 
-@pytest.mark.parametrize(("name", "model"), each(4, NAMES), ids=[name for name, _ in each(4, NAMES)])
+@pytest.mark.parametrize(("name", "model"), NAMES, ids=[name for name, _ in NAMES])
 def test_no_name_has_two_counts(name: str, model: type[ps.Layer], capsys: pytest.CaptureFixture[str]) -> None:
     """``at`` on the family's own class counts what ``load`` and the shell count, or refuses and names ``load``."""
     loaded = ps.load(name)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from amount import cases
 
 import paramsym as ps
 from paramsym.errors import ArgumentError
@@ -25,6 +26,7 @@ def test_missing() -> None:
         needed("abacus.figure", "a picture", "plot")
 
 
+@cases(2)
 @pytest.mark.parametrize(
     ("package", "call"),
     [

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from amount import cases
 from hypothesis import given, settings, strategies as st
 
 import paramsym as ps
@@ -39,6 +40,7 @@ def pictures() -> list[Picture]:
     ]
 
 
+@cases(2)
 @pytest.mark.parametrize("number", range(9))
 def test_pictures_are_drawn(number: int, tmp_path: Path) -> None:
     """Each is written to a file, and shown in a notebook with its words."""

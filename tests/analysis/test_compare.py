@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from amount import cases
 from recorded import document
 from sympy import Integer, Rational, sqrt, symbols
 
@@ -166,6 +167,7 @@ def test_roots_that_no_size_can_be() -> None:
     assert [one.at for one in compare(H**2, L).crossovers if one.symbol == H] == [sqrt(L)]
 
 
+@cases(0)
 def test_long_crossovers_are_roots() -> None:
     """Of a long difference they are not simplified, and are where the two formulas agree; zero is none, and twice zero neither."""
     ones = dict.fromkeys((A, F, L, N, V), 1)
@@ -182,6 +184,7 @@ def test_long_crossovers_are_roots() -> None:
         assert all(gap.subs({**ones, H: size}) == 0 for size in sizes)
 
 
+@cases(0)
 def test_long_crossovers_of_two_roots() -> None:
     """Where every letter but H is one, the first is 3*H**2 - 15*H + 18, and nothing can be taken out of it before."""
     ones = dict.fromkeys((A, F, L, N, V), 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from amount import cases
 from sympy import Eq, Rational
 
 import paramsym as ps
@@ -212,6 +213,7 @@ def test_published_formulas_of_activations_in_letters() -> None:
     assert "it has 2*H*B*S*(3*L + 1) more" in str(more)
 
 
+@cases(0)
 def test_published_formulas_of_work_in_letters() -> None:
     """Narayanan's equation is a way to count; what a claim leaves out is named."""
     cost = ps.flops(ps.models.Gpt2(architecture="GPT2LMHeadModel"), way="both")

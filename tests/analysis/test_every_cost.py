@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from amount import cases
 from sympy import diff
 
 import paramsym as ps
@@ -64,6 +65,7 @@ def test_words(cost: Cost) -> None:
     assert str(ps.L) in cost.to_latex()
 
 
+@cases(4)
 def test_against_others(cost: Cost) -> None:
     """Two depths differ by the cost of the layers between them; a claim of twice the number is explained by a term of the same size."""
     sized = cost.at(SIZES)

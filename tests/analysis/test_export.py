@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from amount import cases
 from sympy import Expr, Integer, Max, Min, Mod, ceiling, floor
 
 import paramsym as ps
@@ -251,6 +252,7 @@ def test_a_size_may_have_any_name() -> None:
         run(source.code, {"SAID": 8, "broken": 3}, source.arguments)
 
 
+@cases(0)
 def test_code_does_not_depend_on_the_hashes_of_an_interpreter() -> None:
     """Factors are sorted before they are written, because a set gives them in another order in the next interpreter."""
     code = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+from amount import cases
 from sympy import Eq, Mod, Rational, ceiling
 
 import paramsym as ps
@@ -34,6 +35,7 @@ def test_bert_large() -> None:
     assert (1024, 24, 16, 4096) in {(one[H], one[L], one[A], one[F]) for one in found}
 
 
+@cases(2)
 @pytest.mark.parametrize("target", [120, 360, 1000, 2362368])
 def test_nothing_is_missed(target: int) -> None:
     """All combinations tried one by one, through the constructors, give the same answers."""
@@ -51,6 +53,7 @@ def test_nothing_is_missed(target: int) -> None:
     assert found.searched == 12 * 6 * 19
 
 
+@cases(0)
 def test_nothing_is_missed_where_quotients_are_counted() -> None:
     """Grouped heads of a free number, and a width per group that rounds up: every count is found with all sizes that give it."""
     model = ps.models.Llama().at(V=11)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from amount import cases
 
 import paramsym as ps
 
@@ -42,6 +43,7 @@ def written(model: ps.Layer, shapes: tuple[Any, ...]) -> Iterator[str]:
             yield str(ps.reconcile(cost, cost.count // 2))
 
 
+@cases(4)
 @pytest.mark.parametrize("name", MODELS)
 def test_no_operation_is_called_as_inside(name: str) -> None:
     """Parts have the names of the reference, whose own words may be among ours."""

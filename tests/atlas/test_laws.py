@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from amount import each
+from amount import cases, each
 
 import paramsym as ps
 from paramsym.atlas import expression
@@ -55,6 +55,7 @@ def compared(test: Any) -> bool:
     return test[0] == "equal" and {key.rpartition(".")[2] if isinstance(key, str) else key for key in test[1:]} in COMPARED
 
 
+@cases(0)
 def test_no_size_depends_on_a_comparison_of_unrelated_sizes() -> None:
     """A polynomial for each answer of such a comparison fits many samples, and is wrong elsewhere."""
     odd = {

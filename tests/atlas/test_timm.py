@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import recorded
-from amount import each
+from amount import cases
 from asked import answered
 from sympy import floor
 
@@ -26,7 +26,7 @@ ROWS = [row for row in recorded.rows("cnn") if row["library"].startswith("timm")
 VIT = "vit_base_patch16_224"
 
 
-@pytest.mark.parametrize("row", each(6, ROWS), ids=lambda row: f"{row['model']}{row['kwargs'] or ''}")
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['model']}{row['kwargs'] or ''}")
 def test_recorded_networks_come_out_exactly(row: dict[str, Any]) -> None:
     """Names, shapes, order, ties, totals and persistent buffers are those that timm 1.0.31 stores."""
     model = ps.from_config({"architecture": row["model"], "model_args": row["kwargs"]})
@@ -52,6 +52,7 @@ def test_recorded_arguments_come_out_exactly_or_are_refused(row: dict[str, Any])
     assert model.architecture == row["model_class"]
 
 
+@cases(0)
 def test_most_recorded_arguments_are_read() -> None:
     """Refused are stages without blocks, a stem that renames tensors, a stride, channels of ResNet, and one rate."""
     models = [answered(lambda row=row: ps.from_config({"architecture": row["model"], "model_args": row["kwargs"]})) for row in CHANGED]
@@ -66,7 +67,7 @@ def test_each_class_of_the_atlas_is_among_the_recorded_arguments() -> None:
     assert {row["model_class"] for row in CHANGED} == timm_classes_index()["classes"].keys()
 
 
-@pytest.mark.parametrize("name", each(40, timm_classes_index()["names"]))
+@pytest.mark.parametrize("name", timm_classes_index()["names"])
 def test_the_record_of_a_class_agrees_with_that_of_the_architecture(name: str) -> None:
     """An argument with the value that it has anyway is read by the class, and changes nothing."""
     (of, _, passed, closed), plain = timm_classes_index()["names"][name], ps.load(f"timm/{name}")

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from amount import cases
 
 import paramsym as ps
 from paramsym import A, H
@@ -177,6 +178,7 @@ def test_a_number_that_is_no_size() -> None:
     assert ps.derive(build, tests=20).certificate.held == {"last": -1}
 
 
+@cases(0)
 def test_a_configuration_with_many_flags() -> None:
     """Not all choices are listed: there are 2**40."""
 

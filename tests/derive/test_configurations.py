@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
+from amount import cases
 from derive.factories import Shapes
 
 import paramsym as ps
@@ -70,6 +71,7 @@ CONFIGURATIONS: dict[str, tuple[Any, Callable[..., Any]]] = {
 }
 
 
+@cases(3)
 @pytest.mark.parametrize("kind", CONFIGURATIONS)
 def test_a_configuration_is_read_field_by_field(kind: str) -> None:
     """Alone, by the name of the argument, and as its default; an attribute that the constructor computes is no size of its own."""

@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 import pytest
+from amount import cases
 
 import paramsym as ps
 from paramsym.derive.deadline import Deadline, OutOfTime
@@ -48,6 +49,7 @@ def test_without_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(ps.derive(lambda width=4: {"a": (width, width)}).params) == "width**2"
 
 
+@cases(1)
 @pytest.mark.parametrize("size", [4, 7])
 def test_a_build_without_end(size: int) -> None:
     """The error says at which sizes: those at the start, or others that are tried."""

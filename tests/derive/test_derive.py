@@ -11,7 +11,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 import pytest
-from amount import each
+from amount import cases
 from derive import factories
 from derive.factories import REFUSED, RIGHT, Shapes
 
@@ -56,7 +56,8 @@ COPIES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("build", each(2, RIGHT), ids=name_of)
+@cases(6)
+@pytest.mark.parametrize("build", RIGHT, ids=name_of)
 def test_the_form_is_the_build(build: Callable[..., Shapes]) -> None:
     """Wherever the build takes sizes, the form gives its tensors or refuses; it refuses little of what is ordinary."""
     form = ps.derive(build, tests=40)
@@ -79,7 +80,8 @@ def test_the_form_is_the_build(build: Callable[..., Shapes]) -> None:
     assert agreed >= 5, (agreed, refused)
 
 
-@pytest.mark.parametrize("build", each(2, REFUSED), ids=name_of)
+@cases(3)
+@pytest.mark.parametrize("build", REFUSED, ids=name_of)
 def test_what_has_no_law_is_refused(build: Callable[..., Shapes]) -> None:
     """A square root, a threshold, chance: no formula, and the tensor with its samples, or what it is that changes."""
     with pytest.raises(NoLawError, match=r"no law explains|two different results|stored only at some sizes|refuted the laws"):
@@ -103,6 +105,7 @@ def test_a_certificate_says_what_was_proved_and_what_was_tested() -> None:
     assert [row[0] for row in tested.table().rows][:3] == ["holds with", "domain", "tensors"]
 
 
+@cases(0)
 def test_divisibility_is_found_and_can_be_said() -> None:
     """From the errors of the build, or from what is said; both give one formula with an exact quotient."""
     found = ps.derive(factories.llama, tests=40)
@@ -115,6 +118,7 @@ def test_divisibility_is_found_and_can_be_said() -> None:
         said.at(hidden=100, heads=7, kv_heads=7)
 
 
+@cases(0)
 def test_flags_are_strata() -> None:
     """Each choice has its own form and certificate; a choice that is no argument is refused."""
     form = ps.derive(factories.min_gpt, factories_config := {"config": factories.GptConfig()}, tests=40)
@@ -260,6 +264,7 @@ def test_a_search_can_be_interrupted() -> None:
         ps.derive(build)
 
 
+@cases(0)
 def test_progress_is_told() -> None:
     """Stage by stage, with the flags of the stratum."""
     said: list[str] = []
@@ -267,6 +272,7 @@ def test_progress_is_told() -> None:
     assert {"bias=True: points", "bias=True: laws", "bias=True: proof", "bias=False: laws"} <= set(said)
 
 
+@cases(0)
 def test_two_searches_are_one() -> None:
     """The points are the same every time, and so are form and certificate, also if the machine pauses in one of them."""
     calls = iter(range(1_000_000))
@@ -353,6 +359,7 @@ def _kernels(channels: int = 16, kernel: int = 3, classes: int = 10) -> Shapes:
     return {"a": (channels, 3, kernel, kernel), "b": (2 * channels, channels, kernel, kernel), "head": (classes, 2 * channels)}
 
 
+@cases(1)
 @pytest.mark.parametrize(("build", "builds"), [(_narrow_first, 22), (_kernels, 32)])
 def test_few_builds_decide(build: Callable[..., Shapes], builds: int) -> None:
     """If the time is enough for eighty builds, most of them test laws that the first ones have found and proved."""
@@ -365,6 +372,7 @@ def test_few_builds_decide(build: Callable[..., Shapes], builds: int) -> None:
         assert form.at(sizes).shapes() == build(**sizes)
 
 
+@cases(0)
 def test_the_time_also_ends_among_laws() -> None:
     """A count in many sizes without a law: the search ends in its time, though no build is slow."""
 

@@ -17,7 +17,7 @@ from derive.generated import Generated, generated
 import paramsym as ps
 from paramsym.errors import NoLawError, NotYetError, ParamsymError
 
-DRAWS = int(os.environ.get("DERIVE_DRAWS", "64" if ALL else "8"))
+DRAWS = int(os.environ.get("DERIVE_DRAWS", "64" if ALL else "2"))
 BLOCK = 8
 POINTS = 40
 SECONDS, LATE = 10, 3  # a busy machine ends its last build and law later

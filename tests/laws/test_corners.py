@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 import pytest
+from amount import cases
 from sympy import Eq, Integer, Max, Mod, floor
 
 import paramsym as ps
@@ -111,6 +112,7 @@ def test_a_step_in_an_exponent_is_no_floor() -> None:
         assert not any(word in str(found) for word in ("floor", "Subs", "xi", "log"))
 
 
+@cases(2)
 @pytest.mark.parametrize(
     ("build", "seconds"),
     [

@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from amount import tries
+from amount import cases, tries
 from asked import answered, counted, drawn, varied
 from hypothesis import HealthCheck, given, settings, strategies as st
 from strategies import distinct_models, layers, storing_subjects
@@ -66,6 +66,7 @@ def test_layers_and_compositions(few_rows: int, data: st.DataObject) -> None:
         check(layer, drawn(layer, draw), draw)
 
 
+@cases(6)
 @pytest.mark.parametrize("cls", distinct_models(), ids=lambda cls: cls.__name__)
 def test_families(cls: type[ps.Layer]) -> None:
     """Every family with its letters, from sizes that it takes."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from amount import each
+from amount import cases
 from asked import counted, drawn, varied
 from strategies import distinct_models
 
@@ -88,7 +88,8 @@ COSTS: dict[str, Callable[[Any], Any]] = {
 FAMILIES = ("Bert", "GptNeoX", "Phi", "GptJ", "Deepseek", "DenseNet", "Mamba2LM", "T5", "Gemma", "Swin", "Whisper", "GptOss")
 
 
-@pytest.mark.parametrize(("name", "cost"), each(5, product(FAMILIES, COSTS)))  # of all costs, each of two or three families
+@cases(3)
+@pytest.mark.parametrize(("name", "cost"), product(FAMILIES, COSTS))  # of all costs, each of two or three families
 def test_costs_of_families(name: str, cost: str) -> None:
     """More positions than a table has, maps smaller than a window, one example, one group: sizes at which a program has other steps."""
     pytest.importorskip("numpy")
@@ -99,6 +100,7 @@ def test_costs_of_families(name: str, cost: str) -> None:
         agrees(subject, function, row)
 
 
+@cases(2)
 @pytest.mark.parametrize("ones", [("B", "G"), ("A", "G"), ("B", "A", "G"), ("S",), ("B", "S", "A", "G")])
 def test_several_sizes_of_one(ones: tuple[str, ...]) -> None:
     """One size of 1 changes no kept array of a model with grouped heads; two sizes of 1 do."""
@@ -112,6 +114,7 @@ def test_several_sizes_of_one(ones: tuple[str, ...]) -> None:
 R = ps.dims("r")
 
 
+@cases(4)
 @pytest.mark.parametrize("share", [5, 6, 19, 20, 21])
 @pytest.mark.parametrize(
     ("model", "taken"),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from amount import cases
 from strategies import distinct_models
 from sympy import Expr, Integer, Symbol
 
@@ -40,6 +41,7 @@ def put_in(extent: Any, numbers: dict[Symbol, Integer]) -> Any:
     return extent.xreplace(numbers) if isinstance(extent, Expr) else extent
 
 
+@cases(6)
 @every_model
 def test_shapes(cls: type[ps.Layer]) -> None:
     """Every model says what comes out; asking and putting numbers in commute; the summary adds up, in every format."""

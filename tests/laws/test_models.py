@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from amount import cases
 from strategies import DISTINCT, distinct_models, model_classes, names
 from sympy import Integer, Symbol
 
@@ -29,6 +30,7 @@ def test_a_model_is_a_value(cls: type[ps.Layer]) -> None:
         assert twin.params == model.params
 
 
+@cases(6)
 @every_model
 def test_an_impossible_size_is_named(cls: type[ps.Layer]) -> None:
     """Whatever sizes contradict each other, the error names the arguments: those of the model, or of the part that it names."""

@@ -7,6 +7,7 @@ from itertools import count
 from typing import Any
 
 import pytest
+from amount import cases
 from frameworks import assert_same_as_torch, entries, imported, keras_weights
 from hypothesis import given, settings, strategies as st
 
@@ -92,6 +93,7 @@ def test_peepholes() -> None:
     ]
 
 
+@cases(2)
 @pytest.mark.parametrize("name", [*CELLS, "PeepholeLSTMCell"])
 def test_values(name: str) -> None:
     """``at`` and repr give equal layers; the count is linear in the input."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from amount import cases
 from sympy import Max, Rational
 
 import paramsym as ps
@@ -166,6 +167,7 @@ def test_the_widest_moment() -> None:
         assert widest(ps.trace(ps.Sequential(ps.Dense(4, 16, bias=False), view), (1, 4)), widths) == 16, view
 
 
+@cases(0)
 def test_no_copies() -> None:
     """With zero layers, the bytes of blocks are not counted, neither for numbers nor for columns; exported code refuses."""
     block = ps.Sequential(ps.Dense(F, V, bias=False), ps.GELU(), ps.Dense(V, F, bias=False))

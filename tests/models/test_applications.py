@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from amount import each
+from amount import cases, each
 
 import paramsym as ps
 from paramsym import B, C, W, dims
@@ -17,6 +17,7 @@ models: Any = ps.models
 w = dims("w")
 
 
+@cases(6)
 @pytest.mark.parametrize(
     ("build", "said"),
     [
@@ -91,6 +92,7 @@ LAST = {
 """The width of the last map, as keras.io documents it for networks without the classifier."""
 
 
+@cases(4)
 @pytest.mark.parametrize("name", LAST)
 def test_without_the_classifier(name: str) -> None:
     """The last map, or one number for each of its channels; the weights before the classifier stay."""

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 import sympy
+from amount import cases
 from oracles.families import NEEDED
 from strategies import assert_value
 
@@ -41,6 +42,7 @@ def test_class(reader: Family, architecture: str) -> None:
     assert_value(model)
 
 
+@cases(8)
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.model_type)
 def test_every_class_of_the_least_configuration(reader: Family) -> None:
     """The reference's defaults build every class, and the closed form gives the count."""

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 import pytest
+from amount import cases
 from sympy import Rational
 
 import paramsym as ps
@@ -21,6 +22,7 @@ def of_torchvision(v: float, divisor: int = 8) -> int:
     return rounded + divisor if rounded < 0.9 * v else rounded
 
 
+@cases(1)
 @pytest.mark.parametrize("parts", [100, 1000])
 def test_every_hundredth_of_every_width(parts: int) -> None:
     """200 * 0.58 is 115.99999999999999, and becomes 112 and not 120; 100 * 0.29 becomes 28."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import recorded
+from amount import cases
 from formulas import formula
 from sympy import expand
 
@@ -101,6 +102,7 @@ def test_outside_has_reasons() -> None:
     assert all(len(reason) > 20 for reason, _ in build.OUTSIDE.values())
 
 
+@cases(0)
 def test_page() -> None:
     """The page holds every claim under a topic, the call behind every answer, and none of the numbers that the record gives its claims."""
     page = build.page()

@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from amount import cases
 from frameworks import entries, imported
 from recorded import rows
 
@@ -34,6 +35,7 @@ def test_recorded(row: dict[str, Any]) -> None:
     assert [part.name.rpartition(".")[2] for part in model.own_parts] == [name for name, _, _ in row["layer_output_shapes"][1:]]
 
 
+@cases(6)
 @pytest.mark.parametrize("row", [row for row in ROWS if None not in row["layer_output_shapes"][0][2][1:]], ids=lambda row: row["model"])
 def test_recorded_shapes(row: dict[str, Any]) -> None:
     """Every layer gives the shape that Keras' layer of this name gives."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
-from amount import firsts
+from amount import cases, firsts
 from oracles.test_flops_hf import CONFIGS
 from recorded import rows, torch_layer
 
@@ -40,6 +40,7 @@ def model_of(row: dict[str, Any]) -> Layer:
     return ps.from_config(changed, row["cls"])
 
 
+@cases(10)
 @pytest.mark.parametrize(("family", "attention"), FAMILIES)
 def test_models(family: str, attention: str) -> None:
     """As many bytes as the hooks see, parameters, buffers and inputs left out; without dropout, and with both kinds of masks."""

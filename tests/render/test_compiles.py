@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import strategies
+from amount import cases
 
 import paramsym as ps
 from paramsym import A, H
@@ -111,6 +112,7 @@ def overfull(log: str) -> list[str]:
     return [words for points, words in zip(found, whole, strict=True) if float(points) > TOLERANCE]
 
 
+@cases(1)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("letters", LETTERS)
 def test_formulas_of_every_layer(engine: str, letters: str, tmp_path: Path) -> None:
@@ -119,6 +121,7 @@ def test_formulas_of_every_layer(engine: str, letters: str, tmp_path: Path) -> N
     assert overfull(compile_with(engine, article(*pieces), tmp_path)) == []
 
 
+@cases(1)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("letters", LETTERS)
 def test_tables_of_every_layer(engine: str, letters: str, tmp_path: Path) -> None:
@@ -131,6 +134,7 @@ def test_tables_of_every_layer(engine: str, letters: str, tmp_path: Path) -> Non
     assert overfull(compile_with(engine, article(*pieces), tmp_path)) == []
 
 
+@cases(1)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_tables_with_sizes(engine: str, tmp_path: Path) -> None:
     """One published size of every family, with ledger and numbers put in step by step."""
@@ -143,6 +147,7 @@ def test_tables_with_sizes(engine: str, tmp_path: Path) -> None:
     assert overfull(compile_with(engine, article(*pieces), tmp_path)) == []
 
 
+@cases(0)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_derivations_of_every_layer(engine: str, tmp_path: Path) -> None:
     """One derivation per symbol of a layer, with the words between the equations, beneath each other, and without."""

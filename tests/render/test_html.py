@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from amount import cases
 
 import paramsym as ps
 from paramsym import A, H
@@ -95,6 +96,7 @@ def test_numbers_and_shares_stand_to_the_right() -> None:
     assert ps.Dense(H, H).table().numeric == (False, False, False)
 
 
+@cases(0)
 def test_names_break_after_their_dots_only() -> None:
     """A template name is long: the range of its copies stays in one piece, and only names of the code look like code."""
     html = ps.models.Bert().table().to_html()

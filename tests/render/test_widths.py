@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import strategies
-from amount import ALL, each
+from amount import ALL, cases, each
 
 import paramsym as ps
 from paramsym.algebra.letters import LETTER_SETS
@@ -34,6 +34,7 @@ def measured(boxes: list[str], folder: Path) -> list[float]:
     return [float(points) / CHARACTER for points in found]
 
 
+@cases(0)
 def test_formulas_are_as_wide_as_tex_sets_them(tmp_path: Path) -> None:
     """Every family's formula, in the letters of every paper: within a tenth, and hardly ever wider than estimated."""
     formulas = []

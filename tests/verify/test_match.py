@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from amount import cases
 
 import paramsym as ps
 from paramsym import A, C, F, H, L, V, per
@@ -350,6 +351,7 @@ def test_a_deepseek_of_any_depth(storage: str) -> None:
         assert found.ok, str(found)
 
 
+@cases(0)
 def test_many_aliases_beside_fused_tensors_take_linear_time() -> None:
     """The segments of a fused tensor are looked up by its name."""
     block = ps.Block(attention=ps.MultiHeadAttention(4, 2), table=ps.Dense(4, 4))

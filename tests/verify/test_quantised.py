@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from amount import tries
 from verify.quantised_files import CONFIG, Checkpoint, broken, drawn, sound
 
 import paramsym as ps
@@ -41,7 +42,7 @@ def test_sound_ones_agree(tmp_path: Path) -> None:
 
 def test_broken_ones_are_found(tmp_path: Path) -> None:
     """Three hundred of them, each with one fault."""
-    for number, found in enumerate(drawn(broken, 300)):
+    for number, found in enumerate(drawn(broken, tries(300))):
         folder = found.write(tmp_path / str(number))
         try:
             verdict = ps.check(folder)

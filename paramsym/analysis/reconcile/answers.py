@@ -62,8 +62,10 @@ class Answer(Printed):
     @property
     def words(self) -> str:
         """The sentence without the number."""
-        shown = "; or ".join(str(reading) for reading in self.readings[:_SHOWN])
-        more = len(self.readings) - _SHOWN
+        said = [str(reading) for reading in self.readings]
+        told = [words for number, words in enumerate(said) if not any(words in earlier for earlier in said[:number])]
+        shown = "; or ".join(told[:_SHOWN])
+        more = len(told) - _SHOWN
         return shown + (f"; and {more} more readings" if more > 1 else "; and one more reading" if more == 1 else "") + self._caution
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from amount import cases
 from sympy import Integer
 
 import paramsym as ps
@@ -17,6 +18,7 @@ def test_a_letter_that_makes_two_sizes_equal() -> None:
     assert _equated(H**2, H * L + H) is None
 
 
+@cases(1)
 @pytest.mark.parametrize("name", ["Bert", "MambaLM", "SqueezeNet"])
 def test_conditions_do_not_depend_on_earlier_questions(name: str) -> None:
     """The costs of a layer share its programs, and each program keeps its conditions."""

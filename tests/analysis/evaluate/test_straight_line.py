@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from amount import cases
 from hypothesis import HealthCheck, given, settings, strategies as st
 from strategies import any_layer, distinct_models, plain, sized
 from sympy import Integer, Max, Min, Mod, Symbol, ceiling, floor
@@ -70,6 +71,7 @@ def test_layers_agree_with_sympy(data: st.DataObject) -> None:
     assert evaluate(layer, numbers) == int(layer.params.subs(numbers))
 
 
+@cases(6)
 @pytest.mark.parametrize("cls", distinct_models(), ids=lambda cls: cls.__name__)
 def test_models_agree_with_sympy(cls: Any) -> None:
     """Every model at sizes of which each divides the next, or where they do not fit the error of the first time again."""
@@ -173,6 +175,7 @@ def test_terms_that_cancel_where_a_quotient_is_whole() -> None:
     assert evaluate(alone, a=3, b=6) == alone.at(a=3, b=6).count == 2 + 2 * 5
 
 
+@cases(0)
 def test_a_sum_of_more_than_a_thousand_quotients() -> None:
     """More copies than calls may be nested in Python, each of another width, count what Python's own floors sum to."""
     index, h = ps.index("i"), ps.dims("h")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import recorded
-from amount import each, tries
+from amount import cases, tries
 from formulas import formula
 from sympy import Expr, Integer, expand
 
@@ -328,7 +328,8 @@ MODELS: dict[str, tuple[ps.Layer, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", each(6, MODELS))
+@cases(1)
+@pytest.mark.parametrize("name", MODELS)
 def test_random_claims(name: str) -> None:
     """Of 200 random wrong claims within 5 % of the count, half of them multiples of a width, at most 5 % get an answer, in no time."""
     layer, at = MODELS[name]

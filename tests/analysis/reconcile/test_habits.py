@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from amount import tries
+from amount import cases, tries
 
 import paramsym as ps
 from paramsym.analysis.reconcile.habits import HABITS
@@ -47,6 +47,7 @@ def test_a_cache_without_windows() -> None:
     assert cost.count + ps.reconcile(cost, 2 * 24 * 32 * 8192 * 8 * 64 * 2)[0].difference == 12 * 2**30
 
 
+@cases(0)
 def test_where_the_logits_are() -> None:
     """Training Llama-2-7B on 256 texts of 2048 tokens: the logits in bfloat16 alone take 33.5 GB."""
     llama = ps.load("meta-llama/Llama-2-7b-hf")
@@ -120,6 +121,7 @@ def test_a_cache_without_groups() -> None:
     assert "a key and a value for each of the 64 heads, without groups" in first(cost, "10 GiB")
 
 
+@cases(0)
 def test_sixteen_bytes_for_each_parameter() -> None:
     """Weights and gradients in 16 bits, two averages and a copy in float32: 2 + 2 + 8 + 4 bytes (Rajbhandari et al. 2020, section 3.1)."""
     llama = ps.load("meta-llama/Llama-2-7b-hf")
@@ -331,6 +333,7 @@ MAKERS: tuple[Callable[[random.Random], Made], ...] = (
 )
 
 
+@cases(0)
 def test_claims_of_known_edits() -> None:
     """Of claims made by everyday edits of random models, 95 % get the edit that made them, and 85 % get it first.
 
@@ -365,6 +368,7 @@ def subjects() -> Iterator[Any]:
     yield ps.memory(ps.load("gpt2"), (8, 1024), dtype="bfloat16")
 
 
+@cases(0)
 def test_claims_of_nobody() -> None:
     """Of 1,000 wrong claims drawn at random, half of them multiples of a width, at most 1 % get a reason."""
     chosen, told = random.Random(7), []
