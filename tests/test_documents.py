@@ -60,7 +60,7 @@ def needed(page: Path) -> set[str]:
     return imported | ({"safetensors"} if re.search(r"\.safetensors|ps\.check\(", "".join(blocks(page))) else set())
 
 
-@cases(99)
+@cases(1000)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_examples_on_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a page shows is what a reader gets."""

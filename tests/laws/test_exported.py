@@ -89,7 +89,7 @@ FAMILIES = ("Bert", "GptNeoX", "Phi", "GptJ", "Deepseek", "DenseNet", "Mamba2LM"
 
 
 @cases(3)
-@pytest.mark.parametrize(("name", "cost"), product(FAMILIES, COSTS))  # of all costs, each of two or three families
+@pytest.mark.parametrize(("name", "cost"), list(product(FAMILIES, COSTS)))
 def test_costs_of_families(name: str, cost: str) -> None:
     """More positions than a table has, maps smaller than a window, one example, one group: sizes at which a program has other steps."""
     pytest.importorskip("numpy")

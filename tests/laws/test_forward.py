@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from amount import ALL, each
+from amount import ALL, cases, each
 from hypothesis import HealthCheck, given, settings, strategies as st
 from laws.test_shapes import inputs
 from strategies import layer_classes, layers, model_classes
@@ -59,6 +59,7 @@ def _unnumbered(path: str) -> str:
     return re.sub(r"\{[^}]*\}|\d+", "#", path)
 
 
+@cases(1000)
 @pytest.mark.parametrize("cls", [cls for cls in layer_classes() if cls.__name__ not in OPAQUE], ids=lambda cls: cls.__name__)
 @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())

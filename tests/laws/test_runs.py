@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from amount import cases
 from frameworks import imported, only_with
 from laws.test_shapes import OF_TWO, inputs
 from strategies import layer_classes, plain
@@ -60,6 +61,7 @@ def computed(layer: ps.Layer, shape: tuple[int, ...]) -> Any:
         return ps.run(layer, tensors, xp.ones(shape, int))
 
 
+@cases(1000)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # roots and logarithms of numbers below zero
 @pytest.mark.parametrize("cls", [cls for cls in layer_classes() if cls.__name__ not in ELSEWHERE], ids=lambda cls: cls.__name__)
 def test_every_layer_runs_or_is_listed(cls: type[ps.Layer]) -> None:

@@ -34,6 +34,7 @@ def test_claim(model: type[ps.Layer], claim: Claim) -> None:
     assert (built.at(N=1000) if ps.N in built.symbols else built).count + claim.besides == claim.count
 
 
+@cases(1000)
 @pytest.mark.parametrize(("reader", "architecture"), CLASSES, ids=[architecture for _, architecture in CLASSES])
 def test_class(reader: Family, architecture: str) -> None:
     """Each class has a closed form whose depth is a symbol, is written as it is built, and pickles."""
@@ -42,7 +43,7 @@ def test_class(reader: Family, architecture: str) -> None:
     assert_value(model)
 
 
-@cases(8)
+@cases(1000)
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.model_type)
 def test_every_class_of_the_least_configuration(reader: Family) -> None:
     """The reference's defaults build every class, and the closed form gives the count."""

@@ -6,6 +6,7 @@ from math import prod
 from typing import Any
 
 import pytest
+from amount import cases
 from frameworks import imported
 from recorded import rows, torch_layer
 
@@ -64,6 +65,7 @@ def test_fused_attention_counts_five_products() -> None:
     assert seen
 
 
+@cases(1000)
 @pytest.mark.parametrize("layer", LAYERS)
 def test_rows(layer: str) -> None:
     """The totals are equal."""

@@ -80,6 +80,7 @@ def saved(row: dict[str, Any], way: str) -> tuple[int, str] | None:
     return None
 
 
+@cases(1000)
 @pytest.mark.parametrize("layer", sorted({row["layer"] for row in TORCH}))
 def test_layers(layer: str) -> None:
     """As many bytes for every layer of torch.nn, with and without a gradient for its inputs."""
