@@ -118,7 +118,6 @@ def test_divisibility_is_found_and_can_be_said() -> None:
         said.at(hidden=100, heads=7, kv_heads=7)
 
 
-@cases(0)
 def test_flags_are_strata() -> None:
     """Each choice has its own form and certificate; a choice that is no argument is refused."""
     form = ps.derive(factories.min_gpt, factories_config := {"config": factories.GptConfig()}, tests=40)

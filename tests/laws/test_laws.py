@@ -8,7 +8,7 @@ import re
 from dataclasses import FrozenInstanceError, fields
 
 import pytest
-from amount import few
+from amount import cases, few
 from hypothesis import given, strategies as st
 from strategies import Subject, layers, names, product, sized, storing_subjects, subjects
 from sympy import Integer, Symbol, expand
@@ -180,6 +180,7 @@ def test_shapes_ledger_and_table_agree(cls: Subject, data: st.DataObject) -> Non
         assert one.to_latex()
 
 
+@cases(1000)
 @every_storing_layer
 @some
 @given(data=st.data())

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import fields
 
 import pytest
-from amount import few
+from amount import cases, few
 from hypothesis import given, strategies as st
 from strategies import layer_classes, layers, plain, sized
 from sympy import Expr, Integer, Symbol
@@ -102,6 +102,7 @@ def test_composing_shapes_is_the_shape_of_the_composition(cls: type[ps.Layer], d
         assert ps.output_shape(ps.Tied(ps.Sequential(layer), ()), shape) == left
 
 
+@cases(1000)
 @every_layer
 def test_every_layer_says_what_comes_out(cls: type[ps.Layer]) -> None:
     """There is an input for every layer but those that are listed; new layers meet this by existing."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from amount import cases
 
 import paramsym as ps
 from paramsym import A, B, E, F, G, H, K, L, S, dims
@@ -194,6 +195,7 @@ BLOCKS = (
 )
 
 
+@cases(1000)
 @pytest.mark.parametrize("count", [1, 2, 4])
 @pytest.mark.parametrize("block", BLOCKS)
 @pytest.mark.parametrize("how", [{}, {"convention": "torch-sdpa-cpu"}, {"input_gradients": True}])

@@ -27,6 +27,7 @@ def scope(model: type[ps.Layer]) -> dict[str, object]:
     return {**names, **{symbol.name: symbol for symbol in model().symbols}}
 
 
+@cases(1000)
 @pytest.mark.parametrize(("model", "claim"), CLAIMS, ids=[f"{claim.name}-{claim.counts}-{claim.count}" for _, claim in CLAIMS])
 def test_claim(model: type[ps.Layer], claim: Claim) -> None:
     """Every published count that names a class is that class's count, up to what it says it adds; classifiers are ImageNet's."""

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 import pytest
-from amount import firsts
+from amount import cases, firsts
 from recorded import rows
 
 import paramsym as ps
@@ -43,6 +43,7 @@ def both(row: dict[str, Any]) -> int:
     return int(counted["total"] - counted.get("grouped_wgrad_excess", 0) - counted["by_op"].get(FLASH, 0) // 5)
 
 
+@cases(1000)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_rows(family: str) -> None:
     """The totals are equal."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from amount import cases
 from formulas import formula
 from recorded import document
 from sympy import Expr, Integer, Rational, Symbol, expand
@@ -363,6 +364,7 @@ def check(name: str, value: dict[str, Any], derived: Expr, s: Sizes) -> None:
         assert number == value["published"], source_of(name)
 
 
+@cases(1000)
 @pytest.mark.parametrize(("name", "value"), settings(DERIVED))
 def test_derived(name: str, value: dict[str, Any]) -> None:
     """What is stored is what the source's formula says."""

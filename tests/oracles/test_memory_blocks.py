@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from amount import cases
 from recorded import rows
 
 import paramsym as ps
@@ -62,6 +63,7 @@ def convention_of(tag: str) -> str:
     return f"torch-{attention}{device}"
 
 
+@cases(1000)
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row["tag"]))
 def test_blocks(row: dict[str, Any]) -> None:
     """Every array that is kept has its counterpart of as many bytes; random states, of 16 bytes and less, are no arrays."""

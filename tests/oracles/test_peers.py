@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from amount import cases
 from recorded import rows
 
 import paramsym as ps
@@ -100,6 +101,7 @@ MODELS: dict[str, tuple[ps.Layer, tuple[Any, ...]]] = {
 }
 
 
+@cases(1000)
 @pytest.mark.parametrize("name", ROWS)
 def test_multiply_adds(name: str) -> None:
     """The multiply-adds of the row, to the last one."""

@@ -40,7 +40,7 @@ def model_of(row: dict[str, Any]) -> Layer:
     return ps.from_config(changed, row["cls"])
 
 
-@cases(10)
+@cases(1000)
 @pytest.mark.parametrize(("family", "attention"), FAMILIES)
 def test_models(family: str, attention: str) -> None:
     """As many bytes as the hooks see, parameters, buffers and inputs left out; without dropout, and with both kinds of masks."""

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
+from amount import cases
 from frameworks import imported
 from oracles.torchvision_live import built, detections
 from recorded import assert_reproduces, rows
@@ -62,6 +63,7 @@ def test_work(row: dict[str, Any]) -> None:
         assert ps.flops(measured(row, side), (*row["input"][:-2], side, side)).total == flops
 
 
+@cases(1000)
 @pytest.mark.parametrize("row", RECORDED, ids=lambda row: row["model"])
 def test_work_of_all_inputs(row: dict[str, Any]) -> None:
     """Torch's counter again, of every network that the other rows leave out, and of detectors as a whole; and what comes out."""
