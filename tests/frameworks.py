@@ -8,7 +8,8 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -28,6 +29,8 @@ def only_with(*names: str) -> None:
 def imported(name: str) -> Any:
     """Import a framework, or skip the test that needs it; its own deprecation warnings are not ours."""
     os.environ.setdefault("KERAS_BACKEND", "torch")
+    if name.partition(".")[0] in {"torchvision", "timm", "diffusers", "transformers"}:  # they import torchvision if it is there
+        _name_operators_of_torchvision()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         module = pytest.importorskip(name, exc_type=ImportError)
@@ -35,6 +38,20 @@ def imported(name: str) -> Any:
         # A folder of these tests can carry a framework's name; Python takes it for a package where the framework is not installed.
         pytest.skip(f"could not import {name!r}: only a folder of that name was found", allow_module_level=True)
     return module
+
+
+@cache
+def _name_operators_of_torchvision() -> None:
+    """Let torchvision be imported if its wheel was built for another release of torch, so that its compiled operators cannot be loaded.
+
+    Its networks are plain Python. When it is imported, it asks only for the names of two operators.
+    """
+    if find_spec("torchvision") is None or find_spec("torch") is None:
+        return
+    torch = imported("torch")
+    for name in ("nms", "qnms"):
+        with suppress(RuntimeError):  # already there
+            torch.library.define(f"torchvision::{name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 
 
 @contextmanager

@@ -12,15 +12,7 @@ from frameworks import imported
 
 
 def torchvision() -> Any:
-    """Import torchvision, or skip the test that needs it.
-
-    Its wheel may be built for another release of torch, and then its compiled operators cannot be loaded. Its networks are
-    plain Python: what it asks for when it is imported are the names of two operators.
-    """
-    torch = imported("torch")
-    for name in ("nms", "qnms"):
-        with contextlib.suppress(RuntimeError):  # already there
-            torch.library.define(f"torchvision::{name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    """Import torchvision's networks, or skip the test that needs them."""
     imported("torchvision")
     return imported("torchvision.models")
 
