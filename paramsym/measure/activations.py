@@ -12,9 +12,9 @@ from paramsym.algebra.size import Dim, canonical
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import NotYetError
-from paramsym.measure.cost import Cost, check_word, cost_of
-from paramsym.measure.formats import BYTES, Dtype, bytes_of, is_width, narrow
-from paramsym.measure.keeping import Attention, Way
+from paramsym.measure.cost import Cost, check_dtype, check_word, cost_of
+from paramsym.measure.formats import BYTES, Dtype, bytes_of, narrow
+from paramsym.measure.keeping import Attention, Way, stage_of
 from paramsym.measure.kept import keeping, of_outputs
 from paramsym.measure.losses import loss_named, of_loss
 from paramsym.measure.options import telling_options
@@ -116,8 +116,8 @@ def activations(
     """
     check_word("convention", convention, MEMORY)
     check_word("recompute", recompute, RECOMPUTE)
-    if dtype is not None and not is_width(dtype):
-        check_word("dtype", dtype, BYTES, ", or a letter for the bytes of a number")
+    if dtype is not None:
+        check_dtype("dtype", dtype, BYTES)
     memory, shares = MEMORY[convention], Shares(tensor, sequence, context, pipeline, interleaved, expert)
     program = trace(layer, *inputs, **named)
     check_stated(program)
@@ -139,7 +139,8 @@ def activations(
     way = Way(attention, recompute == "full", memory.copies and narrow(width), cpu=memory.cpu)
     lines = _counted(_kept(program, way, shares, input_gradients=input_gradients), widths, shares)
     asked = loss_named(loss, layer, memory.loss)
-    words = [convention, *([f"{recompute} recomputation"] if recompute != "none" else []), *([asked] if asked != "none" else [])]
+    lost = [asked] if asked != "none" and shares.holds("after") else []
+    words = [convention, *([f"{recompute} recomputation"] if recompute != "none" else []), *lost, *shares.words()]
     chosen = {"convention": convention, "dtype": dtype or memory.dtype, "recompute": recompute, "loss": loss}
     lines = chain(lines, of_loss(asked, program, width, shares))
     return cost_of(
@@ -161,9 +162,10 @@ def _kept(program: Program, way: Way, shares: Shares, *, input_gradients: bool) 
 def _counted(lines: Iterator[Line], widths: Mapping[str, Dim], shares: Shares) -> Iterator[Line]:
     """Yield lines of numbers as lines of bytes on one device."""
     for line in lines:
-        role = line.role.removeprefix("split ")
+        stage, role = stage_of(line)
+        role = role.removeprefix("split ")
         width = widths[role]
-        if width != 0:
+        if width != 0 and shares.holds(stage):
             yield line.but(factors=(*shares.factors(line), *(() if width == 1 else (width,)), *line.factors), role=role)
 
 

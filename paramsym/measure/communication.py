@@ -11,8 +11,8 @@ from sympy import Expr, Integer
 from paramsym.algebra.size import size
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
-from paramsym.measure.cost import Cost, check_word, cost_of
-from paramsym.measure.formats import BYTES
+from paramsym.measure.cost import Cost, check_dtype, check_word, cost_of
+from paramsym.measure.formats import BYTES, Dtype, bytes_of
 from paramsym.measure.options import telling_options
 from paramsym.measure.passes import walked
 from paramsym.measure.trace import trace
@@ -60,14 +60,14 @@ SHARINGS: Mapping[str, Sharing] = {
 
 
 @telling_options
-def communication(layer: Layer, *inputs: Any, sharing: str = "data", devices: Any, dtype: str = "bfloat16", **named: Any) -> Cost:
+def communication(layer: Layer, *inputs: Any, sharing: str = "data", devices: Any, dtype: Dtype = "bfloat16", **named: Any) -> Cost:
     """Return the bytes that each device sends in one training step.
 
     ``sharing`` is data, zero-1, zero-2, zero-3, fsdp, tensor, sequence, pipeline or context; ``devices`` is the number of devices, a number
     or a letter. The inputs are those of one device, except for tensor, sequence and context, whose devices work on them together. Weights
-    and gradients are sent in ``dtype``; frozen weights have no gradient. For tensor and sequence the residual stream is sent, once for
-    every addition to it; a pipeline sends it over one boundary, in the middle; context sends keys and values. Overlap with arithmetic, and
-    gathering the input again in the backward pass, are left out.
+    and gradients are sent in ``dtype``, a format or a letter for the bytes of a number; frozen weights have no gradient. For tensor and
+    sequence the residual stream is sent, once for every addition to it; a pipeline sends it over one boundary, in the middle; context sends
+    keys and values. Overlap with arithmetic, and gathering the input again in the backward pass, are left out.
 
     Raises:
         ShapeError, NotYetError: as ``flops``.
@@ -80,14 +80,14 @@ def communication(layer: Layer, *inputs: Any, sharing: str = "data", devices: An
     4*F*H - 4*F*H/n
     """
     check_word("sharing", sharing, SHARINGS)
-    check_word("dtype", dtype, BYTES)
+    check_dtype("dtype", dtype, BYTES)
     number = size(devices, "devices")
     program = trace(layer, *inputs, **named)
     shared = SHARINGS[sharing]
+    width = bytes_of(dtype)
     share = () if shared.travels == "boundary" else (1 - 1 / (number if isinstance(number, Expr) else Integer(number)),)
     lines = (
-        line.but(factors=(times * BYTES[dtype], *line.factors, *share), shape=(), label="")
-        for line, times in _travelling(layer, program, shared)
+        line.but(factors=(times * width, *line.factors, *share), shape=(), label="") for line, times in _travelling(layer, program, shared)
     )
     words = f"sent by each of {number}, {sharing}: {shared.words}"
     return cost_of(communication, layer, program, "bytes", words, lines, {"sharing": sharing, "devices": number, "dtype": dtype})

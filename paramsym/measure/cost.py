@@ -20,6 +20,7 @@ from paramsym.core.at import mapping_from, pairs_of
 from paramsym.core.layer import Layer, symbols_left
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError, ParamsymError, SizeError
+from paramsym.measure.formats import is_width
 from paramsym.naming import described
 from paramsym.present.typeset import Form, to_latex
 from paramsym.program.graph import Program
@@ -278,6 +279,12 @@ def check_word(what: str, value: object, known: Iterable[str], more: str = "") -
     words = tuple(known)
     if not isinstance(value, str) or value not in words:
         raise ArgumentError(f"{what} is {described(value)}; wanted one of {', '.join(words)}{more}.")
+
+
+def check_dtype(what: str, value: object, known: Iterable[str], more: str = "") -> None:
+    """Raise ``ArgumentError`` for what is neither a known format nor the bytes of a number, such as a letter for them."""
+    if not is_width(value):
+        check_word(what, value, known, f", or a letter for the bytes of a number{more}")
 
 
 def _in_letters(root: Layer, sizes: Mapping[Symbol, Dim], inputs: tuple[tuple[Dim, ...], ...]) -> tuple[tuple[Dim, ...], ...]:

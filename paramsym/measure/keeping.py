@@ -10,6 +10,9 @@ from paramsym.measure.layout import Layout
 from paramsym.program.types import ArrayType, flat
 
 Attention: TypeAlias = Literal["eager", "fused", "recomputed"]
+Stage: TypeAlias = Literal["", "before", "entered", "after"]
+STAGES: tuple[Stage, ...] = ("before", "entered", "after")
+"""The place of an array that no repeated block makes: before the first block, taken by a first block, after the last block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,8 @@ class Result:
 class Keeping:
     """The kept arrays of one program: inputs and outputs by position, because they belong to the outer program, and lines for the others.
 
-    ``results`` are the storages of the outputs. ``mixed`` means that a split array was added to a whole one.
+    ``results`` are the storages of the outputs. ``mixed`` means that a split array was added to a whole one. ``blocks`` means that repeated
+    blocks are inside; ``entered`` are the inputs that the first of them takes.
     """
 
     inputs: set[int] = field(default_factory=set)
@@ -51,6 +55,8 @@ class Keeping:
     lines: list[Line] = field(default_factory=list)
     results: tuple[Result, ...] = ()
     mixed: bool = False
+    blocks: bool = False
+    entered: set[int] = field(default_factory=set)
 
 
 def line_of(path: tuple[Any, ...], kind: ArrayType, split: bool = False) -> Line:
@@ -61,3 +67,14 @@ def line_of(path: tuple[Any, ...], kind: ArrayType, split: bool = False) -> Line
 def role_of(kind: str, split: bool) -> str:
     """Return the role of a line: the kind of its entries, and whether tensor sharing splits them over the devices."""
     return f"split {kind}" if split else kind
+
+
+def staged(line: Line, stage: Stage) -> Line:
+    """Return a line with its place in a pipeline before its role."""
+    return line.but(role=f"{stage} {line.role}") if stage else line
+
+
+def stage_of(line: Line) -> tuple[Stage, str]:
+    """Return the place of a line in a pipeline, and its role without it."""
+    stage, _, role = line.role.partition(" ")
+    return (stage, role) if stage in STAGES else ("", line.role)  # type: ignore[return-value]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from paramsym.algebra.size import canonical
 from paramsym.core.ledger import Line
 from paramsym.measure.attention import by_steps, fused, is_scores, runs_fused
 from paramsym.measure.gradients import first_apart, gradients, later_gradients
-from paramsym.measure.keeping import Keeping, Result, Way, line_of, role_of
+from paramsym.measure.keeping import Keeping, Result, Stage, Way, line_of, role_of, stage_of, staged
 from paramsym.measure.layout import ENTRY_BY_ENTRY, Layout, Layouts, like, mergeable, padded, plain, viewed
 from paramsym.measure.once import once
 from paramsym.measure.passes import looped, shown, times, word
@@ -74,19 +74,51 @@ class _Keeper:
         self.values: dict[int, None] = {}
         self.lines: list[Line] = []
         self.labels: dict[int, tuple[Any, ...]] = {}
+        self.made: dict[int, int] = {}
+        self.blocks: list[int] = []
+        self.entered: set[int] = set()
 
     def found(self) -> Keeping:
-        for step in self.program.steps:
+        places: list[int] = []  # of the steps that add the lines
+        for place, step in enumerate(self.program.steps):
             for number in step.gives:
                 self.labels[number] = (word(step.operation),)
+                self.made[number] = place
             self._step(step)
+            places += [place] * (len(self.lines) - len(places))
         inputs = self.program.inputs
         roots = [self.root[number] for number in self.program.outputs]
         given = {n for n, root in enumerate(roots) if root in self.values and root not in inputs and roots.index(root) == n}
         inside = [number for number in sorted(self.values) if number not in inputs and number not in roots]
-        lines = [*self.lines, *(line_of(self.labels.get(number, ()), self.storage[number], number in self.split) for number in inside)]
+        values = (line_of(self.labels.get(number, ()), self.storage[number], number in self.split) for number in inside)
+        lines = [*map(self._line_at, self.lines, places), *map(staged, values, map(self._stage_of_value, inside))]
         kept = {n for n, number in enumerate(inputs) if number in self.values}
-        return Keeping(kept, given, lines, tuple(map(self._result, self.program.outputs)), self.mixed)
+        entered = {n for n, number in enumerate(inputs) if number in self.entered}
+        return Keeping(kept, given, lines, tuple(map(self._result, self.program.outputs)), self.mixed, bool(self.blocks), entered)
+
+    def _line_at(self, line: Line, place: int) -> Line:
+        """Return the line of a step with its place among the blocks; a step with blocks inside knows it of its own."""
+        if not self.blocks:
+            return line
+        first, last = self.blocks[0], self.blocks[-1]
+        if place not in self.blocks:
+            return staged(line, "before" if place < first else "after" if place > last else "")
+        stage, role = stage_of(line)
+        between = (stage == "before" and place != first) or (stage == "after" and place != last)
+        return line.but(role=role) if between else line
+
+    def _stage_of_value(self, number: int) -> Stage:
+        if not self.blocks:
+            return ""
+        if number in self.entered:
+            return "entered"
+        place = self.made[number]
+        return "before" if place < self.blocks[0] else "after" if place >= self.blocks[-1] else ""
+
+    def _enter(self, step: Step, inputs: Iterable[int]) -> None:
+        """Note a step with repeated blocks inside, and the values that the first of them takes."""
+        self.blocks.append(self.made[step.gives[0]])
+        self.entered.update(self.root[step.takes[number]] for number in inputs)
 
     def keep(self, number: int, merged: tuple[tuple[int, ...], ...] = ()) -> None:
         """Keep the storage of a value, or a copy if its axes must be merged; stored tensors are in memory anyway."""
@@ -199,6 +231,8 @@ class _Keeper:
         """Add the kept arrays of an inner program, and the storages of its results."""
         own: dict[int, int] = {}
         self.mixed |= kept.mixed
+        if kept.blocks or isinstance(name, Numbers):
+            self._enter(step, kept.entered if kept.blocks else (0,))
         for number, result in zip(step.gives, kept.results, strict=True):
             self.layout[number] = result.layout
             self.labels[number] = (shown(name), *self.labels[number]) if name else self.labels[number]
@@ -222,6 +256,8 @@ class _Keeper:
 
         The first copy is apart if it keeps other arrays, because its input needs no gradient.
         """
+        if loop.shared is None:
+            self._enter(step, range(loop.carry))
         later = later_gradients(loop, needs, frozen=self.frozen)
         ring = [self._copy(step, body, later) for _, body in loop.bodies]
         first = ring[0] if later == needs else self._copy(step, loop.bodies[0][1], needs)
@@ -306,4 +342,5 @@ def _given(body: Program, kept: Keeping, needs: tuple[bool, ...]) -> Keeping:
 def of_outputs(program: Program, kept: Keeping) -> Iterator[Line]:
     """Yield lines for the outputs that are kept; inputs are the caller's."""
     for number in sorted(kept.outputs):
-        yield line_of(("output",), program.output_types[number], kept.results[number].split)
+        line = line_of(("output",), program.output_types[number], kept.results[number].split)
+        yield staged(line, "after" if kept.blocks else "")

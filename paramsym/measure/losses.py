@@ -103,10 +103,12 @@ def loss_named(loss: bool | str, layer: Layer, usual: str = "") -> str:
 def of_loss(loss: str, program: Program, width: Dim, shares: Shares) -> Iterator[Line]:
     """Yield the bytes that a loss holds on one device; the scores are a program's first output, with the classes on the last axis.
 
+    The first stage of a pipeline has no loss.
+
     Raises:
         ShapeError: an output without an axis of classes.
     """
-    if loss == "none":
+    if loss == "none" or not shares.holds("after"):
         return
     scores = program.output_types[0]
     if not scores.shape or scores.kind != "float":

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any, Literal, TypeAlias
 
-from paramsym.algebra.size import Dim, size
+from paramsym.algebra.size import Dim, shown, size
 from paramsym.core.layer import Layer, check_layer
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError
 from paramsym.measure.activations import MEMORY, activations, one_block
-from paramsym.measure.cost import Cost, check_word
-from paramsym.measure.formats import BYTES, CACHES, FORMATS, OPTIMIZERS, chosen, in_format, of_states
+from paramsym.measure.cost import Cost, check_dtype, check_word
+from paramsym.measure.formats import BYTES, CACHES, FORMATS, OPTIMIZERS, Dtype, bytes_of, chosen, in_format, narrow, of_states
 from paramsym.measure.losses import loss_named, of_loss
 from paramsym.measure.options import options_of, telling_options
 from paramsym.measure.peak import widest
@@ -37,10 +37,10 @@ def memory(
     layer: Layer,
     *inputs: Any,
     use: Use = "training",
-    dtype: str = "float32",
-    weights: str | None = None,
-    cache: str | None = None,
-    gradients: str | None = None,
+    dtype: Dtype = "float32",
+    weights: Dtype | None = None,
+    cache: Dtype | None = None,
+    gradients: Dtype | None = None,
     optimizer: str = "adamw",
     master: bool | None = None,
     convention: str = "torch-eager",
@@ -61,8 +61,9 @@ def memory(
     Training needs the weights in ``dtype``, the gradients in ``dtype`` or in ``gradients``, the states of the optimizer, a ``master`` copy
     of the trained weights in float32 (by default if ``dtype`` is narrower), the activations by a ``convention``, and with ``recompute`` one
     block that is computed again. Only trained parameters have gradients and states, so frozen parts and LoRA reduce the sum; ``weights`` is
-    the format of frozen weights. If the model is split over devices, one device is counted, as in ``activations``: it has its share of
-    matrices and tables over ``tensor`` devices, of the repeated blocks over ``pipeline`` stages, and of experts over ``expert`` devices.
+    the format of frozen weights. Each format may be a letter for the bytes of a number, which has no copy in float32 by default. If the
+    model is split over devices, one device is counted, as in ``activations``: it has its share of matrices and tables over ``tensor``
+    devices, of the repeated blocks over ``pipeline`` stages, and of experts over ``expert`` devices.
     ``zero`` is the stage of ZeRO over ``devices`` of data parallelism: 1 splits the optimizer's states and the copy in float32, 2 the
     gradients as well, 3 the weights as well, as FSDP does.
 
@@ -71,8 +72,10 @@ def memory(
     over ``tensor`` devices, "cross-entropy" for a model of your own whose output is scores. ``conventions("losses")`` lists them all.
 
     Inference needs the weights, in ``dtype`` or in a format of ``weights``; the caches, in ``dtype`` or in ``cache``; and the arrays of the
-    widest moment, with fused attention if the convention has it. Buffers and inputs are left out of both. Temporary arrays of the backward
-    pass and of communication are left out of training.
+    widest moment, with fused attention if the convention has it. The cache of one of ``tensor`` devices has whole heads of keys and values,
+    ``ceiling(heads/tensor)``: with fewer heads than devices, several devices keep the same head, as vLLM does. Latent vectors, states and
+    the widest moment count fully. Buffers and inputs are left out of both uses. Temporary arrays of the backward pass and of communication
+    are left out of training.
 
     Raises:
         ShapeError: inputs that the layer cannot take.
@@ -93,16 +96,24 @@ def memory(
     >>> training = memory(llama, (256, 2048), dtype="bfloat16")
     >>> training.ledger.where(lambda line: line.path[0] == "logits").used
     33554432000
+    >>> served = memory(Llama(architecture="LlamaForCausalLM").at("meta-llama/Llama-2-70b-hf"), (1, 4096), use="inference", tensor=8)
+    >>> served.ledger.where(lambda line: line.path[0] == "cache").used  # one of 8 heads
+    335544320
     """
     choices: tuple[tuple[str, object, Iterable[Any]], ...] = (
-        *(("use", use, USES), ("dtype", dtype, BYTES), ("optimizer", optimizer, OPTIMIZERS), ("convention", convention, MEMORY)),
-        *(("recompute", recompute, RECOMPUTE), ("weights", dtype if weights is None else weights, (*BYTES, *FORMATS))),
-        ("cache", dtype if cache is None else cache, (*BYTES, *CACHES)),
-        ("gradients", dtype if gradients is None else gradients, BYTES),
+        *(("use", use, USES), ("optimizer", optimizer, OPTIMIZERS)),
+        *(("convention", convention, MEMORY), ("recompute", recompute, RECOMPUTE)),
+    )
+    stored_as, cached_as, graded_as = (dtype if one is None else one for one in (weights, cache, gradients))
+    formats: tuple[tuple[str, object, Iterable[str]], ...] = (
+        *(("dtype", dtype, BYTES), ("weights", stored_as, (*BYTES, *FORMATS)), ("cache", cached_as, (*BYTES, *CACHES))),
+        ("gradients", graded_as, BYTES),
     )
     check_layer(layer)
     for what, value, known in choices:
         check_word(what, value, known)
+    for what, value, known in formats:
+        check_dtype(what, value, known)
     given: Any = zero  # callers without a type checker
     if not isinstance(given, int) or zero not in ZERO:
         message = f"zero is {zero!r}; wanted a stage: 0 (nothing is split), 1 (optimizer), 2 (gradients as well), 3 (weights as well)."
@@ -110,16 +121,16 @@ def memory(
     settings = {name: value for name, value in locals().items() if name in _SETTINGS}
     shares, over = Shares(tensor, sequence, context, pipeline, interleaved, expert), share(size(devices, "devices"))
     stored = [_held(line, shares) for line in layer.ledger() if not line.alias_of and not line.buffer]
-    width, asked = BYTES[dtype], loss_named(loss, layer, MEMORY[convention].loss)
+    width, asked = bytes_of(dtype), loss_named(loss, layer, MEMORY[convention].loss)
     if use == "inference":
-        flows = kv_cache(layer, *inputs, dtype=dtype if cache is None else cache, **named)
+        flows = kv_cache(layer, *inputs, dtype=cached_as, **named)
         widths = {"float": width, "complex": 2 * width, "statistic": 4, "index": 8, "truth": 1}
         program = trace(layer, *inputs, **named)
         ask_for_copies(program)
         moment = widest(program, widths, fused=MEMORY[convention].attention == "fused")
         lines = [
-            *_of("weights", _stored(stored, dtype, weights)),
-            *_of("cache", flows.ledger),
+            *_of("weights", _stored(stored, dtype, stored_as)),
+            *_of("cache", map(shares.of_cache, flows.ledger)),
             *_of("widest moment", () if moment == 0 else (Line(("arrays",), (moment,)),)),
         ]
     else:
@@ -127,12 +138,12 @@ def memory(
         flows = activations(layer, *inputs, recompute=recompute, **how, **named)
         trained = [line for line in stored if line.trainable]
         frozen = [line for line in stored if not line.trainable]
-        copied = width != 4 if master is None else master
+        copied = narrow(width) if master is None else master
         again = () if recompute == "none" else one_block(activations(layer, *inputs, **how, **named), flows)
         lines = [
             *_of("weights", trained, width, over if zero > 2 else 1),
-            *_of("weights", _stored(frozen, dtype, weights), over if zero > 2 else 1),
-            *_of("gradients", trained, BYTES[dtype if gradients is None else gradients], over if zero > 1 else 1),
+            *_of("weights", _stored(frozen, dtype, stored_as), over if zero > 2 else 1),
+            *_of("gradients", trained, bytes_of(graded_as), over if zero > 1 else 1),
             *_of("optimizer", of_states(trained, OPTIMIZERS[optimizer]), over if zero > 0 else 1),
             *_of("master copy", trained if copied else (), 4, over if zero > 0 else 1),
             *_of("activations", flows.ledger),
@@ -140,13 +151,15 @@ def memory(
             *of_loss(asked, trace(layer, *inputs, **named), width, shares),
         ]
 
-    words = [dtype if weights is None else weights] if use == "inference" else [dtype, optimizer, convention]
+    words = [shown(stored_as)] if use == "inference" else [shown(dtype), optimizer, convention]
     words += [f"{recompute} recomputation"] if recompute != "none" and use == "training" else []
     words += [f"ZeRO {zero}"] if zero and use == "training" else []
-    if use == "training" and asked != "none":
+    if use == "training" and asked != "none" and shares.holds("after"):
         words += [asked]
     elif use == "training" and loss_named(True, layer) != "none":
         words += ["without logits and loss"]
+    words += shares.words()
+    words += [f"heads of the cache over {shown(tensor)} devices"] if use == "inference" and tensor != 1 and flows.lines else []
     return Cost(layer, flows.inputs, "bytes", f"{use}: {', '.join(words)}", Ledger(tuple(lines)), memory, settings)
 
 
@@ -159,12 +172,12 @@ def _held(line: Line, shares: Shares) -> Line:
     return line if not part and line.used == line.stored else line.but(used=line.stored, factors=(*part, *line.factors))
 
 
-def _stored(lines: list[Line], dtype: str, weights: str | None) -> Iterator[Line]:
-    form = None if weights is None else FORMATS.get(weights)
+def _stored(lines: list[Line], dtype: Dtype, weights: Dtype) -> Iterator[Line]:
+    form = FORMATS.get(weights) if isinstance(weights, str) else None
     if form is None:
-        yield from (in_bytes(line, BYTES[dtype if weights is None else weights]) for line in lines)
+        yield from (in_bytes(line, bytes_of(weights)) for line in lines)
     else:
-        rest = BYTES[form.rest or dtype]
+        rest = bytes_of(form.rest or dtype)
         yield from in_format(lines, form, lambda line: iter((in_bytes(line, rest),)))
 
 

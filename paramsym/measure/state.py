@@ -9,8 +9,8 @@ from paramsym.algebra.size import Count, Dim, canonical
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
 from paramsym.errors import NotYetError
-from paramsym.measure.cost import Cost, check_word, cost_of
-from paramsym.measure.formats import BYTES, CACHES, Dtype, bytes_of, is_width
+from paramsym.measure.cost import Cost, check_dtype, check_word, cost_of
+from paramsym.measure.formats import BYTES, CACHES, Dtype, bytes_of
 from paramsym.measure.options import telling_options
 from paramsym.measure.passes import walked
 from paramsym.measure.trace import trace
@@ -57,8 +57,8 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: Dtype | None = None, per: Share 
     >>> kv_cache(llama, (1, 4096), dtype="gguf-q8_0").total  # 34 bytes for 32 numbers
     713031680
     """
-    if dtype is not None and not is_width(dtype):
-        check_word("dtype", dtype, (*BYTES, *CACHES), ", a letter for the bytes of a number, and None for elements")
+    if dtype is not None:
+        check_dtype("dtype", dtype, (*BYTES, *CACHES), ", and None for elements")
     check_word("per", per, get_args(Share))
     program = trace(layer, *inputs, past=past, **named)
     found, words = [*states(program)], "kept for the next step"

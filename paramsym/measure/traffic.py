@@ -12,8 +12,8 @@ from paramsym.algebra.size import Count, shown
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
 from paramsym.errors import SizeError
-from paramsym.measure.cost import Cost, check_word, cost_of
-from paramsym.measure.formats import BYTES
+from paramsym.measure.cost import Cost, check_dtype, cost_of
+from paramsym.measure.formats import BYTES, Dtype, bytes_of
 from paramsym.measure.machines import Speed, machine_of, quotient
 from paramsym.measure.options import telling_options
 from paramsym.measure.passes import walked, word as first_word
@@ -29,11 +29,12 @@ _WIDTHS = {"index": 8, "truth": 1}
 
 
 @telling_options
-def traffic(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 0, **named: Any) -> Cost:
+def traffic(layer: Layer, *inputs: Any, dtype: Dtype = "float16", past: Count = 0, **named: Any) -> Cost:
     """Return the bytes that the products and convolutions of a forward pass read and write.
 
     Each reads its two factors once and writes its result once; other operations are assumed to be fused into them. Attention is one kernel,
-    which reads queries, keys and values and writes its result, so scores are never in memory and shared keys are read once.
+    which reads queries, keys and values and writes its result, so scores are never in memory and shared keys are read once. ``dtype`` is a
+    format, or a letter for the bytes of a number.
 
     Raises:
         ShapeError, NotYetError: as ``flops``.
@@ -43,8 +44,8 @@ def traffic(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 0,
     >>> traffic(Dense(H, F), (B, H)).total
     2*B*F + 2*B*H + 2*F*H
     """
-    check_word("dtype", dtype, BYTES)
-    program = trace(layer, *inputs, past=past, **named)
+    check_dtype("dtype", dtype, BYTES)
+    program, number = trace(layer, *inputs, past=past, **named), bytes_of(dtype)
     ask_for_copies(program)
 
     def moved(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> Iterator[Line]:
@@ -52,11 +53,11 @@ def traffic(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 0,
             return
         for word, types in (("read", taken), ("written", given)):
             for one in types:
-                width = _WIDTHS.get(one.kind, BYTES[dtype])
+                width = _WIDTHS.get(one.kind, number)
                 yield in_bytes(Line((first_word(operation), word), flat(one.shape)), width)
 
     lines = walked(program, ("traffic", dtype), moved, whole=(Region,))
-    return cost_of(traffic, layer, program, "bytes", f"moved, {dtype}", lines, {"dtype": dtype, "past": past})
+    return cost_of(traffic, layer, program, "bytes", f"moved, {shown(dtype)}", lines, {"dtype": dtype, "past": past})
 
 
 def _multiplies(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> bool:
@@ -153,7 +154,7 @@ class Roofline(Printed):
 
 
 @telling_options
-def intensity(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 0, **named: Any) -> Intensity:
+def intensity(layer: Layer, *inputs: Any, dtype: Dtype = "float16", past: Count = 0, **named: Any) -> Intensity:
     """Return the FLOPs of a forward pass for each byte that it moves; ``past`` is the number of positions before a decoding step.
 
     Raises:

@@ -8,7 +8,7 @@ import pytest
 from amount import cases
 
 import paramsym as ps
-from paramsym import A, B, E, F, G, H, K, L, S, dims
+from paramsym import A, B, E, F, G, H, K, L, S, V, dims
 from paramsym.errors import ArgumentError
 from paramsym.models import Llama
 
@@ -70,6 +70,36 @@ def test_whole_devices() -> None:
     """Numbers of devices give exact fractions; a model that shares matrices over three devices holds thirds."""
     found = per_block(gpt_block(), convention="korthikanti", tensor=3, context=2)
     assert (found - S * B * H * 9 - PAIRS / 6).expand() == 0
+
+
+def test_what_is_kept_outside_the_blocks() -> None:
+    """Section 4.3: s*b*h*p/t for the masks of the embedding's dropout on the first stage; 4*s*b*h/t*(1 + v/h) for p = 1 only.
+
+    Megatron-LM's ``theoretical_memory_usage.py`` multiplies the masks by the factor of interleaved stages, too. The loss keeps a mask and
+    the targets beside the paper's 4*s*b*v/t: 9 bytes for each position.
+    """
+    model = ps.models.Gpt2(architecture="GPT2LMHeadModel", activation_function="gelu")
+    sbh = S * B * H
+    for how, wanted in (
+        ({}, 5 * sbh / T + 4 * S * B * V / T + 9 * S * B),
+        ({"pipeline": P}, sbh * P / T),
+        ({"pipeline": P, "interleaved": M}, sbh * P / T * (1 + (P - 1) / (P * M))),
+    ):
+        found = ps.activations(model, convention="korthikanti", tensor=T, sequence=True, loss=True, **how).total
+        assert (found.expand().coeff(L, 0) - wanted).expand() == 0
+
+
+@pytest.mark.parametrize("kept", ["torch-eager", "korthikanti"])
+def test_a_pipeline_of_any_model(kept: str) -> None:
+    """The first of two stages has two inputs in progress: what is before the blocks counts twice, what is after them not at all."""
+    body = [ps.Tanh(), ps.Dense(H, H, bias=False)]
+    model = ps.Sequential(ps.Tanh(), ps.Dropout(0.1), ps.Repeat(ps.Sequential(*body), L), ps.Tanh(), ps.Dense(H, F))
+    one, two = (ps.activations(model, (B, H), convention=kept, pipeline=p, input_gradients=True) for p in (1, 2))
+    width = 4 if kept == "torch-eager" else 2
+    # Before: the result of the first tanh and the mask. After: the result of the last tanh, which the head takes.
+    assert (two.total - one.total - B * H * (width + 1) + B * H * width).expand() == 0
+    whole, stage = (ps.activations(ps.Sequential(*body), (B, H), pipeline=p) for p in (1, 2))
+    assert whole.ledger == stage.ledger
 
 
 def test_megatron_with_any_inner_width() -> None:

@@ -320,3 +320,43 @@ def test_eight_bits_of_adam() -> None:
     mean = ps.memory(ps.Repeat(ps.Dense(64, 64, bias=False), 3), (1, 64), use="inference", weights="bnb-nf4-double").ledger
     weights = sum(line.polynomial().as_expr() for line in mean if line.path[0] == "weights")
     assert weights == 3 * (64**2 // 2 + 64 + Rational(64, 256) * 4 + 4)  # 4 bits, a byte for 64, a float32 for 256 of these, and their mean
+
+
+@pytest.mark.parametrize(("devices", "heads"), [(2, 4), (4, 2), (8, 1), (16, 1), (3, 3)])
+def test_the_cache_of_one_device(devices: int, heads: int) -> None:
+    """VLLM's ``get_num_kv_heads``: ``max(1, heads // devices)``; the busiest one's share if that does not divide them."""
+    llama = ps.load("meta-llama/Llama-2-70b-hf")
+    held = of("cache", llama, (1, 4096), use="inference", dtype="float16", tensor=devices)
+    assert held == 2 * 2 * 80 * 4096 * heads * 128
+    letters = of("cache", ps.models.Llama(), use="inference", dtype="float16", tensor=devices)
+    assert letters.subs({B: 1, S: 4096, L: 80, H: 8192, A: 64, G: 8}) == held
+
+
+def test_caches_without_heads() -> None:
+    """DeepSeek's latent vectors and Mamba's states are on every device; a pipeline has the blocks of its stage."""
+    for model in (ps.models.Deepseek(), ps.load("state-spaces/mamba-130m-hf"), ps.models.Falcon().at("tiiuae/falcon-7b")):
+        assert of("cache", model, use="inference", tensor=8) == of("cache", model, use="inference")
+    gpt = ps.load("gpt2")
+    assert of("cache", gpt, use="inference", pipeline=4, context=2) * 8 == of("cache", gpt, use="inference")
+    assert "heads of the cache over 8 devices" in str(ps.memory(gpt, (1, 8), use="inference", tensor=8))
+
+
+@pytest.mark.parametrize("question", [ps.memory, ps.traffic, ps.communication])
+def test_a_letter_for_the_bytes_of_a_number(question: Any) -> None:
+    """The letter is any width: 2 put in for it is bfloat16, 4 is float32; a master copy in float32 is asked for then."""
+    p, gpt = dims("p"), ps.models.Gpt2(architecture="GPT2LMHeadModel")
+    more: dict[str, Any] = {"devices": 4} if question is ps.communication else {"use": "inference"} if question is ps.memory else {}
+    form = question(gpt, dtype=p, **more)
+    assert p in form.symbols
+    for width, name in ((2, "bfloat16"), (4, "float32")):
+        assert form.at(p=width).total == question(gpt, dtype=name, **more).total
+    with pytest.raises(ArgumentError, match="or a letter for the bytes of a number"):
+        question(gpt, dtype="float31", **more)
+
+
+def test_a_letter_in_training() -> None:
+    """Rajbhandari et al. 2020 in letters: p bytes for the weight, g for its gradient, 8 for Adam's states, 4 for the copy in float32."""
+    p, g = dims("p g")
+    assert (states(dtype=p, gradients=g, master=True) - (p + g + 12) * DENSE.params).expand() == 0
+    assert (states(dtype=p) - (2 * p + 8) * DENSE.params).expand() == 0
+    assert (of("weights", DENSE, (B, H), use="inference", weights=g) - g * DENSE.params).expand() == 0
