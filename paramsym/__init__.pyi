@@ -80,9 +80,12 @@ from paramsym.layers.margins import (
     CosineEmbeddingLoss as CosineEmbeddingLoss,
     HingeEmbeddingLoss as HingeEmbeddingLoss,
     MarginRankingLoss as MarginRankingLoss,
+    MultiLabelMarginLoss as MultiLabelMarginLoss,
     MultiMarginLoss as MultiMarginLoss,
     TripletMarginLoss as TripletMarginLoss,
+    TripletMarginWithDistanceLoss as TripletMarginWithDistanceLoss,
 )
+from paramsym.layers.ctc import CTCLoss as CTCLoss
 from paramsym.layers.adaptive_softmax import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
 from paramsym.layers.position import (
     LearnedPositions as LearnedPositions,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from math import inf
 from typing import Literal
 
-from paramsym.core.layer import Layer, Tensor
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
-from paramsym.layers.losses import Reduction, Shaped, weights_of
+from paramsym.layers.losses import PairwiseDistance, Reduction, Shaped, weights_of
 from paramsym.program import Own, Value, apply, compare, losses, reduce, where
 
 _TINY = 1e-12  # torch's bound of a squared length in CosineEmbeddingLoss
@@ -85,6 +85,57 @@ class TripletMarginLoss(Layer):
 
     def _distance(self, x: Value, y: Value) -> Value:
         return losses.norm(x - y + self.eps, float(self.p), (-1,))
+
+
+@dataclass(frozen=True)
+class TripletMarginWithDistanceLoss(Layer):
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin). Reference: ``torch.nn.TripletMarginWithDistanceLoss``.
+
+    ``distance_function`` is a layer of two arrays; None is ``PairwiseDistance()``. With ``swap``, the negative is compared with the nearer
+    one of anchor and positive.
+
+    >>> from paramsym import B, Bilinear, H
+    >>> TripletMarginWithDistanceLoss(distance_function=Bilinear(H, H, 1)).params
+    H**2 + 1
+    """
+
+    _: KW_ONLY
+    distance_function: Layer | None = None
+    margin: float = 1.0
+    swap: bool = False
+    reduction: Reduction = "mean"
+
+    def parts(self) -> Iterator[Part]:
+        if self.distance_function is not None:
+            yield Part("distance_function", self.distance_function)
+
+    def forward(self, own: Own, anchor: Value, positive: Value, negative: Value) -> Value:
+        def apart(x: Value, y: Value) -> Value:
+            found: Value = PairwiseDistance().forward(own, x, y) if self.distance_function is None else own.distance_function(x, y)
+            return found
+
+        near, far = apart(anchor, positive), apart(anchor, negative)
+        if self.swap:
+            far = losses.smaller(far, apart(positive, negative))
+        return losses.reduced(_positive(near + self.margin - far), self.reduction)
+
+
+@dataclass(frozen=True)
+class MultiLabelMarginLoss(Layer):
+    """The sum over right classes y and wrong classes i of max(0, 1 - x[y] + x[i]), over the classes.
+
+    The input is (batch, classes) or (classes,), the target the same shape: the numbers of the right classes, then a negative number, whose
+    followers count nothing. Reference: ``torch.nn.MultiLabelMarginLoss``, which keeps a mark for each right class as a number.
+
+    >>> from paramsym import B, F, activations
+    >>> activations(MultiLabelMarginLoss(), (B, F), (B, F), input_gradients=True).total
+    4*B*F
+    """
+
+    reduction: Reduction = "mean"
+
+    def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002, ARG002 - torch's name; nothing is stored
+        return losses.multi_label_margin(input, target, reduction=self.reduction)[0]
 
 
 @dataclass(frozen=True)

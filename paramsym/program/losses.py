@@ -15,7 +15,7 @@ from paramsym.program.constants import constant
 from paramsym.program.conversions import cast
 from paramsym.program.graph import Kept
 from paramsym.program.lookups import lookup, pick
-from paramsym.program.reductions import reduce
+from paramsym.program.reductions import cumulate, reduce
 from paramsym.program.slices import take
 from paramsym.program.tracing import Value, record, region
 
@@ -159,6 +159,27 @@ def stirling(y: Value) -> Value:
 def smaller(x: Value, y: Value) -> Value:
     """Return the smaller one of two arrays, entry by entry."""
     return record(Combine("minimum"), x, y)
+
+
+def multi_label_margin(x: Value, target: Value, *, reduction: Reduction = "mean") -> tuple[Value, Value]:
+    """Return the sum of max(0, 1 - x[y] + x[i]) over all right classes y and wrong classes i, over the classes, the last axis.
+
+    The right classes stand before the first negative number of ``target``. The second result marks them.
+    """
+
+    def body(x: Value, target: Value) -> tuple[Value, Value]:
+        classes = x.sizes[-1]
+        listed = cumulate(cast(compare(target, "greater_equal", 0.0), "float"), -1, "multiply")
+        right = pick(x, cast(apply("clip", target, 0, inf), "index"))
+        numbers = constant("positions", (classes,), kind="index")
+        same = cast(compare(rearrange(target, "... -> ... ()") - numbers, "equal", 0.0), "float")
+        is_right = reduce("amax", same * rearrange(listed, "... -> ... ()"), -2)
+        over = apply("clip", 1 - rearrange(right, "... -> ... ()") + rearrange(x, "... c -> ... () c"), 0.0, inf)
+        counted = over * rearrange(listed, "... -> ... ()") * rearrange(1 - is_right, "... c -> ... () c")
+        return reduced(reduce("sum", counted, -2, -1) / classes, reduction), is_right
+
+    found: tuple[Value, Value] = region("loss", body, x, target, keeps=(Kept("taken"), Kept("taken", 1), Kept("given", 1)))
+    return found
 
 
 def multi_margin(

@@ -35,6 +35,9 @@ THREE: dict[str, list[dict[str, Any]]] = {
     "PoissonNLLLoss": [*REDUCED, {"log_input": False}, {"full": True}],
     "MultiLabelSoftMarginLoss": REDUCED,
     "MultiMarginLoss": [*REDUCED, {"p": 2}, {"margin": 0.4}],
+    "MultiLabelMarginLoss": REDUCED,
+    "TripletMarginWithDistanceLoss": [*REDUCED, {"swap": True}, {"margin": 0.2}],
+    "CTCLoss": [*REDUCED, {"blank": 2}, {"zero_infinity": True}],
 }
 """Losses with targets of their own kinds, or of three arrays."""
 CLASSES: dict[str, list[dict[str, Any]]] = {
@@ -86,6 +89,12 @@ def arrays_for(name: str) -> list[Any]:
         "GaussianNLLLoss": [x, y, z],
         "PoissonNLLLoss": [x, y * 4],
         "MultiLabelSoftMarginLoss": [x, (sign + 1) / 2],
+        "MultiLabelMarginLoss": [x, torch.stack([torch.randperm(6, generator=generator)[:5] - 1 for _ in range(4)])],
+        "TripletMarginWithDistanceLoss": [x, y, z],
+        "CTCLoss": [
+            torch.log_softmax(torch.randn(7, 4, 5, generator=generator, dtype=torch.float64), -1),
+            *(torch.tensor(one) for one in ([[1, 1, 3], [4, 3, 4], [3, 3, 3], [1, 4, 1]], [7, 6, 4, 3], [3, 2, 3, 0])),  # one is impossible
+        ],
         "MultiMarginLoss": [x, torch.randint(0, 5, (4,), generator=generator)],
     }
     return inputs[name]
@@ -164,3 +173,30 @@ def test_refused() -> None:
         ps.CrossEntropyLoss(label_smoothing=2)
     with pytest.raises(ArgumentError, match="not known yet"):
         ps.CrossEntropyLoss(V, label_smoothing=0.1)
+
+
+def test_a_distance_that_is_learned() -> None:
+    """A module that measures the distance is a part, as in torch: its names, values, and the gradients that it keeps arrays for."""
+    torch = imported("torch")
+    module = torch.nn.TripletMarginWithDistanceLoss(distance_function=torch.nn.Bilinear(5, 5, 1), swap=True).double()
+    layer = ps.TripletMarginWithDistanceLoss(distance_function=ps.Bilinear(5, 5, 1), swap=True)
+    assert layer.shapes() == {name: tuple(one.shape) for name, one in module.named_parameters()}
+    inputs = arrays_for("TripletMarginLoss")
+    found = ps.run(layer, {name: one.detach().numpy() for name, one in module.named_parameters()}, *(one.numpy() for one in inputs))
+    torch.testing.assert_close(torch.as_tensor(found), module(*inputs).detach())
+
+
+def test_one_example_of_many_labels() -> None:
+    """A single example, as torch takes it, and one without any right class, which costs nothing."""
+    torch = imported("torch")
+    x = torch.tensor([0.1, 0.2, 0.4, 0.8])
+    for labels in ([3, 0, -1, 1], [-1, 1, 2, 3]):
+        wanted = torch.nn.MultiLabelMarginLoss()(x, torch.tensor(labels))
+        found = ps.run(ps.MultiLabelMarginLoss(), {}, x.numpy(), torch.tensor(labels).numpy())
+        torch.testing.assert_close(torch.as_tensor(found, dtype=torch.float32), wanted)
+
+
+def test_losses_of_torch() -> None:
+    """Every loss of torch.nn has a layer; one that holds a matrix of its own is a head with a loss: Sequential(Dense, CrossEntropyLoss)."""
+    theirs = {name for name in dir(imported("torch").nn) if name.endswith("Loss")}
+    assert theirs - {"LinearCrossEntropyLoss"} <= {*dir(ps)}
