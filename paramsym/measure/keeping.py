@@ -77,4 +77,4 @@ def staged(line: Line, stage: Stage) -> Line:
 def stage_of(line: Line) -> tuple[Stage, str]:
     """Return the place of a line in a pipeline, and its role without it."""
     stage, _, role = line.role.partition(" ")
-    return (stage, role) if stage in STAGES else ("", line.role)  # type: ignore[return-value]
+    return (stage, role) if stage in STAGES else ("", line.role)

@@ -83,8 +83,8 @@ class Shares:
 
         Latent vectors and states have no heads: every device of ``tensor`` has them all.
         """
-        factors, axis = list(line.factors), _HEADS.get(str(line.path[-1]).removeprefix("cross "))
-        attends = axis is not None and len(factors) > 3
+        factors, axis = list(line.factors), _HEADS.get(str(line.path[-1]).removeprefix("cross "), 0)
+        attends = axis != 0 and len(factors) > 3
         if attends and self.tensor != 1:
             factors[axis] = canonical(ceiling(factors[axis] * share(self.tensor)))
         over = ((self.context, attends), (self.pipeline, _is_repeated(line)))
