@@ -1,4 +1,4 @@
-"""From a Hugging Face ``config.json`` to a model: no weights, no framework.
+"""From a ``config.json`` to a model: whose it is (a family's, the atlas', timm's, diffusers'), and its class. No weights, no framework.
 
 A configuration comes from an unknown source: it is read with limits, every value is checked, and every fault is one ``ConfigError``.
 """

@@ -1,4 +1,4 @@
-"""The verified values of a key, and the meaning of a missing key."""
+"""The verified values of one key, lists and their entries included, and the meaning of a missing key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of the records: which model types have one, and the record of a type."""
+"""The files of the records, and of what their classes compute: which model types have one, and the record of a type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a configuration to the values of a record's keys: spellings and defaults; unverified keys and values are refused by name."""
+"""From a configuration to the values of a record's keys: spellings, defaults, inner configurations; what is not verified is refused."""
 
 from __future__ import annotations
 

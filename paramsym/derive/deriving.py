@@ -1,4 +1,4 @@
-"""``derive``: the closed form of a function of sizes, found from its results."""
+"""``derive`` for tensors: the closed form of what a function of sizes builds, found from its results."""
 
 from __future__ import annotations
 

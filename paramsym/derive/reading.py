@@ -1,4 +1,4 @@
-"""``from_module``: a live torch, Keras or Flax model as a layer of this library, from its classes and its tensors."""
+"""``from_module`` for tensors: a live torch, Keras or Flax model as a layer, from its classes and its tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The questions that the explorer answers about a variant: for every choice the cost, its terms and its parts, as one program."""
+"""The questions that the explorer answers about a variant: for every choice the cost, its totals, terms and parts, as one program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers with a separate axis of heads: projections between groups of axes, and norms of each head."""
+"""Layers with a separate axis of heads, as Flax and Keras store them: projections between groups of axes, and norms of each head."""
 
 from __future__ import annotations
 

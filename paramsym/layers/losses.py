@@ -1,4 +1,4 @@
-"""Losses and distances: functions of two arrays, a prediction and its target. They store nothing but weights of classes."""
+"""Losses, distances and similarities: functions of two arrays, such as a prediction and its target; only weights of classes are stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``derive``: the closed form of a build's tensors and, for inputs in letters, of what the built module computes."""
+"""``derive`` as a user calls it: the form of a build's tensors and, for inputs in letters, of what the built module computes."""
 
 from __future__ import annotations
 

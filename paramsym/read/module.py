@@ -1,4 +1,4 @@
-"""``from_module``: a live torch, Keras or Flax model as a layer, with its tensors and what it computes."""
+"""``from_module`` as a user calls it: a live torch, Keras or Flax model as a layer, with its tensors and what it computes."""
 
 from __future__ import annotations
 

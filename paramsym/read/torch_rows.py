@@ -1,4 +1,4 @@
-"""Torch's operators that choose entries by indices, write at indices, or look for the places of numbers."""
+"""Torch's operators that gather, scatter and look up: entries by indices, writing at indices, the places of numbers."""
 
 from __future__ import annotations
 

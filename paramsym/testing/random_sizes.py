@@ -1,4 +1,4 @@
-"""Valid sizes for any layer, constructed instead of found by trial."""
+"""Valid sizes for any layer, within bounds, constructed instead of found by trial."""
 
 from __future__ import annotations
 

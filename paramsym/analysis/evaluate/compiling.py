@@ -1,4 +1,4 @@
-"""Compiles a closed form, or a layer with its conditions, to a straight-line program."""
+"""Makes the straight-line program of a closed form, or of a layer with its conditions."""
 
 from __future__ import annotations
 

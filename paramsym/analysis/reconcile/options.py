@@ -1,4 +1,4 @@
-"""Edits of options: the same layer built with another flag, another dialect, another head on top."""
+"""Edits of options: the layer with another flag, dialect or head on top, the cost asked with other options, which explain a claim."""
 
 from __future__ import annotations
 

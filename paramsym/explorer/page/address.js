@@ -1,5 +1,5 @@
-"use strict";
 /* The state of the page, in its address: a link restores it. */
+"use strict";
 
 explorer.state = {
   models: [], active: 0, inputs: {}, question: "params", paper: "bert", why: "", chart: "",

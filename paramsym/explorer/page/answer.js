@@ -1,5 +1,5 @@
-"use strict";
 /* The answer: totals, closed forms whose terms light their parts and tensors, and the parts as bars. */
+"use strict";
 
 explorer.buildTabs = () => {
   const { state } = explorer, tabs = explorer.find("tabs");

@@ -1,5 +1,5 @@
-"use strict";
 /* A chart over one letter: the parts of one model, or the totals of two, and the sizes at which one passes another. */
+"use strict";
 
 const MOST_LINES = 6, MOST_SHOWN = 8;
 

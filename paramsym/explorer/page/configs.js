@@ -1,5 +1,5 @@
-"use strict";
 /* A config.json that is dropped on the page: read by the rules that the library was asked for, or refused with what is in the way. */
+"use strict";
 
 class Refused extends Error {
   constructor(message, part = null) { super(message); this.part = part; }  // a configuration inside this one, which the page may read

@@ -1,5 +1,5 @@
-"use strict";
 /* What can be taken along: LaTeX, Python, a link, the code that computes the numbers, a picture. */
+"use strict";
 
 const perLine = 5;
 

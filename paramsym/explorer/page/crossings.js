@@ -1,5 +1,5 @@
-"use strict";
 /* The sizes at which one line of the chart passes another: exact, because each line is a polynomial of known degree. */
+"use strict";
 
 const MOST_TRIED = 2048;
 

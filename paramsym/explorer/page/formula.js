@@ -1,5 +1,5 @@
-"use strict";
 /* Formulas: the library's LaTeX in the letters of a paper, typeset by KaTeX. */
+"use strict";
 
 explorer.inLetters = (latex, paper) => {
   const forms = explorer.papers[paper].letters;

@@ -1,5 +1,5 @@
-"use strict";
 /* Start, and one way for every change: from the state to the page and to its address. */
+"use strict";
 
 explorer.update = () => {
   explorer.showSizes();

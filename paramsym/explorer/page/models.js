@@ -1,5 +1,5 @@
-"use strict";
 /* The families, each packed in this page or in a file beside it, and the counts that their exported functions return. */
+"use strict";
 
 explorer.unpack = async (packed) => {
   const bytes = Uint8Array.from(atob(packed), (one) => one.charCodeAt(0));

@@ -1,5 +1,5 @@
-"use strict";
 /* The form: which model, and a slider and a field for each of its sizes. */
+"use strict";
 
 /* One row: the letter as the paper writes it, what it is, a field and a slider. */
 const sizeRow = (letter, argument, meaning) => {

@@ -1,5 +1,5 @@
-"use strict";
 /* The values at which a slider stops: those that keep the conditions between sizes. */
+"use strict";
 
 const gcd = (one, other) => { while (other) [one, other] = [other, one % other]; return one; };
 

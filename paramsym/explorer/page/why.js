@@ -1,5 +1,5 @@
-"use strict";
 /* Why a letter changes a count or cancels from it: the library's derivation, step by step, with the sizes put in. */
+"use strict";
 
 /* The derivation that each tab shows: for memory, that of one of its parts. */
 const EXPLAINED = { params: "params", flops: "flops", activations: "activations", cache: "cache", training: "activations", inference: "cache" };

@@ -1,5 +1,5 @@
-"use strict";
 /* Numbers as people read them, and small helpers that build elements. */
+"use strict";
 const explorer = { families: {}, packed: {} };
 
 explorer.number = (value) => String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
