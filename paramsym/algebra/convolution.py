@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import lru_cache, reduce
 from typing import Any
 
-from sympy import Add, Expr, Max, Min, Mod, Rational, Symbol, ceiling, floor
+from sympy import Add, Expr, Integer, Max, Min, Mod, Rational, Symbol, ceiling, floor
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, Dim, canonical, conditions_are_asked, equal, per, within
@@ -203,7 +203,7 @@ def window_count_ceil(length: Count, kernel: Count, stride: Count, padding: Coun
     (15, 3, 2)
     >>> from paramsym import W
     >>> window_count_ceil(W, 2, 2), window_count_ceil(W, 3, 2, 1)
-    (ceiling(W/2), ceiling(W/2 - 1/2) + 1)
+    (ceiling(W/2), floor(W/2) + 1)
     """
     span = effective_kernel(kernel, dilation)
     places = canonical(up_over(canonical(length + 2 * padding - span), stride) + 1)
@@ -320,11 +320,19 @@ def exact_ratio(factor: float) -> Fraction | None:
     return simple if near and factor <= _TENSOR else None
 
 
-def _opened(length: Count, rounding: type[Expr]) -> Count:
-    """Leave out a rounding that the next one includes: floor((floor(x) + z)/n) is floor((x + z)/n) for whole z and n."""
+def _opened(length: Count, rounding: Any) -> Count:
+    """Leave out a rounding that the next one includes: floor((floor(x) + z)/n) is floor((x + z)/n) for whole z and n.
+
+    A ceiling inside a floor is a floor first, which needs the denominator: ceiling(n/2) is floor((n + 1)/2).
+    """
     terms = [] if isinstance(length, int) else list(Add.make_args(length))
-    rounded = [term for term in terms if isinstance(term, rounding)]
-    whole = all(isinstance(term, rounding) or term.is_integer for term in terms)
-    if len(rounded) != 1 or not whole:
+    rounded = [term for term in terms if isinstance(term, (floor, ceiling))]
+    if len(rounded) != 1 or not all(term is rounded[0] or term.is_integer for term in terms):
         return length
-    return canonical(length - rounded[0] + rounded[0].args[0])
+    (inside,) = rounded[0].args
+    if not isinstance(rounded[0], rounding):
+        above, below = inside.as_numer_denom()
+        if not (above.is_integer and isinstance(below, Integer)):
+            return length
+        inside += (1 if rounding is floor else -1) * (1 - 1 / below)
+    return canonical(length - rounded[0] + inside)

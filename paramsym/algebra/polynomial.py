@@ -534,16 +534,22 @@ def _too_deep() -> SizeError:
 def _step(kind: Any, inside: Polynomial) -> Polynomial:
     """Move whole terms out of a floor or ceiling, for any assumptions of the symbols.
 
-    For a constant such as -3/2 the whole part is moved out and -1/2 stays, so that floor((W - 3)/2) + 1 is floor((W - 1)/2).
+    For a constant such as -3/2 the whole part is moved out and -1/2 stays, so that floor((W - 3)/2) + 1 is floor((W - 1)/2). A whole number
+    over another is rounded down, or up if no constant is left then: floor((W - 1)/2) + 1 is ceiling(W/2).
     """
     constant = inside.terms.get(ONE, 0)
-    terms = {m: c for m, c in inside.terms.items() if _is_integral(m, c)}
-    if len(terms) + (ONE not in terms and constant != 0) == len(inside.terms):  # nothing can be moved out
-        terms[ONE] = constant.__floor__() if kind is floor else constant.__ceil__()
-        return Polynomial(terms)
+    terms = {m: c for m, c in inside.terms.items() if m != ONE and _is_integral(m, c)}
+    divided = Polynomial({m: c for m, c in inside.terms.items() if m != ONE and m not in terms})
+    if not divided:
+        return Polynomial({**terms, ONE: constant.__floor__() if kind is floor else constant.__ceil__()})
+    if all(exponent > 0 for monomial in divided.terms for _, exponent in monomial):  # a whole number over another
+        below = lcm(*(Fraction(c).denominator for c in divided.terms.values()))
+        above = (constant * below).__floor__() if kind is floor else (constant * below).__ceil__() + below - 1
+        kind, above = (floor, above) if (above + 1) % below else (ceiling, above + 1 - below)
+        constant = Fraction(above, below)
     terms[ONE] = (constant + Fraction(1, 2)).__floor__()
-    whole = Polynomial(terms)
-    return whole + _generator(kind((inside - whole).as_expr(), evaluate=False))
+    rest = divided + Polynomial({ONE: constant - terms[ONE]})
+    return Polynomial(terms) + _generator(kind(rest.as_expr(), evaluate=False))
 
 
 def _extreme(kind: Any, arguments: Sequence[Polynomial]) -> Polynomial:

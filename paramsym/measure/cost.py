@@ -165,13 +165,18 @@ class Cost(Printed):
         >>> print(macs(load("resnet50"), (B, 3, h, w)).without_floors())
         ResNet for (B, 3, 32*h, 32*w): 83410944*B*h*w + 2048000*B MACs (multiply-adds)
         """
+        return self.placed(self.layer, {letter: step * letter for letter, step in self._steps.items()}) if self._steps else self
+
+    @cached_property
+    def _steps(self) -> dict[Symbol, int]:
+        """The letters of the inputs that are divided in a floor or a ceiling, each with the number by which."""
         steps: dict[Symbol, int] = {}
         for rounded in self.total.atoms(floor, ceiling):
             for term in Add.make_args(rounded.args[0]):
                 below = term.as_numer_denom()[1]
                 for letter in symbols_in((term,)) - self.layer.symbols if isinstance(below, Integer) else ():
                     steps[letter] = lcm(steps.get(letter, 1), int(below))
-        return self.placed(self.layer, {letter: step * letter for letter, step in steps.items()}) if steps else self
+        return steps
 
     def substituted(self, mapping: Mapping[Symbol, Any]) -> Cost:
         """Return the cost of the layer built again with values for symbols, so that every size is checked again."""
@@ -244,7 +249,8 @@ class Cost(Printed):
         return f"{self.subject}: {total} {self.unit} ({self.convention})"
 
     def __str__(self) -> str:
-        return self._caption
+        hint = "\nFor inputs that are multiples of what the network divides them by, .without_floors() has a polynomial."
+        return self._caption + (hint if self._steps else "")
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.to_latex()}$"

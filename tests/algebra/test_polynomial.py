@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import gcd
+
 import pytest
 import sympy
 from amount import tries
@@ -229,6 +231,18 @@ def test_constants_inside_floors_are_canonical() -> None:
     assert Polynomial.of(one).as_expr() == Polynomial.of(other).as_expr()
     for value in range(1, 12):
         assert Polynomial.of(one).as_expr().subs(n, value) == (value - 1) // 2
+
+
+@given(above=st.integers(-9, 9), below=st.integers(1, 6), more=st.integers(-9, 9), value=st.integers(1, 40))
+def test_a_quotient_of_whole_numbers_is_rounded_in_one_way(above: int, below: int, more: int, value: int) -> None:
+    """ceil(p/q) is floor((p + q - 1)/q); of both the one without a constant is kept, as ceiling(n/2) for floor((n - 1)/2) + 1."""
+    n = sympy.Symbol("n", integer=True, positive=True)
+    number = above * n + more
+    down, up = floor(number / below, evaluate=False), ceiling((number - below + 1) / sympy.Integer(below), evaluate=False)
+    assert Polynomial.of(down) == Polynomial.of(up)
+    assert Polynomial.of(down).as_expr().subs(n, value) == (above * value + more) // below
+    if gcd(above, below) == 1 and below > 1:
+        assert Polynomial.of(floor((n * above + below - 1) / below)).as_expr().atoms(ceiling)
 
 
 def test_a_maximum_keeps_its_sign() -> None:
