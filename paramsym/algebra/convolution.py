@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import lru_cache, reduce
 from typing import Any
 
-from sympy import Add, Expr, Integer, Max, Min, Mod, Rational, Symbol, ceiling, floor
+from sympy import Add, Integer, Max, Min, Mod, Rational, Symbol, ceiling, floor
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, Dim, canonical, conditions_are_asked, equal, per, within

@@ -22,6 +22,7 @@ from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError, ParamsymError, SizeError
 from paramsym.measure.formats import is_width
 from paramsym.naming import described
+from paramsym.present.patterns import names_of_patterns
 from paramsym.present.typeset import Form, to_latex
 from paramsym.program.graph import Program
 from paramsym.program.signature import stated
@@ -201,9 +202,10 @@ class Cost(Printed):
         return self.ask(layer, *self.inputs)
 
     def table(self, depth: int | None = None, *, letters: Lettering = None) -> Table:
-        """Return a table of the cost of every operation, or of every part down to a depth."""
+        """Return a table of the cost of every operation, or of every part down to a depth; a repeated pattern of layers has one row."""
         check_depth(depth)
-        rows = [(name, _cell(amount)) for name, amount in self.sums(lambda path: path if depth is None else path[:-1][:depth]).items()]
+        sums = self.sums(lambda path: path if depth is None else path[:-1][:depth], names_of_patterns(self.lines))
+        rows = [(name, _cell(amount)) for name, amount in sums.items()]
         total, symbols = _cell(self.total), self.symbols
         form = (self._caption, lettering(letters, symbols), (f"{self.subject}:", total, self.unit))
         if not isinstance(total, int) or total == 0:
@@ -211,11 +213,11 @@ class Cost(Printed):
         shares = tuple((name, amount, percent(amount, total) if isinstance(amount, int) else "") for name, amount in rows)
         return Table(("part", self.unit, "share"), shares, ("total", total, None), *form)
 
-    def sums(self, part: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> dict[str, Expr]:
-        """Return the sum of the lines of each part; ``part`` shortens the path of a line to that of its part."""
+    def sums(self, part: Callable[[tuple[Any, ...]], tuple[Any, ...]], paths: Iterable[tuple[Any, ...]] = ()) -> dict[str, Expr]:
+        """Return the sum of the lines of each part; ``part`` shortens the path of a line, or the one given for it, to that of its part."""
         found: dict[str, list[Polynomial]] = {}
-        for line in self.ledger:
-            found.setdefault(".".join(map(str, part(line.path))) or "(itself)", []).append(line.polynomial("used"))
+        for line, path in zip(self.lines, paths or (line.path for line in self.lines), strict=True):
+            found.setdefault(".".join(map(str, part(path))) or "(itself)", []).append(line.polynomial("used"))
         return {name: Polynomial.total(amounts).as_expr() for name, amounts in found.items()}
 
     def to_latex(

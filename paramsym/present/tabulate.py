@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import shown, symbols_in
 from paramsym.arguments import check_depth, check_flags
 from paramsym.errors import UnknownNameError
+from paramsym.present.patterns import names_of_patterns
 from paramsym.program.statement import Statement, class_name
 from paramsym.render import html, latex
 from paramsym.render.table import Cell, Table, percent
@@ -31,8 +32,9 @@ def formula_latex(value: Expr | int) -> str:
 def tabulate(layer: Statement, depth: int | None = None, *, buffers: bool = False, letters: Lettering = None) -> Table:
     """Return the table of a layer: tensor by tensor, or the parts to a depth.
 
-    Numbered copies have one row, under their template name, with the number of copies. An alias is a row without parameters that names its
-    tensor. ``letters`` is the set of letters for typeset formulas.
+    Numbered copies have one row, under their template name, with the number of copies; so have the runs of equal copies of a repeated
+    pattern, such as layers 0 to 4, 6 to 10 and 12 to 16. An alias is a row without parameters that names its tensor. ``letters`` is the set
+    of letters for typeset formulas.
 
     Raises:
         ArgumentError: a depth that is not a number of levels.
@@ -45,14 +47,13 @@ def tabulate(layer: Statement, depth: int | None = None, *, buffers: bool = Fals
     amount = f"{int(total):,}" if isinstance(total, Integer) else shown(total)
     caption = f"{name}: {amount} parameters"
     form = {"caption": caption, "letters": lettering(letters, layer.symbols), "heading": (f"{name}:", total, "parameters")}
+    paths = names_of_patterns(lines)
     if depth is None:
-        rows = tuple(_tensor_row(line) for line in lines)
+        rows = tuple(_tensor_row(*each) for each in _together(lines, paths))
         return _lean(("tensor", "shape", "copies", "parameters", "note"), rows, ("total", None, None, total, None), **form)
     sums: dict[str, list[Polynomial]] = {}
-    for line in lines:
-        sums.setdefault(".".join(str(step) for step in line.path[:depth]), []).append(
-            Polynomial.of(0) if line.alias_of or line.buffer else line.polynomial()
-        )
+    for line, path in zip(lines, paths, strict=True):
+        sums.setdefault(".".join(path[:depth]), []).append(Polynomial.of(0) if line.alias_of or line.buffer else line.polynomial())
     parts = {name: Polynomial.total(amounts).as_expr() for name, amounts in sums.items()}
     shares = int(total) if isinstance(total, Integer) else 0
     rows = tuple((name, _kind(layer, name), part, _share(part, shares) or None) for name, part in parts.items())
@@ -78,13 +79,13 @@ def overview(layer: Statement) -> Table:
     if len(before) != len(after) or not isinstance(total, Integer) or root is layer:
         return replace(tabulate(layer), caption="", heading=())
     rows: list[tuple[Cell, ...]] = []
-    for formula, line in zip(before, after, strict=True):
-        if formula.empty:
-            continue
-        name, shape, _, _, note = _tensor_row(formula)
-        amount = Integer(0) if line.alias_of else line.amount
-        counted = (formula.amount, amount, _share(amount, int(total))) if not line.alias_of else (None, None, None)
-        rows.append((name, shape, line.sizes, *counted, note))
+    formulas = dict(zip(map(id, after), before, strict=True))
+    kept = [line for line in after if not formulas[id(line)].empty]
+    for path, lines in _together(kept, names_of_patterns(kept)):
+        name, shape, _, formula, note = _tensor_row(path, [formulas[id(line)] for line in lines])
+        amount = _tensor_row(path, lines)[3]
+        share = None if amount is None else _share(amount, int(total))
+        rows.append((name, shape, lines[0].sizes, formula, amount, share, note))
     columns = ("tensor", "shape", "size", "formula", "parameters", "share", "note")
     return _lean(columns, tuple(rows), ("total", None, None, root.params, total, None, None), letters=PAPER)
 
@@ -102,7 +103,7 @@ def card(layer: Statement) -> str:
 
 def tabulate_lines(lines: Sequence[Line], letters: Lettering = None) -> Table:
     """Return the table of a ledger's lines: every line with its sizes, copies and contribution."""
-    rows = tuple(_tensor_row(line) for line in lines)
+    rows = tuple(_tensor_row(tuple(map(str, line.path)), [line]) for line in lines)
     columns = ("line", "shape", "copies", "amount", "note")
     symbols = {symbol for line in lines for symbol in symbols_in((line.factors, line.stored, line.shape))}
     total = Polynomial.total(line.polynomial() for line in lines).as_expr()
@@ -117,16 +118,26 @@ def _lean(columns: tuple[str, ...], rows: tuple[tuple[Cell, ...], ...], footer: 
     return Table(tuple(columns[i] for i in kept), tuple(body), foot, **form)
 
 
-def _tensor_row(line: Line) -> tuple[Cell, ...]:
-    name = f"{line.name} [{line.label}]" if line.label else line.name
+def _together(lines: Sequence[Line], paths: Sequence[tuple[str, ...]]) -> Iterator[tuple[tuple[str, ...], list[Line]]]:
+    """Yield each path with its lines, those of a repeated pattern together, in the order of the first ones."""
+    found: dict[tuple[tuple[str, ...], str], list[Line]] = {}
+    for line, path in zip(lines, paths, strict=True):
+        found.setdefault((path, line.label), []).append(line)
+    yield from ((path, same) for (path, _), same in found.items())
+
+
+def _tensor_row(path: tuple[str, ...], lines: Sequence[Line]) -> tuple[Cell, ...]:
+    """Return the row of a tensor, or of equal ones in a repeated pattern."""
+    line = lines[0]
+    name = ".".join(path) + (f" [{line.label}]" if line.label else "")
     notes = [f"= {line.alias_of}"] if line.alias_of else []
     if line.buffer:
         notes.append("buffer")
     elif not line.trainable:
         notes.append("frozen")
     # Slices stacked in one tensor are in its shape; only separate tensors are copies.
-    copies = Polynomial.product(step.count for step in line.path if isinstance(step, Numbers)).as_expr()
-    amount = None if line.alias_of or line.buffer else line.amount
+    copies = Polynomial.total(Polynomial.product(step.count for step in one.path if isinstance(step, Numbers)) for one in lines).as_expr()
+    amount = None if line.alias_of or line.buffer else Polynomial.total(one.polynomial() for one in lines).as_expr()
     return (name, line.sizes, None if copies == 1 else copies, amount, ", ".join(notes))
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from sympy import expand
 
@@ -9,6 +12,7 @@ import paramsym as ps
 from paramsym import F, H, L, V, cat
 from paramsym.present.tabulate import formula_latex
 
+PUBLISHED = Path(__file__).parents[1] / "oracles" / "published_configs.json"
 model = ps.Block(
     embed=ps.Embedding(V, H),
     blocks=ps.Repeat(ps.Block(up=ps.Dense(H, F), down=ps.Dense(F, H)), L),
@@ -83,3 +87,33 @@ def test_numbered_parts_are_named_by_their_kind() -> None:
     assert net.table(1).columns == ("part", "layer", "parameters", "share")
     assert [row[:3] for row in net.table(1).rows] == [("0", "Conv2d", 156), ("2", "Dense", 70)]
     assert "layer" not in ps.models.Bert().table(1).columns
+
+
+def test_a_repeated_pattern_of_layers_is_shown_once() -> None:
+    """Gemma 4 26B-A4B: 30 layers, of which every sixth attends to everything, with 16 heads of 512 instead of 256, and without values.
+
+    The configuration is the published one (``layer_types``), the count that of the reference's own module.
+    """
+    config = json.loads(PUBLISHED.read_text(encoding="utf-8"))["gemma4_26b_text"]
+    model = ps.from_config(config)
+    table = model.table()
+    rows = {row[0]: row for row in table.rows}
+    window, whole = "layers.{0..4,6..10,...,24..28}", "layers.{5,11..29}"
+    assert {name.partition(".self_attn")[0].removeprefix("model.") for name in map(str, rows) if "q_proj" in name} == {window, whole}
+    assert rows[f"model.{window}.self_attn.q_proj.weight"][1:4] == ((4096, 2816), 25, 25 * 4096 * 2816)
+    assert rows[f"model.{whole}.self_attn.q_proj.weight"][1:4] == ((8192, 2816), 5, 5 * 8192 * 2816)
+    assert f"model.{whole}.self_attn.v_proj.weight" not in rows
+    assert len(rows) == len(table.rows) < 50
+    assert sum(row[3] or 0 for row in table.rows) == table.footer[3] == model.count
+    assert sum(row[-2] for row in model.table(2).rows) == model.count
+    assert len(ps.flops(ps.load("smollm3", "SmolLM3ForCausalLM").at(L=36)).table().rows) == 10
+
+
+def test_long_runs_of_copies_keep_their_names() -> None:
+    """A million layers are shown as fast as twelve; their numbers are never listed."""
+    one, other = ps.Dense(H, H, bias=False), ps.Dense(H, F, bias=False)
+    short = ps.Runs((one, 2), (other, 1), (one, 3), (other, 1), start=1, name="h{}")
+    assert [row[0] for row in short.table().rows] == ["h{1..2,4..6}.weight", "h{3,7}.weight"]
+    assert [row[1] for row in short.table(1).rows] == [5 * H**2, 2 * F * H]
+    long = ps.Runs((one, 10**9), (other, 1), (one, 10**9))
+    assert [row[2] for row in long.table().rows] == [10**9, None, 10**9]
