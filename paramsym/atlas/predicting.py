@@ -22,7 +22,7 @@ Factors = tuple[Any, ...]
 class Row:
     """Tensors with a common law. ``template`` has # for numbers; ``bounds`` and ``sets`` give the bound and the set of each number.
 
-    ``factors`` has those of each axis, none unless they are given.
+    ``factors`` has those of each axis, none unless they are given. ``role`` is empty for weights and biases.
     """
 
     template: tuple[str, ...]
@@ -33,6 +33,7 @@ class Row:
     presence: Any = None
     first: str = ""  # for a tie: the template of the first name, with the same numbers
     factors: tuple[Factors, ...] = ()
+    role: str = ""
 
     def __post_init__(self) -> None:
         """Give each axis its factors."""
@@ -233,6 +234,7 @@ def rows_of(stated: Sequence[Any], expressions: Sequence[Any]) -> Iterator[Row]:
             more.get("if"),
             more.get("first", ""),
             tuple(factors),
+            more.get("role", ""),
         )
 
 

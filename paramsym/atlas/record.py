@@ -8,14 +8,15 @@ A record is an object of JSON, compressed by gzip, in one file for each model ty
      "extra": {other key: domain}, "mentioned": {key of an inner configuration: [other keys that the reference may read]},
      "classes": {class: {"keys": {key: domain}, "free": [keys of any value], "expressions": [...],
                          "rows": [[template, kind, {"axes": [axis, ...], "bounds": [...], "sets": [...],
-                                                    "if": [tests, cases], "first": template}], ...],
+                                                    "if": [tests, cases], "first": template, "role": role}], ...],
                          "unseen": [[key, value, key, value], ...], "needs": [[divisor, key], ...],
                          "below": [[key, larger key], ...],
                          "certificate": {...}}},
      "refused": {class: reason}}
 
 ``axis`` is the number of its expression, or ``[number, factor, ...]``. Each factor is the number of an expression, or a list of segments
-``[[label, number, ...], ...]``. The factors say how the reference divides the axis, and hold where their product is the axis.
+``[[label, number, ...], ...]``. The factors say how the reference divides the axis, and hold where their product is the axis. ``role`` is
+"table" for the weight of an embedding layer, "scale" for that of a normalisation; other tensors have none.
 
 ``domain`` has ``words`` (values seen), ``whole`` and ``number`` (least and largest; ``of`` if only its multiples), ``entries`` and
 ``length`` of lists, ``last`` (the domain of a list's last entry), ``layers`` (the domain of each key that single layers may set),
@@ -47,6 +48,7 @@ _DEEPEST = 24
 _LAWS = {"last": 0, "ends": 0, "member": 1, "entry": 1, "mod": 2, "from": 2}
 _TESTS = {"is": 1, "none": 1, "positive": 1, "equal": 2, "beyond": 2, "over": 3, "entry": 2, "holds": 2}
 _KINDS = frozenset({"parameter", "frozen", "buffer", "tie"})
+_ROLES = (None, "table", "scale")
 
 
 class RecordError(ConfigError):
@@ -259,6 +261,7 @@ def _check_row(template: Any, kind: Any, more: Any, expressions: int) -> None:
         tests, cases = more["if"]
         _check_tests(tests, cases)
     need(isinstance(more.get("first", ""), str), "has a tie without a first name")
+    need(more.get("role") in _ROLES, "has a tensor of an unknown role")
 
 
 def _numbers(axes: Any) -> Iterator[Any]:

@@ -31,13 +31,14 @@ class Leaf:
 
     step: str
     kind: str
+    role: str
     axes: tuple[tuple[Any, Factors], ...]
 
     def layer(self, sizes: Sizes, made: dict[int, Layer]) -> Layer:
         """Return the tensor as a layer."""
         del made
         kind = "parameter" if self.kind == "frozen" else self.kind
-        return Held(self.step, tuple([sizes.axis(*axis) for axis in self.axes]), kind, frozen=self.kind == "frozen")
+        return Held(self.step, tuple([sizes.axis(*axis) for axis in self.axes]), kind, self.kind == "frozen", self.role)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,12 +221,12 @@ class Grower:
         return self._once(("copies", id(branch), id(count), start), lambda: Copies(branch, count, start))
 
     def _leaf(self, row: Row, step: str, path: str) -> Leaf:
-        kind = row.kind
+        kind, role = row.kind, row.role
         if kind == "tie":
             self.ties[path + step] = _first(row.first, path)
             row, kind = self._row_of(row.first), "parameter"
         axes = tuple(zip(row.axes, row.factors, strict=True))
-        return self._once((step, kind, *map(id, (*row.axes, *row.factors))), lambda: Leaf(step, kind, axes))
+        return self._once((step, kind, role, *map(id, (*row.axes, *row.factors))), lambda: Leaf(step, kind, role, axes))
 
     @cached_property
     def stored(self) -> dict[str, Row]:

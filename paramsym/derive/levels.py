@@ -18,6 +18,8 @@ from paramsym.core.layer import Layer, Part, Tensor
 class Held(Layer):
     """One tensor of a model that was read or derived: a parameter, a buffer, or a buffer that is not in the state dict (hidden).
 
+    Without a ``role``, its name and kind say whether it is a bias, a statistic or a weight.
+
     >>> from paramsym import H
     >>> Held("running_mean", (H,), kind="buffer").shapes(buffers=True)
     {'running_mean': (H,)}
@@ -27,12 +29,14 @@ class Held(Layer):
     shape: tuple[Count | Axis, ...]
     kind: str = "parameter"
     frozen: bool = False
+    role: str = ""
 
     def tensors(self) -> Iterator[Tensor]:
         """The tensor."""
         buffer = self.kind != "parameter"
-        role = "statistic" if buffer else "bias" if self.name.rpartition(".")[2].startswith("bias") else "weight"
-        yield Tensor(self.name, self.shape, role=role, trainable=not self.frozen, buffer=buffer, persistent=self.kind != "hidden")
+        named = "statistic" if buffer else "bias" if self.name.rpartition(".")[2].startswith("bias") else "weight"
+        saved = self.kind != "hidden"
+        yield Tensor(self.name, self.shape, role=self.role or named, trainable=not self.frozen, buffer=buffer, persistent=saved)
 
 
 @dataclass(frozen=True)

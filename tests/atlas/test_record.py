@@ -237,6 +237,8 @@ def test_labels_are_counted() -> None:
         changed("inside", to=[3]),
         changed("spelled", to={"pattern": ["kinds", {"x": 3}]}),
         changed("classes", "Toy", "rows", 0, 1, to="code"),
+        changed("classes", "Toy", "rows", 0, 2, "role", to="key"),
+        changed("classes", "Toy", "rows", 0, 2, "role", to=["table"]),
         changed("classes", "Toy", "rows", 0, 2, "axes", to=[7]),
         changed("classes", "Toy", "rows", 0, 2, "axes", to=["__import__('os')"]),
         changed("classes", "Toy", "rows", 0, 2, "axes", to=[[0, 7], 0]),
