@@ -49,6 +49,8 @@ _VALUES: tuple[Value, ...] = (
 )
 _MOST_LAYERS = 512
 _NOTHING = "zz_no_such_key"
+_WINDOW = re.compile(r"(window|window_size|local_attention|attention_chunk_size)$")
+_WINDOWS = (1, 3, 16, 512, 4096)
 _FEWEST = 4
 _BUILT: tuple[Value, ...] = (None, True, False, 0, 3, 0.5)
 _SHARED = ("configuration_utils.py", "modeling_rope_utils.py", "backbone_utils.py", "utils/backbone_utils.py")
@@ -298,6 +300,7 @@ class Mentions:
                 elif held and key in completed:
                     domain["missing"] = ["is", completed[key]]
 
+        self._open_windows()
         for key, hint in hints_of(self.config_class).items():
             if "." not in key and {int, list} <= kinds_of(hint) and self._listed(key):
                 for one in self.record["classes"].values():
@@ -310,6 +313,16 @@ class Mentions:
                     self._follow(one["keys"], f"{prefix}out_indices", f"{prefix}out_features")
         for one, reference in zip(self.record["classes"].values(), self.references, strict=True):
             require_published(one["keys"], reference, self.record["type"])
+
+    def _open_windows(self) -> None:
+        """Accept any window of attention in place of none, if every class has the same tensors with windows of several lengths."""
+        for key, hint in hints_of(self.config_class).items():
+            domains = [one["keys"][key] for one in self.record["classes"].values() if key in one["keys"]]
+            if not _WINDOW.search(key) or int not in kinds_of(hint) or any(one != {"words": [None], "unused": True} for one in domains):
+                continue
+            if domains and all(self._alike([key], window) for window in _WINDOWS):
+                for one in domains:
+                    one["whole"] = [_WINDOWS[0], _WINDOWS[-1]]
 
     def _listed(self, key: str) -> bool:
         """Whether a number may be a list with an entry for each layer, and changes nothing then: a list of another length is refused."""
