@@ -405,6 +405,8 @@ class Finder:
         if self.beyond:
             self.beside(base, recording)
         lines = {name: [*self.line(base, name, recording)] for name in base}
+        for name in [one for one, line in lines.items() if not line]:
+            lines |= self.joined(base, name, lines, recording)
         numbers = [base, *(point for line in lines.values() for point in line)]
         constant = [name for name, line in lines.items() if not line]
         many = len([name for name in constant if name not in of.parts]) > _FIXED
@@ -610,6 +612,17 @@ class Finder:
                     raise UnreadError(f"{_SEVERAL}, as {name} = {value} shows")
                 elif value > base[name]:
                     self.most[name] = min(self.most.get(name, value - 1), value - 1)
+
+    def joined(
+        self, base: Mapping[str, int], name: str, lines: Mapping[str, list[dict[str, int]]], first: Recording
+    ) -> dict[str, list[dict[str, int]]]:
+        """Return the points of two numbers that change only together: a pass adds or multiplies arrays of both widths."""
+        for other in (one for one, line in lines.items() if one != name and not line and base[one] == base[name]):
+            self.equal.append((name, other, True))
+            if found := [*self.line(base, name, first)]:
+                return {name: found, other: found}
+            self.equal.pop()
+        return {}
 
     def mixed(self, base: Mapping[str, int], lines: Mapping[str, list[dict[str, int]]], first: Recording) -> Iterator[dict[str, int]]:
         """Yield points at which many numbers are others."""
@@ -856,7 +869,9 @@ def main() -> None:
                         f"{forms[-1]['certificate']} held {sorted(forms[-1]['held'])} above {forms[-1]['above']} most {forms[-1]['most']}"
                     )
                     asked += [
-                        {**given, groups: finder.other_groups(heads, groups)} for heads, groups, _ in finder.equal if groups not in given
+                        {**given, groups: finder.other_groups(heads, groups)}
+                        for heads, groups, _ in finder.equal
+                        if (heads, groups) in finder.of.pairs and groups not in given
                     ]
                     if not given:
                         asked += finder.flags(forms[0], chosen.flags)
