@@ -104,7 +104,7 @@ class Forward(Layer):
             f"{self.architecture} computes nothing, because {above} is not divisible by {below}. Its tensors are known."
         )
 
-    def _form(self, inputs: Sequence[Shape]) -> tuple[Computation, dict[Symbol, Any]]:
+    def _form(self, inputs: Sequence[tuple[Any, ...]]) -> tuple[Computation, dict[Symbol, Any]]:
         """Return the computation for inputs of these shapes, and the sizes for its letters.
 
         Raises:

@@ -264,15 +264,15 @@ def _runs(order: Sequence[int]) -> Iterator[tuple[int, int, int]]:
     """
     begin = 0
     while begin < len(order):
-        best = (1, 1)
+        length = times = 1
         for period in range(1, min(_LONGEST, len(order) - begin) + 1):
             pattern, count = order[begin : begin + period], 1
             while order[begin + count * period : begin + (count + 1) * period] == pattern:
                 count += 1
-            if count > 1 and period * count > best[0] * best[1]:
-                best = (period, count)
-        yield begin, *best
-        begin += best[0] * best[1]
+            if count > 1 and period * count > length * times:
+                length, times = period, count
+        yield begin, length, times
+        begin += length * times
 
 
 @dataclass
