@@ -90,8 +90,11 @@ class _Keeper:
         roots = [self.root[number] for number in self.program.outputs]
         given = {n for n, root in enumerate(roots) if root in self.values and root not in inputs and roots.index(root) == n}
         inside = [number for number in sorted(self.values) if number not in inputs and number not in roots]
-        values = (line_of(self.labels.get(number, ()), self.storage[number], number in self.split) for number in inside)
-        lines = [*map(self._line_at, self.lines, places), *map(staged, values, map(self._stage_of_value, inside))]
+        values = (
+            staged(line_of(self.labels.get(number, ()), self.storage[number], number in self.split), self._stage_of_value(number))
+            for number in inside
+        )
+        lines = [*map(self._line_at, self.lines, places), *values]
         kept = {n for n, number in enumerate(inputs) if number in self.values}
         entered = {n for n, number in enumerate(inputs) if number in self.entered}
         return Keeping(kept, given, lines, tuple(map(self._result, self.program.outputs)), self.mixed, bool(self.blocks), entered)

@@ -84,7 +84,7 @@ def overview(layer: Statement) -> Table:
     for path, lines in _together(kept, names_of_patterns(kept)):
         name, shape, _, formula, note = _tensor_row(path, [formulas[id(line)] for line in lines])
         amount = _tensor_row(path, lines)[3]
-        share = None if amount is None else _share(amount, int(total))
+        share = _share(amount, int(total)) if isinstance(amount, Expr) else None
         rows.append((name, shape, lines[0].sizes, formula, amount, share, note))
     columns = ("tensor", "shape", "size", "formula", "parameters", "share", "note")
     return _lean(columns, tuple(rows), ("total", None, None, root.params, total, None, None), letters=PAPER)
