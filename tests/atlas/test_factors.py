@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import paramsym as ps
-from paramsym import A, H, per
-from paramsym.algebra.size import cat
+from paramsym import A, D, G, H, per
+from paramsym.algebra.size import Dim, cat
 from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.predicting import rows_of, sizes_of
 from paramsym.atlas.sizes import Sizes, exact_divisions
@@ -47,6 +47,13 @@ def test_factors_that_do_not_multiply_to_the_size_are_left_out() -> None:
     assert axes(24, 5, letters=True) == [H, H, 3 * H]
     assert axes(24, 5, letters=False) == [24, 24, 72]
     assert axes(24, 0, letters=False) == [24, 24, 72]
+
+
+@pytest.mark.parametrize(("model_type", "width"), [("cohere2", D), ("ernie4_5", D), ("glm4v_text", per(H, A))])
+def test_pairs_that_are_rotated_are_no_slices(model_type: str, width: Dim) -> None:
+    """Queries and keys whose neighbours are rotated in pairs are heads of one width, as values are."""
+    slices = {line.name.split(".")[-2]: line.factors[:2] for line in ps.load(model_type).ledger() if line.name.endswith("_proj.weight")}
+    assert [slices[name] for name in ("q_proj", "k_proj", "v_proj")] == [(A, width), (G, width), (G, width)]
 
 
 def test_a_division_by_an_unknown_number_is_not_exact() -> None:

@@ -112,7 +112,7 @@ class Observer:
                 raise RefusedError(str(error)) from error
         found: dict[Place, Factors | None] = {}
         for name, axes in factors_in(model).items():
-            for place, factors in self._places(name, axes, values):
+            for place, factors in self._places(name, [_unpaired(one) for one in axes], values):
                 known = found.setdefault(place, factors)
                 if known is not None and known != factors:  # where one layer says nothing, the other does
                     found[place] = max(known, factors, key=_weight) if 1 in {_weight(known), _weight(factors)} else None
@@ -172,6 +172,17 @@ class Observer:
     def _free(self, key: str) -> bool:
         """Whether the record takes several whole numbers for a key."""
         return key in self.entry["free"] or bool({"any", "whole", "entries"} & self.entry["keys"].get(key, {}).keys())
+
+
+def _unpaired(factors: Factors) -> Factors:
+    """Return factors without the last one if it is 2: pairs of entries that are rotated, or of coordinates, are no slices.
+
+    >>> _unpaired((64, 64, 2)), _unpaired((3, 64, 128)), _unpaired((8, 2))
+    ((64, 128), (3, 64, 128), (8, 2))
+    """
+    if len(factors) > 2 and factors[-1] == 2 and isinstance(factors[-2], int):
+        return (*factors[:-2], 2 * factors[-2])
+    return factors
 
 
 Atom = str | list[Any]
