@@ -59,13 +59,12 @@ def _built(reference: Reference, point: Mapping[str, Value]) -> dict[str, str]:
 
 
 def _flags(entry: Mapping[str, Any]) -> Iterator[dict[str, Value]]:
-    """Yield other values of flags and words, and a number for a missing one."""
-    for key, domain in entry["keys"].items():
-        if not domain.get("unused"):
-            words = [one for one in domain.get("words", ()) if isinstance(one, bool | str)]
-            yield from ({key: one} for one in words[:_WORDS])
-            if None in domain.get("words", ()) and "whole" in domain:
-                yield {key: max(4, domain["whole"][0])}
+    """Yield other values of flags and words, and a number for a missing one; those first on which tensors depend."""
+    for key, domain in sorted(entry["keys"].items(), key=lambda one: bool(one[1].get("unused"))):
+        words = [one for one in domain.get("words", ()) if isinstance(one, bool | str)]
+        yield from ({key: one} for one in words[:_WORDS])
+        if None in domain.get("words", ()) and "whole" in domain:
+            yield {key: max(4, domain["whole"][0])}
 
 
 def add(model_type: str, record: dict[str, Any]) -> str:
@@ -76,7 +75,7 @@ def add(model_type: str, record: dict[str, Any]) -> str:
         start = {**STARTS.get(reference.config_class.model_type, {}), **reference.inner_types}
         wanted = {_template(template) for template, kind, _ in entry["rows"] if kind != "buffer"}
         roles = _built(reference, start)
-        for flag in islice(_flags(entry), _TRIES) if roles else ():
+        for flag in islice(_flags(entry), _TRIES):
             if wanted <= roles.keys():
                 break
             roles = {**_built(reference, {**start, **flag}), **roles}
