@@ -40,7 +40,7 @@ from paramsym.atlas.values import Value, recorded_value
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.models.keys import shown
 from paramsym.read.recording import Recording
-from paramsym.read.stacks import written_out
+from paramsym.read.stacks import Order as Kinds, written_out
 from paramsym.read.written import Reader
 
 FORMAT = 1
@@ -92,7 +92,7 @@ class Computation:
     certificate: Mapping[str, Any]
     _written: dict[Any, Recording] = field(default_factory=dict, compare=False, repr=False)
 
-    def recording_of(self, kinds: Mapping[str, tuple[int, ...]]) -> Recording:
+    def recording_of(self, kinds: Mapping[str, Kinds]) -> Recording:
         """Return the recording with all layers of its stacks, of these kinds in order."""
         if not kinds:
             return self.recording

@@ -11,7 +11,7 @@ from sympy import Integer, Symbol
 from paramsym.algebra.size import Count, Shape
 from paramsym.atlas.computing import Computation, computations_for, computes
 from paramsym.atlas.letters import name_of
-from paramsym.atlas.orders import Order
+from paramsym.atlas.orders import DEEPER, Order
 from paramsym.atlas.predicting import Choice
 from paramsym.core.layer import Entry, Layer, unstated
 from paramsym.errors import DivisibilityError, NotYetError
@@ -21,7 +21,11 @@ from paramsym.read.computed import shown_as
 from paramsym.read.derived import named_entries, templates_at
 from paramsym.read.playing import Player
 from paramsym.read.recording import Recording
+from paramsym.read.stacks import InTurn, Order as Kinds
 from paramsym.read.stating import Put
+
+_DEEP = 256
+"""A number of layers that no stack reaches, for the names of layers whose number is a letter."""
 
 
 class Forward(Layer):
@@ -48,6 +52,10 @@ class Forward(Layer):
     @property
     def _existing_rows(self) -> Sequence[Choice]:
         """The rows of the record that exist, with the numbers of their copies."""
+        raise NotImplementedError
+
+    def _deeper(self, key: str, number: int) -> tuple[Mapping[str, Any], Sequence[Choice]]:
+        """Return the values of a configuration with another number of layers, and its rows."""
         raise NotImplementedError
 
     @property
@@ -118,26 +126,31 @@ class Forward(Layer):
                 return one, sizes
         return found[0]
 
-    def _kinds(self, order: Order) -> tuple[int, ...]:
-        """Return the kind of each layer of a stack.
+    def _kinds(self, order: Order) -> Kinds:
+        """Return the kind of each layer of a stack; their pattern if their number is a letter.
 
         Raises:
-            NotYetError: their number is a letter, or a layer is of another kind.
+            NotYetError: a layer of another kind, or a number that is a letter and kinds without a pattern.
         """
         depth = self._by_name.get(name_of(order.depth), self._settled.get(order.depth)) if isinstance(order.depth, str) else order.depth
-        if not isinstance(depth, int):
-            number = self._settled[str(order.depth)]
+        if isinstance(depth, int):
+            return order.kinds_of(self._settled, depth, self._existing_rows)
+        key = str(order.depth)
+        number: Any = self._settled[key]
+        pattern = order.pattern((*self._deeper(key, number + more), number + more) for more in DEEPER)
+        if pattern is None:
             raise NotYetError(
-                f"the layers are of several kinds, so {depth} must be a number for what they compute: write at({depth}={number})."
+                f"the layers are of several kinds without a pattern, so {depth} must be a number for what they compute: "
+                f"write at({depth}={number})."
             )
-        return order.kinds_of(self._settled, depth, self._existing_rows)
+        return InTurn(pattern.first, pattern.period, depth)
 
     def _named_as(
         self, found: Computation, recording: Recording, entries: Sequence[Entry], sizes: Mapping[Symbol, Any]
     ) -> tuple[Entry, ...]:
         """Return the tensors under the names of the recording, which are those of the first copies."""
         letters = {size: name for name, size in self._by_name.items() if isinstance(size, Symbol)}
-        base = {letter: Integer(found.base[name]) for letter, name in letters.items() if name in found.base}
+        base = {letter: Integer(found.base.get(name, _DEEP)) for letter, name in letters.items()}
         names = templates_at(base, recording.stored, entries)
         return tuple(named_entries(recording.stored, names, entries, Put(sizes)))
 

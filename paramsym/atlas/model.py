@@ -145,6 +145,10 @@ class Recorded(Forward):
         """The rows that exist, with the numbers of their copies."""
         return self._rows.choices(self._rows.existing(self._settled, sizes_of(self._settled)))
 
+    def _deeper(self, key: str, number: int) -> tuple[Mapping[str, Value], Sequence[Choice]]:
+        values = relisted(self._entry["keys"], self._settled, {**self._settled, key: number})
+        return values, self._rows.choices(self._rows.existing(values, sizes_of(values)))
+
     @property
     def _rows(self) -> Rows:
         return _rows_of(self.model_type, self.architecture)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from paramsym.atlas.depth import Pattern
+from paramsym.atlas.depth import Pattern, pattern_of
+from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.predicting import NUMBER, Choice
 from paramsym.atlas.values import Value, recorded_value
 from paramsym.errors import NotYetError
 from paramsym.models.keys import shown
 
+DEEPER = (*range(17), 61)
+"""How many more layers the kinds are found for, to see their pattern: two of the longest periods, and many."""
 Mark = tuple[tuple[bool, ...], tuple[Value, ...]]
 """Which of the telling tensors a layer has, and the word that each list has for it."""
 
@@ -75,6 +78,14 @@ class Order:
                 "order of the first ones. Its tensors are known."
             )
         return found
+
+    def pattern(self, deeper: Iterable[tuple[Mapping[str, Value], Sequence[Choice], int]]) -> Pattern | None:
+        """Return the pattern of the kinds in models of several depths, each with its values and rows; None if there is none."""
+        try:
+            found: Any = pattern_of([self.kinds_of(values, depth, choices) for values, choices, depth in deeper])  # kinds by their numbers
+        except (NotYetError, OutsideError):
+            return None
+        return None if found is None or found.last else found
 
 
 def tensors_of_copies(choices: Sequence[Choice], path: str, copies: int) -> list[set[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -29,6 +29,7 @@ from paramsym.read.sizes import Laws, at_sizes
 from paramsym.read.stating import Put
 
 _NUMBERED = re.compile(r"\{([^{}]*)\}")
+_OTHERS, _ENDLESS = "others than ", 256
 
 
 @dataclass(frozen=True)
@@ -244,7 +245,7 @@ def templates_at(base: Mapping[Symbol, Expr], stored: Mapping[int, tuple[str, ..
     """Return for every stored name the template that a layer has for it; ``base`` are the sizes at which the names were recorded."""
     listed = [(entry.name, _pattern(entry.name, base)) for entry in entries]
     names = [name for names in stored.values() for name in names]
-    return {name: template for name in names for template, matches in listed if matches(name)}
+    return {name: template for name in names for template, matches in reversed(listed) if matches(name)}  # the first one that matches
 
 
 def _pattern(template: str, base: Mapping[Symbol, Expr]) -> Callable[[str], bool]:
@@ -260,11 +261,13 @@ def _pattern(template: str, base: Mapping[Symbol, Expr]) -> Callable[[str], bool
     return matches
 
 
-def _range(word: str, base: Mapping[Symbol, Expr]) -> range:
-    """Return the numbers that are written as ``0..L-1``, ``1,3..L-1`` or ``2*L``."""
-    starts, _, last = word.partition("..")
+def _range(word: str, base: Mapping[Symbol, Expr]) -> Collection[int]:
+    """Return the numbers that are written as ``0..L-1``, ``1,3..L-1`` or ``2*L``; those of ``3,7..`` and ``others than 3,7..`` to 255."""
+    if word.startswith(_OTHERS):
+        return frozenset(range(_ENDLESS)).difference(_range(word.removeprefix(_OTHERS), base))
+    starts, through, last = word.partition("..")
     first, *following = (_at(one, base) for one in starts.split(","))
-    end = _at(last, base) + 1 if last else first + 1
+    end = _at(last, base) + 1 if last else _ENDLESS if through else first + 1
     return range(first, end, following[0] - first if following else 1)
 
 

@@ -195,7 +195,7 @@ class Player:
         count, start = self._number(repeated.count), self._number(steps[repeated.place])
         words = path.removeprefix(prefix).split(".")
         words[repeated.place - prefix.count(".")] = "{}"
-        return Numbers(count, start, len(repeated.calls), ".".join(words))
+        return Numbers(count, start, len(repeated.calls), ".".join(words), label=repeated.label)
 
     def _place(self, path: str, prefix: str) -> str | Numbers:
         """Return the path of a part from the part around it; a number in it may be an expression."""

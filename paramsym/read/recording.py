@@ -63,13 +63,14 @@ class Repeated:
 
     ``place`` is the position in the calls' paths of the number that counts the copies; the next copy's is as much larger as there are
     calls. ``carried`` are, for each call, the arrays that it takes from the call before, and those that it passes on. The results of the
-    last copy have the numbers of the first copy's.
+    last copy have the numbers of the first copy's. ``label`` are words for numbers without a constant step.
     """
 
     calls: list[Called]
     count: Count
     place: int
     carried: tuple[tuple[tuple[int, int], ...], ...]
+    label: str = ""
 
     def steps(self) -> Iterator[Done]:
         """Yield the operators of the first copy."""

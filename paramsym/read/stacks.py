@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from sympy import ceiling, floor
+
+from paramsym.algebra.size import canonical
 from paramsym.errors import NotYetError
 from paramsym.read.loops import numbered
 from paramsym.read.recording import Array, Called, Done, Recording, Ref, Repeated, refs, with_refs
@@ -200,7 +203,39 @@ def _sign(layer: Called) -> Any:
 # Writing the layers out ----------------------------------------------------------------------------------------------------------
 
 
-def written_out(recording: Recording, orders: Mapping[str, Sequence[int]]) -> Recording:
+@dataclass(frozen=True)
+class InTurn:
+    """The kinds of layers whose number is a letter: ``first``, then ``period`` again and again, ``depth`` layers in all."""
+
+    first: tuple[int, ...]
+    period: tuple[int, ...]
+    depth: Any
+
+    @property
+    def runs(self) -> Iterator[_Run]:
+        """The first layers, then all layers of each kind: the sum over them does not depend on their order."""
+        yield from _in_order(self.first)
+        between, period = self.depth - len(self.first), len(self.period)
+        kinds = sorted(dict.fromkeys(self.period), key=self.period.count)
+        counts: dict[int, Any] = {}
+        labels: dict[int, str] = {}
+        for kind in kinds[:-1]:
+            turns = [place for place, one in enumerate(self.period) if one == kind]
+            counts[kind] = sum(ceiling(between / period) if at == 0 else floor((between - at + period - 1) / period) for at in turns)
+            shown = [len(self.first) + at + more for more in (0, period) for at in turns]
+            labels[kind] = f"{','.join(map(str, shown))}.."
+        others = " and ".join(labels.values())
+        counts[kinds[-1]] = between - sum(counts.values())
+        labels[kinds[-1]] = f"others than {others}" if others else ""
+        for kind in dict.fromkeys(self.period):
+            number = len(self.first) + self.period.index(kind)
+            yield _Run(((number, kind),), canonical(counts[kind]), labels[kind])
+
+
+Order: TypeAlias = "Sequence[int] | InTurn"
+
+
+def written_out(recording: Recording, orders: Mapping[str, Order]) -> Recording:
     """Return a recording with all layers of its stacks; ``orders`` has the kinds in order by the path of the stack."""
     return _Writer(recording, orders).recording()
 
@@ -208,7 +243,7 @@ def written_out(recording: Recording, orders: Mapping[str, Sequence[int]]) -> Re
 @dataclass
 class _Writer:
     stacked: Recording
-    orders: Mapping[str, Sequence[int]]
+    orders: Mapping[str, Order]
     stored: dict[int, tuple[str, ...]] = field(default_factory=dict)
     following: int = 0
 
@@ -232,28 +267,42 @@ class _Writer:
     def layers(self, stack: Stack) -> Iterator[Called | Repeated]:
         """Yield the layers of a stack; a repeated pattern of kinds is one loop."""
         order = self.orders[stack.path]
+        runs = [*(order.runs if isinstance(order, InTurn) else _in_order(order))]
         taken = list(stack.first)
         tensors: dict[str, int] = {}
-        for begin, period, count in _runs(order):
+        for run in runs:
             calls, carried = [], []
-            for number in range(begin, begin + period):
-                kind = order[number]
+            for place, (number, kind) in enumerate(run.layers):
                 known = dict(zip((a for a, _ in stack.passed[kind]), taken, strict=True))
-                if begin + period * count == len(order) and number == begin + period - 1:
+                if run is runs[-1] and place == len(run.layers) - 1:
                     known |= dict(zip((b for _, b in stack.passed[kind]), stack.last, strict=True))
                 calls.append(_Layer(self, stack, stack.number(kind), str(number), known, tensors).called(stack.kinds[kind]))
                 passed = [known[b] for _, b in stack.passed[kind]]
                 carried.append(tuple(zip(taken, passed, strict=True)))
                 taken = passed
-            if count == 1:
+            if run.count == 1:
                 yield from calls
             else:
-                yield Repeated(calls, count, stack.place, tuple(carried))
+                yield Repeated(calls, run.count, stack.place, tuple(carried), run.label)
 
     def fresh(self) -> int:
         """Return the number of a new array."""
         self.following += 1
         return self.following - 1
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Layers with their numbers and kinds, and how often they come one after another."""
+
+    layers: tuple[tuple[int, int], ...]
+    count: Any
+    label: str = ""
+
+
+def _in_order(order: Sequence[int]) -> Iterator[_Run]:
+    for begin, period, count in _runs(order):
+        yield _Run(tuple(enumerate(order[begin : begin + period], begin)), count)
 
 
 def _runs(order: Sequence[int]) -> Iterator[tuple[int, int, int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -226,7 +227,13 @@ def line() -> str:
     frame: Any = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
-        if not any(part in file for part in _OURS) and not file.startswith("<"):
-            return f"{Path(file).name}:{frame.f_lineno}"
+        if (name := _model_file(file)) is not None:
+            return f"{name}:{frame.f_lineno}"
         frame = frame.f_back
     return ""
+
+
+@lru_cache(maxsize=1 << 10)
+def _model_file(file: str) -> str | None:
+    """Return the name of a file of a model's source; None for files of torch and of this package."""
+    return None if file.startswith("<") or any(part in file for part in _OURS) else Path(file).name

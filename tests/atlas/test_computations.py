@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from amount import cases
-from sympy import expand
+from sympy import ceiling, expand, floor
 
 import paramsym as ps
 from paramsym import A, B, D, F, G, H, L, S, V
@@ -198,12 +198,30 @@ def test_other_lists_are_refused_by_name(listed: list[int], words: str) -> None:
 
 
 def test_a_depth_in_letters() -> None:
-    """Layers of several kinds need a number of layers, and keep all other letters."""
+    """Layers of several kinds are counted for any number of them; all of SmolLM3's cost the same."""
     model = ps.from_config({"model_type": "smollm3"}, architecture="SmolLM3ForCausalLM").origin[0]
-    with pytest.raises(NotYetError, match=r"write at\(L=36\)"):
+    each_token = L * (2 * H * H + 2 * G * (H / A) * H + 3 * H * F) + V * H
+    assert expand(ps.flops(model, (B, S)).total - 2 * B * S * each_token - 4 * L * B * H * S**2) == 0
+    assert expand(ps.kv_cache(model, (B, S)).total - 2 * L * B * S * G * H / A) == 0
+
+
+def test_kinds_whose_number_follows_from_the_depth() -> None:
+    """MiniMax: layers of two kinds by turns, with attention to blocks of tokens and to all tokens."""
+    model: Any = ps.from_config({"model_type": "minimax"}, architecture="MiniMaxForCausalLM")
+    letters = model.origin[0]
+    half = letters.at({size: number for size, number in model.origin[1].items() if size != L})
+    total = ps.flops(half, (2, 12)).total
+    assert total.has(floor, ceiling)
+    for depth in (3, 32, 33):
+        assert total.subs(L, depth) == ps.flops(half.at(L=depth), (2, 12)).total
+
+
+def test_a_list_with_an_entry_for_each_layer_has_one_depth() -> None:
+    """A list that is no default says the kinds of as many layers as it has entries."""
+    keys = {"model_type": "smollm3", "no_rope_layers": [1, 0] * 18}
+    model = ps.from_config(keys, architecture="SmolLM3ForCausalLM").origin[0]
+    with pytest.raises(NotYetError, match=r"without a pattern, so L must be a number for what they compute: write at\(L=36\)"):
         ps.flops(model, (B, S))
-    each_token = 36 * (2 * H * H + 2 * G * (H / A) * H + 3 * H * F) + V * H
-    assert expand(ps.flops(model.at(L=36), (B, S)).total - 2 * B * S * each_token - 4 * 36 * B * H * S**2) == 0
 
 
 def test_inputs_beside_a_window() -> None:

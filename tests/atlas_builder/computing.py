@@ -238,7 +238,7 @@ class Class:
             RefusedError: the reference does not build or run this configuration.
             UnreadError: an operator that is not known.
         """
-        key = repr((sorted(numbers.items()), sorted((others or {}).items())))
+        key = self._key(numbers, others)
         if key not in self.seen:
             try:
                 self.seen[key] = self._recorded(numbers, others or {})
@@ -248,6 +248,15 @@ class Class:
         if isinstance(found, str):
             raise RefusedError(found)
         return found
+
+    def was_seen(self, numbers: Mapping[str, int]) -> bool:
+        """Whether there is a recording at these numbers."""
+        return self._key(numbers, None) in self.seen
+
+    def _key(self, numbers: Mapping[str, int], others: Point | None) -> str:
+        """Return what tells a recording from all others: the configuration, and the sizes of the inputs."""
+        inputs = {name: numbers[name] for name in self.letters_of_inputs if name in numbers}
+        return repr((sorted(self.point(numbers, others).items()), inputs))
 
     def positions(self) -> list[tuple[str, str, int]]:
         """Return each length of an input that a table of positions limits, with the table's key and how much less the limit is.
@@ -396,7 +405,6 @@ class Finder:
         if of.ordering is not None:
             of.base |= of.ordering.deep(of.ordering.least(base))
             of.layer = of.letters(of.base)
-            of.seen.clear()  # they were recorded with another number of layers
         recording = self.shaped(of.at(base))
         self.windows = [replace(one, beyond=self.beyond) for one in (self.found_windows(base) if known is None else _windows(known))]
         if known is None and not all(one.holds(of.reference.resolved(of.base), base) for one in self.windows):
@@ -404,6 +412,7 @@ class Finder:
         self.equal = [(one, other, base[one] == base[other]) for one, other, _ in (known or {}).get("equal", ())]
         if self.beyond:
             self.beside(base, recording)
+        self.check_depths(base, recording)
         lines = {name: [*self.line(base, name, recording)] for name in base}
         for name in [one for one, line in lines.items() if not line]:
             lines |= self.joined(base, name, lines, recording)
@@ -611,7 +620,20 @@ class Finder:
                 elif _DEPTH.search(name):
                     raise UnreadError(f"{_SEVERAL}, as {name} = {value} shows")
                 elif value > base[name]:
-                    self.most[name] = min(self.most.get(name, value - 1), value - 1)
+                    self.most[name] = self.largest(base, name, value, first)
+
+    def largest(self, base: Mapping[str, int], name: str, above: int, first: Recording) -> int:
+        """Return the largest value of a letter with the same operators, below one that has others; found by halving what is between."""
+        low = base[name]
+        while above - low > 1:
+            middle = (low + above) // 2
+            point = self.moved(base, name, middle)
+            try:
+                same = point is not None and alike(first, self.shaped(self.of.at(point)))
+            except RefusedError:
+                same = False
+            low, above = (middle, above) if same else (low, middle)
+        return low
 
     def joined(
         self, base: Mapping[str, int], name: str, lines: Mapping[str, list[dict[str, int]]], first: Recording
@@ -719,7 +741,7 @@ class Finder:
             if len(tested) >= _FRESH or len(wrong) > 2:
                 break
             point = self.drawn(base, lines)
-            if point is None or repr((sorted(point.items()), [])) in self.of.seen:
+            if point is None or self.of.was_seen(point):
                 continue
             others = self.others(held, base) if turn % 2 else {}
             with suppress(RefusedError):
@@ -793,6 +815,23 @@ class Finder:
                 held[key] = same
         return held
 
+    def check_depths(self, base: Mapping[str, int], first: Recording) -> None:
+        """Check that more layers are more equal copies.
+
+        Raises:
+            UnreadError: they are of several kinds.
+        """
+        resolved = self.of.reference.resolved(self.of.base)
+        for key in (one for one in self.of.entry["keys"] if _DEPTH.search(one) and self.of.layers == EQUAL):
+            name, number = name_of(key), resolved.get(key)
+            if type(number) is not int:
+                continue
+            deeper = ({**base, name: number + _DEEP}, None) if name in base else (base, {key: number + _DEEP})
+            with suppress(RefusedError):
+                found = self.shaped(self.of.at(*deeper))
+                if not alike(first, found) or (name not in base and not _equal(first, found)):
+                    raise UnreadError(f"{_SEVERAL}, as {key} = {number + _DEEP} shows")
+
     def of_layers(self) -> set[str]:
         """Return the keys of numbers of layers of several kinds, and the lists with one entry for each layer."""
         if self.of.ordering is None:
@@ -860,7 +899,7 @@ def main() -> None:
             asked: list[Point] = [{}]
             layers = [EQUAL, SEVERAL, FIXED]
             while asked:
-                given, began = asked.pop(0), time.monotonic()
+                given, began = asked.pop(0), time.process_time()
                 try:
                     narrow = bool(forms) and any(window.key in given for window in _windows(forms[0]))
                     finder = Finder(Class(model_type, name, given, layers[0]), narrow)
@@ -885,7 +924,7 @@ def main() -> None:
                 if classes:
                     path_of(model_type).parent.mkdir(exist_ok=True)
                     path_of(model_type).write_bytes(packed_computations(model_type, classes))
-                print(f"{model_type} {name} {given} {time.monotonic() - began:.0f} s: {what}", flush=True)
+                print(f"{model_type} {name} {given} {time.process_time() - began:.0f} s: {what}", flush=True)
 
 
 if __name__ == "__main__":
