@@ -7,6 +7,7 @@ A file is an object of JSON, compressed by gzip, one for each model type::
         "above": {letter: number}, "most": {letter: number},
         "multiples": [[letter, number, letter or null, number], ...], "within": [[letter, letter, number], ...],
         "windows": [[letter, key, number, number, number, true], ...], "equal": [[letter, letter, true], ...],
+        "kept": [[number or null, key, number, number], ...],
         "sizes": [...], "recording": {...}, "layers": [...], "cache": true, "certificate": {...}}]}}}
 
 The sizes of the inputs are keys, letters of their own (B, S), or numbers. A class has a form for its default, and forms for other flags.
@@ -15,7 +16,8 @@ are these; ``excluded`` are keys whose number may be any but these. ``above`` ar
 their largest numbers. ``multiples`` are the letters that must be multiples of a number, or of a number and another letter, up to so many
 times the other letter. ``within`` are lengths of inputs that may be at most another letter, less a number: the positions that a table has.
 ``windows`` are the fields of ``Window``. ``equal`` are letters that must be equal, or must differ. ``cache`` is true if the class returns
-the keys and values of its attention for the next step, null if it returns nothing, and false if it returns something else.
+the keys and values of its attention for the next step, null if it returns nothing, and false if it returns something else. ``kept`` says
+of which layers it returns at most as many positions as a key says, and a number more: those of a kind, or all, with the key's default.
 ``layers`` has an ``Order`` for each stack of layers of several kinds in the recording.
 ``paramsym.read.written`` says how sizes and recordings are written.
 """
@@ -85,6 +87,7 @@ class Computation:
     within: tuple[tuple[str, str, int], ...]
     windows: tuple[Window, ...]
     equal: tuple[tuple[str, str, bool], ...]
+    kept: tuple[tuple[int | None, str, int | None, int], ...]
     letters: Mapping[str, Symbol]
     recording: Recording
     orders: tuple[Order, ...]
@@ -101,6 +104,11 @@ class Computation:
             self._written.clear()  # the last one is kept: several questions about one model
             self._written[key] = written_out(self.recording, kinds)
         return self._written[key]
+
+    def kept_by(self, values: Mapping[str, Value]) -> dict[int | None, int]:
+        """Return the most positions whose keys and values a layer keeps, by the kind of layers; None is every kind."""
+        found = [(kind, values.get(key, default), more) for kind, key, default, more in self.kept]
+        return {kind: most + more for kind, most, more in found if isinstance(most, int)}
 
     @property
     def shapes(self) -> Mapping[str, tuple[Any, ...]]:
@@ -217,6 +225,12 @@ def computes(model_type: str, architecture: str) -> bool:
     return architecture in _classes_of(model_type)
 
 
+def keys_of_cache(model_type: str, architecture: str) -> frozenset[str]:
+    """Return the keys that say how many positions a cache keeps; the record of the tensors may not have them."""
+    forms = _classes_of(model_type).get(architecture, {"forms": ()})["forms"]
+    return frozenset(str(key) for one in forms for _, key, _, _ in one.get("kept", ()))
+
+
 def computations_for(model_type: str, architecture: str, values: Mapping[str, Value]) -> tuple[Computation, ...]:
     """Return the forms of a class's computation whose flags a configuration has; those of the default if there is none.
 
@@ -251,6 +265,7 @@ def _form(inputs: Mapping[str, tuple[str | int, ...]], one: Mapping[str, Any]) -
         within=tuple((str(name), str(other), int(less)) for name, other, less in one["within"]),
         windows=tuple(Window(*window) for window in one.get("windows", ())),
         equal=tuple((str(name), str(other), bool(equal)) for name, other, equal in one.get("equal", ())),
+        kept=tuple((kind, str(key), default, int(more)) for kind, key, default, more in one.get("kept", ())),
         letters=letters,
         recording=Reader(letters, one["sizes"]).recording(one["recording"]),
         orders=tuple(map(Order.of, one.get("layers", ()))),

@@ -67,6 +67,17 @@ class Forward(Layer):
         """Whether the keys and values of attention are kept for the next step; None if nothing is, False if it is not known."""
         return self._form(inputs)[0].cache
 
+    def kept_positions(self, inputs: Sequence[Shape]) -> dict[str, int]:
+        """Return the most positions whose keys and values a layer keeps, by the layer's path; the empty path is that of all layers."""
+        form = self._form(inputs)[0]
+        kept = form.kept_by(dict[str, Any](self.values))
+        found = {"": kept[None]} if None in kept else {}
+        for order in form.orders if kept else ():
+            kinds = self._kinds(order)
+            first = (*kinds.first, *kinds.period) if isinstance(kinds, InTurn) else kinds
+            found |= {f"{order.path}.{number}": kept[kind] for number, kind in enumerate(first) if kind in kept}
+        return found
+
     @property
     def inputs(self) -> Mapping[str, Shape]:
         """The shapes of the inputs by name: the batch B, lengths S and T, and sizes of the configuration."""
@@ -137,7 +148,7 @@ class Forward(Layer):
             return order.kinds_of(self._settled, depth, self._existing_rows)
         key = str(order.depth)
         number: Any = self._settled[key]
-        pattern = order.pattern((*self._deeper(key, number + more), number + more) for more in DEEPER)
+        pattern: Any = order.pattern((*self._deeper(key, number + more), number + more) for more in DEEPER)
         if pattern is None:
             raise NotYetError(
                 f"the layers are of several kinds without a pattern, so {depth} must be a number for what they compute: "

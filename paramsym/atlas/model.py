@@ -11,10 +11,11 @@ from sympy import Symbol
 
 from paramsym.algebra.size import Count, Dim, at_most, divides
 from paramsym.algebra.symbols import dims
+from paramsym.atlas.computing import keys_of_cache
 from paramsym.atlas.depth import Patterns, follows
 from paramsym.atlas.diffusers import diffusers_keys, diffusers_type, is_of_diffusers
 from paramsym.atlas.domain import check_verified, largest, relisted
-from paramsym.atlas.expression import answer, tests_of
+from paramsym.atlas.expression import OutsideError, answer, tests_of
 from paramsym.atlas.files import DIFFUSERS, TIMM, diffusers_index, inner_of, inner_types, plain_type, record_of
 from paramsym.atlas.forward import Forward
 from paramsym.atlas.letters import letter_names, name_of
@@ -28,6 +29,7 @@ from paramsym.atlas.values import Value
 from paramsym.core.compose import Block
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ConfigError, ParamsymError, StructureError
+from paramsym.models.keys import shown
 
 
 @dataclass(frozen=True)
@@ -304,6 +306,7 @@ def _read_by(model_type: str, config: Mapping[str, Any], architecture: str | Non
     try:
         of_class = record["classes"][name]
         values, unknown = values_of(_as_keys(config, model_type, record), record, of_class)
+        values |= _of_cache(config, keys_of_cache(model_type, name) - values.keys())
         known = tuple(sorted(values.items()))
         numbers = letters_of(_rows_of(model_type, name), values, _followed(model_type, name, known, repr(known)))
         model = model_of(model_type, name, known, tuple(numbers), tuple(numbers.values()), repr(known))
@@ -312,6 +315,19 @@ def _read_by(model_type: str, config: Mapping[str, Any], architecture: str | Non
         library = next((prefix.rstrip("/") for prefix in (TIMM, DIFFUSERS) if model_type.startswith(prefix)), None)
         whose = library or f"the model type {plain_type(model_type)}"
         raise ConfigError(f"{name} of {whose}: {error}") from None
+
+
+def _of_cache(config: Mapping[str, Any], keys: Collection[str]) -> dict[str, Value]:
+    """Return the numbers of positions that a cache keeps, on which no tensor depends.
+
+    Raises:
+        OutsideError: another value than a whole number or none.
+    """
+    found = {key: config[key] for key in keys if key in config}
+    for key, value in found.items():
+        if value is not None and type(value) is not int:
+            raise OutsideError(f"{key} is {shown(value)}; write a whole number of positions.")
+    return found
 
 
 def _as_keys(config: Mapping[str, Any], model_type: str, record: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -82,9 +82,10 @@ class Order:
     def pattern(self, deeper: Iterable[tuple[Mapping[str, Value], Sequence[Choice], int]]) -> Pattern | None:
         """Return the pattern of the kinds in models of several depths, each with its values and rows; None if there is none."""
         try:
-            found: Any = pattern_of([self.kinds_of(values, depth, choices) for values, choices, depth in deeper])  # kinds by their numbers
+            kinds: Any = [self.kinds_of(values, depth, choices) for values, choices, depth in deeper]  # a pattern is one of any values
         except (NotYetError, OutsideError):
             return None
+        found = pattern_of(kinds)
         return None if found is None or found.last else found
 
 

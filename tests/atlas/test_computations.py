@@ -225,15 +225,29 @@ def test_a_list_with_an_entry_for_each_layer_has_one_depth() -> None:
 
 
 def test_inputs_beside_a_window() -> None:
-    """OLMo 3's default: the products are the same below and above the window of 4096; the cache is known below it only."""
+    """OLMo 3's default: the products are the same below and above the window of 4096."""
     model = ps.from_config({"model_type": "olmo3"}, architecture="Olmo3ForCausalLM")
     layer = 4 * 4096 * 4096 + 3 * 4096 * 11_008
     for length in (4095, 4096, 8192):
         wanted = 2 * length * (32 * layer + 50_304 * 4096) + 4 * 32 * 4096 * length**2
         assert ps.flops(model, (1, length)).total == wanted
-    assert ps.kv_cache(model, (1, 4095)).total == 2 * 32 * 4096 * 4095
-    with pytest.raises(NotYetError, match="Olmo3ForCausalLM keeps for its next step what is not known"):
-        ps.kv_cache(model, (1, 8192))
+
+
+@pytest.mark.parametrize("length", [4095, 4096, 8192])
+def test_a_cache_beyond_a_window(length: int) -> None:
+    """OLMo 3: 24 layers keep what a next token sees beside itself in a window of 4096, and 8 layers keep all (arXiv:2512.13961)."""
+    model = ps.from_config({"model_type": "olmo3"}, architecture="Olmo3ForCausalLM")
+    assert ps.kv_cache(model, (1, length)).total == 2 * 4096 * (24 * min(length, 4095) + 8 * length)
+
+
+def test_a_cache_of_chunks() -> None:
+    """Llama 4: three of four layers keep a chunk, whose size changes no tensor and no product."""
+    keys = {"model_type": "llama4_text", "num_hidden_layers": 4}
+    for given, chunk in (({}, 8192), ({"attention_chunk_size": 100}, 100)):
+        model = ps.from_config({**keys, **given}, architecture="Llama4ForCausalLM")
+        assert ps.kv_cache(model, (1, 9000)).total == 2 * 8 * 128 * (3 * (chunk - 1) + 9000)
+    with pytest.raises(ps.ParamsymError, match=r"attention_chunk_size is 1.5 \(float\); write a whole number of positions"):
+        ps.from_config({**keys, "attention_chunk_size": 1.5}, architecture="Llama4ForCausalLM")
 
 
 def test_a_pattern_is_one_loop() -> None:

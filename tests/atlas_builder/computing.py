@@ -35,7 +35,7 @@ from paramsym.atlas.letters import name_of
 from paramsym.atlas.model import Recorded, recorded
 from paramsym.atlas.values import Value
 from paramsym.errors import ParamsymError
-from paramsym.measure.state import attended
+from paramsym.measure.state import attended, within
 from paramsym.measure.work import flops
 from paramsym.program.graph import Program
 from paramsym.program.own import trace_layer
@@ -293,20 +293,42 @@ class Class:
         aliases = [getattr(owner, "attribute_map", {}) for owner, _ in log.values()]
         return read | {mapping[key] for mapping in aliases for key in read & mapping.keys()}
 
-    def cache(self, numbers: Mapping[str, int]) -> int | None:
-        """Return how many numbers the reference's cache has after a pass; None if the pass fails."""
-        model = self.made(self.point(numbers))
+    def cache(self, numbers: Mapping[str, int], others: Point | None = None) -> list[tuple[int, int]] | None:
+        """Return how many numbers and positions the reference's cache has for each layer after a pass; None if the pass fails."""
+        model = self.made(self.point(numbers, others))
         if "use_cache" not in inspect.signature(model.forward).parameters:
-            return 0
+            return []
         given = {name: one.to("meta") if torch.is_tensor(one) else one for name, one in self.arguments(model, numbers).items()}
         try:
             with torch.no_grad():
                 found = getattr(model(**{**given, "use_cache": True}), "past_key_values", None)
             caches = [getattr(found, one) for one in ("self_attention_cache", "cross_attention_cache") if hasattr(found, one)] or [found]
-            arrays = [array for cache in caches if cache is not None for layer in cache.layers for array in (layer.keys, layer.values)]
-            return sum(array.numel() for array in arrays)
+            layers = [layer for cache in caches if cache is not None for layer in cache.layers]
+            return [(layer.keys.numel() + layer.values.numel(), layer.keys.shape[-2]) for layer in layers]
         except Exception:  # noqa: BLE001 - somebody else's code may raise anything
             return None
+
+    def kept(self, base: Mapping[str, int], order: Sequence[int]) -> list[list[Any]] | None:
+        """Return of which layers the reference keeps fewer positions than inputs have; None if no rule says it.
+
+        ``order`` has the kind of each layer, if there are several.
+        """
+        found: list[list[Any]] = []
+        read = vars(self.made(self.base).config)  # such as the size of chunks, which changes no tensor and no operator
+        chunked = [key for key, value in read.items() if _WINDOW.search(key) and type(value) is int and key not in self.windowed]
+        for key in [*self.windowed, *chunked] if "S" in base else ():
+            more: dict[int | None, set[int | None]] = {}
+            for window in _NARROWEST:
+                with suppress(RefusedError):
+                    layers = self.cache(base, {key: window}) or []
+                    kinds = [*order] if len(order) == len(layers) else [None] * len(layers)
+                    for kind, (_, positions) in zip(kinds, layers, strict=True):
+                        more.setdefault(kind, set()).add(positions - window if positions < base["S"] else None)
+            if any(len(one) > 1 for one in more.values()):
+                return None
+            default = self.reference.resolved(self.base).get(key, read.get(key))
+            found += [[kind, key, default, one] for kind, numbers in more.items() for one in numbers if one is not None]
+        return found
 
     def counted(self, numbers: Mapping[str, int]) -> tuple[int, int]:
         """Return the FLOPs of torch's counter, forward and both ways, of a small model with numbers in it."""
@@ -417,6 +439,9 @@ class Finder:
         for name in [one for one, line in lines.items() if not line]:
             lines |= self.joined(base, name, lines, recording)
         numbers = [base, *(point for line in lines.values() for point in line)]
+        looped = [f"{name} up to {most}" for name, most in self.most.items() if name in of.letters_of_inputs]
+        if looped:  # a formula in a length must hold for all lengths
+            raise UnreadError(f"the operators are the same for {' and '.join(looped)} only")
         constant = [name for name, line in lines.items() if not line]
         many = len([name for name in constant if name not in of.parts]) > _FIXED
         if many or any(name in of.letters_of_inputs or _DEPTH.search(name) for name in constant):
@@ -449,6 +474,7 @@ class Finder:
         if of.ordering is not None:
             layers = of.ordering.orders(base, {})
             ordered = of.ordering.tested(laws, stacked(laws.found.merged), layers, [base, *tested], {})
+        cache, kept = self.cache(laws, program, (base, *tested[:5]), layers)
         return {
             "base": {name: number for name, number in base.items() if name not in of.letters_of_inputs},
             "held": held,
@@ -465,7 +491,8 @@ class Finder:
             "sizes": writer.sizes,
             "recording": one,
             **({"layers": layers} if layers else {}),
-            "cache": self.cache(laws, program, (base, *tested[:5])),
+            "cache": cache,
+            **({"kept": kept} if kept else {}),
             "certificate": {"traces": len(of.seen), "fresh": len(tested), "counted": self.counted(laws, layer, program, base)}
             | ({"orders": ordered} if of.ordering is not None else {}),
         }
@@ -692,13 +719,32 @@ class Finder:
         except ParamsymError as error:
             raise UnreadError(f"{type(error).__name__}: {str(error)[:300]}") from None
 
-    def cache(self, laws: Laws, program: Program, points: Sequence[Mapping[str, int]]) -> bool | None:
-        """Whether the reference returns the keys and values of all attention; None if it returns no cache."""
-        expected = Polynomial.total(Polynomial.product((*line.factors, *line.stored)) for line in attended(program)).as_expr()
-        returned = {laws.value_at(expected, point): number for point in points if (number := self.of.cache(point)) is not None}
-        if returned and not any(returned.values()):
-            return None
-        return len(returned) > 1 and all(one == other for one, other in returned.items())
+    def cache(
+        self, laws: Laws, program: Program, points: Sequence[Mapping[str, int]], layers: Sequence[Mapping[str, Any]]
+    ) -> tuple[bool | None, list[list[Any]]]:
+        """Return whether the reference returns the keys and values of all attention, and which layers keep fewer positions.
+
+        None if it returns no cache.
+        """
+        of = self.of
+        (order,) = of.ordering.seen(points[0], {}).orders if of.ordering is not None and len(layers) == 1 else ((),)
+        kept = of.kept(points[0], order)
+        if kept is None:
+            return False, []
+        values = of.reference.resolved(of.base)
+        most = {kind: value + more for kind, key, default, more in kept if type(value := values.get(key, default)) is int}
+        paths = {"": most[None]} if None in most else {}
+        paths |= {f"{one['path']}.{number}": most[kind] for one in layers for number, kind in enumerate(order) if kind in most}
+        found = {}
+        for point in points:
+            if (returned := of.cache(point)) is not None:
+                lines = [line.but(factors=tuple(_number_at(laws, one, point) for one in line.factors)) for line in attended(program)]
+                kinds = [within(line, paths) for line in lines]
+                expected = Polynomial.total(Polynomial.product((*line.factors, *line.stored)) for line in kinds).as_expr()
+                found[laws.value_at(expected, point)] = sum(numbers for numbers, _ in returned)
+        if found and not any(found.values()):
+            return None, []
+        return len(found) > 1 and all(one == other for one, other in found.items()), kept
 
     def counted(self, laws: Laws, layer: _Solved, program: Program, base: Mapping[str, int]) -> int:
         """Return at how many small points torch's counter finds the same FLOPs, forward and both ways.
@@ -878,6 +924,10 @@ def _equal(one: Recording, other: Recording) -> bool:
 
     stated(merged([one, other]), seen)
     return not varying
+
+
+def _number_at(laws: Laws, size: Any, point: Mapping[str, int]) -> int:
+    return size if isinstance(size, int) else int(laws.value_at(size, point))
 
 
 def _windows(known: Mapping[str, Any]) -> list[Window]:
