@@ -31,6 +31,13 @@ _FVCORE: Mapping[str, int] = {
     "normalise given": 1,
     "mean pool to a size": 1,
 }
+_THOP: Mapping[str, int] = {
+    MULTIPLY_ADD: 1,
+    "normalise layer, scaled": 4,
+    "normalise layer": 2,
+    "normalise given, scaled": 4,
+    "normalise given": 2,
+}
 Parameters: TypeAlias = Literal["none", "all", "no positions", "no tables"]
 
 
@@ -244,6 +251,16 @@ CONVENTIONS: Mapping[str, Counting] = {
             " pooling to one position only if it is a layer, not if it is a mean: left out here",
             _FVCORE,
             "MACs",
+        ),
+        Counting(
+            "thop",
+            "thop 0.1.1, vision/basic_hooks.py and vision/calc_func.py",
+            "1 for each multiply-add of layers, 4 for each entry of a scaled norm; nothing for the pairs of queries and keys, which are no"
+            " layer",
+            "the tool calls multiply-adds FLOPs, sees only modules of torch.nn, and counts each average pool, too: left out here",
+            _THOP,
+            "MACs",
+            pairs="none",
         ),
         Counting(
             "torchvision",

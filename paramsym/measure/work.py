@@ -135,7 +135,7 @@ def _counted(layer: Layer, lines: Iterable[Line], counting: Counting, inputs: tu
     if counting.parameters == "none":
         return found
     positions = _positions(layer, inputs)
-    found = [line for line in found if line.role == PAIRS and counting.pairs != "none"]
+    found = [line for line in found if line.role == PAIRS]
     stored = [line for line in layer.ledger() if _is_taken(line, layer, counting)]
     return [
         *(line.but(factors=(2, *positions, *line.factors), stored=line.used, shape=(), label="") for line in stored),
@@ -187,6 +187,8 @@ def counted(lines: Iterable[Line], counting: Counting) -> Iterator[Line]:
         if not weight or (multiplied and names_positions(line)):
             continue
         paired = any(isinstance(one, Pairs) for one in line.factors)
+        if paired and counting.pairs == "none":
+            continue
         if paired and counting.pairs in {"half", "half near", "seen"}:
             weight = canonical(Rational(weight, 2))
         factors: list[Dim] = [] if weight == 1 else [weight]

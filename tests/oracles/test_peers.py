@@ -127,7 +127,21 @@ BLIND = {"Bilinear(8,9,10)", "LSTM(32,48), 2 layers", "GRU(32,48)", "MixtralForC
 """What fvcore cannot see; nor what torch computes in one kernel."""
 POOLED = {"torchvision resnet18": 512 * 49, "torchvision mobilenet_v2": 1280 * 49, "timm convnext_atto": 320 * 49}
 """Entries pooled to one place by a layer, which fvcore counts where it is no mean."""
+SEEN_BY_THOP = {
+    **dict.fromkeys(("Linear(64,160) on [2,16,64]", "Conv2d(16,32,3)", "Conv2d(16,32,3,groups=4,bias=False)", "BatchNorm2d(16)"), 0),
+    **dict.fromkeys(("LayerNorm(64)", "GELU", "LlamaForCausalLM GQA eager", "LlamaForCausalLM GQA sdpa"), 0),
+    "torchvision mobilenet_v2": 0,  # it pools with a function
+    "torchvision resnet18": 512,
+}
+"""The rows of which thop sees every part, with the positions that are pooled to one."""
 FUSED = ("sdpa", "fast path", "fused attention", "TransformerEncoderLayer")
+
+
+@pytest.mark.parametrize(("name", "pooled"), SEEN_BY_THOP.items())
+def test_thop(name: str, pooled: int) -> None:
+    """The convention gives what thop gives where all is a module that it knows, but for average pools: a sum of 49 and a division."""
+    layer, inputs = MODELS[name]
+    assert ps.flops(layer, *inputs, convention="thop").total == ROWS[name]["thop"] - 50 * pooled
 
 
 @pytest.mark.parametrize("name", ROWS)

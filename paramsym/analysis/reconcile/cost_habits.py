@@ -13,14 +13,19 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.counted import total
 from paramsym.analysis.reconcile.edits import Edit, Habit, Structure, fixed, scaled
+from paramsym.analysis.ways import blocks_of
+from paramsym.core.ledger import Line
 from paramsym.core.names import layer_at
 from paramsym.errors import ParamsymError
 from paramsym.measure.cost import Cost
 from paramsym.measure.formats import BYTES, bytes_of
 from paramsym.measure.losses import LOSSES, loss_named, of_loss
+from paramsym.measure.passes import walked
 from paramsym.measure.shares import Shares
 from paramsym.measure.trace import trace
 from paramsym.measure.work import PAIRS
+from paramsym.program.reductions import Reduce
+from paramsym.program.types import ArrayType, flat
 
 _FLOWS = frozenset({"activations", "recomputed block", "logits", "loss"})
 _GROUPS, _HEADS = BY_NAME["G"].symbol, BY_NAME["A"].symbol
@@ -176,10 +181,53 @@ def _logits(structure: Structure) -> Iterator[Edit]:
             yield fixed(subject, term, f"the loss {name} counted: {loss.counts}", 0.94, alone=True)
 
 
+def _kernels(structure: Structure) -> Iterator[Edit]:
+    """An activation that its reference writes with several operators keeps more arrays than a kernel, which keeps its input."""
+    root = structure.subject.root
+    if not isinstance(root, Cost) or "recompute" not in root.chosen:
+        return
+    for one in fields(root.layer):  # type: ignore[arg-type]
+        name = getattr(root.layer, one.name)
+        if isinstance(name, str) and name in _BY_OPERATORS:
+            try:
+                found = root.of(replace(root.layer, **{one.name: "gelu"}))  # type: ignore[type-var]
+            except ParamsymError:
+                continue
+            words = f"{one.name} as one kernel, which keeps its input alone, in place of {name} by operators"
+            yield fixed(structure.subject, found.polynomial - structure.subject.formula, words, 0.9, alone=True)
+            blocks = blocks_of(found) - structure.subject.formula
+            yield fixed(structure.subject, blocks, f"the repeated blocks alone, with {words}", 0.92, alone=True)
+
+
+_BY_OPERATORS = frozenset({"gelu_new", "quick_gelu"})
+
+
+def _pools(structure: Structure) -> Iterator[Edit]:
+    """Counters of modules also count a global average pool; thop the sums and one division for each result."""
+    root = structure.subject.root
+    if not isinstance(root, Cost) or root.function.__name__ not in {"flops", "macs"}:
+        return
+    program = trace(root.layer, *root.inputs)
+    pools = [*walked(program, "pools to one position", _pooled)]
+    for name, results in (("fvcore", False), ("thop", True)) if pools else ():
+        found = root.ask(root.layer, *root.inputs, convention=name).polynomial
+        pooled = total(line for line in pools if results or line.path[-1] == "entries")
+        words = f"counted as {name}, with the entries of the last average pool"
+        yield fixed(structure.subject, found + pooled - structure.subject.formula, words, 1.0, alone=True)
+
+
+def _pooled(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> Iterator[Line]:
+    if isinstance(operation, Reduce) and operation.name == "mean" and len(operation.over) > 1:
+        yield Line(("entries",), flat(taken[0].shape))
+        yield Line(("results",), flat(given[0].shape))
+
+
 OF_COSTS: tuple[Habit, ...] = (
     Habit("windows", "a layer with a window keeps at most a window of positions", _windows),
     Habit("pairs of queries and keys", "under a causal mask half of the pairs are hidden", _pairs),
     Habit("strides", "a block that makes the map smaller does so in its first convolution or in its second", _strides),
+    Habit("pools", "a counter of modules counts the average pool at the end, too", _pools),
+    Habit("kernels", "what one kernel keeps and what operators keep differ", _kernels),
     Habit("groups of queries", "queries for each key and keys are mistaken for each other", _groups),
     Habit("keys or values", "a cache has both", _keys_or_values),
     Habit("a latent cache", "latent attention keeps one vector for all heads", _expanded),

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import partial
 
 from sympy import Expr, Rational
 
@@ -18,15 +17,18 @@ from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.counted import total
 from paramsym.analysis.reconcile.cost_habits import OF_COSTS
 from paramsym.analysis.reconcile.edits import Edit, Habit, Structure, fixed, scaled
+from paramsym.analysis.reconcile.stated_bytes import in_formats, in_widths
 from paramsym.core.ledger import Line
 from paramsym.measure.cost import Cost
-from paramsym.measure.formats import BYTES, FORMATS, in_format
-from paramsym.measure.state import in_bytes
+from paramsym.measure.counting import is_position
+from paramsym.measure.formats import BYTES
 
 _VOCABULARY, _EXPERTS = BY_NAME["V"].symbol, BY_NAME["E"].symbol
 _DEVICES = (2, 4, 8, 16, 32, 64)
 _PADDINGS = (8, 16, 32, 64, 128, 256, 512, 1024)
+_PREDECESSORS = {50_257: (40_478, "the first GPT, with which the paper's 117M, 345M, 762M and 1542M of GPT-2 agree")}
 _RANKS = (4, 8, 16, 32, 64)
+_NANOGPT = 64  # nanoGPT pads to it, trains without biases, and prints a count without positions
 _FEW = {1: "one", 2: "two", 3: "three", 4: "four"}
 _PACKED = (
     (Rational(1, 2), "two numbers of 4 bits to a byte"),
@@ -86,6 +88,11 @@ def _adapters(structure: Structure) -> Iterator[Edit]:
             term, words = sides * Polynomial.of(rank), f"adapters of rank {rank} for {what}"
             yield fixed(structure.subject, term, f"{words} added", 1.15, alone=True, choice=True)
             yield fixed(structure.subject, term - structure.subject.formula, f"only {words} counted", 1.15, alone=True, choice=True)
+            packed = term - structure.subject.total(sorted(_matrices(structure))) * Polynomial.of(Rational(1, 2))
+            both = (
+                f"{words} added, and the matrices of the blocks packed, two numbers of 4 bits to a byte, each packed number counted as one"
+            )
+            yield fixed(structure.subject, packed, both, 1.2, alone=True, choice=True)
 
 
 def _folded(structure: Structure) -> Iterator[Edit]:
@@ -108,6 +115,9 @@ def _folded(structure: Structure) -> Iterator[Edit]:
 def _padded(structure: Structure) -> Iterator[Edit]:
     subject = structure.subject
     size = subject.used.get(_VOCABULARY, 0)
+    biases = total(line for line in structure.lines if line.role in {"bias", "shift"})
+    positions = total(line for line in structure.lines if is_position(line))
+    without = subject.formula - biases
     for multiple in _PADDINGS if size else ():
         padded = -(-size // multiple) * multiple
         if padded != size:
@@ -115,6 +125,21 @@ def _padded(structure: Structure) -> Iterator[Edit]:
             value = subject.value(subject.formula, {**subject.sizes, **changes}) - subject.count
             words = f"V = {padded:,} in place of {size:,}, padded to a multiple of {multiple}"
             yield Edit(words, (), value, 1.07, sizes=tuple(changes.items()), alone=True, choice=True)
+            if biases and size in _PREDECESSORS and multiple == _NANOGPT:
+                bare = without.put(_VOCABULARY, Polynomial.of(padded)) - subject.formula
+                yield fixed(subject, bare, f"{words}, and without the biases", 0.97, alone=True)
+                seated = bare - positions
+                yield fixed(subject, seated, f"{words}, without the biases, and without the table of positions", 0.98, alone=True)
+
+
+def _earlier(structure: Structure) -> Iterator[Edit]:
+    subject = structure.subject
+    before = _PREDECESSORS.get(subject.used.get(_VOCABULARY, 0))
+    if before is not None:
+        size, whose = before
+        value = subject.value(subject.formula, {**subject.sizes, _VOCABULARY: size}) - subject.count
+        words = f"V = {size:,} in place of {subject.used[_VOCABULARY]:,}: the vocabulary of {whose}"
+        yield Edit(words, (), value, 0.97, sizes=((_VOCABULARY, size),), alone=True)
 
 
 def _stored(structure: Structure) -> Iterator[Edit]:
@@ -122,25 +147,14 @@ def _stored(structure: Structure) -> Iterator[Edit]:
     subject = structure.subject
     everything = frozenset(range(len(structure.lines)))
     if subject.unit in {"parameters", "elements"}:
-        for width, names in ((4, "float32"), (2, "bfloat16 or float16"), (1, "float8 or int8"), (Rational(1, 2), "4 bits")):
-            if width != 1:
-                yield scaled(structure, everything, width, f"the bytes of the numbers in {names}, {width} each", 1.07)
+        yield from in_widths(subject)
     if subject.unit == "parameters":
-        for form in FORMATS.values():
-            rest = partial(_at_width, BYTES[form.rest or "float16"])
-            stored = in_format(subject.root.lines, form, rest)
-            term = total(line for line in stored if not line.alias_of and not line.buffer) - subject.formula
-            words = f"the bytes of a file in the format {form.name}: {form.counts}, the rest in 16 bits"
-            yield fixed(subject, term, words, 1.3, alone=True)
+        yield from in_formats(subject)
     root = subject.root
     if isinstance(root, Cost) and root.unit == "bytes" and root.chosen.get("dtype") in BYTES:
         width = BYTES[root.chosen["dtype"]]
         if width != 1:
             yield scaled(structure, everything, 1 / Rational(width), f"the numbers counted, not their bytes, {width} each", 0.95)
-
-
-def _at_width(width: Dim, line: Line) -> Iterator[Line]:
-    yield in_bytes(line, width)
 
 
 # Shares -------------------------------------------------------------------------------------------------------------------------
@@ -216,6 +230,7 @@ HABITS: tuple[Habit, ...] = (
     Habit("one device", "a model is split, but not all of it: norms and biases are on every device", _devices),
     Habit("adapters", "fine-tuning stores adapters beside the weights, or merges them", _adapters),
     Habit("folded norms", "networks for inference have no batch norms: a convolution takes over their factors", _folded),
+    Habit("an earlier vocabulary", "a paper's count has the vocabulary of the model before", _earlier),
     Habit("a padded vocabulary", "tables are padded to a multiple, so that devices can split them", _padded),
     Habit("bytes and numbers", "a file's size is taken for its number of parameters, or the other way round", _stored),
     *OF_COSTS,

@@ -23,6 +23,8 @@ _COINCIDENCE = 0.3  # what a size in place of another may cost more than the sim
 _TRIPLED = 24  # the number of ideas from which three are combined
 _PLAIN = 1.06  # the cost up to which a rounded number can confirm an idea
 _COARSE = 1.13  # the same if the rounding is as large as the difference, so that nearly every idea would hit
+_BENT = 1.0  # the same for a number that was cut off or rounded up,
+_FEW = 2  # or the most chance hits
 _CHOSEN = 0.1  # the most chance hits for an edit with a number of its own
 _CUT, _RAISED = 0.05, 0.1  # the cost of assuming a number that was cut off, or rounded up
 
@@ -85,7 +87,7 @@ class EditSearch:
         coarse = 2 * width >= window
         hits = [*self._about(stated, width, window, _COARSE if coarse else _PLAIN)]
         if coarse or not hits:
-            hits.extend(self._about(stated, 2 * width, window, _PLAIN, bent=True))
+            hits.extend(self._about(stated, 2 * width, window, _BENT, bent=True))
         return hits
 
     def _about(self, stated: Stated, width: int, window: int, plain: float, *, bent: bool = False) -> Iterator[Hit]:
@@ -99,9 +101,8 @@ class EditSearch:
                 shared = stated.shared(edit.copies) if edit.copies else None
                 total = count + edit.value
                 meant = stated.allows(total) or (shared is not None and shared.allows(total))
-                if (bool(stated.bent(total)) and not meant if bent else meant) and (
-                    chance <= _CHOSEN if edit.choice else cost < plain or chance <= 1 or edit.asked
-                ):
+                allowed = chance <= _CHOSEN if edit.choice else cost < plain or chance <= (_FEW if bent else 1) or edit.asked
+                if allowed and (bool(stated.bent(total)) and not meant if bent else meant):
                     yield Hit((edit,), chance, 0.0 if not bent else _CUT if total > stated.value else _RAISED)
 
     def _single(self, difference: int) -> tuple[list[Hit], float]:

@@ -28,6 +28,7 @@ from paramsym.analysis.reconcile.papers import Meaning, meanings, told
 from paramsym.analysis.reconcile.ranking import EditSearch, Hit
 from paramsym.analysis.reconcile.relative import relative
 from paramsym.analysis.reconcile.resizing import impossible, resized, symbols_of
+from paramsym.analysis.reconcile.stated_bytes import of_file, of_rounded_size
 from paramsym.analysis.reconcile.subject import Subject
 from paramsym.analysis.reconcile.together import Row, Together, rows_of, together
 from paramsym.analysis.wording import written
@@ -169,6 +170,8 @@ def _in_unit_of(subject: Subject, said: Claim) -> Claim:
 
 def _answers(subject: Subject, said: Claim) -> list[Answer]:
     arithmetic, count = said.arithmetic, subject.count
+    if (said.unit, subject.unit) == ("bytes", "parameters"):
+        return of_file(subject, said.stated)
     if arithmetic is None:
         return _of_number(subject, said.stated)
     right = [_right(subject, said.stated)] if said.stated is not arithmetic and said.stated.allows(count) else []
@@ -202,6 +205,9 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
     in_units = stated.binary is not None and stated.binary.allows(subject.count)
     if in_units and stated.digits >= _TELLING:
         return [_in_units(subject, stated)]
+    per_parameter = of_rounded_size(subject, stated)
+    if per_parameter is not None:
+        return [per_parameter]
     searched = _search_of(subject)
     if stated.exact:
         loose = claims.rounded(stated.value)
@@ -214,8 +220,8 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
             return found
         stated = loose
     found = [_right(subject, stated)] if stated.bent(subject.count) else []
-    if in_units and not found:
-        found.append(_in_units(subject, stated))
+    units = [_in_units(subject, stated)] if in_units and not found else []
+    found += units if subject.unit != "parameters" else []
     hits = [*searched.within(stated), *(Hit((edit,), _RARELY) for edit in searched.roots(stated.low, stated.high))]
     if stated.bent(subject.count):
         hits = [hit for hit in hits if hit.asked or (hit.cost < _OBVIOUS and stated.allows(_total(subject, hit)))]
@@ -224,7 +230,9 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
     hits.sort(key=lambda hit: (not hit.known, hit.cost))
     # A rounded number is weak evidence: only the simplest answer is shown, and at most one that nobody is known to mean.
     simple = [hit for hit in hits if every or hit.asked or (hit.known and hit.cost < hits[0].cost + _AS_SIMPLE)]
-    return found + _merged(subject, [*simple, *[hit for hit in hits if not (every or hit.known)][:1]], stated)
+    found += _merged(subject, [*simple, *[hit for hit in hits if not (every or hit.known)][:1]], stated)
+    # Parameters are counted in thousands of thousands: a unit of 1024 is the last thing to think of.
+    return found + (units if subject.unit == "parameters" else [])
 
 
 def _search_of(subject: Subject) -> EditSearch:

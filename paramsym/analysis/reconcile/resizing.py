@@ -109,7 +109,7 @@ def _thousands(subject: Subject) -> Iterator[Edit]:
     """Yield all multiples of 1024 read as thousands, such as a width of 4K read as 4,000."""
     changes = {symbol: size // 1024 * 1000 for symbol, size in subject.used.items() if size % 1024 == 0}
     if changes:
-        yield _changed(subject, changes, f"{', '.join(_in_place(subject, changes))}: thousands for units of 1,024", 1.0)
+        yield _changed(subject, changes, f"{', '.join(_in_place(subject, changes))}: thousands for units of 1,024", 0.99)
 
 
 def _rounded(subject: Subject) -> Iterator[Edit]:

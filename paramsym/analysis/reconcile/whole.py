@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Dim
 from paramsym.analysis.conventions import conventions
 from paramsym.analysis.counted import total
 from paramsym.analysis.derivation import shown
@@ -46,13 +47,19 @@ def _ties_done(structure: Structure) -> Iterator[Edit]:
 
 def _masks(structure: Structure) -> Iterator[Edit]:
     """A mask of all pairs of positions, saved with each layer, as in early checkpoints of GPT-2."""
-    sizes = {size for line in structure.lines if is_position(line) for size in line.sizes[:1]}  # a line of a cost may have no axes
-    layers = {line.stored for line in structure.lines if len(line.stored) == 1}
-    if len(sizes) == 1 and len(layers) == 1:
-        (positions,), ((copies,),) = sizes, layers
+    found = masks_of(structure.lines)
+    if found is not None:
+        copies, positions = found
         term = Polynomial.product((copies, positions, positions))
         words = f"a mask of {shown(positions)} by {shown(positions)} counted {once_per(copies)}"
         yield fixed(structure.subject, term, words, 1.05)
+
+
+def masks_of(lines: Sequence[Line]) -> tuple[Dim, Dim] | None:
+    """Return the number of masks of all pairs of positions that a checkpoint may have, one for each layer, and the positions."""
+    sizes = {size for line in lines if is_position(line) for size in line.sizes[:1]}  # a line of a cost may have no axes
+    layers = {line.stored for line in lines if len(line.stored) == 1}
+    return (*layers.pop(), sizes.pop()) if len(sizes) == len(layers) == 1 else None
 
 
 def _buffers(structure: Structure) -> Iterator[Edit]:
