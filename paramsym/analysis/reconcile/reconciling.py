@@ -31,8 +31,8 @@ from paramsym.analysis.reconcile.resizing import impossible, resized, symbols_of
 from paramsym.analysis.reconcile.stated_bytes import of_file, of_rounded_size
 from paramsym.analysis.reconcile.subject import Subject
 from paramsym.analysis.reconcile.together import Row, Together, rows_of, together
+from paramsym.analysis.reconcile.units import in_unit_of
 from paramsym.analysis.wording import written
-from paramsym.errors import ArgumentError
 
 _MOST = 10  # the most answers; with more of them, none is a good explanation
 _AS_SIMPLE = 0.15
@@ -133,7 +133,7 @@ def _row(name: str, layer: Counted, claim: Any, at: Any, others: Any, letters: L
     formula, choices = meanings(sized, claim, letters)
     if in_letters(sized, claim):
         return Row(name, sized, _clearest([_in_letters(sized, formula, one) for one in choices]))
-    read = [(one, _in_unit_of(subject, claims.read(formula, subject.sizes, one.names))) for one in choices]
+    read = [(one, in_unit_of(subject, claims.read(formula, subject.sizes, one.names))) for one in choices]
     right = [pair for pair in read if pair[1].stated.allows(subject.count)]
     alone = _clearest([_in_numbers(subject, said, meaning) for meaning, said in right or read])
     return Row(name, sized, alone, read[0][1].stated)
@@ -153,19 +153,6 @@ def _clearest(found: list[Reconciliation]) -> Reconciliation:
     right = (one for one in found if one.answers and one[0].term == 0)
     known = (one for one in found if one.answers and one[0].readings[0].edits and one[0].known)
     return next(right, None) or next(known, None) or found[0]
-
-
-def _in_unit_of(subject: Subject, said: Claim) -> Claim:
-    """Return a claim in the unit of the subject: a multiply-add is two FLOPs."""
-    if said.unit in {"", subject.unit} or (said.unit, subject.unit) == ("bytes", "parameters"):
-        return said  # the bytes of a file are a habit of counting parameters
-    if {said.unit, subject.unit} != {"FLOPs", "MACs"}:
-        hint = " Count them in bytes, with dtype='bfloat16' or another format." if subject.unit == "elements" else ""
-        raise ArgumentError(f"the claim {said.words} is in {said.unit}; the count of {subject.name} is in {subject.unit}.{hint}")
-    if said.unit == "MACs":
-        return replace(said, stated=said.stated.times(2, f"{said.words}, two FLOPs each,"))
-    halved = Stated(f"half of {said.words}", said.stated.value // 2, -(-said.stated.low // 2), said.stated.high // 2, said.stated.digits)
-    return replace(said, stated=halved)
 
 
 def _answers(subject: Subject, said: Claim) -> list[Answer]:
