@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from sympy import Expr, Symbol
 
@@ -10,25 +11,32 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, per, symbols_in
 from paramsym.algebra.symbols import BY_NAME
 from paramsym.algebra.wanted import symbol_of
+from paramsym.analysis import explanation, lecture
 from paramsym.analysis.counted import Counted, check_counted, holder, lines as lines_of, title, total, words as words_of
 from paramsym.analysis.derivation import Product, Step, Sum
-from paramsym.analysis.explanation import Explanation, aside, of_group, together, two_parts
+from paramsym.analysis.explanation import Explanation, aside
 from paramsym.analysis.formula import formula_of, one_more
 from paramsym.analysis.groups import Group, grouped, quotients, tensors
 from paramsym.analysis.meaning import meaning
 from paramsym.analysis.named import named
 from paramsym.errors import ArgumentError
+from paramsym.measure.cost import check_word
 from paramsym.naming import quoted
 
+STYLES: dict[str, Any] = {"terms": explanation, "lecture": lecture}
+"""The modules of the sentences."""
 
-def explain(layer: Counted, symbol: Symbol | str) -> Explanation:
+
+def explain(layer: Counted, symbol: Symbol | str, *, style: str = "terms") -> Explanation:
     """Derive how the count of a layer, or a cost, depends on a symbol: tensor by tensor, operation by operation.
+
+    The sentences of the steps are those of a list of terms, or those of a lecture (``style="lecture"``).
 
     On a layer with sizes put in, the formula is explained and the numbers are shown beside it. The name of an argument means the symbol, or
     the number, that was passed for it.
 
     Raises:
-        ArgumentError: neither a layer nor a cost, or not a symbol.
+        ArgumentError: neither a layer nor a cost, not a symbol, or an unknown style.
         UnknownNameError: a name that is neither the layer's nor a shared letter, or a different symbol of the same name.
 
     >>> from paramsym import A, H, MultiHeadAttention
@@ -38,6 +46,8 @@ def explain(layer: Counted, symbol: Symbol | str) -> Explanation:
     >>> print(why.verdict)
     A (number of attention heads) cancels from the count of MultiHeadAttention. It enters 3 of 4 tensors, always as A slices of width H/A, \
 and cancels in every sum.
+    >>> print(explain(MultiHeadAttention(H, A), A, style="lecture").steps[0].words)
+    Each head has width H/A; A of them give H. So A cancels from in_proj_weight [query, key, value].
     >>> explain(MultiHeadAttention(768, 12), "num_heads").derivative
     0
     >>> from paramsym import B, S, activations
@@ -45,6 +55,7 @@ and cancels in every sum.
     4*B*S**2
     """
     check_counted(layer)
+    check_word("style", style, STYLES)
     root, sizes = named(layer, symbol if isinstance(symbol, str) else "").origin
     found = _symbol(root, symbol)
     lines = lines_of(root)
@@ -60,7 +71,7 @@ and cancels in every sum.
         found,
         closed,
         derivative,
-        tuple(_steps(root, found, groups, derivative, sizes)),
+        tuple(_steps(root, found, groups, derivative, sizes, STYLES[style])),
         groups,
         tensors(lines),
         tuple(sizes.items()),
@@ -86,30 +97,32 @@ def _symbol(layer: Counted, symbol: Symbol | str) -> Symbol:
     return symbol_of(type(holder(layer)).__name__, symbol, layer.symbols)
 
 
-def _steps(layer: Counted, symbol: Symbol, groups: tuple[Group, ...], derivative: Expr, sizes: dict[Symbol, Dim]) -> Iterator[Step]:
+def _steps(
+    layer: Counted, symbol: Symbol, groups: tuple[Group, ...], derivative: Expr, sizes: dict[Symbol, Dim], say: Any
+) -> Iterator[Step]:
     closed = layer.polynomial.as_expr()
     terms: list[tuple[int, Product]] = []
-    for group in groups:
+    for place, group in enumerate(groups):
         left = Sum(((len(group.lines), group.product),))
-        yield Step(of_group(group, symbol, words_of(layer)), left, group.amount.as_expr(), _numbers(left, sizes))
+        yield Step(say.of_group(group, symbol, words_of(layer), groups[:place]), left, group.amount.as_expr(), _numbers(left, sizes))
         terms.append((1, Product((group.amount.as_expr(),))))
     inside = {id(line) for group in groups for line in group.lines}
     rest = total(line for line in lines_of(layer) if id(line) not in inside)
     if groups:
-        yield from _chain_rule(groups, symbol, derivative, sizes)
+        yield from _chain_rule(groups, symbol, derivative, sizes, say)
     else:
         terms.extend((1, Product((amount.as_expr(),))) for amount in formula_of(layer).parts.values())
     if rest and groups:
         terms.append((1, Product((rest.as_expr(),))))
     yield Step(
-        together(symbol, entered=bool(groups), rest=bool(rest)),
+        say.together(symbol, entered=bool(groups), rest=bool(rest)),
         Sum(tuple(terms)),
         closed,
         _numbers(Sum(((1, Product((closed,))),)), sizes),
     )
 
 
-def _chain_rule(groups: tuple[Group, ...], symbol: Symbol, derivative: Expr, sizes: dict[Symbol, Dim]) -> Iterator[Step]:
+def _chain_rule(groups: tuple[Group, ...], symbol: Symbol, derivative: Expr, sizes: dict[Symbol, Dim], say: Any) -> Iterator[Step]:
     """Split the derivative into the direct effect and the effect through quotients: one more head, and thinner heads."""
     if not any(True for group in groups for _ in quotients(group.factors, symbol)):
         return
@@ -130,7 +143,7 @@ def _chain_rule(groups: tuple[Group, ...], symbol: Symbol, derivative: Expr, siz
     left = Sum(tuple((1, Product((side,))) for side in (direct, through) if side != 0))
     if Polynomial.of(direct) + Polynomial.of(through) != Polynomial.of(derivative):
         return
-    yield Step(two_parts(groups, symbol), left, derivative, _numbers(left, sizes))
+    yield Step(say.two_parts(groups, symbol), left, derivative, _numbers(left, sizes))
 
 
 def _numbers(left: Sum, sizes: dict[Symbol, Dim]) -> str:

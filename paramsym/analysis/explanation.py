@@ -169,8 +169,9 @@ def aside(layer: Counted, symbol: Symbol, arguments: list[str]) -> str:
     return f" {name} was built with numbers; ask for one by its name, {listed(arguments)}."
 
 
-def of_group(group: Group, symbol: Symbol, spoken: Words) -> tuple[Said, ...]:
+def of_group(group: Group, symbol: Symbol, spoken: Words, earlier: Iterable[Group] = ()) -> tuple[Said, ...]:
     """Say which tensors a group has, and how the symbol enters them."""
+    del earlier
     return (f"{group.tensors} {spoken.one}{'s' if group.tensors > 1 else ''} ({group.names}): ", *how(group, symbol), ".")
 
 
@@ -211,25 +212,29 @@ def how(group: Group, symbol: Symbol) -> tuple[Said, ...]:
 
 
 def _divided(group: Group, symbol: Symbol, each: str) -> tuple[Said, ...]:
+    slices, width = sliced(group, symbol)
+    if width is None:
+        size = next(factor for factor in group.factors if any(quotients((factor,), symbol)))
+        return (symbol, " divides inside a size", each, ", ", size, ", and stays")
+    if slices == symbol:
+        return (symbol, " slices of width ", width, f"{each}, because the width is divided exactly")
+    if slices is not None:
+        return (slices, " slices of width ", width, f"{each}, and ", slices, " is not ", symbol, ": ", symbol, " stays")
+    if symbol.name in _SLICED:
+        return ("one slice of width ", width, f"{each}, shared by all: nothing multiplies the division away, and ", symbol, " stays")
+    return ("a width of ", width, f"{each}: nothing multiplies the division away, and ", symbol, " stays")
+
+
+def sliced(group: Group, symbol: Symbol) -> tuple[Dim | None, Expr | None]:
+    """Return the number of slices, None for one, and their width, which is divided by the symbol; None if no axis is so divided."""
     stays = symbol in group.amount.free_symbols
     for factors in group.lines[0].axes or (_slices_first(group.factors, symbol),):
         for factor in factors:
-            if not isinstance(factor, per) or symbol not in factor.as_quotient()[1].free_symbols:
-                continue
-            width = with_quotients(factor)
-            slices = next((other for other in factors if other is not factor and other != 1), None)
-            if slices == symbol and stays:
-                continue  # another axis is divided as well
-            if slices == symbol:
-                return (symbol, " slices of width ", width, f"{each}, because the width is divided exactly")
-            if slices is not None:
-                return (slices, " slices of width ", width, f"{each}, and ", slices, " is not ", symbol, ": ", symbol, " stays")
-            if symbol.name in _SLICED:
-                said = f"{each}, shared by all: nothing multiplies the division away, and "
-                return ("one slice of width ", width, said, symbol, " stays")
-            return ("a width of ", width, f"{each}: nothing multiplies the division away, and ", symbol, " stays")
-    size = next(factor for factor in group.factors if any(quotients((factor,), symbol)))
-    return (symbol, " divides inside a size", each, ", ", size, ", and stays")
+            if isinstance(factor, per) and symbol in factor.as_quotient()[1].free_symbols:
+                slices = next((other for other in factors if other is not factor and other != 1), None)
+                if not (slices == symbol and stays):  # else another axis is divided as well
+                    return slices, with_quotients(factor)
+    return None, None
 
 
 def _slices_first(factors: tuple[Count, ...], symbol: Symbol) -> tuple[Dim, ...]:

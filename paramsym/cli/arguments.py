@@ -64,7 +64,8 @@ cancels and why, or through which tensors it enters.
 examples:
   paramsym explain A bert
   paramsym explain G config.json --format latex
-  paramsym explain A gpt2 --of activations""",
+  paramsym explain A gpt2 --of activations
+  paramsym explain A gpt2 --style lecture --format latex""",
     "reconcile": """where a claimed number comes from
 A claim is a number (109486464), a rounded one (110M, "1.5B"), arithmetic
 ("12*768*12 = 110M"), an expression in the model's letters ("12*L*H**2"), or
@@ -255,6 +256,9 @@ def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:  # noqa
     depth: dict[str, Any] = {"metavar": "N", "type": number(1, "{!a} is not a depth; wanted a whole number from {}")}
     if name == "explain":
         command.add_argument("asked", metavar="SYMBOL", help="a letter of the model, such as A")
+        command.add_argument(
+            "--style", choices=("terms", "lecture"), default="terms", help="the sentences of a list, or those of a lecture"
+        )
     if name == "reconcile":
         command.add_argument("asked", metavar="CLAIM", help="a number, arithmetic, or another model")
     if name == "solve":

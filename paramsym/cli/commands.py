@@ -198,7 +198,7 @@ def _explain(arguments: argparse.Namespace) -> Reply:
     from paramsym.analysis.explain import explain
 
     symbol = _asked_first(arguments)
-    why = explain(_cost_of(arguments, arguments.of) if arguments.of else _model(arguments), symbol)
+    why = explain(_cost_of(arguments, arguments.of) if arguments.of else _model(arguments), symbol, style=arguments.style)
 
     def steps() -> Iterator[tuple[int, str, str]]:
         return ((number, step.words, step.to_latex(why.letters).replace("&=", "=")) for number, step in enumerate(why.steps, 1))

@@ -52,6 +52,9 @@ def by_sympy(term: Product) -> sympy.Expr:
 def test_every_step_is_true(layer: ps.Layer, symbol: Symbol) -> None:
     """Both sides of every step are equal by SymPy's own expansion, and the last one ends at the closed form."""
     explanation = explain(layer, symbol)
+    lecture = explain(layer, symbol, style="lecture")
+    assert [(step.left, step.right) for step in lecture.steps] == [(step.left, step.right) for step in explanation.steps]
+    assert all(step.words for step in lecture.steps)
     for step in explanation.steps:
         left = sympy.Add(*(times * by_sympy(term) for times, term in step.left.terms))
         assert sympy.expand(left - step.right) == 0
@@ -335,3 +338,22 @@ def test_a_long_product_is_broken_before_a_dot() -> None:
     """Each factor that no longer fits begins a line."""
     assert _product_lines(r"a \cdot b", 0) == ["a", r"\quad \cdot b"]
     assert _product_lines(r"a \cdot b", 100) == [r"a \cdot b"]
+
+
+def test_a_derivation_in_the_sentences_of_a_lecture() -> None:
+    """What one head has, what all heads give, and why A stays if there are G of them (Ainslie et al. 2023)."""
+    said = [step.words for step in explain(attention(G), A, style="lecture").steps]
+    assert said == [
+        "Each head has width H/A; A of them give H. So A cancels from query.weight.",
+        "A cancels from query.bias in the same way.",
+        "Each key/value head has width H/A; G of them give G*H/A. There are G, not A, so A stays in {key,value}.weight.",
+        "Each key/value head has width H/A; G of them give G*H/A. There are G, not A, so A stays in {key,value}.bias.",
+        "A cancels from output.weight in the same way.",
+        "One more head adds the first part. Each head becomes narrower, which takes the second part away:",
+        "The rest does not contain A. The sum:",
+    ]
+    work = explain(ps.flops(ps.models.Gpt2()), "L", style="lecture")
+    assert work.steps[0].words.endswith("; L layers have L times as many.")
+    assert r"\intertext{Each head has width $\frac{H}{A}$; $A$ of them give $H$." in explain(attention(), A, style="lecture").to_latex()
+    with pytest.raises(ArgumentError, match=r"style is .talk. .*wanted one of terms, lecture"):
+        explain(attention(), A, style="talk")
