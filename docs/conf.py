@@ -37,7 +37,7 @@ extensions = [
     "scratch.extension",
 ]
 exclude_patterns = ["_build", "explorer", "**.ipynb_checkpoints", "jupyter_execute"]
-source_suffix = {".md": "myst-nb", ".rst": "restructuredtext"}
+source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb", ".rst": "restructuredtext"}
 
 html_theme = "furo"
 html_title = f"paramsym {release}"
@@ -49,6 +49,7 @@ myst_enable_extensions = ["dollarmath", "amsmath", "deflist"]
 myst_heading_anchors = 3
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
+nb_execution_excludepatterns = ["*.ipynb"]  # the hand-outs hold their outputs, and tests compare them
 nb_execution_timeout = 120
 nb_execution_show_tb = True
 nb_render_markdown_format = "myst"
@@ -81,13 +82,15 @@ def _write(path: Path, text: str) -> None:
 
 
 def write_generated(_app: Sphinx) -> None:
-    """Write the reference of every public name and the gallery, from the package as it is."""
+    """Write the reference of every public name and the gallery, from the package as it is, and copy the hand-outs."""
     folder = HERE / "reference" / "api"
     wanted = pages()
     for name, text in wanted.items():
         _write(folder / name, text)
     for old in set(folder.glob("*.rst")) - {folder / name for name in wanted}:
         old.unlink()
+    for notebook in sorted((HERE.parent / "examples").glob("*.ipynb")):
+        _write(HERE / "notebooks" / notebook.name, notebook.read_text(encoding="utf-8"))
     found = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")])}
     subprocess.run([sys.executable, "build.py"], cwd=HERE / "gallery", check=True, env=found)
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from amount import cases
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
+NOTEBOOKS = Path(__file__).parents[1] / "examples"
 SHOWS = {
     "audit_a_claim.py": ["109,786,368", "3*L*H*(A - 1)", "built with add_pooling_layer=False"],
     "cs231n_volumes.py": ["290,400 neurons", "34,944 parameters", "105,705,600 parameters", "F^{2} D K + K"],
@@ -41,6 +45,43 @@ def test_example(example: Path, tmp_path: Path) -> None:
 def test_there_are_examples() -> None:
     """The ones whose words are checked exist."""
     assert set(SHOWS) <= {example.name for example in EXAMPLES}
+
+
+@cases(0)
+@pytest.mark.parametrize("notebook", ["counting_a_transformer", "from_parameters_to_a_training_run"])
+def test_a_notebook_shows_what_it_stores(notebook: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every cell, run in order, prints and shows the stored text."""
+    _run_notebook(notebook, capsys)
+
+
+def test_a_notebook_that_reads_a_module(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same where PyTorch is installed; the page with sliders is stored in the cell."""
+    pytest.importorskip("torch")
+    _run_notebook("reading_somebodys_model", capsys)
+
+
+def test_every_notebook_is_run() -> None:
+    """No notebook is left out, and none stores an error or a path of the machine that ran it."""
+    found = {path.stem: path.read_text(encoding="utf-8") for path in NOTEBOOKS.glob("*.ipynb")}
+    assert set(found) == {"counting_a_transformer", "from_parameters_to_a_training_run", "reading_somebodys_model"}
+    assert not any(word in text for text in found.values() for word in ('"error"', "Traceback", "site-packages", "/home/"))
+    assert "<iframe srcdoc=" in found["reading_somebodys_model"]
+
+
+def _run_notebook(notebook: str, capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for cell in json.loads((NOTEBOOKS / f"{notebook}.ipynb").read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "code":
+            code = ast.parse("".join(cell["source"]))
+            last = [ast.Expression(code.body.pop().value)] if isinstance(code.body[-1], ast.Expr) else []
+            exec(compile(code, notebook, "exec"), names)  # noqa: S102 - the hand-out is ours
+            value = [eval(compile(one, notebook, "eval"), names) for one in last]
+            shown = "".join(f"{one!r}" for one in value if one is not None)
+            assert capsys.readouterr().out + shown == "".join(_stored(output) for output in cell["outputs"])
+
+
+def _stored(output: dict[str, Any]) -> str:
+    return "".join(output["text"] if output["output_type"] == "stream" else output["data"]["text/plain"])
 
 
 def _environment(example: Path) -> dict[str, str]:
