@@ -31,7 +31,7 @@ def names_of_patterns(lines: Sequence[Line]) -> list[tuple[str, ...]]:
         for step, content in held.items():
             equal[tuple(content)].append(step)
         for steps in equal.values():
-            if sum(len(step.values or ()) for step in steps) <= _MOST:
+            if sum(step.count for step in steps) <= _MOST:  # the length of a range has a limit
                 names.update(dict.fromkeys(((above, step) for step in steps), _name(steps)))
     return [tuple(names.get((line.path[:i], step), str(step)) for i, step in enumerate(line.path)) for line in lines]
 

@@ -20,8 +20,8 @@ every_layer = pytest.mark.parametrize("cls", layer_classes(), ids=lambda cls: cl
 some = few(6)
 batch, steps, width, height, depth, channels = ps.dims("batch steps width height depth channels")
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 12, 24, 48)
-OF_TWO = {cls.__name__ for cls in layer_classes() if cls.__module__ in {"paramsym.layers.losses", "paramsym.layers.margins"}}
-"""Losses and distances, which take two arrays or three; they are run beside torch in ``tests/layers/test_losses.py``."""
+OF_TWO = {cls.__name__ for cls in layer_classes() if cls.__module__ in {f"paramsym.layers.{file}" for file in ("ctc", "losses", "margins")}}
+"""Losses and distances, which take two arrays or more; they are run beside torch in ``tests/layers/test_losses.py``."""
 SILENT = {"Block", "GlobalAvgPool", "GlobalMaxPool", "Parameter", "Runs", *OF_TWO}
 """Layers that say nothing: not applied to one input, over a number of axes that is a letter here, or of runs that do not fit."""
 
