@@ -95,11 +95,11 @@ def test_a_question_about_a_shared_letter_is_answered() -> None:
     assert "num_hidden_layers is a number" in str(ps.explain(listed, L))
 
 
-def test_consecutive_layers_of_one_kind_are_one_row() -> None:
+def test_layers_of_one_kind_are_one_row() -> None:
     """Three convolutions, two attentions and a convolution."""
     kinds = ["conv", "conv", "conv", "full_attention", "full_attention", "conv"]
-    rows = ps.from_config({"model_type": "lfm2", "layer_types": kinds, "num_hidden_layers": 6}).table(depth=2).to_csv()
-    assert re.findall(r"^layers\S*?(?=,)", rows, re.MULTILINE) == ["layers.{0..2}", "layers.{3..4}", "layers.5"]
+    rows = ps.from_config({"model_type": "lfm2", "layer_types": kinds, "num_hidden_layers": 6}).table(depth=2).rows
+    assert [row[0] for row in rows if "layers" in row[0]] == ["layers.{0..2,5}", "layers.{3..4}"]
 
 
 def test_sizes_can_be_changed_and_other_structure_is_refused() -> None:
