@@ -81,9 +81,10 @@ class Stated:
     def bent(self, count: int) -> str:
         """Return how a count that does not round to the number can give it: cut off (1.5B for 1.558B) or rounded up; otherwise nothing.
 
-        Rounding up needs enough digits: nearly every count above 100M could be rounded up to 120M.
+        Rounding up needs enough digits: nearly every count above 100M could be rounded up to 120M. A zero before the unit is a digit here:
+        who cuts 117M off writes no 110M.
         """
-        unit = self.high - self.low
+        unit = min(self.high - self.low, 1000 ** ((len(str(self.value)) - 1) // 3))
         if not self.digits or not abs(count - self.value) < unit:
             return ""
         return "cut off, not rounded" if count > self.value else "rounded up" if unit <= self.value // _FINE else ""

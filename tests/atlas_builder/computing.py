@@ -449,11 +449,7 @@ class Finder:
         self.most |= {name: base[name] for name in constant}
         numbers += [*self.mixed(base, lines, recording)]
         recordings = [self.shaped(of.at(point)) for point in numbers]
-        held = self.domain(base, recording) if known is None else dict(known["held"])
-        self.excluded |= (known or {}).get("excluded", {})
-        held |= {key: [value] for key, value in of.given.items() if key not in of.windowed}
-        parted = {key for key, _ in of.parts.values()}
-        held = {key: known for key, known in held.items() if name_of(key) not in base and key not in parted}
+        held = self.held(base, recording, known)
         tested: list[dict[str, int]] = []
         for _ in range(_ROUNDS):
             laws, writer, one, layer, program = self.solved(base, numbers, recordings)
@@ -496,6 +492,14 @@ class Finder:
             "certificate": {"traces": len(of.seen), "fresh": len(tested), "counted": self.counted(laws, layer, program, base)}
             | ({"orders": ordered} if of.ordering is not None else {}),
         }
+
+    def held(self, base: Mapping[str, int], recording: Recording, known: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return the keys on which the operators depend, those of the known form or those that are given among them."""
+        held = self.domain(base, recording) if known is None else dict(known["held"])
+        self.excluded |= (known or {}).get("excluded", {})
+        held |= {key: [value] for key, value in self.of.given.items() if key not in self.of.windowed}
+        parted = {key for key, _ in self.of.parts.values()}
+        return {key: values for key, values in held.items() if name_of(key) not in base and key not in parted}
 
     def found_windows(self, base: Mapping[str, int]) -> Iterator[Window]:
         """Yield the windows of attention that change the operators for longer inputs.
