@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from sympy import Rational
@@ -27,8 +27,8 @@ _OUTPUT_APART = ("gguf-q4_0", "gguf-q4_1", "gguf-q5_0", "gguf-q5_1")
 _DISTRIBUTED = re.compile(r"format (gguf|gptq|awq)-")  # the formats of files that people share; others are made when a model is loaded
 _HEADER = Rational(1, 1000)  # the most that names, shapes and words add to a file
 _CALLED = 0.08  # what a model is called differs from its count at most by this share
-_WIDTHS = ((4, "float32"), (2, "bfloat16 or float16"), (1, "float8 or int8"), (Rational(1, 2), "4 bits"))
-_PER_PARAMETER: dict[str, tuple[tuple[int | Rational, str], ...]] = {
+_WIDTHS: tuple[tuple[Dim, str], ...] = ((4, "float32"), (2, "bfloat16 or float16"), (1, "float8 or int8"), (Rational(1, 2), "4 bits"))
+_PER_PARAMETER: Mapping[str, tuple[tuple[Dim, str], ...]] = {
     "training": (
         (16, "2 for the weight and 2 for its gradient in 16 bits, 12 for Adam's averages and a copy in float32; or 4 of each in float32"),
         (18, "6 for the weight in 16 bits and in float32, 4 for its gradient, 8 for Adam's averages"),
