@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from sympy import Rational
+from sympy import Integer, Rational
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim
@@ -25,7 +25,7 @@ from paramsym.measure.state import in_bytes
 _VOCABULARY = BY_NAME["V"].symbol
 _OUTPUT_APART = ("gguf-q4_0", "gguf-q4_1", "gguf-q5_0", "gguf-q5_1")
 _DISTRIBUTED = re.compile(r"format (gguf|gptq|awq)-")  # the formats of files that people share; others are made when a model is loaded
-_HEADER = Rational(1, 1000)  # the most that names, shapes and words add to a file
+_HEADER = 10**6  # the most bytes that names and shapes add to a file, and at most a hundredth
 _CALLED = 0.08  # what a model is called differs from its count at most by this share
 _WIDTHS: tuple[tuple[Dim, str], ...] = ((4, "float32"), (2, "bfloat16 or float16"), (1, "float8 or int8"), (Rational(1, 2), "4 bits"))
 _PER_PARAMETER: Mapping[str, tuple[tuple[Dim, str], ...]] = {
@@ -61,16 +61,18 @@ def in_formats(subject: Subject) -> Iterator[Edit]:
 
 def of_file(subject: Subject, stated: Stated) -> list[Answer]:
     """Return the files that have a claimed size, the usual ones first; beside the numbers, a file has a header of names and shapes."""
+    told = _of_rounded(subject.count, subject.count, stated, "inference")
     found: dict[int, tuple[tuple[bool, bool], Answer]] = {}
     for edit in _with_more(subject):
         size = subject.count + edit.value
         for said, unit in ((stated, ""), (stated.binary, ", in units of 1024")):
-            if size not in found and said is not None and said.low <= size * (1 + _HEADER) and size <= said.high:
+            if size not in found and said is not None and said.low <= size + min(_HEADER, size // 100) and size <= said.high:
                 words = f"{edit.words}: {size:,}{unit}{'' if said.low <= size else ', and a header'}"
                 reading = Reading(words, (edit,))
                 answer = Answer(edit.term(subject).as_expr(), edit.value, (reading,), value=edit.value)
                 found[size] = (said is not stated, size < said.low), answer
-    return [answer for _, answer in sorted(found.values(), key=lambda one: one[0])]
+    files = [answer for _, answer in sorted(found.values(), key=lambda one: one[0])]
+    return files if told is None or files else [told]
 
 
 def _with_more(subject: Subject) -> Iterator[Edit]:
@@ -101,18 +103,21 @@ def of_rounded_size(subject: Subject, stated: Stated) -> Answer | None:
     root = subject.root
     if not isinstance(root, Cost) or root.function.__name__ != "memory" or stated.exact:
         return None
-    count = subject.layer.layer.count  # type: ignore[union-attr]
+    return _of_rounded(subject.layer.layer.count, subject.count, stated, root.chosen["use"])  # type: ignore[union-attr]
+
+
+def _of_rounded(count: int, counted: int, stated: Stated, use: str) -> Answer | None:
     for digits in (1, 2):
         unit = 10 ** max(len(str(count)) - digits, 0)
         nominal = round(count / unit) * unit
         if abs(nominal - count) > _CALLED * count:
             continue
-        for width, words in _PER_PARAMETER[root.chosen["use"]]:
+        for width, words in _PER_PARAMETER[use]:
             for said in (stated, stated.binary):
                 if said is not None and said.value == nominal * width:
                     told = (
                         f"{width} bytes for each of {nominal:,} parameters, rounded from {count:,}: {words}; without activations, caches"
                         " and loss"
                     )
-                    return Answer(Polynomial.of(said.value - subject.count).as_expr(), said.value - subject.count, (Reading(told),))
+                    return Answer(Integer(said.value - counted), said.value - counted, (Reading(told),))
     return None

@@ -33,6 +33,8 @@ COUNTS: dict[tuple[str, int | str], str] = {
     (LLAMA, "3.9 GB"): "gptq-g128",
     (LLAMA, "3.83 GB"): "gguf-q4_0",
     (LLAMA, "7.16 GB"): "gguf-q8_0",
+    ("meta-llama/Llama-2-70b-hf", "35 GB"): "1/2 bytes for each of 70,000,000,000 parameters",
+    ("resnet50", "97.8 MB"): "float32, 4 each: 102,228,128, in units of 1024, and a header",
     # peft prints "all params: 3,540,389,888" for a 4-bit model with adapters of rank 16 on every matrix.
     (LLAMA, 3_540_389_888): "adapters of rank 16 for every matrix of the blocks added, and the matrices of the blocks packed",
     ("meta-llama/Meta-Llama-3-8B", "7.5B"): "built with architecture='LlamaModel'",
