@@ -7,12 +7,13 @@ from typing import Any, Literal
 
 from paramsym.algebra.size import Count
 from paramsym.errors import NotYetError
-from paramsym.program import Kept, Value, choose, contract, lookup, pick, rearrange, region, take, where
+from paramsym.program import Kept, Value, choose, contract, cumulate, lookup, pick, rearrange, region, take, where
+from paramsym.program.conversions import cast
 from paramsym.program.lookups import Bags, Search
 from paramsym.program.routing import How, at, counts, groups_of, put_at
 from paramsym.program.slices import Compact
 from paramsym.program.tracing import record
-from paramsym.read.operators import flat, reshaped
+from paramsym.read.operators import expanded, flat, reshaped
 from paramsym.read.torch_entries import TORCH, filled
 from paramsym.read.values import Found
 
@@ -126,6 +127,16 @@ def _index_add(self: Value, dim: int, index: Value, source: Value, alpha: Any = 
 def _index_fill(self: Value, dim: int, index: Value, value: Any) -> Value:
     part = value if isinstance(value, Value) else filled((), value, self.type.kind)
     return put_at(self, part, (index,), (self.type.axis(dim),))
+
+
+@TORCH("masked_scatter", "masked_scatter_")
+def _masked_scatter(self: Value, mask: Value, source: Value) -> Value:
+    def kernel(x: Value, mask: Value, source: Value) -> Value:
+        mask = expanded(mask, x.sizes)
+        place = cumulate(cast(flat(mask), "index")) - 1  # entry n of the source goes to the n-th place
+        return where(mask, reshaped(at(flat(source), (place,), (0,), place.sizes), x.sizes), x)
+
+    return region("masked_scatter", kernel, self, mask, source, keeps=(Kept("taken", 1),))
 
 
 @TORCH("index_put", "index_put_", "_index_put_impl", "_index_put_impl_", "_unsafe_index_put", ignored="unsafe")

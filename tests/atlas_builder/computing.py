@@ -40,6 +40,7 @@ from paramsym.measure.work import flops
 from paramsym.program.graph import Program
 from paramsym.program.own import trace_layer
 from paramsym.program.types import ArrayType
+from paramsym.read import torch_recorder
 from paramsym.read.computed import shown_as
 from paramsym.read.derived import named_entries, templates
 from paramsym.read.loops import folded, numbered, without_copies_of_saved
@@ -57,6 +58,7 @@ from paramsym.read.torch_watch import kind_of
 from paramsym.read.written import Writer
 
 assert FILES
+torch_recorder._LONGEST = 600.0  # a busy machine may pause for longer than a user waits
 
 _DEPTH = re.compile(r"(layers|depth|blocks|n_layer|num_hidden_groups)$")
 _WIDTH_OF_HEADS = re.compile(r"head_dim$|d_kv$|head_size$|attention_head_size$")
@@ -75,7 +77,9 @@ _UNIT = 4
 """Widths of heads are multiples of it: rotary positions turn halves, or halves of halves."""
 _LAYERS, _DEEP = 2, 3
 _ON_A_LINE, _MIXED, _FRESH, _FEWEST, _TRIES = 2, 4, 12, 8, 6
-_ROUNDS, _FLAGS = 4, 2
+_ROUNDS, _FLAGS, _PICTURES = 4, 2, 3
+_TOKENS = ("image_token_id", "image_token_index")
+"""The keys with the token that stands for a part of a picture."""
 _SMALL, _COUNTED = (3, 8, 20, 48, 128), 2
 """The least numbers of small configurations, and at how many of these torch's counter is asked."""
 _SEVERAL = "layers of several kinds"
@@ -122,6 +126,8 @@ class Class:
     inputs: Inputs = field(init=False)
     base: dict[str, Value] = field(init=False)
     seen: dict[str, Recording | str] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    """How many tokens a picture has, by the configuration and the picture's sizes."""
 
     def __post_init__(self) -> None:
         self.record = record_of(self.model_type)
@@ -186,6 +192,8 @@ class Class:
         """
         for turn in range(4):
             sizes = {name: STARTS[name][min(turn, len(STARTS[name]) - 1)] for name in self.letters_of_inputs}
+            if self.counts:  # texts are longer than their pictures, also than larger ones
+                sizes["S"] += _PICTURES * max(self.counts.values())
             base = {**self.numbers, **sizes}
             with suppress(RefusedError):
                 self.at(base)
@@ -342,12 +350,46 @@ class Class:
             raise RefusedError(str(error)[:160]) from None
 
     def arguments(self, model: Any, numbers: Mapping[str, int], device: str = "meta") -> dict[str, Any]:
-        """Return the arguments of a forward pass."""
+        """Return the arguments of a forward pass.
+
+        Raises:
+            RefusedError: texts that are shorter than their pictures.
+        """
         given: dict[str, Any] = {"use_cache": False} if "use_cache" in inspect.signature(model.forward).parameters else {}
         for name, axes in self.inputs.items():
             shape = [axis if isinstance(axis, int) else numbers[name_of(axis)] for axis in axes]
             given[name] = torch.zeros(shape, device=device) if name in FLOATS else torch.zeros(shape, dtype=torch.long)
+        token = next((one for key in _TOKENS if type(one := getattr(model.config, key, None)) is int), None)
+        if token is not None and {"input_ids", "pixel_values"} <= given.keys():
+            texts = given["input_ids"]
+            texts += token == 0
+            count = self.tokens_of_a_picture(model, given, token)
+            if count > texts.shape[1]:
+                raise RefusedError(f"a picture has {count} tokens, and the text {texts.shape[1]}")
+            texts[:, :count] = token
         return given
+
+    def tokens_of_a_picture(self, model: Any, given: Mapping[str, Any], token: int) -> int:
+        """Return how many tokens of a text stand for its picture: the reference says it where there is only one.
+
+        Raises:
+            RefusedError: it does not say it.
+        """
+        shapes = {name: one[:1] for name, one in given.items() if name in FLOATS}
+        known = repr((model.config.to_json_string(), [tuple(one.shape) for one in shapes.values()]))
+        if known not in self.counts:
+            texts = given["input_ids"][:1].clone()
+            texts[:, 0] = token
+            try:
+                recording_of(model, (), {**given, **shapes, "input_ids": texts})
+            except ParamsymError as error:
+                said = re.search(r"tokens: (\d+),? features:? (\d+)", str(error))
+                if said is None:
+                    raise RefusedError(str(error)[:160]) from None
+                self.counts[known] = int(said[2]) // int(said[1])
+            else:
+                self.counts[known] = 1
+        return self.counts[known]
 
     def _recorded(self, numbers: Mapping[str, int], others: Point) -> Recording:
         model = self.made(self.point(numbers, others))

@@ -1,4 +1,7 @@
-"""The inputs of the reference's classes, by convention: each with its axes, which are letters, keys or numbers."""
+"""The inputs of the reference's classes, by convention: each with its axes, which are letters, keys or numbers.
+
+Beside text there is one picture for each text, whose tokens are the first ones of the text.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,7 @@ def candidates(model: Any, numbers: Mapping[str, int], resolved: Mapping[str, An
     elif main == "input_ids":
         yield text
         if "pixel_values" in parameters:
-            yield from ({**text, "pixel_values": ("N", *axes[1:])} for axes in _images(numbers, resolved))
+            yield from ({**text, "pixel_values": axes} for axes in _images(numbers, resolved))
         if "input_features" in parameters:
             bins = next((_named(key, numbers, resolved) for key in _BINS if type(resolved.get(key)) is int), 80)
             yield {**text, "input_features": ("B", bins, "frames")}
