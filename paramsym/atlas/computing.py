@@ -128,16 +128,28 @@ class Computation:
         """Refuse values of keys, and numbers of letters, for which the class computes something else.
 
         Raises:
-            NotYetError: the first of them, by its name.
+            NotYetError: the first of them, by its name, or a letter for a length that must be a number.
             ShapeError: more positions than the model has.
         """
         beside = (*self._other_windows(values, numbers), *self._other_pairs(numbers))
         for words in (*self._other_values(values), *beside, *self._other_numbers(numbers)):
             raise NotYetError(f"{words}. Its tensors are known.")
+        self.check_lengths(numbers)
         for name, other, less in self.within:
             length, positions = numbers.get(name, 0), numbers.get(other)
             if positions is not None and length > positions - less:
                 raise ShapeError(f"{name} is {length}; the model has positions for {positions - less} ({other} is {positions}).")
+
+    def check_lengths(self, numbers: Mapping[str, int]) -> None:
+        """Refuse letters for lengths of inputs up to which the operators are these, as in a loop over blocks of positions.
+
+        Raises:
+            NotYetError: such a length is a letter.
+        """
+        for name in self.most.keys() & {axis for axes in self.inputs.values() for axis in axes}:
+            if name not in numbers:
+                most = self.most[str(name)]
+                raise NotYetError(f"what the model computes is known for {name} up to {most}; give a number for it. Its tensors are known.")
 
     def _other_values(self, values: Mapping[str, Value]) -> Iterator[str]:
         for key, held in self.held.items():

@@ -250,6 +250,19 @@ def test_a_cache_of_chunks() -> None:
         ps.from_config({**keys, "attention_chunk_size": 1.5}, architecture="Llama4ForCausalLM")
 
 
+@pytest.mark.parametrize(
+    ("model_type", "name", "most"), [("minimax", "MiniMaxForCausalLM", 255), ("nemotron_h", "NemotronHForCausalLM", 127)]
+)
+def test_loops_over_blocks_of_positions(model_type: str, name: str, most: int) -> None:
+    """Attention to blocks of 256 tokens, and a scan over chunks of 128: longer inputs have other operators."""
+    model = ps.from_config({"model_type": model_type}, architecture=name)
+    assert ps.flops(model, (2, most)).total
+    with pytest.raises(NotYetError, match=f"S is {most + 1}; what the model computes is known up to {most}"):
+        ps.flops(model, (2, most + 1))
+    with pytest.raises(NotYetError, match=f"known for S up to {most}; give a number for it"):
+        ps.flops(model, (2, S))
+
+
 def test_a_pattern_is_one_loop() -> None:
     """The layers of a pattern are written once, so a deeper model has no longer table."""
     rows = [

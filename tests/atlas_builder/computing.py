@@ -59,6 +59,7 @@ from paramsym.read.written import Writer
 
 assert FILES
 torch_recorder._LONGEST = 600.0  # a busy machine may pause for longer than a user waits
+torch_recorder.MOST_VALUES = 1 << 28  # the places of pictures in texts are known for all features
 
 _DEPTH = re.compile(r"(layers|depth|blocks|n_layer|num_hidden_groups)$")
 _WIDTH_OF_HEADS = re.compile(r"head_dim$|d_kv$|head_size$|attention_head_size$")
@@ -113,6 +114,12 @@ def _even_heads(values: Mapping[str, Value], given: Point) -> dict[str, Value]:
     return next(({heads: one} for one in fewer), {})
 
 
+def _with_token(config_class: Any, values: Mapping[str, Value]) -> dict[str, Value]:
+    """Return a vocabulary with the token of a picture if that of the default ends before it; those of published models have it."""
+    token = next((one for key in _TOKENS if type(one := getattr(config_class(), key, None)) is int), -1)
+    return {key: token + 64 for key in ("text_config.vocab_size",) if type(value := values.get(key)) is int and value <= token}
+
+
 @dataclass
 class Class:
     """One class of the reference beside its record: configurations in, recordings out."""
@@ -135,8 +142,11 @@ class Class:
         self.reference = reference_of(self.model_type, self.name)
         self.reference.first()
         start = {**self.reference.start, **self.given}
+        self.pictured = any(hasattr(self.reference.config_class(), key) for key in _TOKENS)
         values = self.reference.build(start).values
-        start |= _even_heads(values, self.given)
+        start |= _even_heads(values, self.given) | _with_token(self.reference.config_class, values)
+        if self.pictured:  # the reference completes an inner configuration that is given in part with other values
+            start |= {key: one for key, one in values.items() if "." in key and key in self.entry["keys"] and key not in start}
         least = None if self.layers == FIXED else _LAYERS
         deep = {key: min(least or value, value) for key, value in values.items() if type(value) is int and _DEPTH.search(key)}
         self.base = start | {key: depth for key, depth in deep.items() if key in self.entry["keys"]}
