@@ -4,7 +4,7 @@ A file is an object of JSON, compressed by gzip, one for each model type::
 
     {"format": 1, "type": "glm4", "classes": {class: {"inputs": {name: [size, ...]}, "forms": [{
         "base": {letter: number}, "held": {key: [value, ...]}, "excluded": {key: [value, ...]},
-        "above": {letter: number}, "most": {letter: number},
+        "above": {letter: number}, "most": {letter: number}, "loops": {letter: number},
         "multiples": [[letter, number, letter or null, number], ...], "within": [[letter, letter, number], ...],
         "windows": [[letter, key, number, number, number, true], ...], "equal": [[letter, letter, true], ...],
         "kept": [[number or null, key, number, number], ...],
@@ -13,7 +13,8 @@ A file is an object of JSON, compressed by gzip, one for each model type::
 The sizes of the inputs are keys, letters of their own (B, S), or numbers. A class has a form for its default, and forms for other flags.
 ``base`` are the numbers at which names were recorded. ``held`` are the keys on which the operators depend, with the values at which they
 are these; ``excluded`` are keys whose number may be any but these. ``above`` are the letters that must be larger than a number, ``most``
-their largest numbers. ``multiples`` are the letters that must be multiples of a number, or of a number and another letter, up to so many
+their largest numbers. ``loops`` are the largest lengths of inputs before a loop over positions has other operators.
+``multiples`` are the letters that must be multiples of a number, or of a number and another letter, up to so many
 times the other letter. ``within`` are lengths of inputs that may be at most another letter, less a number: the positions that a table has.
 ``windows`` are the fields of ``Window``. ``equal`` are letters that must be equal, or must differ. ``cache`` is true if the class returns
 the keys and values of its attention for the next step, null if it returns nothing, and false if it returns something else. ``kept`` says
@@ -83,6 +84,7 @@ class Computation:
     excluded: Mapping[str, tuple[Value, ...]]
     above: Mapping[str, int]
     most: Mapping[str, int]
+    loops: Mapping[str, int]
     multiples: tuple[tuple[str, int, str | None, int], ...]
     within: tuple[tuple[str, str, int], ...]
     windows: tuple[Window, ...]
@@ -134,22 +136,23 @@ class Computation:
         beside = (*self._other_windows(values, numbers), *self._other_pairs(numbers))
         for words in (*self._other_values(values), *beside, *self._other_numbers(numbers)):
             raise NotYetError(f"{words}. Its tensors are known.")
-        self.check_lengths(numbers)
+        self._check_loops(numbers)
         for name, other, less in self.within:
             length, positions = numbers.get(name, 0), numbers.get(other)
             if positions is not None and length > positions - less:
                 raise ShapeError(f"{name} is {length}; the model has positions for {positions - less} ({other} is {positions}).")
 
-    def check_lengths(self, numbers: Mapping[str, int]) -> None:
-        """Refuse letters for lengths of inputs up to which the operators are these, as in a loop over blocks of positions.
+    def _check_loops(self, numbers: Mapping[str, int]) -> None:
+        """Refuse lengths of inputs for which a loop over positions has other operators, and letters for such lengths.
 
         Raises:
-            NotYetError: such a length is a letter.
+            NotYetError: the first of them.
         """
-        for name in self.most.keys() & {axis for axes in self.inputs.values() for axis in axes}:
-            if name not in numbers:
-                most = self.most[str(name)]
-                raise NotYetError(f"what the model computes is known for {name} up to {most}; give a number for it. Its tensors are known.")
+        for name, most in self.loops.items():
+            if numbers.get(name, most + 1) > most:
+                found = f"{name} is {numbers[name]}; w" if name in numbers else "W"
+                more = "" if name in numbers else "; give a number for it"
+                raise NotYetError(f"{found}hat the model computes is known for {name} up to {most}{more}. Its tensors are known.")
 
     def _other_values(self, values: Mapping[str, Value]) -> Iterator[str]:
         for key, held in self.held.items():
@@ -273,6 +276,7 @@ def _form(inputs: Mapping[str, tuple[str | int, ...]], one: Mapping[str, Any]) -
         excluded=_values_of(one.get("excluded", {})),
         above=one["above"],
         most=one["most"],
+        loops=one.get("loops", {}),
         multiples=tuple((str(name), int(unit), by, int(largest)) for name, unit, by, largest in one["multiples"]),
         within=tuple((str(name), str(other), int(less)) for name, other, less in one["within"]),
         windows=tuple(Window(*window) for window in one.get("windows", ())),

@@ -95,12 +95,14 @@ def test_every_form_computes(model_type: str) -> None:
         keys = {name_of(key): key for key in record_of(model_type)["classes"][name]["keys"]}
         recorded_at = {keys[letter]: number for letter, number in entry["forms"][0]["base"].items() if letter in keys}
         model = ps.from_config({"model_type": model_type, **recorded_at}, architecture=name)
-        forward = ps.flops(model).total
-        assert ps.flops(model, way="both").total != forward
+        loops = {dims(length): most for length, most in entry["forms"][0].get("loops", {}).items()}
+        shapes = [tuple(loops.get(axis, axis) for axis in shape) for shape in model.inputs.values()]
+        forward = ps.flops(model, *shapes).total
+        assert ps.flops(model, *shapes, way="both").total != forward
         letters = [dims(axis) for axes in entry["inputs"].values() for axis in axes if isinstance(axis, str)]
         assert B in letters
         assert forward.has(B)
-        assert ps.activations(model).total.has(*(letter for letter in letters if letter in {B, S}))
+        assert ps.activations(model, *shapes).total.has(*(letter for letter in letters if letter in {B, S}))
 
 
 def _damaged(one: Any, path: tuple[Any, ...], value: Any) -> Any:
@@ -257,7 +259,7 @@ def test_loops_over_blocks_of_positions(model_type: str, name: str, most: int) -
     """Attention to blocks of 256 tokens, and a scan over chunks of 128: longer inputs have other operators."""
     model = ps.from_config({"model_type": model_type}, architecture=name)
     assert ps.flops(model, (2, most)).total
-    with pytest.raises(NotYetError, match=f"S is {most + 1}; what the model computes is known up to {most}"):
+    with pytest.raises(NotYetError, match=f"S is {most + 1}; what the model computes is known for S up to {most}"):
         ps.flops(model, (2, most + 1))
     with pytest.raises(NotYetError, match=f"known for S up to {most}; give a number for it"):
         ps.flops(model, (2, S))

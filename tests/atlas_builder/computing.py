@@ -491,9 +491,7 @@ class Finder:
         for name in [one for one, line in lines.items() if not line]:
             lines |= self.joined(base, name, lines, recording)
         numbers = [base, *(point for line in lines.values() for point in line)]
-        looped = [f"{name} up to {most}" for name, most in self.most.items() if name in of.letters_of_inputs]
-        if looped:  # a formula in a length must hold for all lengths
-            raise UnreadError(f"the operators are the same for {' and '.join(looped)} only")
+        self.check_loops()
         constant = [name for name, line in lines.items() if not line]
         many = len([name for name in constant if name not in of.parts]) > _FIXED
         if many or any(name in of.letters_of_inputs or _DEPTH.search(name) for name in constant):
@@ -916,6 +914,16 @@ class Finder:
             elif other:
                 held[key] = same
         return held
+
+    def check_loops(self) -> None:
+        """Check that a formula in a length of inputs holds for all lengths.
+
+        Raises:
+            UnreadError: longer inputs have other operators.
+        """
+        looped = [f"{name} up to {most}" for name, most in self.most.items() if name in self.of.letters_of_inputs]
+        if looped:
+            raise UnreadError(f"the operators are the same for {' and '.join(looped)} only")
 
     def check_depths(self, base: Mapping[str, int], first: Recording) -> None:
         """Check that more layers are more equal copies.
