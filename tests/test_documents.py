@@ -163,6 +163,16 @@ def test_local_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["FLOPs of my model", "GQA", "KV cache", "MoE", "LoRA", "activation memory", "quantized", "ONNX", "why is my count different", "MFU"],
+)
+def test_what_people_look_for_is_in_the_first_page(words: str) -> None:
+    """The table of the first page has these words, with links to pages."""
+    rows = re.findall(r"^\| (.*?) \| (.*) \|$", (ROOT / "docs/index.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert [links for asked, links in rows if words in asked and re.search(r"\.md|\{doc\}", links)]
+
+
 def test_the_vocabulary_is_whole() -> None:
     """The page of the vocabulary describes every function that a forward pass is written with."""
     page = (ROOT / "docs/reference/vocabulary.md").read_text(encoding="utf-8")

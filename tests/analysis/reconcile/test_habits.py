@@ -401,7 +401,7 @@ def test_a_norm_folds_into_the_convolution_before_it() -> None:
 
 
 def test_the_page_has_every_habit() -> None:
-    """The page "Why is my number different?" has a section for each habit, in the habit's own words, with an example."""
+    """The page "Why is my count different?" has a section for each habit, in the habit's own words, with an example."""
     sections = PAGE.read_text(encoding="utf-8").split("\n## ")[1:]
     told = {title: text for title, _, text in (section.partition("\n") for section in sections)}
     for habit in HABITS:
