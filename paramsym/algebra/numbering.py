@@ -38,9 +38,9 @@ class Numbers:
         first = canonical(self.start)
         if self.count == 1:
             return self.pattern.replace("{}", shown(first) if isinstance(first, int) else f"{{{_tight(first)}}}")
-        last = canonical(self.start + self.step * (self.count - 1))
-        through = f"{_tight(first)}.." if self.step == 1 else f"{_tight(first)},{_tight(canonical(self.start + self.step))}.."
-        return self.pattern.replace("{}", f"{{{through}{_tight(last)}}}")
+        second, last = (_tight(canonical(self.start + self.step * place)) for place in (1, self.count - 1))
+        through = ".." if self.step == 1 else "," if self.count == 2 else f",{second}.."
+        return self.pattern.replace("{}", f"{{{_tight(first)}{through}{last}}}")
 
     @property
     def values(self) -> range | None:

@@ -50,7 +50,7 @@ def _name(steps: Sequence[Numbers]) -> str:
         return str(first)
     numbers = sorted(number for step in steps for number in step.values or ())
     apart = {later - earlier for earlier, later in pairwise(numbers)}
-    if len(apart) == 1 and (len(numbers) > 2 or 1 in apart):
+    if len(apart) == 1:
         return str(replace(first, count=len(numbers), start=numbers[0], step=apart.pop()))
     ends = [i for i, (earlier, later) in enumerate(pairwise(numbers), 1) if later != earlier + 1]
     runs = [numbers[i:k] for i, k in pairwise([0, *ends, len(numbers)])]
