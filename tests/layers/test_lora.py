@@ -170,3 +170,29 @@ def test_defaults_are_those_of_peft() -> None:
     layer = ps.LoRA(ps.Dense(4, 5), 2)
     assert (layer.lora_alpha, layer.lora_dropout) == (8, 0.0)
     assert not layer.use_rslora | layer.use_dora | layer.lora_bias
+
+
+@pytest.mark.parametrize("use_dora", [False, True])
+@pytest.mark.parametrize(
+    ("base", "shape"),
+    [(ps.Dense(5, 4), (3, 5)), (ps.Dense(5, 4, bias=False), (3, 5)), (ps.Conv2d(3, 4, 3), (2, 3, 5, 5)), (ps.Embedding(6, 4), (3,))],
+    ids=["dense", "without a bias", "convolution", "embedding"],
+)
+def test_the_adapted_matrix_is_that_of_the_papers(base: ps.Layer, shape: tuple[int, ...], *, use_dora: bool) -> None:
+    """W + alpha/r * B A (Hu et al. 2022, equation 3), or m * V/|V| of this sum V, for each output (Liu et al. 2024, equation 5)."""
+    xp = imported("numpy")
+    chance = xp.random.default_rng(0)
+    layer = ps.LoRA(base, 2, lora_alpha=3, use_dora=use_dora)
+    tensors = {name: chance.standard_normal(size) for name, size in layer.shapes().items()}
+    table = isinstance(base, ps.Embedding)
+    x = chance.integers(0, 6, shape) if table else chance.standard_normal(shape)
+    down, up = (tensors[f"lora_embedding_{one}.default" if table else f"lora_{one}.default.weight"] for one in "AB")
+    change = 3 / 2 * xp.einsum("or,r...->o...", up.reshape(up.shape[:2]), down)
+    adapted = tensors["base_layer.weight"] + (change.T if table else change)
+    if use_dora:
+        magnitude = tensors["lora_magnitude_vector.default.weight"].ravel()
+        length = xp.sqrt((adapted**2).sum(0 if table else tuple(range(1, adapted.ndim))))
+        stretch = magnitude / length
+        adapted = adapted * (stretch if table else stretch.reshape(-1, *(1,) * (adapted.ndim - 1)))
+    wanted = ps.run(base, {name: adapted if name == "weight" else tensors[f"base_layer.{name}"] for name in base.shapes()}, x)
+    assert xp.allclose(ps.run(layer, tensors, x), wanted)

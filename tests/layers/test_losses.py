@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from typing import Any
 
 import pytest
@@ -200,3 +201,43 @@ def test_losses_of_torch() -> None:
     """Every loss of torch.nn has a layer; one that holds a matrix of its own is a head with a loss: Sequential(Dense, CrossEntropyLoss)."""
     theirs = {name for name in dir(imported("torch").nn) if name.endswith("Loss")}
     assert theirs - {"LinearCrossEntropyLoss"} <= {*dir(ps)}
+
+
+def test_a_sequence_has_the_probability_of_all_its_alignments() -> None:
+    """Every path through labels and blanks that reads as the labels (Graves et al. 2006, equation 3), listed one by one."""
+    xp = imported("numpy")
+    chance = xp.random.default_rng(1)
+    scores = chance.standard_normal((5, 2, 3))
+    logs = scores - xp.log(xp.exp(scores).sum(-1, keepdims=True))
+    labels, steps, lengths = xp.array([[1, 2], [2, 2]]), xp.array([5, 4]), xp.array([2, 2])
+    wanted = []
+    for n in range(2):
+        paths = itertools.product(range(3), repeat=int(steps[n]))
+        read = [path for path in paths if [label for label, _ in itertools.groupby(path) if label] == list(labels[n])]
+        wanted.append(-xp.log(sum(xp.exp(sum(logs[t, n, label] for t, label in enumerate(path))) for path in read)))
+    found = ps.run(ps.CTCLoss(reduction="none"), {}, logs, labels, steps, lengths)
+    assert xp.allclose(found, wanted)
+
+
+def test_margins_by_their_formulas() -> None:
+    """Of several right classes, of one with a weight, and of three arrays; the sums are written out."""
+    xp = imported("numpy")
+    x = xp.random.default_rng(2).standard_normal((2, 4))
+    right = xp.array([[3, 0, -1, 1], [2, -1, 0, 1]])
+    sets = [[3, 0], [2]]
+    wanted = [sum(max(0, 1 - x[n, y] + x[n, i]) for y in sets[n] for i in range(4) if i not in sets[n]) / 4 for n in range(2)]
+    assert xp.allclose(ps.run(ps.MultiLabelMarginLoss(reduction="none"), {}, x, right), wanted)
+    weight, of = xp.array([1.0, 2.0, 0.5, 3.0]), xp.array([1, 3])
+    one = [sum(weight[of[n]] * max(0, 0.4 - x[n, of[n]] + x[n, i]) ** 2 for i in range(4) if i != of[n]) / 4 for n in range(2)]
+    assert xp.allclose(ps.run(ps.MultiMarginLoss(2, 0.4, 4, reduction="none"), {"weight": weight}, x, of), one)
+    y, z = x[::-1] * 0.5, x + 0.3
+    near, far, other = (xp.sqrt(((a - b + 1e-6) ** 2).sum(-1)) for a, b in ((x, y), (x, z), (y, z)))
+    for loss in (ps.TripletMarginLoss(swap=True), ps.TripletMarginWithDistanceLoss(swap=True)):
+        assert xp.isclose(ps.run(loss, {}, x, y, z), xp.maximum(0, near - xp.minimum(far, other) + 1).mean())
+    same = xp.array([1.0, -1.0])
+    cosine = (x * y).sum(-1) / xp.sqrt((x**2).sum(-1) * (y**2).sum(-1))
+    wanted = xp.where(same > 0, 1 - cosine, xp.maximum(0, cosine - 0.3))
+    assert xp.allclose(ps.run(ps.CosineEmbeddingLoss(0.3, reduction="none"), {}, x, y, same), wanted)
+    smoothed = -(0.9 * xp.log(xp.exp(x) / xp.exp(x).sum(-1, keepdims=True))[xp.arange(2), of])
+    smoothed = smoothed - 0.1 * xp.log(xp.exp(x) / xp.exp(x).sum(-1, keepdims=True)).mean(-1)
+    assert xp.isclose(ps.run(ps.CrossEntropyLoss(label_smoothing=0.1), {}, x, of), smoothed.mean())
