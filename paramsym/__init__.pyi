@@ -287,7 +287,7 @@ from paramsym.measure.traffic import intensity as intensity, traffic as traffic
 from paramsym.measure.training import training as training
 from paramsym.measure.communication import communication as communication
 from paramsym.measure.machines import Machine as Machine
-from paramsym.derive.generalising import generalise as generalise
+from paramsym.read.generalising import generalise as generalise
 from paramsym.config import from_config as from_config
 from paramsym.loading import load as load
 from paramsym.analysis.models_table import table as table

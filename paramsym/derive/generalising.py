@@ -1,18 +1,18 @@
-"""``generalise``: letters in the place of numbers, by the meanings that the caller gives."""
+"""``generalise`` for tensors: letters in the place of numbers, by the meanings that the caller gives."""
 
 from __future__ import annotations
 
 import typing
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, fields
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 from sympy import Expr, Integer, Symbol
 
 from paramsym.algebra.size import MAX_BITS, substitute, symbols_in, text
 from paramsym.algebra.symbols import dims
-from paramsym.core.layer import Layer, check_layer
+from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, StructureError
 from paramsym.naming import quoted
 
@@ -24,38 +24,45 @@ _SORTS = {
 """The meaning of the number in a field; all others are widths, also the rows of a table, because a vocabulary is also the head's width."""
 
 
-def generalise(layer: Layer, letters: Mapping[Any, Any]) -> Layer:
-    """Return the layer with letters put in for numbers.
+@dataclass(frozen=True)
+class InLetters:
+    """A layer with letters put in for its numbers: ``letters`` says of each number what it means.
 
-    The mapping ``{768: H, 12: A, 3072: 4*H}`` says what each number means; a symbol may be given by its name, ``{768: "H"}``.
+    ``elsewhere`` are numbers that are in no field of the layer, such as the number of heads of a module that was read.
+    """
 
-    A number is replaced in every field that holds it. If it has two meanings, such as 12 heads and 12 layers, a key says which:
-    ``{("heads", 12): A, ("copies", 12): L}``; other things are widths, table rows, kernels and groups. Of a module that was read, the
-    tensors are generalised; its computation is known for its own numbers only.
+    layer: Layer
+    letters: Mapping[tuple[str, int], Expr]
+    elsewhere: frozenset[int]
+
+
+def in_letters(layer: Layer, letters: Mapping[Any, Any], elsewhere: Collection[int] | None = None) -> InLetters:
+    """Return a layer with letters put in for numbers.
+
+    ``elsewhere`` are sizes that are no longer in its fields; if they are given, divisors of sizes may be in none of the fields.
 
     Raises:
         StructureError: a number with two meanings, or a letter for two numbers.
         ArgumentError: a number that the layer does not contain.
-
-    >>> from paramsym import Dense, F, H, Sequential
-    >>> generalise(Sequential(Dense(768, 3072), Dense(3072, 768)), {768: H, 3072: F}).params
-    2*F*H + F + H
     """
-    check_layer(layer)
-    layer = getattr(layer, "with_tensors_only", layer)
     wanted = _wanted(letters)
-    found = Counter(_numbers(layer))
+    found, missing = Counter(_numbers(layer)), set()
+    sizes = {*(value for _, value in found), *(elsewhere or ())}
     for (sort, number), letter in wanted.items():
         sorts = [one for one, value in found if value == number]
         if not sorts or (sort and sort not in sorts):
-            raise ArgumentError(f"{sort + ' ' if sort else ''}{number} is nowhere in {type(layer).__name__}; there are {_listed(found)}.")
-        if not sort and len(sorts) > 1:
+            if elsewhere is None or not any(value and number and value % number == 0 for value in sizes):
+                raise ArgumentError(
+                    f"{sort + ' ' if sort else ''}{number} is nowhere in {type(layer).__name__}; there are {_listed(found)}."
+                )
+            missing.add(number)
+        elif not sort and len(sorts) > 1:
             keys = ", ".join(f"({one!r}, {number}): ..." for one in sorts)
             message = f"{number} means several things here: {' and '.join(sorts)}; {text(letter)} cannot be all of them. Write {{{keys}}}."
             raise StructureError(message)
     general = _put(layer, {**wanted, **{(one, n): v for (s, n), v in wanted.items() if not s for one, m in found if m == n}})
     _check_back(layer, general, wanted)
-    return general
+    return InLetters(general, wanted, frozenset(missing))
 
 
 def _wanted(letters: Mapping[Any, Any]) -> dict[tuple[str, int], Any]:
