@@ -40,7 +40,8 @@ def test_no_form_is_wrong(first: int) -> None:
 
 def _assert_right(form: Any, made: Generated, chance: random.Random) -> None:
     shown = f"{made.source}{made.defaults}\n{form.certificate}"
-    if not any("ran out of time" in reason for reason in form.certificate.left_out):
+    in_time = not any("ran out of time" in reason for reason in form.certificate.left_out)  # a busy machine leaves choices out
+    if in_time:
         assert _found(form, made.sizes, made.flags) == made.build(), shown
     for sizes, flags in made.draws(chance, POINTS):
         try:
@@ -53,7 +54,7 @@ def _assert_right(form: Any, made: Generated, chance: random.Random) -> None:
             found, refused = None, str(error)
         if refused:
             left_out = "no form was derived for" in refused or "It was left out" in refused
-            assert wanted is None or left_out or not made.learnable, (sizes, flags, refused, shown)
+            assert wanted is None or left_out or not in_time or not made.learnable, (sizes, flags, refused, shown)
             continue
         assert found == wanted or (wanted is None and not made.learnable), (sizes, flags, shown)
 
