@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from amount import cases
 from oracles.encoder_configs import as_checkpoints_load
 from recorded import assert_reproduces, rows
 
@@ -16,6 +17,7 @@ FAMILIES = model_types()
 ROWS = [(file, row) for file in FILES for row in rows(file) if row["config"]["model_type"] in FAMILIES]
 
 
+@cases(1000)
 @pytest.mark.parametrize("row", [pytest.param(row, id=f"{file}-{number}-{row['model_class']}") for number, (file, row) in enumerate(ROWS)])
 def test_row(row: dict[str, Any]) -> None:
     """Names, shapes, order, buffers, ties and counts are the reference's own."""
