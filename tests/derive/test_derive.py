@@ -105,7 +105,6 @@ def test_a_certificate_says_what_was_proved_and_what_was_tested() -> None:
     assert [row[0] for row in tested.table().rows][:3] == ["holds with", "domain", "tensors"]
 
 
-@cases(0)
 def test_divisibility_is_found_and_can_be_said() -> None:
     """From the errors of the build, or from what is said; both give one formula with an exact quotient."""
     found = ps.derive(factories.llama, tests=40)
@@ -263,7 +262,6 @@ def test_a_search_can_be_interrupted() -> None:
         ps.derive(build)
 
 
-@cases(0)
 def test_progress_is_told() -> None:
     """Stage by stage, with the flags of the stratum."""
     said: list[str] = []
