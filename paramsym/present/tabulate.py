@@ -81,7 +81,7 @@ def overview(layer: Statement) -> Table:
     rows: list[tuple[Cell, ...]] = []
     formulas = dict(zip(map(id, after), before, strict=True))
     kept = [line for line in after if not formulas[id(line)].empty]
-    for path, lines in _together(kept, names_of_patterns(kept)):
+    for path, lines in _together(kept, names_of_patterns([formulas[id(line)] for line in kept])):  # the names of the formulas
         name, shape, _, formula, note = _tensor_row(path, [formulas[id(line)] for line in lines])
         amount = _tensor_row(path, lines)[3]
         share = _share(amount, int(total)) if isinstance(amount, Expr) else None
