@@ -22,7 +22,7 @@ from paramsym.read.recording import Recording, Ref
 from paramsym.read.sizes import Found, Laws
 
 _NO_SIZES = ("dim", "ax", "perm", "dtype", "step", "stride", "diagonal", "index")
-"""What the names of arguments begin with whose whole numbers are no sizes."""
+"""The beginnings of the names of arguments that are no sizes, such as the number of an axis."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ _PER_PARAMETER: Mapping[str, tuple[tuple[Dim, str], ...]] = {
     ),
     "inference": tuple((width, f"the weights alone in {name}") for width, name in _WIDTHS),
 }
-"""What people reckon with; 16 is Rajbhandari et al. 2020 (arXiv:1910.02054), section 3.1."""
+"""The bytes for each parameter that people multiply with; 16 is Rajbhandari et al. 2020 (arXiv:1910.02054), section 3.1."""
 
 
 def in_widths(subject: Subject) -> Iterator[Edit]:
@@ -78,11 +78,12 @@ def of_file(subject: Subject, stated: Stated) -> list[Answer]:
 def _with_more(subject: Subject) -> Iterator[Edit]:
     """Yield the files, and those that also have a tied tensor twice or the masks of all pairs, as early checkpoints have."""
     yield from in_widths(subject)
-    yield from sorted(in_formats(subject), key=lambda edit: not _DISTRIBUTED.search(edit.words))
+    files = [*in_formats(subject)]
+    yield from sorted(files, key=lambda edit: not _DISTRIBUTED.search(edit.words))
     lines = subject.root.lines
     head = total(line for line in lines if line.role == "weight" and _VOCABULARY in line.factors and not line.alias_of)
     for name in _OUTPUT_APART if head else ():
-        (edit,) = (edit for edit in in_formats(subject) if f" {name}:" in edit.words)
+        (edit,) = (edit for edit in files if f" {name}:" in edit.words)
         term = edit.term(subject) + head * Polynomial.of(FORMATS["gguf-q6_k"].number - FORMATS[name].number)
         yield fixed(subject, term, f"{edit.words}, with the output matrix in gguf-q6_k, as llama.cpp writes it", 1.3, alone=True)
     tied = total(line for line in lines if line.alias_of and not line.buffer)
