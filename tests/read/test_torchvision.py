@@ -11,7 +11,7 @@ from paramsym import B, H, W
 
 torch = pytest.importorskip("torch")
 
-from oracles.torchvision_live import torchvision  # noqa: E402 - it defines what torchvision's import needs
+from oracles.torchvision_live import torchvision  # noqa: E402 - it is imported after torch was asked for
 from read.comparing import counted_on  # noqa: E402 - it needs torch
 
 IMAGE, FILM = (2, 3, 224, 224), (1, 3, 16, 112, 112)
