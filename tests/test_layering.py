@@ -6,6 +6,7 @@ import ast
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from amount import cases
@@ -77,8 +78,13 @@ class Import:
         return steps[1] if steps[0] == "paramsym" and steps[1] in FLOOR_OF else ""
 
 
-def imports() -> Iterator[Import]:
-    """Yield every import of the package."""
+@cache
+def imports() -> tuple[Import, ...]:
+    """Return every import of the package."""
+    return tuple(_imports())
+
+
+def _imports() -> Iterator[Import]:
     for file in sorted(HOUSE.rglob("*.py")):
         steps = file.relative_to(HOUSE.parent).with_suffix("").parts
         module = ".".join(step for step in steps if step != "__init__")
@@ -100,9 +106,6 @@ def _inside(tree: ast.AST, module: str, when: str) -> Iterator[Import]:
         elif not isinstance(node, ast.expr):  # an expression imports nothing
             later = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
             yield from _inside(node, module, "call" if later else when)
-
-
-IMPORTS = tuple(imports())
 
 
 def test_every_room_has_a_floor() -> None:
@@ -162,7 +165,7 @@ def test_a_family_for_images_is_short() -> None:
 def test_what_families_for_images_share_is_shared() -> None:
     """A file beside the families that states none is imported by two families or more."""
     needs: dict[str, set[str]] = {}
-    for one in IMPORTS:
+    for one in imports():
         needs.setdefault(one.module.removeprefix("paramsym.models."), set()).add(one.target.removeprefix("paramsym.models."))
     beside = {f"{folder}.{path.stem}" for folder in ("vision", "applications") for path in (HOUSE / "models" / folder).glob("[!_]*.py")}
     users = {shared: sum(count for home, count in IN_FILE.items() if shared in needs[home]) for shared in beside - {*IN_FILE}}
@@ -172,15 +175,15 @@ def test_what_families_for_images_share_is_shared() -> None:
 
 def test_imports_go_down() -> None:
     """A room imports only from floors below it, also inside functions and for types."""
-    up = {(one.module, one.target) for one in IMPORTS if one.room and one.target_room and FLOOR_OF[one.target_room] > FLOOR_OF[one.room]}
+    up = {(one.module, one.target) for one in imports() if one.room and one.target_room and FLOOR_OF[one.target_room] > FLOOR_OF[one.room]}
     assert up == {("paramsym.derive", "paramsym.read.deriving")}  # the room is called as the function of its name
 
 
 def needs() -> dict[str, set[str]]:
     """Return the files that each file imports: when it is loaded, inside functions, and for types."""
-    files = {one.module for one in IMPORTS}
+    files = {one.module for one in imports()}
     found: dict[str, set[str]] = {file: set() for file in files}
-    for one in IMPORTS:
+    for one in imports():
         target = next((name for name in (f"{one.target}.{one.name}", one.target) if name in files), one.module)
         found[one.module].update({target} - {one.module})
     return found
@@ -205,37 +208,37 @@ def test_imports_make_no_circle() -> None:
 def test_rooms_of_one_floor_do_not_need_each_other() -> None:
     """Analysis and verification stand side by side."""
     rooms = {"analysis", "verify", "render", "errors"}
-    assert [one for one in IMPORTS if {one.room, one.target_room} <= rooms and FLOOR_OF[one.room] == FLOOR_OF[one.target_room]
+    assert [one for one in imports() if {one.room, one.target_room} <= rooms and FLOOR_OF[one.room] == FLOOR_OF[one.target_room]
             and one.room != one.target_room] == []  # fmt: skip
 
 
 def test_questions_know_no_concrete_layer() -> None:
     """Analysis and verification read the contract and the ledger, so that a user's own layer is as good as ours."""
     concrete = {"layers", "models", "keras"}
-    assert [one for one in IMPORTS if one.room in {"analysis", "verify"} and one.target_room in concrete] == []
+    assert [one for one in imports() if one.room in {"analysis", "verify"} and one.target_room in concrete] == []
 
 
 def test_formats_know_no_layers() -> None:
     """Rendering turns tables into strings, whatever they are about."""
-    assert {one.target_room for one in IMPORTS if one.room == "render"} <= {"", "render", "errors", "optional", "arguments", "naming"}
+    assert {one.target_room for one in imports() if one.room == "render"} <= {"", "render", "errors", "optional", "arguments", "naming"}
 
 
 def test_no_framework_at_module_level() -> None:
     """Only SymPy is needed to count."""
-    assert [one for one in IMPORTS if one.target.split(".")[0] in FRAMEWORKS and one.when == "load"] == []
+    assert [one for one in imports() if one.target.split(".")[0] in FRAMEWORKS and one.when == "load"] == []
 
 
 def test_only_sympy_and_the_standard_library() -> None:
     """What is imported at load time is SymPy, the standard library, and ourselves."""
     allowed = sys.stdlib_module_names | {"sympy", "paramsym"}
-    assert {one.target.split(".")[0] for one in IMPORTS if one.when == "load"} <= allowed
+    assert {one.target.split(".")[0] for one in imports() if one.when == "load"} <= allowed
 
 
 def test_nothing_imports_a_private_name_of_another_room() -> None:
     """An underscore means: this room only."""
     private = [
         one
-        for one in IMPORTS
+        for one in imports()
         if one.target.startswith("paramsym")
         and any(step.startswith("_") and not step.startswith("__") for step in (*one.target.split("."), one.name))
     ]
