@@ -1,40 +1,57 @@
-"""The amount that the tests compare: a sample in the ordinary run, everything with TESTS=all in the environment, as in CI."""
+"""The amount that the tests compare: a sample in the ordinary run, everything with TESTS=all in the environment.
+
+``TESTS=rest`` runs what an ordinary run before it has left out, so that the two together are TESTS=all; CI runs them one after the other.
+"""
 
 from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-ALL = os.environ.get("TESTS") == "all"
+REST = os.environ.get("TESTS") == "rest"
+ALL = REST or os.environ.get("TESTS") == "all"
 USUAL = 12  # cases of one test in the ordinary run
 T = TypeVar("T")
 
 
+def sample(most: int, found: Iterable[T]) -> list[T]:
+    """Return at most so many of these values, as far apart in their list as they can be; or all of them."""
+    values = list(found)
+    return values if ALL else _spread(most, values)
+
+
+def _spread(most: int, values: Sequence[T]) -> list[T]:
+    taken = min(most, len(values))
+    return [values[number * len(values) // taken] for number in range(taken)]
+
+
 def cases(most: int) -> pytest.MarkDecorator:
-    """Return the mark of a test with slow cases, of which the ordinary run takes ``most``, and none if it is 0."""
+    """Return the mark of a test with slow cases, of which the ordinary run takes a sample of ``most``, and none if it is 0."""
     return pytest.mark.cases(most)
 
 
-def sampled(items: Iterable[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
-    """Return the tests of the ordinary run, with as many cases of each test as its mark says, and those that are left out.
-
-    The cases lie as far apart in the test's list as they can.
-    """
+def chosen(items: Iterable[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """Return the tests of this run, and those that are left out: a sample of the cases of each test, or what remains without it."""
     taken: list[pytest.Item] = []
     left: list[pytest.Item] = []
     for _, group in itertools.groupby(items, lambda item: (item.parent, getattr(item, "originalname", item.name))):
         of_one = list(group)
         mark = of_one[0].get_closest_marker("cases")
-        most = min(mark.args[0] if mark else USUAL, len(of_one))
-        chosen = {number * len(of_one) // most for number in range(most)}
-        for number, item in enumerate(of_one):
-            (taken if number in chosen else left).append(item)
+        usual = {*_spread(mark.args[0] if mark else USUAL, of_one)}
+        for item in of_one:
+            ordinary = item in usual
+            ((taken if not ordinary or _draws(item) else left) if REST else (taken if ordinary else left)).append(item)
     return taken, left
+
+
+def _draws(item: pytest.Item) -> bool:
+    """Whether a test is in a file whose tests compare less in the ordinary run: a sample, random draws, or examples of Hypothesis."""
+    return not vars(getattr(item, "module", object)).keys().isdisjoint({"ALL", "sample", "tries", "few", "given", "distinct_models"})
 
 
 def few(most: int) -> settings:
@@ -45,19 +62,3 @@ def few(most: int) -> settings:
 def tries(most: int) -> int:
     """Return the number of random cases of one test: a tenth of them, or all."""
     return most if ALL else most // 10
-
-
-def firsts(found: Iterable[T], kind: Callable[[T], Hashable]) -> list[T]:
-    """Return the first row of each kind, or every row."""
-    rows = list(found)
-    if ALL:
-        return rows
-    of_a_kind: dict[Hashable, T] = {}
-    for row in rows:
-        of_a_kind.setdefault(kind(row), row)
-    return list(of_a_kind.values())
-
-
-def each(step: int, found: Iterable[T]) -> list[T]:
-    """Return the first of every ``step`` values, or every value; for slow tests of values that are much alike."""
-    return list(found)[:: 1 if ALL else step]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from amount import ALL, sampled
+from amount import ALL, REST, chosen
 from documentation import build, served
 from hypothesis import settings
 
@@ -28,9 +28,10 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out cases of tests with many, unless all are asked for, those of every LaTeX among them, or tests are named."""
-    if ALL or os.environ.get("LATEX_ENGINES") == "all" or any("::" in argument for argument in config.args):
+    everything = ALL and not REST
+    if everything or os.environ.get("LATEX_ENGINES") == "all" or any("::" in argument for argument in config.args):
         return
-    items[:], left = sampled(items)
+    items[:], left = chosen(items)
     config.hook.pytest_deselected(items=left)
 
 
@@ -57,7 +58,8 @@ def every_error_says_something() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
-    """The pages, built once for all tests, and their address."""
-    folder = build(tmp_path_factory.mktemp("site"))
+    """The pages, built once for all tests, or where PAGES_BUILT says, and their address."""
+    built = os.environ.get("PAGES_BUILT")
+    folder = Path(built) if built else build(tmp_path_factory.mktemp("site"))
     with served(folder) as address:
         yield folder, address

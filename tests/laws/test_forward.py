@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from amount import ALL, cases, each
+from amount import ALL, cases, sample
 from hypothesis import HealthCheck, given, settings, strategies as st
 from laws.test_shapes import inputs
 from strategies import layer_classes, layers, model_classes
@@ -94,10 +94,10 @@ def check(model: ps.Layer, met: set[str]) -> None:
 def test_every_parameter_of_a_model_is_read() -> None:
     """In letters, for every class of every family; each reason for an exception is needed."""
     met: set[str] = set()
-    for model_type, architecture in each(3, [(one, name) for one in model_types() for name in family_of(one).architectures]):
+    for model_type, architecture in sample(80, [(one, name) for one in model_types() for name in family_of(one).architectures]):
         extra = {"out_indices": [3, 5, 7, 11]} if architecture == "BeitForSemanticSegmentation" else {}
         check(ps.from_config({"model_type": model_type, **extra}, architecture).origin[0], met)
-    for cls in each(3, model_classes()):
+    for cls in sample(30, model_classes()):
         check(cls(), met)
     assert met == set(UNUSED) or not ALL
 

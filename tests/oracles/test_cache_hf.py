@@ -5,14 +5,14 @@ from __future__ import annotations
 from math import prod
 
 import pytest
-from amount import firsts
+from amount import sample
 from oracles.test_flops_hf import CONFIGS, model_of
 from recorded import rows
 
 import paramsym as ps
 from paramsym.errors import NotYetError
 
-ROWS = firsts((row for row in rows("costs/hf_cache") if "cache" in row), lambda row: (row["id"], row["attn"]))
+ROWS = [row for row in rows("costs/hf_cache") if "cache" in row]
 FAMILIES = sorted({CONFIGS[row["id"]]["family"] for row in ROWS})
 
 
@@ -20,22 +20,21 @@ FAMILIES = sorted({CONFIGS[row["id"]]["family"] for row in ROWS})
 def test_rows(family: str) -> None:
     """As many elements as the reference keeps, and as many operations for one more token."""
     wrong = []
-    for row in ROWS:
-        if CONFIGS[row["id"]]["family"] == family:
-            model = model_of(row)
-            shapes = {name: tuple(shape) for name, (shape, _) in row["inputs"].items()}
-            kept = ps.kv_cache(model, **shapes)
-            if kept.total != sum(prod(shape) for _, shape, *_ in row["cache"]):
-                wrong.append((row["id"], shapes, "prefill", kept.total))
-            if family in {"bart", "marian", "mbart", "pegasus", "t5", "mt5", "umt5", "whisper"}:
-                continue  # a step of these is one of the decoder alone
-            step = {name: tuple(shape) for name, shape in row["step_inputs"].items()}
-            after = ps.kv_cache(model, **step, past=row["n_cached"])
-            if after.total != sum(map(prod, row["cache_after_step"])):
-                wrong.append((row["id"], shapes, "after the step", after.total))
-            work = ps.flops(model, **step, past=row["n_cached"])
-            if work.total != row["step"]["total"]:
-                wrong.append((row["id"], shapes, "step", work.total, row["step"]["total"]))
+    for row in sample(6, (row for row in ROWS if CONFIGS[row["id"]]["family"] == family)):
+        model = model_of(row)
+        shapes = {name: tuple(shape) for name, (shape, _) in row["inputs"].items()}
+        kept = ps.kv_cache(model, **shapes)
+        if kept.total != sum(prod(shape) for _, shape, *_ in row["cache"]):
+            wrong.append((row["id"], shapes, "prefill", kept.total))
+        if family in {"bart", "marian", "mbart", "pegasus", "t5", "mt5", "umt5", "whisper"}:
+            continue  # a step of these is one of the decoder alone
+        step = {name: tuple(shape) for name, shape in row["step_inputs"].items()}
+        after = ps.kv_cache(model, **step, past=row["n_cached"])
+        if after.total != sum(map(prod, row["cache_after_step"])):
+            wrong.append((row["id"], shapes, "after the step", after.total))
+        work = ps.flops(model, **step, past=row["n_cached"])
+        if work.total != row["step"]["total"]:
+            wrong.append((row["id"], shapes, "step", work.total, row["step"]["total"]))
     assert not wrong, f"{len(wrong)} differ, such as {wrong[:3]}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from amount import each
+from amount import sample
 from frameworks import imported
 
 import paramsym as ps
@@ -48,7 +48,7 @@ def reference(model_type: str, config: dict[str, Any]) -> Any:
         return None
 
 
-@pytest.mark.parametrize("model_type", each(5, HEADS))
+@pytest.mark.parametrize("model_type", sample(4, HEADS))
 def test_the_record_refuses_where_the_reference_does(model_type: str) -> None:
     """Its letters ask for an exact quotient; numbers have what the reference builds, or are refused as there."""
     key = HEADS[model_type]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
-from amount import cases, firsts
+from amount import cases, sample
 from oracles.test_flops_hf import CONFIGS
 from recorded import rows, torch_layer
 
@@ -20,10 +20,7 @@ def convention_of(row: dict[str, Any]) -> str:
     return f"torch-{row['attn']}{device}"
 
 
-SAVED = firsts(
-    (row for row in rows("costs/hf_saved") if "bytes_by_role" in row),
-    lambda row: (CONFIGS[row["id"]]["family"], row["attn"], convention_of(row)),
-)
+SAVED = [row for row in rows("costs/hf_saved") if "bytes_by_role" in row]
 FAMILIES = sorted({(CONFIGS[row["id"]]["family"], row["attn"]) for row in SAVED})
 
 
@@ -45,14 +42,13 @@ def model_of(row: dict[str, Any]) -> Layer:
 def test_models(family: str, attention: str) -> None:
     """As many bytes as the hooks see, parameters, buffers and inputs left out; without dropout, and with both kinds of masks."""
     wrong = []
-    for row in SAVED:
-        if (CONFIGS[row["id"]]["family"], row["attn"]) == (family, attention):
-            shapes = {name: tuple(shape) for name, (shape, _) in row["inputs"].items()}
-            found = ps.activations(model_of(row), convention=convention_of(row), **shapes).total
-            wanted = row["total_excl_param_input"] - row["bytes_by_role"].get("buffer", 0)
-            if found != wanted:
-                wrong.append((row["id"], row["attn"], row["dropout"], shapes, wanted, int(found) - wanted))
-    assert not wrong, f"{len(wrong)} of {len(SAVED)} differ, such as {wrong[:3]}"
+    for row in sample(2, (row for row in SAVED if (CONFIGS[row["id"]]["family"], row["attn"]) == (family, attention))):
+        shapes = {name: tuple(shape) for name, (shape, _) in row["inputs"].items()}
+        found = ps.activations(model_of(row), convention=convention_of(row), **shapes).total
+        wanted = row["total_excl_param_input"] - row["bytes_by_role"].get("buffer", 0)
+        if found != wanted:
+            wrong.append((row["id"], row["attn"], row["dropout"], shapes, wanted, int(found) - wanted))
+    assert not wrong, f"{len(wrong)} differ, such as {wrong[:3]}"
 
 
 TORCH = rows("costs/flops_torch_nn")
