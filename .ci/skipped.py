@@ -1,7 +1,7 @@
 """Print the tests that a run left out, each as FILE::FUNCTION or FILE, from the XML that ``pytest --junit-xml`` writes.
 
-Live frameworks need to run no other tests: the rest has passed without them. A file that is skipped as a whole has no test in the XML, and
-of several such files with one reason, pytest-xdist reports only the first.
+Live frameworks need to run no other tests: the rest has passed without them, and so have the cases that are printed as ``--deselect=…``. A
+file that is skipped as a whole has no test in the XML, and of several such files with one reason, pytest-xdist reports only the first.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ def place(module: str, name: str) -> str:
     for length in range(len(steps), 0, -1):
         file = Path(*steps[:length]).with_suffix(".py")
         if file.is_file():
-            return "::".join((file.as_posix(), *steps[length:], name.partition("[")[0]))
+            return "::".join((file.as_posix(), *steps[length:], name))
     return ""
 
 
 if __name__ == "__main__":
     cases = [*ET.parse(sys.argv[1]).iter("testcase")]  # noqa: S314 - pytest has just written it
-    places = [place(case.get("classname", ""), case.get("name", "")) for case in cases]
-    skipped = {one for one, case in zip(places, cases, strict=True) if one.startswith("tests") and case.find("skipped") is not None}
+    places = {place(case.get("classname", ""), case.get("name", "")): case.find("skipped") is None for case in cases}
+    skipped = {one.partition("[")[0] for one, passed in places.items() if one.startswith("tests") and not passed}
     unseen = {file.as_posix() for file in Path("tests").rglob("test_*.py")} - {one.partition("::")[0] for one in places}
     print("\n".join(sorted(skipped | unseen)))
+    print("\n".join(f"--deselect={one}" for one, passed in places.items() if passed and one.partition("[")[0] in skipped))
