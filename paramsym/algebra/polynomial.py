@@ -16,12 +16,12 @@ The file is long because polynomials and their atoms need each other: an atom co
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
+from functools import cmp_to_key, lru_cache
 from math import comb, gcd, lcm, prod
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import sympy
-from sympy import Add, Expr, Integer, Max, Min, Mod, Mul, Pow, Rational, Symbol, ceiling, default_sort_key, floor
+from sympy import Add, Basic, Expr, Integer, Max, Min, Mod, Mul, Pow, Rational, Symbol, ceiling, default_sort_key, floor
 
 from paramsym.errors import SizeError
 from paramsym.naming import described, short
@@ -33,6 +33,7 @@ Monomial: TypeAlias = "frozenset[tuple[Expr, int]]"
 Number: TypeAlias = "int | Fraction"
 
 ONE: Monomial = frozenset()
+_ORDER = cmp_to_key(Basic.compare)
 ROUNDED = (floor, ceiling, Max, Min, Mod)
 """The functions of sizes that are simplified here."""
 _Terms: TypeAlias = "dict[Monomial, Number]"
@@ -193,9 +194,10 @@ class Polynomial:
     def as_expr(self) -> Expr:
         """Return the expanded SymPy expression; equal polynomials give structurally equal expressions."""
         if self._expr is None:
-            self._expr = Add(
-                *(Mul(_number(c), *(Pow(generator, exponent) for generator, exponent in monomial)) for monomial, c in self.terms.items())
-            )
+            terms = [Mul(_number(c), *(Pow(generator, exponent) for generator, exponent in monomial)) for monomial, c in self.terms.items()]
+            # The terms differ, so there is nothing to collect; SymPy would import its tensors before it looks for them.
+            terms.sort(key=lambda term: (not term.is_Number, _ORDER(term)))
+            self._expr = Add(*terms, evaluate=False)
         return self._expr
 
     def steps(self, symbol: Symbol) -> list[Expr]:
