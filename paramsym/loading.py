@@ -23,6 +23,7 @@ from paramsym.errors import ArgumentError, ConfigError, UnknownNameError
 from paramsym.models import FAMILIES, family_of, model_types
 from paramsym.models.family import Family
 from paramsym.models.published import KERAS
+from paramsym.models.unpublished import known_from_paper
 from paramsym.naming import meant, nearest
 
 ONNX = ".onnx"
@@ -57,7 +58,7 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str |
     torchvision share names that differ in spelling: ``"ResNet50"`` is Keras' network, ``"resnet50"`` torchvision's. timm's names follow
     ``timm/``, with or without the tag of the weights, which may have another number of classes. The path of an ONNX
     file, which ends in ``.onnx``, means the model in it, with its tensors, its computation and the names of its axes as letters; this needs
-    ``pip install paramsym[onnx]``.
+    ``pip install paramsym[onnx]``. Gopher and Chinchilla, whose tensors nobody published, are refused with what their papers say.
 
     Raises:
         UnknownNameError: neither a file nor a known name; the message has the nearest names.
@@ -118,16 +119,7 @@ def find(text: str) -> Found:
     of_timm = timm_config(text, prefixed=False)
     if of_timm is not None:
         return Found(text, of_timm)
-    homes = (home.rpartition(".")[2] for home in FAMILIES)
-    sizes = (name.removeprefix("keras.applications.") for name, _ in published(text))
-    names = [*model_types(), *recorded_types(), *homes, *sizes, *timm_index()["modules"]]
-    plain = text.rpartition("/")[2].removeprefix("keras.applications.")
-    near = nearest(text, names, cutoff=_LIKE) or nearest(plain, names, cutoff=_LIKE)
-    hint = f"did you mean {' or '.join(near)}? " if near else ""
-    raise UnknownNameError(
-        f"there is no file, family or published size {text[:60]!a}; write the path of its config.json, from which every model of a known"
-        f" family is read; {hint}`paramsym families` lists the families; ps.Block builds any other model from its layers."
-    )
+    raise _unknown(text)
 
 
 def published(like: str = "") -> Iterator[tuple[str, type[Layer]]]:
@@ -144,6 +136,22 @@ def published(like: str = "") -> Iterator[tuple[str, type[Layer]]]:
 
 
 # Sources of models -----------------------------------------------------------------------------------------------------
+
+
+def _unknown(text: str) -> UnknownNameError:
+    """Return the error of a name that nothing has: what its paper says, or the nearest names."""
+    if from_paper := known_from_paper(text):
+        return UnknownNameError(from_paper)
+    homes = (home.rpartition(".")[2] for home in FAMILIES)
+    sizes = (name.removeprefix("keras.applications.") for name, _ in published(text))
+    names = [*model_types(), *recorded_types(), *homes, *sizes, *timm_index()["modules"]]
+    plain = text.rpartition("/")[2].removeprefix("keras.applications.")
+    near = nearest(text, names, cutoff=_LIKE) or nearest(plain, names, cutoff=_LIKE)
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    return UnknownNameError(
+        f"there is no file, family or published size {text[:60]!a}; write the path of its config.json, from which every model of a known"
+        f" family is read; {hint}`paramsym families` lists the families; ps.Block builds any other model from its layers."
+    )
 
 
 def _holds_config(text: str) -> bool:
