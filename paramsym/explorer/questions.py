@@ -9,8 +9,6 @@ from functools import lru_cache
 from itertools import product
 from typing import Any
 
-from sympy import Expr
-
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import conditions_asked
@@ -143,7 +141,7 @@ def answered(variant: Variant, question: Question, choice: tuple[str, ...], lett
     if not total.free_symbols <= subject.symbols:
         message = "the sum has no closed form in these letters."
         raise NoClosedForm(message)
-    terms = tuple((written(term, letters), Polynomial.of(term)) for term in ordered(total.as_expr(), letters)) if total else ()
+    terms = tuple((latex.expression(term, letters), Polynomial.of(term)) for term in ordered(total.as_expr(), letters)) if total else ()
     places = {next(iter(polynomial.terms)): number for number, (_, polynomial) in enumerate(terms) if len(polynomial.terms) == 1}
     parts = []
     for name, members in divided(lines(subject), by_kind=question.name in {"training", "inference"}):
@@ -151,12 +149,6 @@ def answered(variant: Variant, question: Question, choice: tuple[str, ...], lett
         if amount:
             parts.append((name, amount, tuple(sorted(places[monomial] for monomial in amount.terms if monomial in places))))
     return Answered(subject, terms, tuple(parts))
-
-
-@lru_cache(maxsize=1024)
-def written(term: Expr, letters: Letters) -> str:
-    """Return a term as LaTeX; the terms of one choice are often those of another."""
-    return latex.expression(term, letters)
 
 
 def divided(listed: Iterable[Line], *, by_kind: bool) -> list[tuple[str, list[Line]]]:

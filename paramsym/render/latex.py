@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
@@ -14,7 +15,7 @@ from paramsym.render.order import fraction_of, ordered, places, sign_of
 from paramsym.render.widths import width, width_of_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from paramsym.render.table import Cell, Letters
 
@@ -36,6 +37,7 @@ def escape(words: str) -> str:
     return "".join(_SPECIAL.get(character, character) for character in words)
 
 
+@lru_cache(maxsize=4096)
 def expression(value: Expr | int, letters: Letters, times: str = " ") -> str:
     r"""Return an expanded expression as LaTeX: highest degree first, numbers before letters, ``12 L H^{2}``.
 
@@ -157,7 +159,7 @@ def cell(value: Cell, letters: Letters) -> str:
     return f"${expression(value, letters)}$"
 
 
-def _term(term: Expr, letters: Letters, order: dict[str, int], times: str = " ") -> str:
+def _term(term: Expr, letters: Letters, order: Mapping[str, int], times: str = " ") -> str:
     numerator, denominator, over, under = fraction_of(term, order)
     above, below = ([_power(base, exponent, letters) for base, exponent in side] for side in (over, under))
     if numerator != 1 or not above:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sympy import Add, Expr, Integer, Mul, Rational, Symbol
@@ -12,7 +13,8 @@ if TYPE_CHECKING:
     from paramsym.render.table import Letters
 
 
-def places(letters: Letters) -> dict[str, int]:
+@lru_cache(maxsize=256)
+def places(letters: Letters) -> Mapping[str, int]:
     """Return the place of every listed letter; the others come after them, by name."""
     return {name: place for place, (name, _) in enumerate(letters.latex)}
 
@@ -65,5 +67,11 @@ def _term_key(term: Expr, order: Mapping[str, int]) -> tuple[object, ...]:
 
 def place_of(base: Expr, order: Mapping[str, int]) -> tuple[int, str]:
     """Return the sorting key of a factor: listed letters first, then other letters, then everything else."""
-    name = base.name if isinstance(base, Symbol) else "~" + str(base)
+    name = base.name if isinstance(base, Symbol) else _name(base)
     return (order.get(name, len(order)), name)
+
+
+@lru_cache(maxsize=4096)
+def _name(base: Expr) -> str:
+    """Return the name of what is no letter, such as a floor: the same few are in most terms of a formula, and SymPy prints slowly."""
+    return f"~{base}"
