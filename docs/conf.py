@@ -17,6 +17,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 
 from api_pages import pages, signature  # noqa: E402 - beside this file
+from sphinx.errors import ExtensionError  # noqa: E402
 
 import paramsym  # noqa: E402 - the checkout this file is in
 
@@ -50,7 +51,7 @@ myst_heading_anchors = 3
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_excludepatterns = ["*.ipynb"]  # the hand-outs hold their outputs, and tests compare them
-nb_execution_timeout = 120
+nb_execution_timeout = 600  # the page of the atlas reads every record, beside whatever else the machine does
 nb_execution_show_tb = True
 nb_render_markdown_format = "myst"
 nb_mime_priority_overrides = [("*", "text/html", 0), ("*", "text/markdown", 5), ("*", "text/latex", 10)]
@@ -110,16 +111,33 @@ def close_examples(_app: Sphinx, _name: str, source: list[str]) -> None:
     source[0] = re.sub(r"(```pycon\n(?:(?!```).)*?)\n+```", r"\1\n```", source[0], flags=re.DOTALL)
 
 
-def write_explorer(app: Sphinx, error: Exception | None) -> None:
-    """Write the page with sliders beside the others; its results are cached until the library changes."""
-    if error is None and app.builder.name == "html":
-        kept = os.environ.get("EXPLORER_KEPT") or f"{app.doctreedir}-explorer"
-        subprocess.run([sys.executable, str(HERE / "explorer" / "build.py"), str(app.outdir), "--kept", kept], check=True)  # noqa: S603 - the file beside this one
+def _explorer(app: Sphinx) -> list[str]:
+    """Return the command for the explorer's data, which is cached until the library changes."""
+    kept = os.environ.get("EXPLORER_KEPT") or f"{app.doctreedir}-explorer"
+    return [sys.executable, str(HERE / "explorer" / "build.py"), "--kept", kept]
+
+
+def start_explorer(app: Sphinx) -> None:
+    """Compute the explorer's data on the other cores, while Sphinx reads and writes the pages on one."""
+    if app.builder.name == "html":
+        data = subprocess.Popen(_explorer(app))  # noqa: S603 - the file beside this one
+        app.connect("build-finished", lambda app, error: write_explorer(app, error, data))
+
+
+def write_explorer(app: Sphinx, error: Exception | None, data: subprocess.Popen[bytes]) -> None:
+    """Write the page with sliders beside the others, once its data is there."""
+    if error is not None:
+        data.terminate()
+    if data.wait() == 0:
+        subprocess.run([*_explorer(app), "--", str(app.outdir)], check=True)  # noqa: S603 - likewise
+    elif error is None:
+        message = "the data of the explorer cannot be computed."
+        raise ExtensionError(message)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Generate pages before Sphinx looks for them, and the explorer after it has written the others."""
-    app.connect("build-finished", write_explorer)
+    """Generate pages before Sphinx looks for them, the explorer's data beside it, and the explorer after it has written the others."""
+    app.connect("builder-inited", start_explorer, priority=50)
     app.connect("builder-inited", write_generated, priority=100)
     app.connect("autodoc-process-signature", show_fields)
     app.connect("source-read", close_examples)

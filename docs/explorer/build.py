@@ -1,7 +1,7 @@
 """Write the explorer with all families: the page of ``ps.explore``, with one file of data for each family beside it.
 
 Run from the repository: ``python docs/explorer/build.py FOLDER [FAMILY ...]`` writes ``FOLDER/explorer``. The page works from a folder,
-without a server and without a network.
+without a server and without a network. ``--kept CACHE`` without a folder computes the data alone, for a later call with the folder.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import os
+import signal
 import sys
 from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
+from multiprocessing import Pool
 from pathlib import Path
 from typing import Any
 
@@ -35,21 +35,26 @@ NAMES = [name for classes, _ in FAMILIES.values() for name in classes.split()]
 LINKS = {"../index.html": "Documentation", "../scratch.html": "Scratch", "../scratch/index.html": "Scratch"}
 
 
-def build(folder: Path, kept: Path, only: Iterable[str] = ()) -> None:
-    """Write the explorer into ``folder/explorer``; a family's data is cached in ``kept`` until the library changes.
+def families(kept: Path, only: Iterable[str] = ()) -> dict[str, dict[str, Any]]:
+    """Return the data of families, from every core; it is cached in ``kept`` until the library changes.
 
     Raises:
         LookupError: a family that does not exist.
     """
-    out, wanted = folder / "explorer", [*only] or NAMES
+    wanted = [*only] or NAMES
     if missing := {*wanted} - {*NAMES}:
         message = f"there is no family {', '.join(sorted(missing))}."
         raise LookupError(message)
+    kept.mkdir(parents=True, exist_ok=True)
+    with Pool() as pool:
+        return dict(zip(wanted, pool.starmap(_family, zip(wanted, repeat(kept), repeat(_stamp()), strict=False), chunksize=1), strict=True))
+
+
+def build(folder: Path, found: dict[str, dict[str, Any]]) -> None:
+    """Write the explorer of these families into ``folder/explorer``."""
+    out = folder / "explorer"
     for part in ("families", "why"):
         (out / part).mkdir(parents=True, exist_ok=True)
-    kept.mkdir(parents=True, exist_ok=True)
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
-        found = dict(zip(wanted, pool.map(_family, wanted, repeat(kept), repeat(_stamp())), strict=True))
     for name, family in found.items():
         for part, script in (("families", family_script(family["variants"], family["types"])), ("why", reasons_script(family["why"]))):
             (out / part / f"{name}.js").write_text(pack(f"{part}/{name}", script), encoding="utf-8")
@@ -90,8 +95,13 @@ def _stamp() -> str:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, help="where the pages are")
+    parser.add_argument("folder", type=Path, nargs="?", help="where the pages are; without it, only the data is computed")
     parser.add_argument("families", nargs="*", help="the classes of the families; all, by default")
     parser.add_argument("--kept", type=Path, help="folder of the cache for the next build")
     given = parser.parse_args()
-    build(given.folder, given.kept or given.folder / ".explorer", given.families)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the processes of the pool end, too
+    if not (given.folder or given.kept):
+        parser.error("name the folder of the pages, or --kept for the data alone")
+    data = families(given.kept or given.folder / ".explorer", given.families)
+    if given.folder:
+        build(given.folder, data)
