@@ -134,7 +134,8 @@ def _of_layer(layer: Layer) -> Conventions:
     stored, formula = layer.polynomial, root.polynomial
     items = []
     for name, meaning, source, select, kind in _CONVENTIONS:
-        chosen, general = select(layer), select(root)
+        general = select(root)
+        chosen = general if layer is root else select(layer)
         count, closed = chosen.polynomial(kind), general.polynomial(kind)
         more, difference = (closed - formula).as_expr(), (count - stored).as_expr()
         tensors = _differences(root.ledger(), general, kind)

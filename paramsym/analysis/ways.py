@@ -15,7 +15,7 @@ from paramsym.measure.cost import Cost
 from paramsym.measure.counting import CONVENTIONS
 from paramsym.measure.formats import OPTIMIZERS, bytes_of
 from paramsym.measure.memory import USES
-from paramsym.measure.work import PAIRS, Share, Way, inside
+from paramsym.measure.work import PAIRS, Share, Way, divisors_of, inside
 
 _TRIED = ("float32", "float16", "float8", "int4")  # one format of each width
 _PASSES = {"forward": "the forward pass alone", "backward": "the backward pass alone", "both": "the forward and the backward pass"}
@@ -27,6 +27,7 @@ _ROLES = {
     "statistic": "without the statistics of norms",
     "index": "without the indices",
 }
+_AT_ONCE = 2  # the most options that say how something is counted, and differ at once
 _CHEAP = 0.94
 _STEP = 0.05  # the cost of one more change,
 _SHARED = 0.1  # and of a share
@@ -62,12 +63,15 @@ def ways(cost: Cost) -> Iterator[Alternative]:
 
 
 def _all(cost: Cost) -> Iterator[Alternative]:
-    known = {name: _known(name, now) for name, now in cost.chosen.items()}
+    known = {name: _known(name, now) for name, now in cost.chosen.items() if name != "per"}
     if "recompute" in known and "dtype" in known and cost.chosen.get("use") != "inference":
         known["dtype"] = tuple(one for one in known["dtype"] if one != "int4")  # nobody trains in 4 bits
+    shares = list(_shares(cost))
     for values in product(*known.values()):
         choice = dict(zip(known, values, strict=True))
         changed = {name: value for name, value in choice.items() if value != cost.chosen[name]}
+        if len(changed.keys() - {"way"}) > _AT_ONCE:
+            continue
         try:
             found = cost if not changed else cost.ask(cost.layer, *cost.inputs, **changed)
         except ParamsymError:
@@ -75,18 +79,33 @@ def _all(cost: Cost) -> Iterator[Alternative]:
         words = [_said(name, value) for name, value in changed.items()]
         rules = [CONVENTIONS[value] for value in changed.values() if value in CONVENTIONS]
         meaning, source = "".join(f" ({rule.counts})" for rule in rules), "".join(rule.source for rule in rules)
-        for more, polynomial in ((None, found.polynomial), *_without(found)):
-            told = [*words, *([more] if more else [])]
-            if told:
-                name = ", ".join(map(str, changed.values())) + (f" {more}" if more else "")
-                yield Alternative(
-                    name.strip(),
-                    ", ".join(told) + meaning,
-                    source,
-                    polynomial,
-                    _CHEAP + _STEP * len(told) + _SHARED * ("per" in changed),
-                    list(changed) == ["convention"] and not more,
-                )
+        totals = [(None, found.polynomial), *_without(found)]
+        for share, factor in shares:
+            named = [*changed.values(), *([share] if share else [])]
+            for more, polynomial in totals:
+                told = [*words, *([_SHARES[share]] if share else []), *([more] if more else [])]
+                if told:
+                    yield Alternative(
+                        " ".join([", ".join(map(str, named)), *([more] if more else [])]).strip(),
+                        ", ".join(told) + meaning,
+                        source,
+                        polynomial * factor,
+                        _CHEAP + _STEP * len(told) + _SHARED * bool(share),
+                        list(changed) == ["convention"] and not share and not more,
+                    )
+
+
+def _shares(cost: Cost) -> Iterator[tuple[str, Polynomial]]:
+    """Yield the shares of a batch that a cost can be given for, with what each is of the cost: the cost's own, without a name, first."""
+    yield "", Polynomial.of(1)
+    now = cost.chosen.get("per")
+    for share in get_args(Share) if now else ():
+        try:
+            whole, part = (Polynomial.product(divisors_of(cost.layer, cost.inputs, one)) for one in (now, share))
+        except ParamsymError:  # inputs without tokens
+            continue
+        if share != now:
+            yield share, whole * part.inverse()
 
 
 def _known(name: str, now: Any) -> tuple[Any, ...]:
@@ -94,7 +113,7 @@ def _known(name: str, now: Any) -> tuple[Any, ...]:
         return tuple(CONVENTIONS if now in CONVENTIONS else MEMORY)
     if name == "dtype":
         return tuple(dict.fromkeys((now, *(_TRIED if now is not None else ()))))  # numbers have no format
-    known: Mapping[str, tuple[Any, ...]] = {"way": get_args(Way), "per": get_args(Share), "optimizer": tuple(OPTIMIZERS), "use": USES}
+    known: Mapping[str, tuple[Any, ...]] = {"way": get_args(Way), "optimizer": tuple(OPTIMIZERS), "use": USES}
     return known.get(name, (now,))
 
 
@@ -105,7 +124,7 @@ def _said(name: str, value: Any) -> str:
         return f"numbers in {value}"
     if name == "optimizer":
         return f"the optimizer {value}"
-    return {**_PASSES, **_SHARES, **_USES}[value]
+    return {**_PASSES, **_USES}[value]
 
 
 def blocks_of(cost: Cost) -> Polynomial:

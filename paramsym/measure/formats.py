@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from sympy import Expr, Rational
 
 from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, canonical, extent, factors_of, product, stack
 from paramsym.core.ledger import Line
 
@@ -295,6 +296,28 @@ def in_format(lines: Sequence[Line], form: Format, rest: Callable[[Line], Iterat
             more = canonical(form.row * rows + form.column * columns + form.tensor)
             if more != 0:
                 yield line.but(path=(*line.path, "scales"), factors=(more,), label="")
+
+
+class Weights:
+    """The sums of stored tensors that the bytes of any format depend on: of those that it packs, and of the others."""
+
+    def __init__(self, lines: Sequence[Line], which: Which) -> None:
+        """Add up the numbers, and for each packed tensor its rows, its columns and 1."""
+        packed = [line for line in lines if chosen(line, which)]
+        tensors = [line.but(label="") for line in {line.name: line for line in reversed(packed)}.values()]
+        self.numbers, self.rest = _sum(packed), _sum(line for line in lines if not chosen(line, which))
+        self.rows = _sum(line.but(factors=(_rows_and_columns(line)[0],)) for line in tensors)
+        self.columns = _sum(line.but(factors=(_rows_and_columns(line)[1],)) for line in tensors)
+        self.tensors = _sum(line.but(factors=()) for line in tensors)
+
+    def in_format(self, form: Format, rest: Dim) -> Polynomial:
+        """Return the bytes in a format, with ``rest`` bytes for each number of the others."""
+        packed = ((form.number, self.numbers), (form.row, self.rows), (form.column, self.columns), (form.tensor, self.tensors))
+        return Polynomial.total(Polynomial.of(each) * amount for each, amount in (*packed, (rest, self.rest)) if each)
+
+
+def _sum(lines: Iterable[Line]) -> Polynomial:
+    return Polynomial.total(line.polynomial() for line in lines)
 
 
 def of_states(lines: Sequence[Line], optimizer: Optimizer) -> Iterator[Line]:

@@ -12,7 +12,7 @@ from sympy import Min, Rational, Symbol
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.counted import total
-from paramsym.analysis.reconcile.edits import Edit, Habit, Structure, fixed, scaled
+from paramsym.analysis.reconcile.edits import Edit, Habit, Structure, fixed, resized, scaled
 from paramsym.analysis.ways import blocks_of
 from paramsym.core.ledger import Line
 from paramsym.core.names import layer_at
@@ -92,9 +92,7 @@ def _groups(structure: Structure) -> Iterator[Edit]:
         words = f"a key and a value for each of the {heads} heads, without groups: A in place of G = {groups}"
         yield fixed(subject, term, words, 0.95, alone=True)
     if heads and groups and heads % groups == 0 and heads // groups not in {groups, heads}:
-        changes = {_GROUPS: heads // groups}
-        value = subject.value(subject.formula, {**subject.sizes, **changes}) - subject.count
-        yield Edit(f"A/G = {heads // groups} in place of G = {groups}", (), value, 1.02, sizes=tuple(changes.items()), alone=True)
+        yield resized(subject, {_GROUPS: heads // groups}, f"A/G = {heads // groups} in place of G = {groups}", 1.02)
 
 
 def _keys_or_values(structure: Structure) -> Iterator[Edit]:

@@ -5,7 +5,7 @@ An edit knows what it adds to the count as a number at once, and as a term in le
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain
@@ -30,10 +30,11 @@ class Edit:
     """A small change of the count.
 
     ``words`` describe it, ``tensors`` are the names of changed tensors, ``value`` is its contribution. ``cost`` ranks it: a simple idea
-    costs about one. ``lines`` are the numbers of changed tensors; two edits of one tensor do not combine. ``sizes`` are the changed sizes.
-    ``alone`` means that it builds another layer, and combines with no other edit. ``copies`` is the number of whole models in its count.
-    ``asked`` means that the user named its sizes. An edit that is not ``known`` fits the claim, but nobody is known to make it. ``choice``
-    means that it has a number that could be another one, so that a rounded claim must rule the others out.
+    costs about one. ``lines`` are the numbers of changed tensors; two edits of one tensor do not combine. ``sizes`` are the changed sizes,
+    ``letters`` the same as they are meant in letters. ``alone`` means that it builds another layer, and combines with no other edit.
+    ``copies`` is the number of whole models in its count. ``asked`` means that the user named its sizes. An edit that is not ``known`` fits
+    the claim, but nobody is known to make it. ``choice`` means that it has a number that could be another one, so that a rounded claim must
+    rule the others out.
     """
 
     words: str
@@ -44,6 +45,7 @@ class Edit:
     times: Dim = 0
     fixed: Polynomial | None = field(default=None, repr=False)
     sizes: tuple[tuple[Symbol, int], ...] = ()
+    letters: tuple[tuple[Symbol, Dim], ...] = ()
     alone: bool = False
     copies: int = 0
     asked: bool = False
@@ -55,13 +57,19 @@ class Edit:
         if self.fixed is not None:
             return self.fixed
         if self.sizes:
-            return put(subject.formula, dict(self.sizes)) - subject.formula
+            return put(subject.formula, dict(self.letters or self.sizes)) - subject.formula
         return subject.total(sorted(self.lines)) * (Polynomial.of(self.times) - Polynomial.of(1))
 
 
 def fixed(subject: Subject, term: Polynomial, words: str, cost: float, tensors: Sequence[str] = (), **more: Any) -> Edit:
     """Return the edit with a term in letters; ``more`` are further fields."""
     return Edit(words, tuple(tensors), subject.value(term), cost, fixed=term, **more)
+
+
+def resized(subject: Subject, changes: Mapping[Symbol, int], words: str, cost: float, **more: Any) -> Edit:
+    """Return the edit that builds the layer with other sizes; without effect if they give no whole number."""
+    count = subject.value(subject.formula, {**subject.sizes, **changes})
+    return Edit(words, (), count - subject.count if count else 0, cost, sizes=tuple(changes.items()), alone=True, **more)
 
 
 def scaled(

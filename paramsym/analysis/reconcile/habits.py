@@ -16,7 +16,7 @@ from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.counted import total
 from paramsym.analysis.reconcile.cost_habits import OF_COSTS
-from paramsym.analysis.reconcile.edits import Edit, Habit, Structure, fixed, scaled
+from paramsym.analysis.reconcile.edits import Edit, Habit, Structure, fixed, resized, scaled
 from paramsym.analysis.reconcile.stated_bytes import in_formats, in_widths
 from paramsym.core.ledger import Line
 from paramsym.measure.cost import Cost
@@ -121,10 +121,8 @@ def _padded(structure: Structure) -> Iterator[Edit]:
     for multiple in _PADDINGS if size else ():
         padded = -(-size // multiple) * multiple
         if padded != size:
-            changes = {_VOCABULARY: padded}
-            value = subject.value(subject.formula, {**subject.sizes, **changes}) - subject.count
             words = f"V = {padded:,} in place of {size:,}, padded to a multiple of {multiple}"
-            yield Edit(words, (), value, 1.07, sizes=tuple(changes.items()), alone=True, choice=True)
+            yield resized(subject, {_VOCABULARY: padded}, words, 1.07, choice=True)
             if biases and size in _PREDECESSORS and multiple == _NANOGPT:
                 bare = without.put(_VOCABULARY, Polynomial.of(padded)) - subject.formula
                 yield fixed(subject, bare, f"{words}, and without the biases", 0.97, alone=True)
@@ -137,9 +135,8 @@ def _earlier(structure: Structure) -> Iterator[Edit]:
     before = _PREDECESSORS.get(subject.used.get(_VOCABULARY, 0))
     if before is not None:
         size, whose = before
-        value = subject.value(subject.formula, {**subject.sizes, _VOCABULARY: size}) - subject.count
         words = f"V = {size:,} in place of {subject.used[_VOCABULARY]:,}: the vocabulary of {whose}"
-        yield Edit(words, (), value, 0.97, sizes=((_VOCABULARY, size),), alone=True)
+        yield resized(subject, {_VOCABULARY: size}, words, 0.97)
 
 
 def _stored(structure: Structure) -> Iterator[Edit]:

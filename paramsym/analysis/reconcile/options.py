@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from inspect import Parameter, signature
+from itertools import groupby
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from sympy import Symbol
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.counted import Counted, holder, total, with_layer
 from paramsym.analysis.reconcile.edits import Edit, fixed
-from paramsym.analysis.reconcile.subject import Subject
+from paramsym.analysis.reconcile.subject import Subject, cached
 from paramsym.analysis.wording import listed
 from paramsym.core.fields import hints_of
 from paramsym.core.layer import Layer
@@ -31,43 +34,65 @@ def _changed(root: Layer, name: str, value: Any) -> Layer:
     return type(root)(*arguments, **{**named, name: value})
 
 
+@dataclass(frozen=True)
+class _Other:
+    """A layer or a cost with another option: its formula, its letters, what it ties, and the tensors that differ."""
+
+    option: str
+    value: object
+    now: object
+    formula: Polynomial
+    letters: frozenset[Symbol]
+    tied: Polynomial
+    changed: frozenset[str]
+
+
 def optional(subject: Subject) -> Iterator[Edit]:
     """Yield edits that change one option of the layer, if the changed layer can be built and counted."""
-    root = holder(subject.root)
-    cls: type = type(root)
-    hints = hints_of(cls)
-    for field in fields(root):  # type: ignore[arg-type]
-        now = getattr(root, field.name)
-        found: dict[tuple[Polynomial, str], tuple[list[str], frozenset[str], float]] = {}
+    for _, others in groupby(_others(subject.root), lambda one: one.option):
+        found: dict[tuple[Polynomial, str], tuple[list[_Other], float]] = {}
+        for other in others:
+            for more, term, extra in _differences(subject, other):
+                found.setdefault((term, more), ([], extra))[0].append(other)
+        for (term, more), ((first, *same), extra) in found.items():
+            others_too = f" (or {listed([repr(one.value) for one in same])})" if same else ""
+            words = f"built with {first.option}={first.value!r}{others_too} in place of {first.now!r}{more}"
+            yield fixed(subject, term, words, _COST + extra, sorted(first.changed), alone=True)
+
+
+@cached(32)
+def _others(root: Counted) -> tuple[_Other, ...]:
+    """Return what a layer or a cost is with each other option, whatever its sizes are."""
+    layer, found = holder(root), []
+    cls: type = type(layer)
+    hints, names, tied = hints_of(cls), frozenset(line.name for line in root.lines), _tied(root)
+    for field in fields(layer):  # type: ignore[arg-type]
+        now = getattr(layer, field.name)
         for value in choices(hints.get(field.name), now) if field.init else ():
             if value == now and type(value) is type(now):
                 continue
             try:
-                built = with_layer(subject.root, _changed(root, field.name, value))
+                built = with_layer(root, _changed(layer, field.name, value))
+                formula = built.polynomial
             except ParamsymError:
                 continue
-            for more, term, extra in _differences(subject, built):
-                changed = frozenset(line.name for line in subject.root.lines) ^ frozenset(line.name for line in built.lines)
-                found.setdefault((term, more), ([], changed, extra))[0].append(repr(value))
-        for (term, more), (values, changed, extra) in found.items():
-            others = f" (or {listed(values[1:])})" if values[1:] else ""
-            words = f"built with {field.name}={values[0]}{others} in place of {now!r}{more}"
-            yield fixed(subject, term, words, _COST + extra, sorted(changed), alone=True)
+            changed = names ^ frozenset(line.name for line in built.lines)
+            found.append(_Other(field.name, value, now, formula, built.symbols, _tied(built) - tied, changed))
+    return tuple(found)
 
 
-def _differences(subject: Subject, built: Counted) -> Iterator[tuple[str, Polynomial, float]]:
+def _differences(subject: Subject, other: _Other) -> Iterator[tuple[str, Polynomial, float]]:
     """Yield the contribution of another option, in words and in letters, with its extra cost.
 
     A head with labels is tried with the usual numbers of classes, a head with ties both as stored and as listed.
     """
-    more = built.symbols - set(subject.sizes)
-    tied = _tied(built) - _tied(subject.root)
+    more = other.letters - set(subject.sizes)
     for number, extra in (_CLASSES if more == {_LABELS} else {} if more else {0: 0.0}).items():
-        term = (built.polynomial.put(_LABELS, Polynomial.of(number)) if more else built.polynomial) - subject.formula
+        term = (other.formula.put(_LABELS, Polynomial.of(number)) if more else other.formula) - subject.formula
         if term:
             yield f", {_LABELS} = {number:,}" if more else "", term, extra
-        if tied and not more and term + tied:
-            yield ", what it ties counted under each name", term + tied, extra + 0.1
+        if other.tied and not more and term + other.tied:
+            yield ", what it ties counted under each name", term + other.tied, extra + 0.1
 
 
 def _tied(layer: Counted) -> Polynomial:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import prod
 from typing import Any, TypeAlias, overload
@@ -27,9 +26,9 @@ from paramsym.analysis.reconcile.options import optional
 from paramsym.analysis.reconcile.papers import Meaning, meanings, told
 from paramsym.analysis.reconcile.ranking import EditSearch, Hit
 from paramsym.analysis.reconcile.relative import relative
-from paramsym.analysis.reconcile.resizing import impossible, resized, symbols_of
+from paramsym.analysis.reconcile.resizing import impossible, other_sizes, symbols_of
 from paramsym.analysis.reconcile.stated_bytes import of_file, of_rounded_size
-from paramsym.analysis.reconcile.subject import Subject
+from paramsym.analysis.reconcile.subject import Subject, cached
 from paramsym.analysis.reconcile.together import Row, Together, rows_of, together
 from paramsym.analysis.reconcile.units import in_unit_of
 from paramsym.analysis.wording import written
@@ -224,19 +223,14 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
 
 def _search_of(subject: Subject) -> EditSearch:
     """Return the search, cached for the next claim about the same layer; two layers of one size may have different letters."""
-    asked = (subject.layer, subject.root, tuple(subject.sizes.items()), tuple(symbols_of(subject).items()))
-    try:
-        hash(asked)
-    except TypeError:  # a user's layer with a field that has no hash
-        return _search.__wrapped__(*asked)
-    return _search(*asked)
+    return _search(subject.layer, subject.root, tuple(subject.sizes.items()), tuple(symbols_of(subject).items()))
 
 
-@lru_cache(maxsize=16)
+@cached(16)
 def _search(layer: Counted, root: Counted, sizes: tuple[tuple[Symbol, Dim], ...], others: _Others) -> EditSearch:
     del root, sizes  # part of the key: equal layers may come from different letters
     subject, known = Subject(layer), dict(others)
-    return EditSearch(subject, [*resized(subject, known), *optional(subject)])
+    return EditSearch(subject, [*other_sizes(subject, known), *optional(subject)])
 
 
 def _merged(subject: Subject, hits: list[Hit], stated: Stated) -> list[Answer]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import combinations, islice, product
@@ -14,11 +14,11 @@ from typing import Any
 from sympy import Expr, Symbol
 
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Dim, count, text
+from paramsym.algebra.size import count, text
 from paramsym.algebra.symbols import BY_NAME
 from paramsym.algebra.wanted import symbol_of
-from paramsym.analysis.counted import holder, put
-from paramsym.analysis.reconcile.edits import Edit, fixed
+from paramsym.analysis.counted import holder
+from paramsym.analysis.reconcile.edits import Edit, resized
 from paramsym.analysis.reconcile.subject import Subject, evaluated
 from paramsym.analysis.wording import listed
 from paramsym.core.at import published_sizes
@@ -37,7 +37,7 @@ _MOST_ASKED = 10_000  # the most combinations of the user's values; they take ab
 _TYPED = 3  # the fewest digits of a number for a mistyped digit
 
 
-def resized(subject: Subject, others: Mapping[Symbol, Iterable[int]]) -> Iterator[Edit]:
+def other_sizes(subject: Subject, others: Mapping[Symbol, Iterable[int]]) -> Iterator[Edit]:
     """Yield the edits with other sizes that do not depend on the claim."""
     yield from _published(subject)
     yield from _asked(subject, others)
@@ -55,9 +55,7 @@ def _asked(subject: Subject, others: Mapping[Symbol, Iterable[int]]) -> Iterator
             for values in islice(product(*(values for _, values in chosen)), left):
                 left -= 1
                 changes = dict(zip((symbol for symbol, _ in chosen), values, strict=True))
-                number = subject.value(subject.formula, {**subject.sizes, **changes}) - subject.count
-                words = listed(_in_place(subject, changes))
-                yield Edit(words, (), number, 1.05, sizes=tuple(changes.items()), alone=True, asked=True)
+                yield resized(subject, changes, listed(_in_place(subject, changes)), 1.05, asked=True)
 
 
 def _published(subject: Subject) -> Iterator[Edit]:
@@ -70,13 +68,13 @@ def _published(subject: Subject) -> Iterator[Edit]:
             continue  # another structure without a count in these letters
         changed = {symbol: int(size) for symbol, size in sizes.items() if symbol in subject.sizes and subject.sizes[symbol] != size}
         if changed:
-            yield _changed(subject, changed, f"the count of {name}", 1.0)
+            yield resized(subject, changed, f"the count of {name}", 1.0)
             for symbol, value in changed.items():
                 alone.setdefault((symbol, value), []).append(name)
     for (symbol, value), names in alone.items():
         if symbol in subject.formula.free_symbols:
             words = f"{symbol} = {value:,}, as in {names[0]}, in place of {_now(subject, symbol)}"
-            yield _changed(subject, {symbol: value}, words, 1.3)
+            yield resized(subject, {symbol: value}, words, 1.3)
 
 
 def _substituted(subject: Subject) -> Iterator[Edit]:
@@ -91,25 +89,26 @@ def _substituted(subject: Subject) -> Iterator[Edit]:
         exponents = [exponent for monomial in subject.formula.terms for generator, exponent in monomial if generator == symbol]
         if all(exponent < 0 for exponent in exponents):
             if now > 1:
-                yield _changed(subject, {symbol: 1}, f"{_in_place(subject, {symbol: 1})[0]}, with nothing divided", 1.3)
+                yield resized(subject, {symbol: 1}, f"{_in_place(subject, {symbol: 1})[0]}, with nothing divided", 1.3)
             continue  # G*H/A with another A equals G*H/A with another G, which is simpler
         for other, value in subject.whole.items():
             if other != symbol and value != now and now < _ALIKE * value and value < _ALIKE * now:
                 cost, known = 1.04 if (symbol, other) == _GROUPED else 1.5, {symbol.name, other.name} in _CONFUSED
                 words = f"{'' if known else 'no known habit; '}{other} in place of {symbol}{'' if known else ' would give it'}"
-                yield replace(_changed(subject, {symbol: value}, words, cost, {symbol: other}), known=known)
+                yield resized(subject, {symbol: value}, words, cost, letters=((symbol, other),), known=known)
         for width, value in subject.whole.items() if symbol in slices else ():
             heads = slices[symbol]
             quotient, rest = divmod(value, subject.whole.get(heads, value + 1))
             if width not in {symbol, heads} and quotient and rest == 0 and quotient != now:
-                yield _changed(subject, {symbol: quotient}, f"{width}/{heads} in place of {symbol}", 1.3, {symbol: width / heads})
+                words = f"{width}/{heads} in place of {symbol}"
+                yield resized(subject, {symbol: quotient}, words, 1.3, letters=((symbol, width / heads),))
 
 
 def _thousands(subject: Subject) -> Iterator[Edit]:
     """Yield all multiples of 1024 read as thousands, such as a width of 4K read as 4,000."""
     changes = {symbol: size // 1024 * 1000 for symbol, size in subject.used.items() if size % 1024 == 0}
     if changes:
-        yield _changed(subject, changes, f"{', '.join(_in_place(subject, changes))}: thousands for units of 1,024", 0.99)
+        yield resized(subject, changes, f"{', '.join(_in_place(subject, changes))}: thousands for units of 1,024", 0.99)
 
 
 def _rounded(subject: Subject) -> Iterator[Edit]:
@@ -120,7 +119,7 @@ def _rounded(subject: Subject) -> Iterator[Edit]:
                 for cost, followers in enumerate(_alone_and_along(subject, symbol)) if value not in {size, 0} else ():
                     changes = _with(symbol, value, followers)
                     words = f"{symbol} = {value:,}, rounded from {size:,}{_along(changes, symbol)}"
-                    yield _changed(subject, changes, words, 1.4 + 0.1 * cost)
+                    yield resized(subject, changes, words, 1.4 + 0.1 * cost)
 
 
 @dataclass(frozen=True)
@@ -165,10 +164,10 @@ def roots(subject: Subject, sizes: Iterable[OneSize], low: int, high: int) -> It
             changes = _with(one.symbol, root, one.followers)
             along, cost = _along(changes, one.symbol), cost + 0.1 * bool(one.followers)
             if words:
-                yield _changed(subject, changes, f"{one.symbol} = {root:,}{along} in place of {one.size:,}{words}", cost)
+                yield resized(subject, changes, f"{one.symbol} = {root:,}{along} in place of {one.size:,}{words}", cost)
             else:
                 words = f"no known habit; {one.symbol} = {root:,}{along} in place of {one.size:,} would give it"
-                yield replace(_changed(subject, changes, words, cost), known=False)
+                yield resized(subject, changes, words, cost, known=False)
 
 
 def _belief(subject: Subject, one: OneSize, root: int, low: int, high: int) -> tuple[str, float] | None:
@@ -237,12 +236,6 @@ def _univariate(subject: Subject, symbol: Symbol, followers: Mapping[Symbol, int
                 product *= evaluated(Polynomial({frozenset({(generator, power)}): 1}), subject.sizes)
         powers[exponent] = powers.get(exponent, Fraction(0)) + product
     return powers
-
-
-def _changed(subject: Subject, changes: Mapping[Symbol, int], words: str, cost: float, meant: Mapping[Symbol, Dim] | None = None) -> Edit:
-    """Return the edit with other numbers for some sizes, in the term as numbers or as ``meant``."""
-    term = put(subject.formula, changes if meant is None else meant) - subject.formula
-    return fixed(subject, term, words, cost, sizes=tuple(changes.items()), alone=True)
 
 
 def impossible(subject: Subject, changes: Mapping[Symbol, int]) -> str | None:

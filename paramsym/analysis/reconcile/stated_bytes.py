@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import partial
 
 from sympy import Integer, Rational
 
@@ -17,10 +16,8 @@ from paramsym.analysis.reconcile.answers import Answer, Reading
 from paramsym.analysis.reconcile.edits import Edit, fixed
 from paramsym.analysis.reconcile.subject import Subject
 from paramsym.analysis.reconcile.whole import masks_of
-from paramsym.core.ledger import Line
 from paramsym.measure.cost import Cost
-from paramsym.measure.formats import BYTES, FORMATS, in_format
-from paramsym.measure.state import in_bytes
+from paramsym.measure.formats import BYTES, FORMATS, Weights
 
 _VOCABULARY = BY_NAME["V"].symbol
 _OUTPUT_APART = ("gguf-q4_0", "gguf-q4_1", "gguf-q5_0", "gguf-q5_1")
@@ -52,9 +49,10 @@ def in_widths(subject: Subject) -> Iterator[Edit]:
 
 def in_formats(subject: Subject) -> Iterator[Edit]:
     """Yield the bytes of a file of the counted parameters in every format."""
+    lines = [line for line in subject.root.lines if not line.alias_of and not line.buffer]
+    weights = {which: Weights(lines, which) for which in dict.fromkeys(form.which for form in FORMATS.values())}
     for form in FORMATS.values():
-        stored = in_format(subject.root.lines, form, partial(_at_width, BYTES[form.rest or "float16"]))
-        term = total(line for line in stored if not line.alias_of and not line.buffer) - subject.formula
+        term = weights[form.which].in_format(form, BYTES[form.rest or "float16"]) - subject.formula
         words = f"the bytes of a file in the format {form.name}: {form.counts}{'' if form.rest else ', the rest in 16 bits'}"
         yield fixed(subject, term, words, 1.3, alone=True)
 
@@ -93,10 +91,6 @@ def _with_more(subject: Subject) -> Iterator[Edit]:
         for width, names in _WIDTHS[:2] if more else ():
             term = (subject.formula + more) * Polynomial.of(width) - subject.formula
             yield fixed(subject, term, f"a file in {names} {what}, {width} bytes each", 1.1, alone=True)
-
-
-def _at_width(width: Dim, line: Line) -> Iterator[Line]:
-    yield in_bytes(line, width)
 
 
 def of_rounded_size(subject: Subject, stated: Stated) -> Answer | None:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, TypeAlias
+from functools import cached_property, lru_cache, wraps
+from math import prod
+from typing import Any, TypeAlias, TypeVar
 
 from sympy import Expr, Integer, Symbol
 
-from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.polynomial import Monomial, Number, Polynomial
 from paramsym.algebra.size import Dim, per, substitute, symbols_in
 from paramsym.analysis.counted import Counted, lines, numbers, title, words
 from paramsym.core.ledger import Line
 from paramsym.errors import SizeError
 
+T = TypeVar("T")
 Sizes: TypeAlias = Mapping[Symbol, "int | Expr"]
 _NEARBY = 20  # wrong claims are assumed to be within a twentieth of the count, or as far as the given claim
 _WIDEST = 16  # smaller sizes divide too many numbers to distinguish claims
@@ -112,34 +114,55 @@ class Subject:
         """Put the sizes into a polynomial and return the exact fraction."""
         if isinstance(value, int):
             return Fraction(value)
-        return evaluated(value if isinstance(value, Polynomial) else Polynomial.of(value), self.sizes if sizes is None else sizes)
+        polynomial = value if isinstance(value, Polynomial) else Polynomial.of(value)
+        return evaluated(polynomial, self.sizes, self._known) if sizes is None else evaluated(polynomial, sizes)
+
+    @cached_property
+    def _known(self) -> dict[Monomial, Number]:
+        """The values of monomials at the sizes: hundreds of edits have the same few."""
+        return {}
 
 
-def evaluated(polynomial: Polynomial, sizes: Sizes) -> Fraction:
-    """Return a polynomial's value, exactly.
+def cached(most: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """Return a decorator that keeps the last results of a function; those for a user's layer without a hash are found each time."""
+
+    def decorate(function: Callable[..., T]) -> Callable[..., T]:
+        kept = lru_cache(most)(function)
+
+        @wraps(function)
+        def found(*asked: Any) -> T:
+            try:
+                hash(asked)
+            except TypeError:
+                return function(*asked)
+            return kept(*asked)
+
+        return found
+
+    return decorate
+
+
+def evaluated(polynomial: Polynomial, sizes: Sizes, known: dict[Monomial, Number] | None = None) -> Fraction:
+    """Return a polynomial's value, exactly; ``known`` are values of monomials at these sizes, to which those of this polynomial are added.
 
     Raises:
         SizeError: a symbol without a size, which the count does not contain because it cancels.
     """
-    known: dict[Expr, Fraction] = {}
-    total = Fraction(0)
-    for monomial, coefficient in polynomial.terms.items():
-        product = Fraction(coefficient)
-        for generator, exponent in monomial:
-            if generator not in known:
-                known[generator] = _number(generator, sizes)
-            product *= known[generator] ** exponent
-        total += product
-    return total
+    values = {} if known is None else known
+    for monomial in polynomial.terms.keys() - values.keys():
+        above = prod(_number(generator, sizes) ** exponent for generator, exponent in monomial if exponent > 0)
+        below = prod(_number(generator, sizes) ** -exponent for generator, exponent in monomial if exponent < 0)
+        values[monomial] = above if below == 1 else Fraction(above, below)
+    return Fraction(sum(coefficient * values[monomial] for monomial, coefficient in polynomial.terms.items()))
 
 
-def _number(generator: Expr, sizes: Sizes) -> Fraction:
+def _number(generator: Expr, sizes: Sizes) -> int:
     for symbol in (generator,) if isinstance(generator, Symbol) else symbols_in(generator):
         if symbols_in(sizes.get(symbol, symbol)):
             raise SizeError(f"there is no number for {symbol}; put sizes in with .at(...).")
     if isinstance(generator, Symbol):
-        return Fraction(int(sizes[generator]))
-    return Fraction(int(substitute(generator, {symbol: Integer(sizes[symbol]) for symbol in symbols_in(generator)})))
+        return int(sizes[generator])
+    return int(substitute(generator, {symbol: Integer(sizes[symbol]) for symbol in symbols_in(generator)}))
 
 
 def heads(line: Line) -> frozenset[Dim]:
