@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from amount import cases
 
 import paramsym as ps
 from paramsym.cli import main
@@ -14,6 +16,8 @@ from paramsym.errors import ConfigError, ParamsymError, StructureError, UnknownN
 from paramsym.loading import published
 
 NAMES = list(published())
+MODELS = Path(ps.models.__file__).parent
+SIZES_OF_CLASSES = {"1998", "oneill", "base", "big"}  # names of sizes that only a class knows, or that leave a letter
 
 
 @pytest.mark.parametrize(
@@ -38,6 +42,18 @@ def test_a_published_name_means_the_class_that_was_published(name: str, architec
         model = ps.load(typed)
         assert (model.count, model.architecture) == (count, architecture)  # type: ignore[attr-defined]
         assert str(model.table()).startswith(f"{architecture}: {count:,} parameters\n")
+
+
+@cases(6)
+@pytest.mark.parametrize("file", sorted(MODELS.rglob("*.csv")), ids=lambda file: file.relative_to(MODELS).as_posix())
+def test_a_name_loads_the_class_of_its_row(file: Path) -> None:
+    """The first row with a reference class and an exact count says what a name means, with its labels and heads."""
+    with file.open(encoding="utf-8", newline="") as lines:
+        rows = [row for row in csv.DictReader(lines) if row["class"].isidentifier() and row["name"] not in SIZES_OF_CLASSES]
+    for row in {row["name"]: row for row in reversed(rows)}.values():
+        model = ps.load(row["name"])
+        assert getattr(model, "architecture", row["class"]) == row["class"], row["name"]
+        assert model.count + int(row.get("besides") or 0) == int(row["count"]), row["name"]
 
 
 @pytest.mark.parametrize(("name", "model"), NAMES, ids=[name for name, _ in NAMES])

@@ -98,7 +98,7 @@ def _all(cost: Cost) -> Iterator[Alternative]:
 def _shares(cost: Cost) -> Iterator[tuple[str, Polynomial]]:
     """Yield the shares of a batch that a cost can be given for, with what each is of the cost: the cost's own, without a name, first."""
     yield "", Polynomial.of(1)
-    now = cost.chosen.get("per")
+    now: Any = cost.chosen.get("per")
     for share in get_args(Share) if now else ():
         try:
             whole, part = (Polynomial.product(divisors_of(cost.layer, cost.inputs, one)) for one in (now, share))

@@ -11,7 +11,7 @@ from sympy import Max, Rational
 import paramsym as ps
 from paramsym import A, B, F, G, H, L, S, V, dims
 from paramsym.errors import ArgumentError, NotYetError, SizeError
-from paramsym.measure.formats import FORMATS
+from paramsym.measure.formats import BYTES, FORMATS, Weights
 from paramsym.measure.peak import widest
 
 DENSE = ps.Dense(H, H)
@@ -138,6 +138,16 @@ def test_shared_weights() -> None:
     stack = ps.Sequential(L * ps.Dense(H, H))
     assert (of("weights", stack, (B, S, H), tensor=t, pipeline=p) - 4 * L * (H**2 / t + H) / p).expand() == 0
     assert of("weights", ps.Dense(8, 8), (1, 8), tensor=4) == 4 * (16 + 8)
+
+
+@pytest.mark.parametrize("name", ["openai/gpt-oss-20b", "gpt2"])
+def test_a_file_in_every_format(name: str) -> None:
+    """The sums of a file's tensors give the bytes of all formats, as the ledger of memory has them tensor by tensor."""
+    model = ps.load(name).origin[0]
+    lines = [line for line in model.lines if not line.alias_of and not line.buffer]
+    for form in FORMATS.values():
+        ledger = of("weights", model, use="inference", dtype="float16", weights=form.name)
+        assert Weights(lines, form.which).in_format(form, BYTES[form.rest or "float16"]).as_expr() == ledger.expand()
 
 
 def test_the_cache_in_another_format() -> None:
