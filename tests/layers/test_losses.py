@@ -241,3 +241,43 @@ def test_margins_by_their_formulas() -> None:
     smoothed = -(0.9 * xp.log(xp.exp(x) / xp.exp(x).sum(-1, keepdims=True))[xp.arange(2), of])
     smoothed = smoothed - 0.1 * xp.log(xp.exp(x) / xp.exp(x).sum(-1, keepdims=True)).mean(-1)
     assert xp.isclose(ps.run(ps.CrossEntropyLoss(label_smoothing=0.1), {}, x, of), smoothed.mean())
+
+
+def test_values_by_their_formulas() -> None:
+    """Entropies, likelihoods and divergences as torch's documentation writes them."""
+    xp = imported("numpy")
+    x, y = xp.array([[0.2, -1.1, 0.7], [1.4, 0.3, -0.6]]), xp.array([[0.5, 0.1, 2.5], [0.9, 3.0, 0.4]])
+    p, q = xp.array([[0.2, 0.5, 0.3], [0.6, 0.1, 0.3]]), xp.array([[0.1, 0.8, 0.1], [0.5, 0.25, 0.25]])
+    weight = xp.array([1.0, 2.0, 0.5])
+
+    def given(loss: ps.Layer, *arrays: Any, **stored: Any) -> Any:
+        return ps.run(loss, stored, *arrays)
+
+    entropy = -(q * xp.log(p) + (1 - q) * xp.log(1 - p))
+    assert xp.isclose(given(ps.BCELoss(), p, q), entropy.mean())
+    assert xp.allclose(given(ps.BCELoss(weight=(3,), reduction="none"), p, q, weight=weight), entropy * weight)
+    many = -(q * -xp.log1p(xp.exp(-x)) + (1 - q) * -xp.log1p(xp.exp(x)))
+    assert xp.isclose(given(ps.MultiLabelSoftMarginLoss(), x, q), many.mean())
+    assert xp.isclose(given(ps.MultiLabelSoftMarginLoss(weight=(3,)), x, q, weight=weight), (many * weight).mean())
+    factorial = xp.where(y > 1, y * xp.log(y) - y + 0.5 * xp.log(2 * xp.pi * y), 0)  # Stirling's, above 1
+    assert xp.isclose(given(ps.PoissonNLLLoss(), x, y), (xp.exp(x) - y * x).mean())
+    assert xp.isclose(given(ps.PoissonNLLLoss(log_input=False, full=True), p, y), (p - y * xp.log(p + 1e-8) + factorial).mean())
+    variance = xp.array([[0.5, 1e-9, 2.0], [1.0, 3.0, 0.1]])  # the second is below the least, 1e-6
+    bounded = xp.maximum(variance, 1e-6)
+    likely = 0.5 * (xp.log(bounded) + (x - y) ** 2 / bounded)
+    assert xp.allclose(given(ps.GaussianNLLLoss(reduction="none"), x, y, variance), likely)
+    assert xp.allclose(given(ps.GaussianNLLLoss(full=True, reduction="none"), x, y, variance), likely + 0.5 * xp.log(2 * xp.pi))
+    divergence = q * (xp.log(q) - x)
+    assert xp.isclose(given(ps.KLDivLoss(reduction="batchmean"), x, q), divergence.sum() / 2)
+    assert xp.isclose(given(ps.KLDivLoss(log_target=True), x, xp.log(q)), divergence.mean())
+
+
+@pytest.mark.parametrize(
+    ("p", "wanted"),
+    [(1.0, [7.0, 0.5]), (2.0, [5.0, 0.5]), (3.0, [91 ** (1 / 3), 0.5]), (float("inf"), [4.0, 0.5]), (float("-inf"), [3.0, 0.0])],
+)
+def test_distances_of_every_order(p: float, wanted: list[float]) -> None:
+    """Of (3, 4), and of (1/2, 0)."""
+    xp = imported("numpy")
+    far, near = xp.array([[4.0, 5.0], [1.5, 1.0]]), xp.array([[1.0, 1.0], [1.0, 1.0]])
+    assert ps.run(ps.PairwiseDistance(p, eps=0.0), {}, far, near).tolist() == pytest.approx(wanted)

@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 from frameworks import imported
 
-from paramsym.program.constants import Constant
+import paramsym as ps
+from paramsym.errors import ArgumentError, NotYetError
+from paramsym.program.constants import Constant, Noise, constant
+from paramsym.program.lookups import Bags
+from paramsym.program.types import ArrayType
 
 APART = -100.0
 
@@ -61,3 +65,45 @@ def test_distances_of_what_is_pooled(queries: int, keys: int, rows: list[list[in
     """The distance of a query and a key counts in steps of the finer of the two, from zero on (Li et al. 2022, section 4.1)."""
     xp = imported("numpy")
     assert Constant("pooled distances", (queries, keys), kind="index").run(xp).tolist() == rows
+
+
+def test_rows_of_distances() -> None:
+    """Those of transformers 5.23 (``build_relative_position``, 8 buckets up to 16) for 12 positions, plus 8; both ways of one distance."""
+    xp = imported("numpy")
+    first = [0, -1, -2, -3, -4, -5, -5, -6, -6, -6, -7, -7]
+    wanted = [[(first[k - q] if k >= q else -first[q - k]) + 8 for k in range(12)] for q in range(12)]
+    assert Constant("deberta buckets", (12, 12), (8, 16, 1), "index").run(xp).tolist() == wanted
+    assert Constant("deberta buckets", (12, 12), (8, 16, -1), "index").run(xp).tolist() == [list(row) for row in zip(*wanted, strict=True)]
+
+
+def test_every_distance_has_a_row() -> None:
+    """Without buckets the rows are the distances themselves, bounded by the farthest."""
+    xp = imported("numpy")
+    assert Constant("deberta buckets", (1, 4), (0, 2, 1), "index").run(xp).tolist() == [[3, 3, 3, 2]]
+
+
+def test_no_two_runs_of_chance_agree() -> None:
+    """Random numbers have a shape and no value."""
+    drawn = Noise(ArrayType((ps.H, 3)))
+    assert drawn.gives() == (ArrayType((ps.H, 3)),)
+    with pytest.raises(NotYetError, match="no two runs agree"):
+        drawn.run(None)
+
+
+def test_a_constant_that_is_not_known() -> None:
+    """The known ones are listed."""
+    with pytest.raises(ArgumentError, match=r"'zeroes' is not a known constant; known: .*zeros"):
+        constant("zeroes", (3,))
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [("sum", [[3, 5], [0, 0], [13, 17]]), ("mean", [[1.5, 2.5], [0, 0], [6.5, 8.5]]), ("max", [[3, 4], [0, 0], [9, 10]])],
+)
+def test_bags(name: Any, wanted: list[list[float]]) -> None:
+    """Two rows, none and two, as torch's EmbeddingBag has them, zeros for an empty one."""
+    xp = imported("numpy")
+    table = xp.array([[0.0, 1.0], [3.0, 4.0], [9.0, 10.0], [4.0, 7.0]])
+    assert Bags(name).run(xp, table, xp.array([0, 1, 2, 3]), xp.array([0, 2, 2])).tolist() == wanted
+    (given,) = Bags(name).gives(ArrayType((9, ps.H)), ArrayType((ps.S,), "index"), ArrayType((ps.B,), "index"))
+    assert given == ArrayType((ps.B, ps.H))

@@ -43,9 +43,7 @@ def test_a_module_as_the_reference() -> None:
 
 def test_inputs_that_select_rows() -> None:
     """Numbers of tokens stay below the number of rows; a model's own inputs are taken where none are given."""
-    torch = imported("torch")
     imported("numpy")
-    assert "5 runs agree" in str(certify_run(ps.Embedding(*ps.dims("num_embeddings embedding_dim")), torch.nn.Embedding, (B, 3)))
 
     def twice(F: int, H: int) -> Any:
         assert F > 0 < H
@@ -55,6 +53,42 @@ def test_inputs_that_select_rows() -> None:
     assert "2 runs agree" in str(certify_run(net, twice, (B, 3), times=2))
     with pytest.raises(ArgumentError, match="does not state its inputs"):
         certify_run(net, twice)
+
+
+def test_a_module_that_selects_rows() -> None:
+    """Torch's table takes whole numbers, too."""
+    torch = imported("torch")
+    assert "5 runs agree" in str(certify_run(ps.Embedding(*ps.dims("num_embeddings embedding_dim")), torch.nn.Embedding, (B, 3)))
+
+
+def test_statistics_by_their_formula() -> None:
+    """A variance is positive, so that its root is a number."""
+    xp = imported("numpy")
+    width = ps.dims("num_features")
+
+    def scaled(num_features: int) -> Any:
+        assert num_features > 0
+        return lambda tensors, x: (
+            (x - tensors["running_mean"]) / xp.sqrt(tensors["running_var"] + 1e-5) * tensors["weight"] + tensors["bias"]
+        )
+
+    assert "5 runs agree" in str(certify_run(ps.BatchNorm1d(width), scaled, (B, width)))
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda x: (x, x), "the reference returns 2 arrays; Identity returns 1"),
+        (lambda x: x[:, :1], r"output 0 of the reference has shape \(\d, 1\); that of Identity \(\d, 3\)"),
+        (lambda x: x * 2, "output 0 differs from the reference by 5.0e-01 of its largest entry"),
+        (lambda x: x.reshape(0, 5), "the reference raised ValueError"),
+    ],
+)
+def test_other_answers_are_refuted(answer: Any, words: str) -> None:
+    """What differs, and by how much."""
+    imported("numpy")
+    with pytest.raises(RefutedError, match=words):
+        certify_run(ps.Identity(), lambda: lambda _, x: answer(x), (B, 3))
 
 
 def test_a_module_with_statistics() -> None:
