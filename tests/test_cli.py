@@ -535,7 +535,7 @@ CLOSED = [
 ]
 
 
-@cases(1)
+@cases(0)
 @pytest.mark.parametrize(("line", "code", "words"), CLOSED)
 def test_closed_streams(line: str, code: int, words: str) -> None:
     """A reader that has seen enough, closed streams, a full disk: no traceback, and a code that says what happened."""

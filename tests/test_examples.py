@@ -28,7 +28,7 @@ SHOWS = {
 }
 
 
-@cases(2)
+@cases(0)
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_example(example: Path, tmp_path: Path) -> None:
     """From any directory, without warnings, with the words that make its point."""

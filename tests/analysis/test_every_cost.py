@@ -65,7 +65,7 @@ def test_words(cost: Cost) -> None:
     assert str(ps.L) in cost.to_latex()
 
 
-@cases(4)
+@cases(2)
 def test_against_others(cost: Cost) -> None:
     """Two depths differ by the cost of the layers between them; a claim of twice the number is explained by a term of the same size."""
     sized = cost.at(SIZES)

@@ -87,7 +87,7 @@ def test_inputs_of_another_form() -> None:
             ps.flops(glm(), given)
 
 
-@cases(6)
+@cases(3)
 @pytest.mark.parametrize("model_type", computed_types())
 def test_every_form_computes(model_type: str) -> None:
     """Each recorded class answers in letters; the backward pass of products has twice their work, and no answer has a floor of its own."""

@@ -35,7 +35,7 @@ def classes() -> list[tuple[str, Any]]:
     """Return the entry of each class of transformers and diffusers, of a sample of the types in the ordinary run."""
     networks = [f"{DIFFUSERS}{name}/{label}".rstrip("/") for name, one in diffusers_index()["classes"].items() for label in one["lengths"]]
     types = (*recorded_types(), *networks)
-    return [(f"{one} {name}", entry) for one in sample(180, types) for name, entry in record_of(one)["classes"].items()]
+    return [(f"{one} {name}", entry) for one in sample(60, types) for name, entry in record_of(one)["classes"].items()]
 
 
 def of_one_list(test: Any) -> bool:

@@ -71,7 +71,7 @@ CONFIGURATIONS: dict[str, tuple[Any, Callable[..., Any]]] = {
 }
 
 
-@cases(1000)
+@cases(3)
 @pytest.mark.parametrize("kind", CONFIGURATIONS)
 def test_a_configuration_is_read_field_by_field(kind: str) -> None:
     """Alone, by the name of the argument, and as its default; an attribute that the constructor computes is no size of its own."""

@@ -56,7 +56,7 @@ COPIES = {
 }  # fmt: skip
 
 
-@cases(6)
+@cases(3)
 @pytest.mark.parametrize("build", RIGHT, ids=name_of)
 def test_the_form_is_the_build(build: Callable[..., Shapes]) -> None:
     """Wherever the build takes sizes, the form gives its tensors or refuses; it refuses little of what is ordinary."""
@@ -298,6 +298,7 @@ def _three_kinds(n: int = 4, width: int = 8) -> dict[str, tuple[int, ...]]:
     return found
 
 
+@cases(1)
 @pytest.mark.parametrize("build", [_interleaved, _three_kinds])
 def test_layers_of_several_kinds_in_one_list(build: Any) -> None:
     """A list of a transposed convolution, a block, a transposed convolution and so on, as in many a U-Net, whose sizes double."""
@@ -356,7 +357,7 @@ def _kernels(channels: int = 16, kernel: int = 3, classes: int = 10) -> Shapes:
     return {"a": (channels, 3, kernel, kernel), "b": (2 * channels, channels, kernel, kernel), "head": (classes, 2 * channels)}
 
 
-@cases(1)
+@cases(0)
 @pytest.mark.parametrize(("build", "builds"), [(_narrow_first, 22), (_kernels, 32)])
 def test_few_builds_decide(build: Callable[..., Shapes], builds: int) -> None:
     """If the time is enough for eighty builds, most of them test laws that the first ones have found and proved."""

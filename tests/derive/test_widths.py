@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import prod
 
 import pytest
+from amount import cases
 from derive.drawn import drawn
 from derive.factories import Shapes
 
@@ -73,6 +74,7 @@ def flattened(image: int = 28, first: int = 6, second: int = 16) -> Shapes:
 BUILDS = (dense_net, style, patches, squeezed, by_any_divisor, at_least_one_multiple, shuffled, flattened)
 
 
+@cases(2)
 @pytest.mark.parametrize("build", BUILDS, ids=lambda build: build.__name__)
 def test_the_form_is_the_build(build: Callable[..., Shapes]) -> None:
     """Every tensor, in order, and the count."""

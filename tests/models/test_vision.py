@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from amount import cases
 from sympy import Integer, Rational, Symbol
 
 import paramsym as ps
@@ -23,6 +24,7 @@ def rounded(width: Fraction, divisor: int) -> int:
     return int(found + divisor if found < Fraction(9, 10) * width else found)
 
 
+@cases(1)
 @pytest.mark.parametrize("divisor", [1, 4, 8])
 def test_rounded_widths(divisor: int) -> None:
     """The closed form is the reference's rule, in numbers and in letters."""

@@ -27,6 +27,7 @@ def model_of(name: str) -> Layer:
     return (ResNet if name in ResNet.published else DenseNet)(name)
 
 
+@cases(6)
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['library']}-{row['model']}")
 def test_forward(row: dict[str, Any]) -> None:
     """The total, in all recorded sizes of the image."""

@@ -53,6 +53,7 @@ def measured(row: dict[str, Any], side: int) -> Layer:
     return ours(row["model"], **{name: value for name, value in settings.items() if name in has})
 
 
+@cases(6)
 @pytest.mark.parametrize("row", WORKED, ids=lambda row: row["model"])
 def test_work(row: dict[str, Any]) -> None:
     """Torch's counter, in all recorded sizes of the image; of a detector these rows have the backbone with its pyramid."""

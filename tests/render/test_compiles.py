@@ -26,14 +26,14 @@ from paramsym.render.latex import escape
 from paramsym.render.widths import LINE
 from paramsym.testing import certify
 
-ALL = os.environ.get("LATEX_ENGINES") == "all"
-BOTH = pytest.mark.skipif(not ALL, reason="pdfLaTeX, one set of letters, every sixth layer; LATEX_ENGINES=all runs all")
+EVERY = os.environ.get("LATEX_ENGINES") == "all"
+BOTH = pytest.mark.skipif(not EVERY, reason="pdfLaTeX, one set of letters, every 18th layer; LATEX_ENGINES=all runs all")
 ENGINES = ("pdflatex", pytest.param("lualatex", marks=BOTH))
 FIRST, *OTHERS = (letters.name for letters in LETTER_SETS)
 LETTERS = (FIRST, *(pytest.param(name, marks=BOTH) for name in OTHERS))
 
-STEP = 1 if ALL else 6
-"""Every sixth layer and model is enough while one works; a page of each of them takes a minute."""
+STEP = 1 if EVERY else 18
+"""Every 18th layer and model is enough while one works; a page of each of them takes a minute."""
 TOLERANCE = 12.0
 """Points by which a line may stand out into the margin: no more than two letters."""
 

@@ -160,6 +160,7 @@ def test_famous(name: str) -> None:
         assert answers[0].difference == famous.claim - sized.count
 
 
+@cases(0)
 def test_none_is_said_where_nothing_is_known() -> None:
     """Numbers that nobody has explained get no answer: it would be a guess."""
     for layer, name, claim in (
@@ -219,6 +220,7 @@ def test_multi_token_prediction() -> None:
     assert any(expand(answer.term + 2 * H**2 + 3 * H) == 0 for answer in answers[:3])
 
 
+@cases(0)
 def test_published_files_hold_more_than_the_model() -> None:
     """685B are 671B and 14B: the module with another token table and output matrix (deepseek-ai/DeepSeek-V3, README)."""
     predicting = ps.models.Deepseek(architecture="DeepseekV3ForCausalLM", num_nextn_predict_layers=1).at("deepseek-ai/DeepSeek-V3")
@@ -270,6 +272,7 @@ def test_thousands() -> None:
     assert dict(thousands.readings[0].edits[0].sizes) == {H: 4000, F: 16000}
 
 
+@cases(0)
 def test_both_of_a_pair() -> None:
     """Qwen2.5-32B's card gives 32.5B and 31.0B, Gemma's paper two tables: each pair is wrong, or another vocabulary, twice alike."""
     qwen = ps.models.Llama(architecture="Qwen2ForCausalLM")
@@ -350,6 +353,7 @@ def test_random_claims(name: str) -> None:
 # The six threads ---------------------------------------------------------------------------------------------------------------
 
 
+@cases(0)
 def test_six_threads() -> None:
     """Each thread's question is answered by one call; the numbers are the threads' own."""
     pytorch = ps.explain(ps.MultiheadAttention(512, 64), "num_heads")  # pytorch 60853

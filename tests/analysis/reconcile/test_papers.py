@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from amount import cases
 
 import paramsym as ps
 from paramsym.errors import ParamsymError
@@ -33,6 +34,7 @@ def test_which_parameters(cost: Any, claim: str, which: str) -> None:
     assert f"N {which}" in answer
 
 
+@cases(0)
 def test_half_of_the_pairs() -> None:
     """12LHQT counts all pairs of queries and keys, 6LHQT half of them."""
     answer = ps.reconcile(per_token("palm"), "6*N + 6*L*H*Q*T")[0]
@@ -75,6 +77,7 @@ def test_names_of_a_size(claim: str, how: dict[str, Any]) -> None:
     assert "the matrices of the blocks alone" in str(answer)
 
 
+@cases(0)
 def test_the_model_has_the_letter() -> None:
     """A size of the model is meant first: N labels of a classifier, D the width of a head."""
     labelled = ps.models.Bert(architecture="BertForSequenceClassification").at("bert-base-uncased").at(N=3)

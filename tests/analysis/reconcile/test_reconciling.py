@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import recorded
 import sympy
-from amount import tries
+from amount import cases, tries
 from formulas import formula
 from sympy import Expr, Integer, expand
 
@@ -317,6 +317,7 @@ def test_an_expression_with_too_many_digits_is_refused() -> None:
         ps.reconcile(Dense(H, F).at(H=4, F=6), H**100, {H: 10**75})
 
 
+@cases(0)
 def test_random_claims_get_no_answer() -> None:
     """Of 200 random wrong claims within 5 % of the count, half of them multiples of H, at most 5 % get any answer."""
     for model, name in (
@@ -551,6 +552,7 @@ def test_how_far_off_a_right_claim_is() -> None:
     assert binary.difference == int(104.4 * 2**20) - 109_482_240
 
 
+@cases(0)
 def test_no_copies() -> None:
     """At depth 0 there is no block that could have been counted otherwise; what is left is explained as ever."""
     sizes = {"V": 50, "H": 8, "A": 2, "F": 12, "P": 6, "T": 2, "L": 0}
@@ -609,6 +611,7 @@ def test_a_formula_keeps_its_letters() -> None:
     assert "it leaves out L*(13*H + 1)" in str(ps.reconcile(ps.models.Gpt2().at("gpt2"), model.formula - 13 * L * H - L))
 
 
+@cases(0)
 def test_the_second_bias_of_torchs_recurrent_layers() -> None:
     """Whatever the gates, levels and directions: Keras' LSTM and GRU before version 2 have one bias per gate."""
     for gates, cls in ((4, ps.LSTM), (3, ps.GRU), (1, ps.RNN)):
@@ -621,6 +624,7 @@ def test_the_second_bias_of_torchs_recurrent_layers() -> None:
                 )
 
 
+@cases(0)
 def test_sizes_that_the_user_names_go_together() -> None:
     """Two models differ in more sizes than one; what contradicts another size is said, of rounded claims too."""
     wide = ps.reconcile(Dense(H, F), 30 * 40 + 40, at={"H": 10, "F": 20}, others={"H": [30], "F": [40]})

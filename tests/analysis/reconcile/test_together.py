@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from amount import cases
 
 import paramsym as ps
 from paramsym import A, B, D, F, H, L, S
@@ -38,6 +39,7 @@ def test_rounded_rows() -> None:
     assert [len(row) for row in found.table().rows] == [3, 3]
 
 
+@cases(0)
 def test_sizes_and_layers_in_lists() -> None:
     """A list of sizes, a list of costs, and one size for all claims."""
     dense = ps.Dense(H, F)
@@ -71,6 +73,7 @@ def test_models_that_differ_in_more_than_sizes() -> None:
     assert not ps.reconcile(RESNETS, [1_814_073_344, 12])
 
 
+@cases(0)
 def test_claims_in_letters() -> None:
     """Formulas in letters, of models with and without biases, share one reading: Kaplan counts half of the pairs."""
     models = [
