@@ -174,6 +174,17 @@ def test_no_page_scrolls_sideways(browser: Browser, tmp_path: Path, width: int) 
         assert browser.run("document.documentElement.scrollWidth <= window.innerWidth"), name
 
 
+def test_formulas_of_names_are_the_librarys(browser: Browser, tmp_path: Path) -> None:
+    """Names of several letters are apart, as in the library's LaTeX; and a term that fits gets no scrollbar."""
+    derived = ps.derive(minigpt)
+    path = ps.explore(derived).save(tmp_path / "page.html")
+    browser.size(1400)
+    browser.open(path.as_uri(), "document.body?.dataset.ready")
+    shown = browser.run("[...document.querySelectorAll('.term .math')].map((one) => one.dataset.latex)")
+    assert " + ".join(shown) == derived.to_latex()
+    assert browser.run("[...document.querySelectorAll('.term .math')].every((one) => one.scrollWidth <= one.clientWidth)")
+
+
 def test_a_notebook_shows_the_page_in_its_cell(browser: Browser, tmp_path: Path) -> None:
     """The page is whole inside the cell's HTML, and works there without an address of its own."""
     cell = ps.explore(ps.MultiHeadAttention(H, A))._repr_html_()

@@ -1,9 +1,13 @@
 /* Formulas: the library's LaTeX in the letters of a paper, typeset by KaTeX. */
 "use strict";
 
+/* Whole words get thin spaces, as the library writes them: "block n", not "blockn". */
 explorer.inLetters = (latex, paper) => {
-  const forms = explorer.papers[paper].letters;
-  return latex.replace(/\\letter\{(\w+)\}/g, (_, name) => forms[name] ?? explorer.papers.bert.letters[name] ?? name)
+  const form = (name) => explorer.papers[paper].letters[name] ?? explorer.papers.bert.letters[name] ?? name;
+  const spaced = (space, name) => (form(name).includes("\\mathit") ? " \\, " : space);
+  return latex.replace(/(?<=[\d})]) (?=\\letter\{(\w+)\})/g, spaced)
+    .replace(/(?<=\\letter\{(\w+)\}(?:\^\{\w+\})?) (?=\\(?:letter|left|frac))/g, spaced)
+    .replace(/\\letter\{(\w+)\}/g, (_, name) => form(name))
     .replace(/(_\{(?:[^{}]|\{[^{}]*\})*\})(\^)/g, "$1$2");
 };
 
