@@ -113,15 +113,16 @@ class Explanation(Printed):
         chosen = self.letters if letters is None else lettering(letters, symbols_in(self.params) | {self.symbol})
         rows: list[str] = []
         sides = [step.to_latex(chosen).split("&=") for step in self.steps]
-        widest = sum(max(map(measured, side), default=0) for side in zip(*sides, strict=True))
+        widest = sum(max(map(measured, side), default=0) for side in zip(*sides, strict=True)) + measured("=")
         fits = widest <= limit and words != "text"  # otherwise all of it is flush left
         for step in self.steps:
             equation = step.to_latex(chosen) if fits else " \\\\\n".join(step.latex_lines(chosen, limit))
             if words == "intertext":
-                equation = rf"\intertext{{{written_in(step.said, latex.words, '${}$'.format, chosen)}}}" + "\n" + equation
+                said = written_in(step.said, latex.words, "${}$".format, chosen)
+                equation = rf"\intertext{{\emergencystretch=3em {said}}}" + "\n" + equation  # long names of tensors have few spaces
             elif words == "text":
-                said = latex.wrapped(step.words, limit)
-                equation = " \\\\\n".join([*(rf"&\text{{{line}}}" for line in said), equation])
+                lines = latex.wrapped(step.words, limit)
+                equation = " \\\\\n".join([*(rf"&\text{{{line}}}" for line in lines), equation])
             rows.append(equation)
         return "\\begin{align*}\n" + " \\\\\n".join(rows).replace(" \\\\\n\\intertext", "\n\\intertext") + "\n\\end{align*}"
 

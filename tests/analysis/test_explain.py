@@ -354,6 +354,6 @@ def test_a_derivation_in_the_sentences_of_a_lecture() -> None:
     ]
     work = explain(ps.flops(ps.models.Gpt2()), "L", style="lecture")
     assert work.steps[0].words.endswith("; L layers have L times as many.")
-    assert r"\intertext{Each head has width $\frac{H}{A}$; $A$ of them give $H$." in explain(attention(), A, style="lecture").to_latex()
+    assert r"Each head has width $\frac{H}{A}$; $A$ of them give $H$." in explain(attention(), A, style="lecture").to_latex()
     with pytest.raises(ArgumentError, match=r"style is .talk. .*wanted one of terms, lecture"):
         explain(attention(), A, style="talk")

@@ -159,6 +159,20 @@ def test_derivations_of_every_layer(engine: str, tmp_path: Path) -> None:
     assert overfull(compile_with(engine, article(*pieces), tmp_path)) == []
 
 
+@cases(0)
+@pytest.mark.parametrize(("option", "width"), [("onecolumn", None), ("twocolumn", 45)])
+def test_lectures_fit_their_column(option: str, width: int | None, tmp_path: Path) -> None:
+    """Derivations in the sentences of a lecture, in a bare article of one and of two columns: no line stands out."""
+    names = ["gpt2", "bert-base-uncased", "t5-small", "meta-llama/Meta-Llama-3-8B", "deepseek-ai/DeepSeek-V3"]
+    subjects = [ps.MultiHeadAttention(H, A), ps.MultiHeadAttention(H, A, kv_heads=ps.G), *(ps.load(name).origin[0] for name in names)]
+    costs = [ps.flops(ps.models.Bert()), ps.activations(ps.models.Gpt2()), ps.kv_cache(ps.models.Gpt2())]
+    written = [ps.explain(one, A, style="lecture").to_latex(width=width) for one in [*subjects, *costs]]
+    packages = r"\usepackage[T1]{fontenc}\usepackage{lmodern}\usepackage{amsmath}"
+    body = "\n\n".join(written)
+    source = rf"\documentclass[{option}]{{article}}{packages}\begin{{document}}{body}\end{{document}}"
+    assert overfull(compile_with("pdflatex", source, tmp_path)) == []
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_answers(engine: str, tmp_path: Path) -> None:
     """Reconciliations, conventions, comparisons, matches, certificates, sensitivities, summaries, solutions, sweeps, limits."""
