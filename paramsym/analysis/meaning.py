@@ -44,8 +44,13 @@ def _telling(text: str) -> list[str]:
 
 
 def argument_of(layer: Layer, symbol: Symbol) -> str:
-    """Return the argument that is a letter, such as ``depths[0]`` or ``encoder.hidden_size``; empty if none is."""
-    return next(_arguments(layer, symbol), "")
+    """Return the argument that is a letter, such as ``depths[0]`` or ``encoder.hidden_size``; empty if none is.
+
+    >>> from paramsym import H, load
+    >>> argument_of(load("led"), H)  # the key of a configuration
+    'd_model'
+    """
+    return layer.argument_of(symbol) or next(_arguments(layer, symbol), "")
 
 
 def _arguments(layer: Layer, symbol: Symbol) -> Iterator[str]:
