@@ -125,10 +125,12 @@ def _row(name: str, layer: Counted, claim: Any, at: Any, others: Any, letters: L
         return Row(name, sized, _with_search(subject, against_layer(sized, named(claim))))
     if isinstance(claim, Mapping):
         return Row(name, sized, against_shapes(subject, claim))
-    share = None if in_letters(sized, claim) else relative(sized, subject.count, claim)
-    if share is not None:
-        found = Reconciliation(subject.name, subject.count, share.words, tuple(_of_number(subject, share)[:_MOST]))
-        return Row(name, sized, found, share)
+    shares = [] if in_letters(sized, claim) else relative(sized, subject.count, claim)
+    if shares:
+        alone = _clearest(
+            [Reconciliation(subject.name, subject.count, one.words, tuple(_of_number(subject, one)[:_MOST])) for one in shares]
+        )
+        return Row(name, sized, alone, shares[0])
     formula, choices = meanings(sized, claim, letters)
     if in_letters(sized, claim):
         return Row(name, sized, _clearest([_in_letters(sized, formula, one) for one in choices]))
@@ -157,7 +159,7 @@ def _clearest(found: list[Reconciliation]) -> Reconciliation:
 def _answers(subject: Subject, said: Claim) -> list[Answer]:
     arithmetic, count = said.arithmetic, subject.count
     if (said.unit, subject.unit) == ("bytes", "parameters"):
-        return of_file(subject, said.stated)
+        return of_file(subject, said.stated) or of_rounded_size(subject, said.stated)
     if arithmetic is None:
         return _of_number(subject, said.stated)
     right = [_right(subject, said.stated)] if said.stated is not arithmetic and said.stated.allows(count) else []
@@ -191,9 +193,9 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
     in_units = stated.binary is not None and stated.binary.allows(subject.count)
     if in_units and stated.digits >= _TELLING:
         return [_in_units(subject, stated)]
-    per_parameter = of_rounded_size(subject, stated)
-    if per_parameter is not None:
-        return [per_parameter]
+    per_parameter = of_rounded_size(subject, stated) if subject.unit == "bytes" else []
+    if per_parameter:
+        return per_parameter
     searched = _search_of(subject)
     if stated.exact:
         loose = claims.rounded(stated.value)

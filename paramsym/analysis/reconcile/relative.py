@@ -19,25 +19,26 @@ _TIME = re.compile(_NUMBER + r"(?P<each>(?:GPU|device|[AHVB]\d{2,3})[\s-]*)?(?P<
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 7 * 86_400, "month": 30 * 86_400, "year": 365 * 86_400}
 
 
-def relative(sized: Counted, count: int, claim: Any) -> Stated | None:
-    """Return the count that a claim means that is a percentage of it or, for a training run, a time; None for other claims.
+def relative(sized: Counted, count: int, claim: Any) -> list[Stated]:
+    """Return the counts that a claim may mean that is a percentage of it or, for a training run, a time; none for other claims.
 
-    "1.19 %" is that share of the count, "50 % fewer" and "20 % more" are what is left or becomes of it. Hours of a device are those of all
-    devices together.
+    "1.19 %" is that share of the count, or of the count together with what is added, as peft prints it of adapters; "50 % fewer" and
+    "20 % more" are what is left or becomes of it. Hours of a device are those of all devices together.
     """
     if not isinstance(claim, str):
-        return None
+        return []
     percent = _PERCENT.fullmatch(claim)
     if percent:
         start, sign = (1, -1) if percent["less"] else (1, 1) if percent["more"] else (0, 1)
         bounds = [start + sign * one / 100 for one in _rounded(percent["number"])]
-        return _stated(claim, count, bounds, percent["number"])
+        among = [one / (1 - one) for one in bounds] if not start and sign > 0 and max(bounds) < 1 and not percent["more"] else []
+        return [_stated(claim, count, each, percent["number"]) for each in (bounds, among) if each and each[0] >= 0]
     time = _TIME.fullmatch(claim)
     if time and isinstance(sized, Training):
         speed = Fraction(sized.speed.p, sized.speed.q) * (1 if time["each"] else sized.devices)
         bounds = [one * _SECONDS[time["unit"]] * speed for one in _rounded(time["number"])]
-        return _stated(claim, 1, bounds, time["number"])
-    return None
+        return [_stated(claim, 1, bounds, time["number"])]
+    return []
 
 
 def _rounded(number: str) -> tuple[Fraction, Fraction, Fraction]:
@@ -47,9 +48,7 @@ def _rounded(number: str) -> tuple[Fraction, Fraction, Fraction]:
     return value, value - half, value + half
 
 
-def _stated(claim: str, unit: int, bounds: list[Fraction], number: str) -> Stated | None:
+def _stated(claim: str, unit: int, bounds: list[Fraction], number: str) -> Stated:
     value, low, high = (bounds[0], *sorted(bounds[1:]))
-    if value < 0:
-        return None
     digits = len(re.sub(r"\D", "", number).lstrip("0")) or 1
     return Stated(f"{claim.strip()}, or {round(unit * value):,},", round(unit * value), ceil(unit * low), floor(unit * high), digits)

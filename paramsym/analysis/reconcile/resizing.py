@@ -105,8 +105,10 @@ def _substituted(subject: Subject) -> Iterator[Edit]:
 
 
 def _thousands(subject: Subject) -> Iterator[Edit]:
-    """Yield all multiples of 1024 read as thousands, such as a width of 4K read as 4,000."""
+    """Yield all powers of two read as thousands, such as a width of 4K read as 4,000; nobody writes 14,336 as 14K."""
     changes = {symbol: size // 1024 * 1000 for symbol, size in subject.used.items() if size % 1024 == 0}
+    if any(subject.used[symbol].bit_count() > 1 for symbol in changes):
+        return
     if changes:
         yield resized(subject, changes, f"{', '.join(_in_place(subject, changes))}: thousands for units of 1,024", 0.99)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,93 +11,110 @@ from amount import cases
 import paramsym as ps
 
 IMAGE = (1, 3, 224, 224)
-LLAMA = "meta-llama/Llama-2-7b-hf"
-COUNTS: dict[tuple[str, int | str], str] = {
-    # OpenAI's paper against the files: 117M and 345M against 124M and 355M (openai/gpt-2, issue 209).
-    ("gpt2", "117M"): "vocabulary of the first GPT",
-    ("gpt2-medium", "345M"): "vocabulary of the first GPT",
-    ("gpt2", "124M"): "is right",
-    # The page of the model says 137M parameters: the file has a mask of 1024 by 1024 for each of 12 layers.
-    ("gpt2", "137M"): "a mask of P by P counted once per layer",
-    ("gpt2", "548 MB"): "a mask of all pairs for each layer",
-    # nanoGPT prints "number of parameters: 123.59M": 50,304 words, bias=False, without positions; 124,475,904 - 102,144 - 786,432.
-    ("gpt2", "123.59M"): "without the biases, and without the table of positions",
-    ("gpt2", 123_587_328): "without the biases, and without the table of positions",
-    ("bert-base-uncased", "110M"): "is right",
-    ("bert-base-uncased", 108_310_272): "bert-base-cased",
-    ("bert-base-uncased", 109_514_298): "BertForMaskedLM",
-    ("bert-base-uncased", 110_106_428): "BertForPreTraining",
-    (LLAMA, "6.74B"): "is right",
-    (LLAMA, "13.48 GB"): "bfloat16 or float16, 2 each",
-    (LLAMA, "12.55 GiB"): "bfloat16 or float16, 2 each",
-    # Files that people name: TheBloke's GPTQ with groups of 128, and llama.cpp's q4_0 and q8_0.
-    (LLAMA, "3.9 GB"): "gptq-g128",
-    (LLAMA, "3.83 GB"): "gguf-q4_0",
-    (LLAMA, "7.16 GB"): "gguf-q8_0",
-    ("meta-llama/Llama-2-70b-hf", "35 GB"): "1/2 bytes for each of 70,000,000,000 parameters",
-    ("resnet50", "97.8 MB"): "float32, 4 each: 102,228,128, in units of 1024, and a header",
-    # peft prints "all params: 3,540,389,888" for a 4-bit model with adapters of rank 16 on every matrix.
-    (LLAMA, 3_540_389_888): "adapters of rank 16 for every matrix of the blocks added, and the matrices of the blocks packed",
-    ("meta-llama/Meta-Llama-3-8B", "7.5B"): "built with architecture='LlamaModel'",
-    ("mistralai/Mixtral-8x7B-v0.1", "8x7B"): "counted once per expert",
-    ("mistralai/Mixtral-8x7B-v0.1", "12.9B"): "what one token uses",
-    ("deepseek-ai/DeepSeek-V3", "685B"): "num_nextn_predict_layers=1",
-    ("deepseek-ai/DeepSeek-V3", "37B"): "what one token uses",
-    ("google/vit-base-patch16-224", "85.8M"): "classifier left out",
-    ("google/vit-base-patch16-224", "86.6M"): "is right",
-    ("resnet50", "23.5M"): "fc left out",
-    ("resnet50", 25_636_712): "running statistics counted as well, and a bias counted for every matrix that has none",
-    ("t5-base", 247_577_856): "to which it is tied",
-    ("google/gemma-7b", "7.75B"): "non-embedding",
+LLAMA, LLAMA_3, VIT = "meta-llama/Llama-2-7b-hf", "meta-llama/Meta-Llama-3-8B", "google/vit-base-patch16-224"
+PARAMETERS, MACS, TRAINING, INFERENCE, CACHE = "parameters", "MACs for an image", "memory of training", "memory of inference", "cache"
+QUESTIONS: dict[str, Callable[..., Any]] = {
+    PARAMETERS: lambda model: model,
+    MACS: lambda model: ps.macs(model, IMAGE),
+    TRAINING: lambda model: ps.memory(model, (1, 2048), dtype="bfloat16"),
+    INFERENCE: lambda model: ps.memory(model, (1, 2048), dtype="bfloat16", use="inference"),
+    CACHE: lambda model, positions: ps.kv_cache(model, (1, positions), dtype="bfloat16"),
 }
+THREADS: list[tuple[str, Any, int | str, str]] = [
+    # OpenAI's paper against the files: 117M and 345M against 124M and 355M (openai/gpt-2, issue 209).
+    ("gpt2", PARAMETERS, "117M", "vocabulary of the first GPT"),
+    ("gpt2-medium", PARAMETERS, "345M", "vocabulary of the first GPT"),
+    ("gpt2", PARAMETERS, "124M", "is right"),
+    # The page of the model says 137M parameters: the file has a mask of 1024 by 1024 for each of 12 layers.
+    ("gpt2", PARAMETERS, "137M", "a mask of P by P counted once per layer"),
+    ("gpt2", PARAMETERS, "548 MB", "a mask of all pairs for each layer"),
+    # nanoGPT prints "number of parameters: 123.59M": 50,304 words, bias=False, without positions; 124,475,904 - 102,144 - 786,432.
+    ("gpt2", PARAMETERS, "123.59M", "without the biases, and without the table of positions"),
+    ("gpt2", PARAMETERS, 123_587_328, "without the biases, and without the table of positions"),
+    ("bert-base-uncased", PARAMETERS, "110M", "is right"),
+    ("bert-base-uncased", PARAMETERS, 108_310_272, "bert-base-cased"),
+    ("bert-base-uncased", PARAMETERS, 109_514_298, "BertForMaskedLM"),
+    ("bert-base-uncased", PARAMETERS, 110_106_428, "BertForPreTraining"),
+    (LLAMA, PARAMETERS, "6.74B", "is right"),
+    (LLAMA, PARAMETERS, "13.48 GB", "bfloat16 or float16, 2 each"),
+    (LLAMA, PARAMETERS, "12.55 GiB", "bfloat16 or float16, 2 each"),
+    # Files that people name: TheBloke's GPTQ with groups of 128, and llama.cpp's q4_0 and q8_0.
+    (LLAMA, PARAMETERS, "3.9 GB", "gptq-g128"),
+    (LLAMA, PARAMETERS, "3.83 GB", "gguf-q4_0"),
+    (LLAMA, PARAMETERS, "7.16 GB", "gguf-q8_0"),
+    ("meta-llama/Llama-2-70b-hf", PARAMETERS, "35 GB", "1/2 bytes for each of 70,000,000,000 parameters"),
+    ("resnet50", PARAMETERS, "97.8 MB", "float32, 4 each: 102,228,128, in units of 1024, and a header"),
+    # peft prints "all params: 3,540,389,888" for a 4-bit model with adapters of rank 16 on every matrix.
+    (LLAMA, PARAMETERS, 3_540_389_888, "adapters of rank 16 for every matrix of the blocks added, and the matrices of the blocks packed"),
+    ("meta-llama/Meta-Llama-3-8B", PARAMETERS, "7.5B", "built with architecture='LlamaModel'"),
+    ("mistralai/Mixtral-8x7B-v0.1", PARAMETERS, "8x7B", "counted once per expert"),
+    ("mistralai/Mixtral-8x7B-v0.1", PARAMETERS, "12.9B", "what one token uses"),
+    ("deepseek-ai/DeepSeek-V3", PARAMETERS, "685B", "num_nextn_predict_layers=1"),
+    ("deepseek-ai/DeepSeek-V3", PARAMETERS, "37B", "what one token uses"),
+    ("google/vit-base-patch16-224", PARAMETERS, "85.8M", "classifier left out"),
+    ("google/vit-base-patch16-224", PARAMETERS, "86.6M", "is right"),
+    ("resnet50", PARAMETERS, "23.5M", "fc left out"),
+    ("resnet50", PARAMETERS, 25_636_712, "running statistics counted as well, and a bias counted for every matrix that has none"),
+    ("t5-base", PARAMETERS, 247_577_856, "to which it is tied"),
+    ("google/gemma-7b", PARAMETERS, "7.75B", "non-embedding"),
+    # The cards of files of llama.cpp: a mix of formats; one of 128,256 words has a vocabulary of 8 MB.
+    (LLAMA, PARAMETERS, "4.08 GB", "llama.cpp's Q4_K_M"),
+    (LLAMA, PARAMETERS, "4.78 GB", "llama.cpp's Q5_K_M"),
+    ("meta-llama/Llama-2-13b-hf", PARAMETERS, "7.87 GB", "llama.cpp's Q4_K_M"),
+    ("mistralai/Mistral-7B-v0.1", PARAMETERS, "4.37 GB", "llama.cpp's Q4_K_M"),
+    (LLAMA_3, PARAMETERS, "4.58 GiB", "llama.cpp's Q4_K_M"),
+    (LLAMA_3, PARAMETERS, "4.92 GB", "and a header"),
+    # Files on the Hub: DistilBERT's has the masked head, GPT-2 XL's a mask for each layer; the card of gpt-oss has the sizes of its files.
+    ("distilbert-base-uncased", PARAMETERS, "268 MB", "DistilBertForMaskedLM"),
+    ("gpt2-xl", PARAMETERS, "6.43 GB", "a mask of all pairs for each layer"),
+    ("openai/gpt-oss-20b", PARAMETERS, "12.8 GiB", "mxfp4"),
+    ("openai/gpt-oss-120b", PARAMETERS, "60.8 GiB", "mxfp4"),
+    ("vgg16", PARAMETERS, "528 MB", "in units of 1024"),  # Keras' table of applications
+    # What peft and transformers print of 4-bit models and of adapters.
+    (LLAMA_3, PARAMETERS, 4_540_600_320, "two numbers of 4 bits to a byte"),
+    ("mistralai/Mistral-7B-v0.1", PARAMETERS, 3_752_071_168, "two numbers of 4 bits to a byte"),
+    ("mistralai/Mistral-7B-v0.1", PARAMETERS, 6_815_744, "only adapters of rank 16 for queries and values"),
+    (LLAMA_3, PARAMETERS, 3_407_872, "only adapters of rank 8 for queries and values"),
+    ("bert-base-uncased", PARAMETERS, 294_912, "only adapters of rank 8 for queries and values"),
+    (LLAMA, PARAMETERS, 39_976_960, "only adapters of rank 16 for every matrix"),
+    (LLAMA, PARAMETERS, "0.5898 %", "only adapters of rank 16 for every matrix"),  # 39,976,960 of 6,778,392,576
+    # Cards and reports: numbers without embeddings, and those that one token uses.
+    ("EleutherAI/pythia-70m", PARAMETERS, 18_915_328, "embed_in and the weight of lm_head left out"),
+    ("Qwen/Qwen2.5-7B", PARAMETERS, "6.53B", "embed_tokens and the weight of lm_head left out"),
+    ("openai/gpt-oss-20b", PARAMETERS, "3.6B", "what one token uses"),
+    ("openai/gpt-oss-120b", PARAMETERS, "5.1B", "what one token uses"),
+    ("deepseek-ai/DeepSeek-V2", PARAMETERS, "21B", "what one token uses"),
+    # Caches: of Llama-3-8B without groups, of Mistral without its window, of one token of DeepSeek-V3 (arXiv:2505.09343, table 1).
+    (LLAMA_3, (CACHE, 8192), "4 GiB", "a key and a value for each of the 32 heads"),
+    (LLAMA_3, (CACHE, 8192), "32 MiB", "only one of the 32 layers"),
+    ("mistralai/Mistral-7B-v0.1", (CACHE, 32_768), "4 GiB", "windows ignored"),
+    ("deepseek-ai/DeepSeek-V3", (CACHE, 1), "70.272 KB", "is right"),
+    # Model cards and tools about one network: torchvision 4.09, fvcore 4.11, thop 4.13, and twice as much.
+    ("resnet50", MACS, "4.09 GMACs", "is right"),
+    ("resnet50", MACS, "4.11 GMACs", "counted as fvcore"),
+    ("resnet50", MACS, 4_133_742_592, "counted as thop"),
+    ("resnet50", MACS, "8.2 GFLOPs", "is right"),
+    # timm's 16.87 was counted where attention is fused, which fvcore does not see; with it 17.58.
+    (VIT, MACS, "16.87 GMACs", "counted as fvcore, without the pairs of queries and keys, which fused attention hides"),
+    (VIT, MACS, "17.58 GMACs", "counted as fvcore"),
+    ("vgg16", MACS, "15.5 GMACs", "is right"),
+    ("vgg16", MACS, "30.9 GFLOPs", "is right"),
+    # Rules of thumb: so many bytes for each parameter of a model that is called 7B.
+    (LLAMA, TRAINING, "112 GB", "16 bytes for each of 7,000,000,000 parameters"),
+    (LLAMA, TRAINING, "84 GB", "12 bytes for each of 7,000,000,000"),
+    (LLAMA, TRAINING, "56 GB", "8 bytes for each of 7,000,000,000 parameters, rounded from 6,738,415,616: the averages of Adam alone"),
+    (LLAMA, INFERENCE, "14 GB", "2 bytes for each of 7,000,000,000"),
+    (LLAMA, INFERENCE, "28 GB", "4 bytes for each of 7,000,000,000"),
+    ("meta-llama/Llama-2-13b-hf", INFERENCE, "26 GB", "2 bytes for each of 13,000,000,000"),
+]
 
 
-@pytest.mark.parametrize(("asked", "words"), COUNTS.items(), ids=str)
-def test_of_counts(asked: tuple[str, int | str], words: str) -> None:
+@cases(20)
+@pytest.mark.parametrize(("name", "question", "claim", "words"), THREADS, ids=str)
+def test_threads(name: str, question: Any, claim: int | str, words: str) -> None:
     """The first answer has the reason."""
-    name, claim = asked
-    assert words in str(ps.reconcile(ps.load(name), claim)[0])
-
-
-@cases(4)
-@pytest.mark.parametrize(
-    ("name", "claim", "words"),
-    [
-        # Model cards and tools about one network: torchvision 4.09, fvcore 4.11, thop 4.13, and twice as much.
-        ("resnet50", "4.09 GMACs", "is right"),
-        ("resnet50", "4.11 GMACs", "counted as fvcore"),
-        ("resnet50", 4_133_742_592, "counted as thop"),
-        ("resnet50", "8.2 GFLOPs", "is right"),
-        # timm's 16.87 was counted where attention is fused, which fvcore does not see; with it 17.58.
-        (
-            "google/vit-base-patch16-224",
-            "16.87 GMACs",
-            "counted as fvcore, without the pairs of queries and keys, which fused attention hides",
-        ),
-        ("google/vit-base-patch16-224", "17.58 GMACs", "counted as fvcore"),
-        ("vgg16", "15.5 GMACs", "is right"),
-    ],
-)
-def test_of_work(name: str, claim: int | str, words: str) -> None:
-    """Multiply-adds of networks for one image."""
-    assert words in str(ps.reconcile(ps.macs(ps.load(name), IMAGE), claim)[0])
-
-
-@cases(2)
-@pytest.mark.parametrize(
-    ("use", "claim", "words"),
-    [
-        ("training", "112 GB", "16 bytes for each of 7,000,000,000 parameters"),
-        ("training", "84 GB", "12 bytes for each of 7,000,000,000"),
-        ("training", "56 GB", "8 bytes for each of 7,000,000,000 parameters, rounded from 6,738,415,616: the averages of Adam alone"),
-        ("inference", "14 GB", "2 bytes for each of 7,000,000,000"),
-        ("inference", "28 GB", "4 bytes for each of 7,000,000,000"),
-    ],
-)
-def test_of_memory(use: Any, claim: str, words: str) -> None:
-    """Rules of thumb: so many bytes for each parameter of a model that is called 7B."""
-    cost = ps.memory(ps.load(LLAMA), (1, 2048), dtype="bfloat16", use=use)
-    assert words in str(ps.reconcile(cost, claim)[0])
+    asked, *more = question if isinstance(question, tuple) else (question,)
+    assert words in str(ps.reconcile(QUESTIONS[asked](ps.load(name), *more), claim)[0])
 
 
 def test_of_activations() -> None:
@@ -112,5 +130,7 @@ def test_of_activations() -> None:
 
 @pytest.mark.parametrize("claim", ["45B", "43.2B"])
 def test_no_file_for_parameters(claim: str) -> None:
-    """A rounded number that only a file has is no reason for a number of parameters."""
-    assert "file" not in str(ps.reconcile(ps.load("mistralai/Mixtral-8x7B-v0.1"), claim))
+    """A rounded number that only a file has is no reason for a number of parameters; nobody reads 14,336 as 14,000 either."""
+    answer = str(ps.reconcile(ps.load("mistralai/Mixtral-8x7B-v0.1"), claim))
+    assert "file" not in answer
+    assert "thousands" not in answer
