@@ -15,6 +15,7 @@ from paramsym.measure.cost import Cost, check_dtype, check_word
 from paramsym.measure.formats import BYTES, CACHES, FORMATS, OPTIMIZERS, Dtype, bytes_of, chosen, in_format, narrow, of_states
 from paramsym.measure.losses import loss_named, of_loss
 from paramsym.measure.options import options_of, telling_options
+from paramsym.measure.passes import after_blocks
 from paramsym.measure.peak import widest
 from paramsym.measure.recompute import RECOMPUTE, Recompute
 from paramsym.measure.shares import Shares, share
@@ -63,7 +64,8 @@ def memory(
     block that is computed again. Only trained parameters have gradients and states, so frozen parts and LoRA reduce the sum; ``weights`` is
     the format of frozen weights. Each format may be a letter for the bytes of a number, which has no copy in float32 by default. If the
     model is split over devices, one device is counted, as in ``activations``: it has its share of matrices and tables over ``tensor``
-    devices, of the repeated blocks over ``pipeline`` stages, and of experts over ``expert`` devices.
+    devices, of the repeated blocks over ``pipeline`` stages, and of experts over ``expert`` devices. It is the first stage of a pipeline,
+    with the embedding, and without the final norm and the head; of those that are tied, it has the table.
     ``zero`` is the stage of ZeRO over ``devices`` of data parallelism: 1 splits the optimizer's states and the copy in float32, 2 the
     gradients as well, 3 the weights as well, as FSDP does.
 
@@ -121,6 +123,9 @@ def memory(
     settings = {name: value for name, value in locals().items() if name in _SETTINGS}
     shares, over = Shares(tensor, sequence, context, pipeline, interleaved, expert), share(size(devices, "devices"))
     stored = [_held(line, shares) for line in layer.ledger() if not line.alias_of and not line.buffer]
+    if pipeline != 1:
+        last = after_blocks(trace(layer, *inputs, **named))
+        stored = [line for line in stored if line.name not in last]
     width, asked = bytes_of(dtype), loss_named(loss, layer, MEMORY[convention].loss)
     if use == "inference":
         flows = kv_cache(layer, *inputs, dtype=cached_as, **named)

@@ -32,6 +32,18 @@ def forward(program: Program) -> Iterator[Line]:
     return walked(program, "forward", worked)
 
 
+def after_blocks(program: Program) -> frozenset[str]:
+    """Return the names of the stored tensors that are used only after the last repeated block, such as a final norm and a head."""
+
+    def named(operation: Any, *_: tuple[ArrayType, ...]) -> Iterator[Line]:
+        if isinstance(operation, Stored):
+            yield Line((operation.tensor.name,), ())
+
+    uses = [*walked(program, "stored tensors", named)]
+    last = max((place for place, line in enumerate(uses, 1) if any(isinstance(step, Numbers) for step in line.path)), default=len(uses))
+    return frozenset(line.name for line in uses[last:]) - frozenset(line.name for line in uses[:last])
+
+
 def walked(
     program: Program, question: Hashable, lines_of: Callable[..., Iterable[Line]], *, whole: tuple[type, ...] = ()
 ) -> Iterator[Line]:

@@ -23,7 +23,9 @@ class Shares:
     ``pipeline`` splits the repeated blocks into stages; the first stage, which is counted, has one input in progress for each stage: what
     is kept before the first block, such as the mask of the embedding's dropout, counts that often, and what follows the last block, with
     the loss, not at all (section 4.3; a letter stands for two stages or more). ``interleaved`` stages hold ``1 + (pipeline -
-    1)/(pipeline*interleaved)`` of that (section 4.2.3). Stored parts that are not repeated count fully. ``expert`` splits the experts of a
+    1)/(pipeline*interleaved)`` of that (section 4.2.3). Of the stored parts that are not repeated, the first
+    stage has those before the last block, such as the embedding; a final norm and a head are on the last stage, and a table that is tied to
+    the head is on both. ``expert`` splits the experts of a
     mixture; a device computes for the positions that chose its own, a share of all on average. The devices of a group get the same inputs:
     those of other groups, in data parallelism, have inputs of their own.
 

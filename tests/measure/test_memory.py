@@ -132,6 +132,18 @@ def test_frozen_weights_in_four_bits() -> None:
     assert (of("gradients", tuned, (B, S, H), dtype="bfloat16", weights="bnb-nf4") - L * 2 * 16 * H).expand() == 0
 
 
+@pytest.mark.parametrize("use", ["training", "inference"])
+def test_the_first_stage_of_a_pipeline(use: Any) -> None:
+    """It stores the embedding and its blocks; the final norm and the head are on the last stage, in whatever order they are stored."""
+    llama = ps.models.Llama(architecture="LlamaForCausalLM", num_key_value_heads=None)
+    first = V * H + L * (4 * H**2 + 3 * F * H + 2 * H) / 4
+    assert (of("weights", llama, use=use, dtype="float16", pipeline=4) - 2 * first).expand() == 0
+    gpt2 = ps.load("gpt2")  # its head is the table
+    assert of("weights", gpt2, (1, 8), use=use, dtype="float16", pipeline=4) == 2 * (50_257 * 768 + 1024 * 768 + 3 * 7_087_872)
+    opt = ps.load("facebook/opt-125m")  # stores its final norm before its blocks
+    assert of("weights", opt, (1, 8), use=use, dtype="float16", pipeline=4) == 2 * (50_272 * 768 + 2050 * 768 + 3 * 7_087_872)
+
+
 def test_shared_weights() -> None:
     """Matrices are shared over tensors and stages, vectors over stages alone."""
     t, p = dims("t p")
