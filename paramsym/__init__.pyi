@@ -68,6 +68,7 @@ from paramsym.layers.losses import (
     HuberLoss as HuberLoss,
     KLDivLoss as KLDivLoss,
     L1Loss as L1Loss,
+    LinearCrossEntropyLoss as LinearCrossEntropyLoss,
     MSELoss as MSELoss,
     MultiLabelSoftMarginLoss as MultiLabelSoftMarginLoss,
     NLLLoss as NLLLoss,

@@ -8,8 +8,9 @@ from math import inf, log, pi
 from typing import ClassVar, Literal, TypeAlias
 
 from paramsym.algebra.size import Dim
-from paramsym.core.layer import Layer, Tensor
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
+from paramsym.layers.dense import Dense
 from paramsym.program import Own, Value, apply, losses, reduce, softmax
 
 Reduction: TypeAlias = Literal["mean", "sum", "none"]
@@ -283,6 +284,48 @@ class CrossEntropyLoss(_OfClasses):
         if self.reduction == "mean":
             return losses.mean_of_counted(every, target, self.ignore_index) * share
         return losses.reduced(every, self.reduction) * share
+
+
+@dataclass(frozen=True)
+class LinearCrossEntropyLoss(Layer):
+    """The cross entropy of scores that a matrix of its own computes first. Reference: ``torch.nn.LinearCrossEntropyLoss``.
+
+    The input is (batch, ``in_features``) or (``in_features``,), the target the number of the right class, one of ``num_classes``. The other
+    arguments are those of ``CrossEntropyLoss``. It computes all scores at once, as torch does without ``options``; a loss in chunks is
+    ``memory(..., loss="chunked")``. torch's ``out_features``, for several losses at once, is not known yet.
+
+    Raises:
+        ArgumentError: a ``label_smoothing`` outside 0 to 1, or one with weights of classes, which is not known yet.
+
+    >>> from paramsym import B, H, V, flops
+    >>> LinearCrossEntropyLoss(H, V).shapes(), flops(LinearCrossEntropyLoss(H, V), (B, H), (B,)).total
+    ({'linear.weight': (V, H)}, 2*B*H*V)
+    """
+
+    in_features: Dim
+    num_classes: Dim
+    _: KW_ONLY
+    bias: bool = False
+    reduction: Reduction = "mean"
+    weight: Shaped = None
+    ignore_index: int = -100
+    label_smoothing: float = 0.0
+
+    def conditions(self) -> None:
+        self._loss.conditions()
+
+    def tensors(self) -> Iterator[Tensor]:
+        yield from weights_of(weight=self.weight)
+
+    def parts(self) -> Iterator[Part]:
+        yield Part("linear", Dense(self.in_features, self.num_classes, bias=self.bias))
+
+    def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002 - torch's name
+        return self._loss.forward(own, own.linear(input), target)
+
+    @property
+    def _loss(self) -> CrossEntropyLoss:
+        return CrossEntropyLoss(self.weight, self.ignore_index, self.reduction, self.label_smoothing)
 
 
 @dataclass(frozen=True)

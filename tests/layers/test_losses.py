@@ -198,9 +198,44 @@ def test_one_example_of_many_labels() -> None:
 
 
 def test_losses_of_torch() -> None:
-    """Every loss of torch.nn has a layer; one that holds a matrix of its own is a head with a loss: Sequential(Dense, CrossEntropyLoss)."""
+    """Every loss of torch.nn has a layer."""
     theirs = {name for name in dir(imported("torch").nn) if name.endswith("Loss")}
-    assert theirs - {"LinearCrossEntropyLoss"} <= {*dir(ps)}
+    assert theirs <= {*dir(ps)}
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"bias": True}, {"reduction": "sum"}, {"label_smoothing": 0.1, "bias": True}, {"ignore_index": 1}]
+)
+def test_a_loss_with_a_matrix(settings: dict[str, Any]) -> None:
+    """Names, value, torch's count of the products forward and backward, and the bytes that autograd keeps beside input and matrix."""
+    torch = imported("torch")
+    if not hasattr(torch.nn, "LinearCrossEntropyLoss"):  # new in 2.13
+        pytest.skip("this torch has no such loss")
+    counter = imported("torch.utils.flop_counter").FlopCounterMode
+    torch.manual_seed(4)
+    module, layer = torch.nn.LinearCrossEntropyLoss(5, 7, **settings), ps.LinearCrossEntropyLoss(5, 7, **settings)
+    assert layer.shapes() == {name: tuple(one.shape) for name, one in module.named_parameters()}
+    x, target = torch.randn(6, 5, requires_grad=True), torch.randint(2, 7, (6,))
+    kept: dict[int, int] = {}
+    alive: list[Any] = []
+
+    def pack(tensor: Any) -> Any:
+        alive.append(tensor)
+        kept[tensor.untyped_storage().data_ptr()] = tensor.numel() * tensor.element_size()
+        return tensor
+
+    with counter(display=False) as forward, torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        loss = module(x, target)
+    with counter(display=False) as backward:
+        loss.backward()
+    found = ps.run(layer, {name: one.detach().numpy() for name, one in module.named_parameters()}, x.detach().numpy(), target.numpy())
+    torch.testing.assert_close(torch.as_tensor(found), loss.detach(), check_dtype=False)
+    shapes = ((6, 5), (6,))
+    assert ps.flops(layer, *shapes).total == forward.get_total_flops()
+    assert ps.flops(layer, *shapes, way="backward", input_gradients=True).total == backward.get_total_flops()
+    mine = {one.untyped_storage().data_ptr() for one in (x, target, *module.parameters())}
+    beside = sum(size for place, size in kept.items() if place not in mine)
+    assert ps.activations(layer, *shapes, convention="torch-eager-cpu", input_gradients=True).total == beside
 
 
 def test_a_sequence_has_the_probability_of_all_its_alignments() -> None:
