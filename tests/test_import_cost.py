@@ -30,6 +30,22 @@ def test_sympy_comes_with_the_first_name_that_needs_it() -> None:
     assert not {"torch", "keras", "jax", "flax", "transformers", "numpy", "matplotlib", "pandas"} & set(loaded)
 
 
+@cases(1)
+def test_a_closed_form_needs_no_operation_and_no_table() -> None:
+    """No file of the layers loads the operations of a pass; nor does a count load tables, edits, or SymPy's tensors."""
+    code = (
+        "import sys, pkgutil, importlib, paramsym as ps; form = ps.MultiHeadAttention(ps.H, ps.A).params; print(*sys.modules)\n"
+        "import paramsym.layers as room\n"
+        "[importlib.import_module(f'paramsym.layers.{one.name}') for one in pkgutil.iter_modules(room.__path__)]\n"
+        "print(*sys.modules); ps.output_shape(ps.Dense(3, 4), (2, 3)); print('paramsym.program.graph' in sys.modules)"
+    )
+    counted, all_layers, traced = (line.split() for line in run(code).splitlines())
+    slow = {"paramsym.present", "paramsym.core.edit", "paramsym.core.compose", "sympy.tensor.tensor", "html"}
+    assert not slow & set(counted)
+    assert not {"paramsym.program.graph", "paramsym.program.vocabulary"} & set(all_layers)
+    assert traced == ["True"]
+
+
 @cases(0)
 def test_nothing_is_read_or_counted_until_asked() -> None:
     """Importing every family of models reads no file of published sizes and builds no network."""

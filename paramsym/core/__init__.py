@@ -1,3 +1,1 @@
 """The contract: what a layer states, what follows from it at once, and how layers are composed and edited."""
-
-from paramsym.core import making as making

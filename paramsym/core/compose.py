@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from sympy import Expr, Rational, Symbol, ceiling
 
+from paramsym import program as ops
 from paramsym.algebra.convolution import differ
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, at_most, canonical, count, substitute, symbols_in, text
@@ -15,8 +16,10 @@ from paramsym.algebra.symbols import dims, index as zero_based
 from paramsym.core.layer import Layer, Part, letters_apart
 from paramsym.errors import ArgumentError, ShapeError, StructureError
 from paramsym.naming import described
-from paramsym.program import Own, Value, in_turn, routed
 from paramsym.program.signature import accepted
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 def _named(layers: tuple[Any, ...], where: str) -> tuple[tuple[str, Layer], ...]:
@@ -228,7 +231,7 @@ class Repeat(Layer):
             yield Part("", block, Numbers(here, start, period, self.name, self.index), used=self.used)
 
     def forward(self, own: Own, x: Any, *along: Value) -> Any:
-        return in_turn(own, x, *along) if self.used is None else routed(own, x, *along)
+        return ops.in_turn(own, x, *along) if self.used is None else ops.routed(own, x, *along)
 
     def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
         """Put sizes in; the bound index stays, and is renamed if an incoming expression uses its name."""

@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cached_property, partial
+from importlib import import_module
 from inspect import get_annotations
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 from sympy import Expr, Integer, Symbol
 
+from paramsym import program as ops
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, Dim, Shape, count, recalled, substitute, symbols_in, text
@@ -39,16 +41,20 @@ from paramsym.core.tensor import Tensor, check_name
 from paramsym.core.ties import check_tied_shapes, frozen_under_any, resolve_ties
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError
 from paramsym.naming import described
-from paramsym.present.tabulate import card, tabulate
-from paramsym.present.typeset import to_latex
-from paramsym.program.output import output_shape
-from paramsym.program.own import in_turn
 from paramsym.program.statement import Statement, class_name
-from paramsym.render.table import Table
+
+if TYPE_CHECKING:
+    from paramsym.render.table import Table
 
 __all__ = ["Entry", "Layer", "Part", "Tensor"]
 
 _Stated = TypeVar("_Stated")
+
+
+def _making(what: str) -> Callable[..., Layer]:
+    """Return a function that makes another layer of one; loaded when it is called, because what it makes is built on ``Layer``."""
+    found: Callable[..., Layer] = getattr(import_module("paramsym.core.making"), what)
+    return found
 
 
 @dataclass(frozen=True)
@@ -163,9 +169,6 @@ class Layer:
     per_token: ClassVar[bool] = False
     """Whether every weight of ``active``, parts included, is used once per token."""
 
-    _making: ClassVar[dict[str, Callable[..., Layer]]] = {}
-    """The functions that make another layer of this one: ``making.py`` adds them, because what they make is built on ``Layer``."""
-
     positions_lead: ClassVar[bool] = False
     """Whether the parts get the positions first, although the layer itself gets the batch first."""
 
@@ -180,7 +183,7 @@ class Layer:
             NotYetError: a layer without a forward pass.
         """
         if self.in_order:
-            return in_turn(own, *along)
+            return ops.in_turn(own, *along)
         raise unstated(self)
 
     forward: Callable[..., Any] = _in_order
@@ -217,7 +220,7 @@ class Layer:
             NotYetError: a layer with neither.
         """
         if self.computes:
-            return output_shape(self, input_shape)
+            return ops.output_shape(self, input_shape)
         raise unstated(self)
 
     def ties(self) -> Mapping[str, str]:
@@ -383,7 +386,7 @@ class Layer:
             UnknownNameError: a path that does not exist; the message lists the known parts.
             ArgumentError: something that is not a path.
         """
-        return self._making["part"](self, path)
+        return _making("part")(self, path)
 
     # Putting sizes in ---------------------------------------------------------------------------------------------------------
 
@@ -516,19 +519,21 @@ class Layer:
         >>> llama.replace(["q_proj", "v_proj"], lambda old: LoRA(old, 8)).trainable
         4194304
         """
-        return self._making["replace"](self, path, layer)
+        return _making("replace")(self, path, layer)
 
     def freeze(self, path: str | Sequence[str] = "") -> Layer:
         """Return this layer with everything at ``path`` frozen: a part, or one tensor. A frozen tensor is stored and not trained.
 
         ``path`` has the forms of ``replace``; with ``*`` or a list it means parts only. A tied tensor is frozen under all its names.
         """
-        return self._making["freeze"](self, path)
+        return _making("freeze")(self, path)
 
     # Showing ------------------------------------------------------------------------------------------------------------------
 
     def table(self, depth: int | None = None, *, buffers: bool = False, letters: Any = None) -> Table:
         """Return a table of every tensor, or, with ``depth``, of the parts to that depth; text, HTML, LaTeX, Markdown and CSV."""
+        from paramsym.present.tabulate import tabulate
+
         return tabulate(self, depth, buffers=buffers, letters=letters)
 
     def to_latex(
@@ -547,12 +552,16 @@ class Layer:
         >>> Dense(H, 4 * H).to_latex(letters="megatron")
         '4 h^{2} + 4 h'
         """
+        from paramsym.present.typeset import to_latex
+
         return to_latex(self, form, letters=letters, by=by, depth=depth, width=width, standalone=standalone)
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.to_latex()}$"
 
     def _repr_html_(self) -> str:
+        from paramsym.present.tabulate import card
+
         return card(self)
 
     # Being a value ------------------------------------------------------------------------------------------------------------
@@ -584,13 +593,13 @@ class Layer:
 
     def __add__(self, other: object) -> Layer:
         check_layer(other, "It is added to another layer.")
-        return self._making["chain"](self, other)
+        return _making("chain")(self, other)
 
     def __radd__(self, other: object) -> Layer:
         return self if other == 0 else NotImplemented
 
     def __rmul__(self, other: object) -> Layer:
-        return self._making["repeat"](self, count(other, "a repeat's number of copies"))
+        return _making("repeat")(self, count(other, "a repeat's number of copies"))
 
     __mul__ = __rmul__
 

@@ -14,7 +14,6 @@ from sympy import Expr
 
 from paramsym.algebra.line import Kind, Line
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.present.tabulate import tabulate_lines
 from paramsym.render.table import Table, Tabular
 
 __all__ = ["Kind", "Ledger", "Line"]
@@ -47,6 +46,8 @@ class Ledger(Tabular):
 
     def table(self, letters: Any = None) -> Table:
         """Return the lines as a table: name, factors, copies and their contribution."""
+        from paramsym.present.tabulate import tabulate_lines
+
         return tabulate_lines(self.lines, letters)
 
     def to_latex(self, letters: Any = None, **options: Any) -> str:

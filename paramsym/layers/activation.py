@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from math import inf
-from typing import ClassVar, Literal, cast
+from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
+from paramsym import program as ops
 from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Dim, text
 from paramsym.core.layer import Layer, Tensor
@@ -15,7 +16,9 @@ from paramsym.errors import ShapeError
 from paramsym.layers.axes import axis_of, per_channel
 from paramsym.layers.dialects import Dialect
 from paramsym.layers.siblings import Sibling, Variant
-from paramsym.program import Kept, Own, Value, apply, axes, glu, is_known, reduce, region, softmax, unknown
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class _Function(Variant):
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
         name, *settings = self.computes_by
-        return apply(name, x, *(getattr(self, setting) for setting in settings), inplace=self.inplace)
+        return ops.apply(name, x, *(getattr(self, setting) for setting in settings), inplace=self.inplace)
 
 
 @dataclass(frozen=True)
@@ -80,9 +83,9 @@ class PReLU(Sibling):
             slopes = per_channel(slopes, x.rank - 2)
 
         def kernel(x: Value, slopes: Value) -> Value:
-            return apply("relu", x) + slopes * apply("clip", x, -inf, 0.0)
+            return ops.apply("relu", x) + slopes * ops.apply("clip", x, -inf, 0.0)
 
-        return region("prelu", kernel, x, slopes, keeps=(Kept("taken"), Kept("taken", 1)))
+        return ops.region("prelu", kernel, x, slopes, keeps=(ops.Kept("taken"), ops.Kept("taken", 1)))
 
 
 @dataclass(frozen=True)
@@ -99,9 +102,9 @@ class ReLU(Layer):
     threshold: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        y = apply("threshold", x, self.threshold, 0.0) if self.threshold else apply("relu", x, inplace=self.inplace)
-        y = y if self.max_value is None else apply("clip", y, 0.0, self.max_value)
-        return y - apply("relu", self.threshold - x) * self.negative_slope if self.negative_slope else y
+        y = ops.apply("threshold", x, self.threshold, 0.0) if self.threshold else ops.apply("relu", x, inplace=self.inplace)
+        y = y if self.max_value is None else ops.apply("clip", y, 0.0, self.max_value)
+        return y - ops.apply("relu", self.threshold - x) * self.negative_slope if self.negative_slope else y
 
 
 class ReLU6(_InPlace, computes_by=("relu6",)):
@@ -133,8 +136,8 @@ class RReLU(_Function, computes_by=("leaky_relu", "slope")):
         return (self.lower + self.upper) / 2
 
     def forward(self, own: Own, x: Value) -> Value:
-        keeps = (Kept("given" if self.inplace else "taken"), Kept("own", factors=x.sizes))
-        return region("rrelu", partial(super().forward, own), x, keeps=keeps)
+        keeps = (ops.Kept("given" if self.inplace else "taken"), ops.Kept("own", factors=x.sizes))
+        return ops.region("rrelu", partial(super().forward, own), x, keeps=keeps)
 
 
 @dataclass(frozen=True)
@@ -168,7 +171,7 @@ class GELU(Layer):
     approximate: Literal["none", "tanh"] = "none"
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        return apply("gelu_tanh" if self.approximate == "tanh" else "gelu", x)
+        return ops.apply("gelu_tanh" if self.approximate == "tanh" else "gelu", x)
 
 
 class SiLU(_InPlace, computes_by=("silu",)):
@@ -275,9 +278,9 @@ class Softmax(Layer):
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
         if not isinstance(self.dim, tuple):
-            return softmax(x, _axis(self.dim, x))
-        y = apply("exp", x)
-        return y / reduce("sum", y, *(axis_of(dim, x.sizes) for dim in self.dim), keep=True)
+            return ops.softmax(x, _axis(self.dim, x))
+        y = ops.apply("exp", x)
+        return y / ops.reduce("sum", y, *(axis_of(dim, x.sizes) for dim in self.dim), keep=True)
 
 
 @dataclass(frozen=True)
@@ -285,8 +288,8 @@ class Softmax2d(Layer):
     """A softmax over the channels at every position of an image. Reference: ``torch.nn.Softmax2d``."""
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        x, restored = axes(x, "[batch] channels height width")
-        return restored(softmax(x, 1))
+        x, restored = ops.axes(x, "[batch] channels height width")
+        return restored(ops.softmax(x, 1))
 
 
 @dataclass(frozen=True)
@@ -296,7 +299,7 @@ class Softmin(Layer):
     dim: int | None = None
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        return softmax(-x, _axis(self.dim, x))
+        return ops.softmax(-x, _axis(self.dim, x))
 
 
 @dataclass(frozen=True)
@@ -306,7 +309,7 @@ class LogSoftmax(Layer):
     dim: int | None = None
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        return softmax(x, _axis(self.dim, x), log=True)
+        return ops.softmax(x, _axis(self.dim, x), log=True)
 
 
 def _axis(dim: int | None, x: Value) -> int:
@@ -324,7 +327,7 @@ class GLU(Layer):
     dim: int = -1
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        return glu(x, axis_of(self.dim, x.sizes))
+        return ops.glu(x, axis_of(self.dim, x.sizes))
 
 
 @dataclass(frozen=True)
@@ -335,8 +338,8 @@ class Activation(Layer):
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
         if self.function == "squareplus":
-            return (x + apply("sqrt", x * x + 4)) / 2
+            return (x + ops.apply("sqrt", x * x + 4)) / 2
         if self.function == "sparse_sigmoid":
-            return (apply("clip", x, -1.0, 1.0) + 1) / 2
+            return (ops.apply("clip", x, -1.0, 1.0) + 1) / 2
         name = {"exponential": "exp"}.get(self.function, self.function)
-        return apply(name, x) if is_known(name) else unknown(name, x)
+        return ops.apply(name, x) if ops.is_known(name) else ops.unknown(name, x)

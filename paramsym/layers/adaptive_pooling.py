@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
+from paramsym import program as ops
 from paramsym.algebra.size import Dim, within
 from paramsym.errors import ShapeError
 from paramsym.layers.axes import DataFormat, not_empty, spatial
 from paramsym.layers.pooling import Pooling
 from paramsym.layers.siblings import Variant
-from paramsym.program import Own, Value, pool_to, reduce
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 Target: TypeAlias = Dim | tuple[Dim | None, ...] | None
 """One extent for every spatial axis, or one per axis; None keeps the input's."""
@@ -35,8 +38,8 @@ class _AdaptivePool(Pooling):
         if self.statistic == "max" or not everything:  # for one number per channel, torch also takes the mean of an empty map
             not_empty(x.sizes[1 if self.statistic == "max" else 2 :], "the axes")
         if everything and not self.return_indices:
-            return reduce(self.statistic, x, *range(2, x.rank), keep=True)
-        return pool_to(self.statistic, x, lengths, indices=self.return_indices)
+            return ops.reduce(self.statistic, x, *range(2, x.rank), keep=True)
+        return ops.pool_to(self.statistic, x, lengths, indices=self.return_indices)
 
 
 class AdaptiveAvgPool1d(_AdaptivePool, rank=1, statistic="mean"):
@@ -84,7 +87,7 @@ class _GlobalPool(Variant):
         if not isinstance(self.rank, int):
             raise ShapeError(f"the number of spatial axes is {self.rank}; it must be known.")
         x, restored = spatial(x, self.rank, self.data_format, batched=True)
-        y = reduce(self.statistic, x, *range(2, x.rank), keep=self.keepdims)
+        y = ops.reduce(self.statistic, x, *range(2, x.rank), keep=self.keepdims)
         return restored(y) if self.keepdims else y
 
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from sympy import Expr, Integer, Rational, floor
 
+from paramsym import program as ops
 from paramsym.algebra.size import Dim, canonical, within
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.layers.axes import widened
 from paramsym.layers.dense import Dense
-from paramsym.program import Own, Value, compare, constant, features, pick, softmax, take, where
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 @dataclass(frozen=True)
@@ -89,13 +93,13 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
 
         Every cluster is computed for all examples, an upper bound: the reference computes it only for examples with targets in it.
         """
-        target = constant("index zeros", features(x, self.in_features).sizes[:-1], kind="index") if target is None else target
-        head = softmax(own.head(x), log=True)
+        target = ops.constant("index zeros", ops.features(x, self.in_features).sizes[:-1], kind="index") if target is None else target
+        head = ops.softmax(own.head(x), log=True)
         found = _of_class(head, target, 0, self.cutoffs[0])
         for cluster, (lower, upper) in enumerate(self._clusters):
-            inside = softmax(own[f"tail.{cluster}"](x), log=True)
-            both = take(head, -1, canonical(self.cutoffs[0] + cluster)) + _of_class(inside, target, lower, upper)
-            found = where(compare(target, "greater_equal", lower), both, found)
+            inside = ops.softmax(own[f"tail.{cluster}"](x), log=True)
+            both = ops.take(head, -1, canonical(self.cutoffs[0] + cluster)) + _of_class(inside, target, lower, upper)
+            found = ops.where(ops.compare(target, "greater_equal", lower), both, found)
         return found
 
     def parts(self) -> Iterator[Part]:
@@ -109,6 +113,6 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
 
 def _of_class(scores: Value, target: Value, lower: Dim, upper: Dim) -> Value:
     """Return the score of every target among the classes from ``lower`` on; for a target outside, the score is arbitrary."""
-    inside = where(compare(target, "less", upper), target - lower, 0)
-    inside = where(compare(inside, "greater_equal", 0), inside, 0)
-    return take(pick(scores, widened(inside)), -1)
+    inside = ops.where(ops.compare(target, "less", upper), target - lower, 0)
+    inside = ops.where(ops.compare(inside, "greater_equal", 0), inside, 0)
+    return ops.take(ops.pick(scores, widened(inside)), -1)

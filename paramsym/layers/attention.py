@@ -4,29 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from paramsym import program as ops
 from paramsym.algebra.size import Dim, cat, divides, same, text
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, NotYetError, ShapeError
 from paramsym.layers.dense import Dense
 from paramsym.layers.heads import HeadNorm, HeadProjection
-from paramsym.program import (
-    Mask,
-    Own,
-    Value,
-    apply,
-    attend,
-    axes,
-    constant,
-    contract,
-    copies,
-    heads,
-    join,
-    rearrange,
-    root_reciprocal,
-    segments,
-)
+
+if TYPE_CHECKING:
+    from paramsym.program import Mask, Own, Value
 
 
 @dataclass(frozen=True)
@@ -179,29 +167,29 @@ class MultiHeadAttention(Layer):
             message = f"queries, keys and values are {', '.join(text(one.sizes) for one in inputs)}; wanted all or none with a batch."
             raise ShapeError(message)
         batch_first = self.batch_first and not self.positions_lead
-        query, restored = axes(inputs[0], words, features=widths[0])
+        query, restored = ops.axes(inputs[0], words, features=widths[0])
         found = {inputs[0]: query} | {
-            one: axes(one, words, features=w)[0] for one, w in zip(inputs[1:], widths[1:], strict=True) if one is not inputs[0]
+            one: ops.axes(one, words, features=w)[0] for one, w in zip(inputs[1:], widths[1:], strict=True) if one is not inputs[0]
         }
         if self.positions_lead:
-            found = {one: rearrange(x, "b s f -> s b f") for one, x in found.items()}
+            found = {one: ops.rearrange(x, "b s f -> s b f") for one, x in found.items()}
         q, k, v = self._projected(own, *(found[one] for one in inputs))
         if self.add_bias_kv:
             batch = 0 if batch_first else 1
-            extra = (copies(own[name], q.sizes[batch], axis=batch) for name in ("bias_k", "bias_v"))
-            k, v = (join(one, more, axis=1 - batch) for one, more in zip((k, v), extra, strict=True))
+            extra = (ops.copies(own[name], q.sizes[batch], axis=batch) for name in ("bias_k", "bias_v"))
+            k, v = (ops.join(one, more, axis=1 - batch) for one, more in zip((k, v), extra, strict=True))
         q, k = (self._normed(own, name, one) for name, one in (("q_norm", q), ("k_norm", k)))
-        q, k, v = (one if batch_first else rearrange(one, "s b a d -> b s a d") for one in (q, k, heads(v)))
+        q, k, v = (one if batch_first else ops.rearrange(one, "s b a d -> b s a d") for one in (q, k, ops.heads(v)))
         if self.add_zero_attn:
-            k, v = (join(one, constant("zeros", (one.sizes[0], 1, *one.sizes[2:])), axis=1) for one in (k, v))
+            k, v = (ops.join(one, ops.constant("zeros", (one.sizes[0], 1, *one.sizes[2:])), axis=1) for one in (k, v))
         if self.need_weights:
-            y = attend(q * root_reciprocal(q.sizes[-1]), k, v, scale=1, dropout=self.dropout, fused=False)
+            y = ops.attend(q * ops.root_reciprocal(q.sizes[-1]), k, v, scale=1, dropout=self.dropout, fused=False)
         else:
-            y = attend(q, k, v, dropout=self.dropout)
-        y = y if batch_first else rearrange(y, "b s f -> s b f")
-        y = y * apply("sigmoid", own.gate_proj(found[inputs[0]])) if self.gate else y
+            y = ops.attend(q, k, v, dropout=self.dropout)
+        y = y if batch_first else ops.rearrange(y, "b s f -> s b f")
+        y = y * ops.apply("sigmoid", own.gate_proj(found[inputs[0]])) if self.gate else y
         y = own["o_proj" if self._storage == "separate" else "out_proj"](y)
-        return restored(rearrange(y, "s b f -> b s f") if self.positions_lead else y)
+        return restored(ops.rearrange(y, "s b f -> b s f") if self.positions_lead else y)
 
     def _projected(self, own: Own, *inputs: Value) -> list[Value]:
         """Queries, keys and values, for each way to store their matrices; those that come from the same array are one product."""
@@ -210,28 +198,28 @@ class MultiHeadAttention(Layer):
         biased = [which for which in _PROJECTIONS[:3] if self._bias(which)]
         if self._storage == "split" or inputs[1] is not inputs[2] or len(biased) in {1, 2}:
             fused = self._storage == "fused"
-            weights = segments(own.in_proj_weight, axis=0) if fused else [own[f"{name}_proj_weight"] for name in "qkv"]
-            found = tuple(contract("... i, o i -> ... o", x, weight) for x, weight in zip(inputs, weights, strict=True))
-            biases = dict(zip(biased, segments(own.in_proj_bias), strict=True)) if biased else {}
+            weights = ops.segments(own.in_proj_weight, axis=0) if fused else [own[f"{name}_proj_weight"] for name in "qkv"]
+            found = tuple(ops.contract("... i, o i -> ... o", x, weight) for x, weight in zip(inputs, weights, strict=True))
+            biases = dict(zip(biased, ops.segments(own.in_proj_bias), strict=True)) if biased else {}
             return [y + biases[which] if which in biases else y for which, y in zip(_PROJECTIONS, found, strict=False)]
 
         def both(x: Value, weight: Value, bias: Value | None) -> Value:
-            y = contract("... i, o i -> ... o", x, weight)
+            y = ops.contract("... i, o i -> ... o", x, weight)
             return y if bias is None else y + bias
 
         bias = own.in_proj_bias if biased else None
         if inputs[0] is inputs[1]:
-            return list(segments(both(inputs[0], own.in_proj_weight, bias), apart=True))
+            return list(ops.segments(both(inputs[0], own.in_proj_weight, bias), apart=True))
         query, key, value = self._axes().values()
         pieces = (query, cat(key=key, value=value))
-        first, second = segments(own.in_proj_weight, *pieces, axis=0)
-        one, other = (None, None) if bias is None else segments(bias, *pieces, axis=0)
-        return [both(inputs[0], first, one), *segments(both(inputs[1], second, other), apart=True)]
+        first, second = ops.segments(own.in_proj_weight, *pieces, axis=0)
+        one, other = (None, None) if bias is None else ops.segments(bias, *pieces, axis=0)
+        return [both(inputs[0], first, one), *ops.segments(both(inputs[1], second, other), apart=True)]
 
     def _normed(self, own: Own, name: str, x: Value) -> Value:
         if self.qk_norm is None:
-            return heads(x)
-        return heads(own[name](x)) if self.qk_norm_scope == "full" else own[name](heads(x))
+            return ops.heads(x)
+        return ops.heads(own[name](x)) if self.qk_norm_scope == "full" else own[name](ops.heads(x))
 
     def _kernels(self, own: Own, query: Value, key: Value, value: Value) -> Value:
         """Heads as a separate axis; axes without attention are treated like the batch."""
@@ -241,8 +229,8 @@ class MultiHeadAttention(Layer):
         rank = query.rank
         default = range(1, rank - 1) if self.dialect == "keras" else (rank - 2,)
         over = [axis % rank for axis in self.attention_axes or default]
-        y = heads(attend_over(q, k, v, over, mask=Mask(window=self.window), dropout=self.dropout))
-        y = y * apply("sigmoid", own.gate(query)) if self.gate else y
+        y = ops.heads(attend_over(q, k, v, over, mask=ops.Mask(window=self.window), dropout=self.dropout))
+        y = y * ops.apply("sigmoid", own.gate(query)) if self.gate else y
         return own["attention_output" if self.dialect == "keras" else "out"](y)
 
     def _torch_parts(self) -> Iterator[Part]:
@@ -345,6 +333,6 @@ def attend_over(q: Value, k: Value, v: Value, over: Sequence[int], *, mask: Mask
         raise NotYetError(f"a window on {k.sizes[1]} keys for {q.sizes[1]} queries; wanted the same number.")
     if any(one.rank != q.rank for one in (k, v)):
         raise ShapeError(f"queries, keys and values have {q.rank - 1}, {k.rank - 1} and {v.rank - 1} axes; wanted the same number.")
-    y = attend(*(one if len(names) == 2 else rearrange(one, flat) for one in (q, k, v)), mask=mask, dropout=dropout)
+    y = ops.attend(*(one if len(names) == 2 else ops.rearrange(one, flat) for one in (q, k, v)), mask=mask, dropout=dropout)
     sizes = dict(zip(names, q.sizes, strict=False))
-    return y if len(names) == 2 else rearrange(y, f"({' '.join(kept)}) ({' '.join(positions)}) f -> {' '.join(names)} f", **sizes)
+    return y if len(names) == 2 else ops.rearrange(y, f"({' '.join(kept)}) ({' '.join(positions)}) f -> {' '.join(names)} f", **sizes)

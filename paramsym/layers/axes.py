@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from paramsym import program as ops
 from paramsym.algebra.size import Dim, Shape, text, within
 from paramsym.errors import RankError, ShapeError
-from paramsym.program import Value, axes, rearrange
+
+if TYPE_CHECKING:
+    from paramsym.program import Value
 
 DataFormat: TypeAlias = Literal["channels_first", "channels_last"]
 """The axis of the channels, as the field of a layer."""
@@ -31,9 +34,9 @@ def spatial(
     sizes = {} if channels is None else {"channels": channels}
     first, last = _LAYOUTS[rank]
     if data_format == "channels_last":
-        x, _ = axes(x, last, **sizes)
-        return rearrange(x, _TO_FIRST[rank]), lambda y: rearrange(y, _TO_LAST[rank])
-    return axes(x, first if batched else f"[batch]{first.removeprefix('batch')}", **sizes)
+        x, _ = ops.axes(x, last, **sizes)
+        return ops.rearrange(x, _TO_FIRST[rank]), lambda y: ops.rearrange(y, _TO_LAST[rank])
+    return ops.axes(x, first if batched else f"[batch]{first.removeprefix('batch')}", **sizes)
 
 
 def named(x: Value, rank: int) -> Value:
@@ -45,24 +48,24 @@ def named(x: Value, rank: int) -> Value:
     names = ("channels", *_SPATIAL[rank])
     check_rank(x, x.rank >= len(names), f"at least {len(names)} axes, (..., {', '.join(names)})")
     lead = ("batch", *(f"lead{n}" for n in range(x.rank - len(names) - 1)))[: x.rank - len(names)]
-    return axes(x, " ".join((*lead, *names)))[0]
+    return ops.axes(x, " ".join((*lead, *names)))[0]
 
 
 def per_channel(x: Value, rank: int) -> Value:
     """Reshape an array over channels for (batch, channels, *spatial)."""
-    return rearrange(x, "c -> c" + " ()" * rank)
+    return ops.rearrange(x, "c -> c" + " ()" * rank)
 
 
 def in_front(kernel: Value, rank: int, channels: str) -> Value:
     """Return a kernel (*extents, channels) with its channels in front, as in torch; ``channels`` is their order, such as "i o -> o i"."""
     extents = " ".join("xyz"[:rank])
     stored, _, wanted = channels.partition(" -> ")
-    return rearrange(kernel, f"{extents} {stored} -> {wanted} {extents}")
+    return ops.rearrange(kernel, f"{extents} {stored} -> {wanted} {extents}")
 
 
 def widened(x: Value) -> Value:
     """Return an array with one more axis, of one entry, at its end."""
-    return rearrange(x, "... -> ... ()")
+    return ops.rearrange(x, "... -> ... ()")
 
 
 def check_rank(x: Value, fits: bool, wanted: str) -> None:

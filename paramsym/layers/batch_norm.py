@@ -20,15 +20,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
+from paramsym import program as ops
 from paramsym.algebra.size import Axis, Width
 from paramsym.core.layer import Tensor
 from paramsym.layers.axes import per_channel
 from paramsym.layers.dialects import AFFINE, Dialect
 from paramsym.layers.normalization import ChannelNorm
 from paramsym.naming import quoted
-from paramsym.program import Kept, Own, Value, normalise, region
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 _STATISTICS = {
     "torch": ("running_mean", "running_var"),
@@ -73,15 +76,15 @@ class _Normalised(ChannelNorm):
         over = () if given else [n for n in range(int(self.apart), x.rank) if n != channel]
 
         def kernel(x: Value) -> Value:
-            return normalise(x, "given" if given else "layer", *over, eps=self.eps, scale=scale, shift=shift, given=given)
+            return ops.normalise(x, "given" if given else "layer", *over, eps=self.eps, scale=scale, shift=shift, given=given)
 
         if not self.apart or self.dialect != "torch":
             return restored(kernel(x))
         # Torch normalises one example with batch*channels channels; it repeats the scale and the stored statistics for every example.
-        repeated = Kept("own", factors=x.sizes[:2], kind="statistic")
+        repeated = ops.Kept("own", factors=x.sizes[:2], kind="statistic")
         scales = () if scale is None else (replace(repeated, kind="float"),)
-        keeps = (Kept("taken", merged=((0, 1),)), *scales, *(repeated,) * (2 + len(given)))
-        return restored(region("instance norm", kernel, x, keeps=keeps))
+        keeps = (ops.Kept("taken", merged=((0, 1),)), *scales, *(repeated,) * (2 + len(given)))
+        return restored(ops.region("instance norm", kernel, x, keeps=keeps))
 
 
 @dataclass(frozen=True)

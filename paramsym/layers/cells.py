@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from paramsym import program as ops
 from paramsym.algebra.size import Axis, Dim, cat
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.layers.dense import Dense
 from paramsym.layers.gates import Dialect, check_functions, check_reset_after, functions, gru_state, lstm_gates, lstm_state, torch_gru_state
-from paramsym.program import Own, Value, apply, axes, constant, contract, segments, take
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 class Cell(Layer):
@@ -74,9 +77,9 @@ class Cell(Layer):
         """One step; missing states are zero. Return the new states, the hidden state first."""
         if len(states) > self.states:
             raise ShapeError(f"wanted at most {1 + self.states} shapes, of the input and of its states; found {1 + len(states)}.")
-        x, restored = axes(x, "[batch] features" if self.dialect == "torch" else "batch features", features=self.input_size)
-        zero = constant("zeros", (x.sizes[0], self.hidden_size))
-        known = [state if state.rank == 2 else axes(state, "[batch] features")[0] for state in states]
+        x, restored = ops.axes(x, "[batch] features" if self.dialect == "torch" else "batch features", features=self.input_size)
+        zero = ops.constant("zeros", (x.sizes[0], self.hidden_size))
+        known = [state if state.rank == 2 else ops.axes(state, "[batch] features")[0] for state in states]
         new = self.step(own, x, *known, *(zero,) * (self.states - len(known)))
         return restored(new[0]) if self.states == 1 else tuple(map(restored, new))
 
@@ -90,11 +93,11 @@ class Cell(Layer):
             product: Value = own[f"dense_{source}" if self.dialect == "nnx" else source](x)
             return product
         if self.dialect == "torch":
-            y = contract("... i, o i -> ... o", x, own[f"weight_{source}h"])
+            y = ops.contract("... i, o i -> ... o", x, own[f"weight_{source}h"])
             return y + own[f"bias_{source}h"] if self.bias else y
-        y = contract("... i, i o -> ... o", x, own.kernel if source == "i" else own.recurrent_kernel)
+        y = ops.contract("... i, i o -> ... o", x, own.kernel if source == "i" else own.recurrent_kernel)
         if self.bias and self._two_biases:
-            return y + take(own.bias, 0, "ih".index(source))
+            return y + ops.take(own.bias, 0, "ih".index(source))
         return y + own.bias if self.bias and source == "i" else y
 
     def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:
@@ -134,7 +137,7 @@ class RNNCell(Cell):
         return self.hidden_size
 
     def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:  # noqa: ARG002 - the state is in ``kept``
-        return (apply(self.nonlinearity, fed + kept) if self.activation is None else self.activation.forward(own, fed + kept),)
+        return (ops.apply(self.nonlinearity, fed + kept) if self.activation is None else self.activation.forward(own, fed + kept),)
 
 
 @dataclass(frozen=True)
@@ -181,7 +184,7 @@ class LSTMCell(_LSTMCell):
         return lstm_state([own[f"i{gate}"](x) + own[f"h{gate}"](states[0]) for gate in self.linen], states[1])
 
     def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:
-        return lstm_state(segments(fed + kept), states[1], functions=functions(own, self))
+        return lstm_state(ops.segments(fed + kept), states[1], functions=functions(own, self))
 
 
 @dataclass(frozen=True)
@@ -236,19 +239,19 @@ class GRUCell(Cell):
             return (gru_state([own[f"i{gate}"](x) for gate in self.linen], [own[f"h{gate}"](hidden) for gate in self.linen], hidden),)
         if self.reset_after:
             return super().step(own, x, *states)
-        update, reset, new = segments(self.product(own, "i", x))
-        for_update, for_reset, for_new = segments(own.recurrent_kernel)
+        update, reset, new = ops.segments(self.product(own, "i", x))
+        for_update, for_reset, for_new = ops.segments(own.recurrent_kernel)
         squash, gate = functions(own, self)
-        update = gate(update + contract("... i, i o -> ... o", hidden, for_update))
-        reset = gate(reset + contract("... i, i o -> ... o", hidden, for_reset))
-        new = squash(new + contract("... i, i o -> ... o", reset * hidden, for_new))
+        update = gate(update + ops.contract("... i, i o -> ... o", hidden, for_update))
+        reset = gate(reset + ops.contract("... i, i o -> ... o", hidden, for_reset))
+        new = squash(new + ops.contract("... i, i o -> ... o", reset * hidden, for_new))
         return (update * hidden + (1 - update) * new,)
 
     def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:
         if self.dialect == "torch":
             return (torch_gru_state(fed, kept, *states),)
         order = (1, 0, 2) if self.dialect == "keras" else (0, 1, 2)
-        fed_gates, kept_gates = segments(fed), segments(kept)
+        fed_gates, kept_gates = ops.segments(fed), ops.segments(kept)
         return (gru_state([fed_gates[n] for n in order], [kept_gates[n] for n in order], states[0], functions(own, self)),)
 
 
@@ -284,7 +287,7 @@ class MGUCell(Cell):
 
     def step(self, own: Own, x: Value, *states: Value) -> tuple[Value, ...]:
         (hidden,) = states
-        forget = apply("sigmoid", own["if"](x) + own.hf(hidden))
+        forget = ops.apply("sigmoid", own["if"](x) + own.hf(hidden))
         kept = own.hn(hidden)
-        new = apply("tanh", own["in"](x) + (forget * kept if self.reset_gate else kept))
+        new = ops.apply("tanh", own["in"](x) + (forget * kept if self.reset_gate else kept))
         return ((1 - forget) * new + forget * hidden,)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from sympy import Max
 
+from paramsym import program as ops
 from paramsym.algebra.size import Dim, canonical, cat, within
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
@@ -16,7 +17,9 @@ from paramsym.layers.gates import Functions, check_functions, functions, lstm_ga
 from paramsym.layers.siblings import Spatial
 from paramsym.layers.spatial import Extents, exclude
 from paramsym.layers.windowed import Sliding
-from paramsym.program import Own, Value, axes, constant, flip, rearrange, scan, segments
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class _Cell(Layer):
 
         def step(hidden: Value, cell: Value, fed: Value) -> tuple[Value, ...]:
             kept = resting.convolve(hidden, in_front(own.recurrent_kernel, rank, "i o -> o i"))
-            hidden, cell = lstm_state(segments(fed + kept, axis=1), cell, functions=self._functions(own))
+            hidden, cell = lstm_state(ops.segments(fed + kept, axis=1), cell, functions=self._functions(own))
             return hidden, cell, hidden
 
         return scanned(step, fed, self.out_channels)
@@ -60,7 +63,7 @@ class _Cell(Layer):
         def seen(function: Callable[[Value], Value], given: Layer | None) -> Callable[[Value], Value]:
             if given is None or not self.channels_last:
                 return function
-            return lambda x: rearrange(function(rearrange(x, f"{first} -> {last}")), f"{last} -> {first}")
+            return lambda x: ops.rearrange(function(ops.rearrange(x, f"{first} -> {last}")), f"{last} -> {first}")
 
         squash, gate = functions(own, self)
         return seen(squash, self.activation), seen(gate, self.recurrent_activation)
@@ -90,14 +93,14 @@ class _Gates(Layer):
 def every_step(x: Value, convolve: Callable[[Value], Value]) -> Value:
     """Convolve every step of (batch, steps, channels, *spatial)."""
     rest = " ".join("cxyz"[: x.rank - 2])
-    y = convolve(rearrange(x, f"b t {rest} -> (b t) {rest}"))
-    return rearrange(y, f"(b t) {rest} -> b t {rest}", t=x.sizes[1])
+    y = convolve(ops.rearrange(x, f"b t {rest} -> (b t) {rest}"))
+    return ops.rearrange(y, f"(b t) {rest} -> b t {rest}", t=x.sizes[1])
 
 
 def scanned(step: Callable[..., tuple[Value, ...]], fed: Value, channels: Dim) -> tuple[Value, ...]:
     """Return the hidden states of all steps and the last states, from the input's contribution to the gates of every step."""
-    zero = constant("zeros", (fed.sizes[0], channels, *fed.sizes[3:]))
-    hidden, cell, outputs = scan(step, (zero, zero), fed)
+    zero = ops.constant("zeros", (fed.sizes[0], channels, *fed.sizes[3:]))
+    hidden, cell, outputs = ops.scan(step, (zero, zero), fed)
     return outputs, hidden, cell
 
 
@@ -125,15 +128,15 @@ class _ConvLSTM(Spatial):
         names = " ".join(("depth", "height", "width")[-self.rank :]) if self.rank > 1 else "length"
         first, last = f"batch steps channels {names}", f"batch steps {names} channels"
         here = first if self.data_format == "channels_first" else last
-        x, _ = axes(x, here, channels=self.in_channels)
-        x = rearrange(flip(x, 1) if self.go_backwards else x, f"{here} -> {first}")
+        x, _ = ops.axes(x, here, channels=self.in_channels)
+        x = ops.rearrange(ops.flip(x, 1) if self.go_backwards else x, f"{here} -> {first}")
         outputs, *states = own.conv_lstm_cell(x) if self.dialect == "keras" else self._flax(own, x)
-        states = [rearrange(state, f"{first} -> {here}".replace("steps ", "")) for state in states]
-        return returned(self, lambda: rearrange(outputs, f"{first} -> {here}"), states)
+        states = [ops.rearrange(state, f"{first} -> {here}".replace("steps ", "")) for state in states]
+        return returned(self, lambda: ops.rearrange(outputs, f"{first} -> {here}"), states)
 
     def _flax(self, own: Own, x: Value) -> tuple[Value, ...]:
         def step(hidden: Value, cell: Value, fed: Value) -> tuple[Value, ...]:
-            entering, new, forget, leaving = segments(fed + own["cell.hh"](hidden), axis=1)
+            entering, new, forget, leaving = ops.segments(fed + own["cell.hh"](hidden), axis=1)
             hidden, cell = lstm_state((entering, forget + 1, new, leaving), cell)  # Flax adds 1 to the forget gate
             return hidden, cell, hidden
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from paramsym import program as ops
 from paramsym.algebra.size import Axis, Dim, divides, per, within
 from paramsym.core.layer import Tensor
 from paramsym.layers.axes import DataFormat, in_front, per_channel, spatial
@@ -13,7 +14,9 @@ from paramsym.layers.dialects import Dialect
 from paramsym.layers.siblings import Spatial
 from paramsym.layers.spatial import Extents, Margin, Padding, PaddingMode, exclude
 from paramsym.layers.windowed import Sliding
-from paramsym.program import Own, Value, flip
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 class Filtering(Spatial):
@@ -166,7 +169,7 @@ class _Transposed(_Convolution, transposed=True):
     def _convolved(self, own: Own, x: Value) -> Value:
         kernel = self._kernel(own, "i o -> i o" if self._turned else "o i -> i o")
         for axis in range(2, 2 + self.rank) if self._turned else ():
-            kernel = flip(kernel, axis)
+            kernel = ops.flip(kernel, axis)
         if self.padding_mode == "circular":
             return self._sliding.spread_around(x, kernel, odd_before=self._turned)
         return self._sliding.spread(x, kernel, None if self.dialect == "flax" else self.output_padding, self.groups)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
 
+from paramsym import program as ops
 from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Dim, Width, text
 from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError, ShapeError, SizeError
 from paramsym.layers.dialects import Dialect
-from paramsym.program import Kept, Own, Value, contract, features, region
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 _EQUATION = (
     r"(?P<lead>\.{3})?(?P<inputs>[A-Za-z]+)(?P<behind>\.{3})?,(?P<kernel>[A-Za-z]+)"
@@ -39,7 +43,7 @@ class _Linear(Layer):
 
     def forward(self, own: Own, x: Value) -> Value:
         name, order = self._stored
-        y = contract(f"... i, {order} -> ... o", features(x, self.in_features), own[name])
+        y = ops.contract(f"... i, {order} -> ... o", ops.features(x, self.in_features), own[name])
         return y + own.bias if self.bias else y
 
 
@@ -117,11 +121,11 @@ class Bilinear(Layer):
         other = x if other is None else other
 
         def kernel(x: Value, other: Value, weight: Value) -> Value:
-            return contract("... o j, ... j -> ... o", contract("... i, o i j -> ... o j", x, weight), other)
+            return ops.contract("... o j, ... j -> ... o", ops.contract("... i, o i j -> ... o j", x, weight), other)
 
-        factors = (features(x, self.in1_features), features(other, self.in2_features), own.weight)
-        keeps = (Kept("taken", 0, wanted=(1, 2)), Kept("taken", 1, wanted=(0, 2)), Kept("taken", 2, wanted=(0, 1)))
-        y = region("bilinear", kernel, *factors, keeps=keeps)
+        factors = (ops.features(x, self.in1_features), ops.features(other, self.in2_features), own.weight)
+        keeps = (ops.Kept("taken", 0, wanted=(1, 2)), ops.Kept("taken", 1, wanted=(0, 2)), ops.Kept("taken", 2, wanted=(0, 1)))
+        y = ops.region("bilinear", kernel, *factors, keeps=keeps)
         return y + own.bias if self.bias else y
 
 
@@ -177,7 +181,7 @@ class EinsumDense(Layer):
         inputs, kernel, outputs = self._terms()
         before, after = self._ellipsis(inputs)
         lead, behind = "... " * bool(before), " ..." * bool(after)
-        y = contract(f"{lead}{' '.join(inputs)}{behind}, {' '.join(kernel)} -> {lead}{' '.join(outputs)}{behind}", x, own.kernel)
+        y = ops.contract(f"{lead}{' '.join(inputs)}{behind}, {' '.join(kernel)} -> {lead}{' '.join(outputs)}{behind}", x, own.kernel)
         return y if self.bias_axes is None else y + own.bias
 
     def _terms(self) -> tuple[str, str, str]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
+from paramsym import program as ops
 from paramsym.layers.axes import DataFormat, check_rank
 from paramsym.layers.siblings import Sibling, Variant
-from paramsym.program import Own, Value, drop
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 class _Dropout(Variant):
@@ -22,7 +25,7 @@ class _Dropout(Variant):
             yield f"p is {self.p}; a probability is between 0 and 1."
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        return drop(x, self.p, kind=self.kept)
+        return ops.drop(x, self.p, kind=self.kept)
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class _OfChannels(_InPlace):
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
         check_rank(x, x.rank >= 2, "at least 2 axes, one of them the channels")
         channel = x.rank - 1 if self.data_format == "channels_last" else 1
-        return drop(x, self.p, over=(0,) if x.rank == self.alone else (0, channel), kind="float")
+        return ops.drop(x, self.p, over=(0,) if x.rank == self.alone else (0, channel), kind="float")
 
 
 @dataclass(frozen=True)
@@ -103,4 +106,4 @@ class GaussianNoise(Sibling):
             yield f"stddev is {self.stddev}; wanted a number between 0 and 1."
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        return drop(x, self.stddev, kind=None)
+        return ops.drop(x, self.stddev, kind=None)

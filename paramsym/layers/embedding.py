@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from math import inf
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from paramsym import program as ops
 from paramsym.algebra.size import Dim, Width, canonical, extent, text, within
 from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import RankError, SizeError
 from paramsym.layers.dialects import Dialect
-from paramsym.program import Kept, Own, Value, apply, compare, contract, features, lookup, rearrange, reduce, region, where
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 def renormed(rows: Value, max_norm: float | None, norm_type: float) -> Value:
     """Return rows with a norm of at most ``max_norm``; torch rescales them in the table at the look-up."""
     if max_norm is None:
         return rows
-    size = apply("abs", rows)
-    length = reduce("max", size, keep=True) if norm_type == inf else reduce("sum", size**norm_type, keep=True) ** (1 / norm_type)
-    return where(compare(length, "greater", max_norm), rows * (max_norm / (length + 1e-7)), rows)
+    size = ops.apply("abs", rows)
+    length = ops.reduce("max", size, keep=True) if norm_type == inf else ops.reduce("sum", size**norm_type, keep=True) ** (1 / norm_type)
+    return ops.where(ops.compare(length, "greater", max_norm), rows * (max_norm / (length + 1e-7)), rows)
 
 
 def _check_padding_index(padding_idx: int | None, num_embeddings: Width) -> None:
@@ -68,12 +71,12 @@ class Embedding(Layer):
     def forward(self, own: Own, index: Value) -> Value:
         table = own[self.own_tensors[0].name]
         if self.max_norm is None:
-            return lookup(table, index)
+            return ops.lookup(table, index)
 
         def kernel(table: Value, index: Value) -> Value:
-            return renormed(lookup(table, index), self.max_norm, self.norm_type)
+            return renormed(ops.lookup(table, index), self.max_norm, self.norm_type)
 
-        return region("embedding", kernel, table, index, keeps=(Kept("taken", 1),))
+        return ops.region("embedding", kernel, table, index, keeps=(ops.Kept("taken", 1),))
 
 
 @dataclass(frozen=True)
@@ -118,32 +121,32 @@ class EmbeddingBag(Layer):
         if index.rank != 2:
             raise RankError(f"wanted 2 axes, (bags, indices of a bag); found {index.rank}, {text(index.sizes)}.")
         values = (own.weight, index) if weights is None else (own.weight, index, weights)
-        return region("embedding bag", self._reduced, *values, keeps=tuple(self._kept(*index.sizes, weighted=weights is not None)))
+        return ops.region("embedding bag", self._reduced, *values, keeps=tuple(self._kept(*index.sizes, weighted=weights is not None)))
 
-    def _kept(self, bags: Dim, entries: Dim, *, weighted: bool) -> Iterator[Kept]:
+    def _kept(self, bags: Dim, entries: Dim, *, weighted: bool) -> Iterator[ops.Kept]:
         """The indices and weights; the first index and the length of each bag, the place of each maximum; and the bag of each index."""
-        yield Kept("taken", 1, merged=((0, 1),))
+        yield ops.Kept("taken", 1, merged=((0, 1),))
         if weighted:
-            yield Kept("taken", 2)
+            yield ops.Kept("taken", 2)
         for sizes in ((bags,), (bags,), (bags, extent(self.embedding_dim)) if self.mode == "max" else (bags,)):
-            yield Kept("own", factors=sizes, kind="index")
+            yield ops.Kept("own", factors=sizes, kind="index")
         if self.mode != "sum" or self.padding_idx is not None:
-            yield Kept("own", factors=(canonical(bags * entries + 1),), kind="index")
+            yield ops.Kept("own", factors=(canonical(bags * entries + 1),), kind="index")
 
     def _reduced(self, table: Value, index: Value, weights: Value | None = None) -> Value:
-        rows = renormed(lookup(table, index), self.max_norm, self.norm_type)
-        rows = rows if weights is None else rows * rearrange(weights, "b n -> b n ()")
-        return reduce(self.mode, rows, 1) if self.padding_idx is None else self._without_padding(index, rows)
+        rows = renormed(ops.lookup(table, index), self.max_norm, self.norm_type)
+        rows = rows if weights is None else rows * ops.rearrange(weights, "b n -> b n ()")
+        return ops.reduce(self.mode, rows, 1) if self.padding_idx is None else self._without_padding(index, rows)
 
     def _without_padding(self, index: Value, rows: Value) -> Value:
         """Leave the padding out; a bag with only padding gives zeros."""
         row = self.padding_idx if self.padding_idx is None or self.padding_idx >= 0 else extent(self.num_embeddings) + self.padding_idx
-        padding = rearrange(compare(index, "equal", row or 0), "b n -> b n ()")
-        counts = reduce("sum", where(padding, rows * 0, 1.0), 1)
+        padding = ops.rearrange(ops.compare(index, "equal", row or 0), "b n -> b n ()")
+        counts = ops.reduce("sum", ops.where(padding, rows * 0, 1.0), 1)
         if self.mode == "max":
-            return where(compare(counts, "greater", 0), reduce("max", where(padding, rows * 0 - inf, rows), 1), 0.0)
-        total = reduce("sum", where(padding, rows * 0, rows), 1)
-        return total if self.mode == "sum" else total / apply("clip", counts, 1.0, inf)
+            return ops.where(ops.compare(counts, "greater", 0), ops.reduce("max", ops.where(padding, rows * 0 - inf, rows), 1), 0.0)
+        total = ops.reduce("sum", ops.where(padding, rows * 0, rows), 1)
+        return total if self.mode == "sum" else total / ops.apply("clip", counts, 1.0, inf)
 
 
 @dataclass(frozen=True)
@@ -172,10 +175,10 @@ class ReversibleEmbedding(Layer):
 
     def forward(self, own: Own, index: Value, hidden: Value | None = None) -> Value | tuple[Value, Value]:
         """A row for every index; for vectors given after the indices also their scores, as with Keras' ``reverse=True``."""
-        rows = lookup(own.embeddings, index)
+        rows = ops.lookup(own.embeddings, index)
         if hidden is None:
             return rows
-        table = rearrange(own.embeddings, "v h -> h v") if self.tie_weights else own.reverse_embeddings
-        scores = contract("... h, h v -> ... v", features(hidden, self.output_dim), table)
+        table = ops.rearrange(own.embeddings, "v h -> h v") if self.tie_weights else own.reverse_embeddings
+        scores = ops.contract("... h, h v -> ... v", ops.features(hidden, self.output_dim), table)
         cap = self.logit_soft_cap
-        return rows, scores if cap is None else apply("tanh", scores / cap) * cap
+        return rows, scores if cap is None else ops.apply("tanh", scores / cap) * cap

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from math import inf
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from paramsym import program as ops
 from paramsym.algebra.size import Axis, Dim, at_most, canonical, cat, divides, stack
 from paramsym.core.compose import Repeat
 from paramsym.core.layer import Layer, Part, Tensor
@@ -14,28 +15,9 @@ from paramsym.errors import ArgumentError
 from paramsym.layers.axes import widened
 from paramsym.layers.dense import Dense
 from paramsym.layers.feed_forward import GatedFeedForward
-from paramsym.program import (
-    Own,
-    Value,
-    apply,
-    best,
-    choose,
-    collect,
-    compact,
-    compare,
-    contract,
-    copies,
-    dispatch,
-    features,
-    pick,
-    rearrange,
-    reduce,
-    segments,
-    softmax,
-    take,
-    unchosen,
-    where,
-)
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 @dataclass(frozen=True)
@@ -134,7 +116,7 @@ class MixtureOfExperts(Layer):
         if self.shared_dim is None:
             return y
         shared = own[self.shared](x)
-        return y + (shared * apply("sigmoid", own[f"{self.shared}_gate"](x)) if self.shared_gate else shared)
+        return y + (shared * ops.apply("sigmoid", own[f"{self.shared}_gate"](x)) if self.shared_gate else shared)
 
     def _expert(self, width: Dim) -> Layer:
         return (GatedFeedForward if self.gated else PlainExpert)(self.d_model, width, self.expert_bias, self.activation)
@@ -187,30 +169,30 @@ class StackedExperts(Layer):
         Without weights and numbers, the first expert is used instead of those that a router would choose.
         """
         if weights is None or chosen is None:
-            weights, chosen = unchosen(x, self.experts_per_token)
-        rows, weights = dispatch(features(x, self.d_model), weights, chosen)
+            weights, chosen = ops.unchosen(x, self.experts_per_token)
+        rows, weights = ops.dispatch(ops.features(x, self.d_model), weights, chosen)
         y = self._projected(own, "gate_up_proj" if self.gated else "up_proj", rows, chosen)
         y = self._projected(own, "down_proj", self._activated(own, y), chosen)
-        return collect(y * widened(weights))
+        return ops.collect(y * widened(weights))
 
     def function(self, own: Own, y: Value) -> Value:  # noqa: ARG002 - what learns is a subclass
-        return apply(self.activation, y)
+        return ops.apply(self.activation, y)
 
     def _activated(self, own: Own, y: Value) -> Value:
         """The activated gate times the other half; with a limit both are clamped, and their entries alternate."""
         if not self.gated:
             return self.function(own, y)
         if self.limit is None:
-            gate, up = segments(y)
+            gate, up = ops.segments(y)
             return self.function(own, gate) * up
-        gate, up = (take(y, -1, start, self.dim_feedforward, 2) for start in (0, 1))
-        gate, up = apply("clip", gate, -inf, self.limit), apply("clip", up, -self.limit, self.limit)
-        return (up + 1) * (gate * apply("sigmoid", gate * self.alpha))
+        gate, up = (ops.take(y, -1, start, self.dim_feedforward, 2) for start in (0, 1))
+        gate, up = ops.apply("clip", gate, -inf, self.limit), ops.apply("clip", up, -self.limit, self.limit)
+        return (up + 1) * (gate * ops.apply("sigmoid", gate * self.alpha))
 
     def _projected(self, own: Own, name: str, x: Value, chosen: Value) -> Value:
         spec = f"... i, ... {'i o' if self.transposed else 'o i'} -> ... o"
-        y = contract(spec, x, choose(own[name], chosen))
-        return y + choose(own[f"{name}_bias"], chosen) if self.bias else y
+        y = ops.contract(spec, x, ops.choose(own[name], chosen))
+        return y + ops.choose(own[f"{name}_bias"], chosen) if self.bias else y
 
     def _projection(self, name: str, inputs: Axis, outputs: Axis) -> Iterator[Tensor]:
         experts = stack(self.num_experts, used=self.experts_per_token)
@@ -251,18 +233,18 @@ class Router(Layer):
 
     def forward(self, own: Own, x: Value) -> Value | tuple[Value, Value, Value]:
         """The scores, and the weights and numbers of the chosen experts."""
-        y = contract("... i, o i -> ... o", features(x, self.d_model), own.weight)
+        y = ops.contract("... i, o i -> ... o", ops.features(x, self.d_model), own.weight)
         y = y + own.bias if self.bias else y
         if self.experts_per_token is None:
             return y
         if self.scores == "chosen":
-            weights, chosen = best(y, self.experts_per_token)
-            return y, softmax(weights), chosen
-        scores = softmax(y) if self.scores == "softmax" else apply("sigmoid", y)
+            weights, chosen = ops.best(y, self.experts_per_token)
+            return y, ops.softmax(weights), chosen
+        scores = ops.softmax(y) if self.scores == "softmax" else ops.apply("sigmoid", y)
         chances = scores + own.e_score_correction_bias if self.correction_bias else scores
-        weights, chosen = best(self._allowed(chances), self.experts_per_token)
-        weights = pick(scores, chosen) if self.correction_bias else weights
-        weights = weights / reduce("sum", weights, keep=True) if self.normalised else weights
+        weights, chosen = ops.best(self._allowed(chances), self.experts_per_token)
+        weights = ops.pick(scores, chosen) if self.correction_bias else weights
+        weights = weights / ops.reduce("sum", weights, keep=True) if self.normalised else weights
         return y, weights if self.weights_scale == 1 else weights * self.weights_scale, chosen
 
     def _allowed(self, chances: Value) -> Value:
@@ -270,11 +252,11 @@ class Router(Layer):
         if self.groups == 1 and not self.correction_bias:
             return chances
         names = " ".join(f"a{n}" for n in range(chances.rank - 1))
-        apart = rearrange(chances, f"{names} (g e) -> {names} g e", g=self.groups)
-        rank = reduce("sum", best(apart, 2)[0]) if self.correction_bias else reduce("max", apart)
-        last = take(best(rank, self.groups_per_token)[0], -1, canonical(self.groups_per_token - 1), 1)
-        kept = compact(copies(compare(widened(rank - last), "greater_equal", 0), apart.sizes[-1], axis=-1))
-        return where(rearrange(kept, f"{names} g e -> {names} (g e)"), chances, -inf if self.correction_bias else 0.0)
+        apart = ops.rearrange(chances, f"{names} (g e) -> {names} g e", g=self.groups)
+        rank = ops.reduce("sum", ops.best(apart, 2)[0]) if self.correction_bias else ops.reduce("max", apart)
+        last = ops.take(ops.best(rank, self.groups_per_token)[0], -1, canonical(self.groups_per_token - 1), 1)
+        kept = ops.compact(ops.copies(ops.compare(widened(rank - last), "greater_equal", 0), apart.sizes[-1], axis=-1))
+        return ops.where(ops.rearrange(kept, f"{names} g e -> {names} (g e)"), chances, -inf if self.correction_bias else 0.0)
 
 
 @dataclass(frozen=True)
@@ -292,7 +274,7 @@ class PlainExpert(Layer):
     activation: str = "silu"
 
     def forward(self, own: Own, x: Value) -> Value:
-        return own.down_proj(apply(self.activation, own.up_proj(x)))
+        return own.down_proj(ops.apply(self.activation, own.up_proj(x)))
 
     def parts(self) -> Iterator[Part]:
         yield Part("up_proj", Dense(self.d_model, self.dim_feedforward, self.bias))

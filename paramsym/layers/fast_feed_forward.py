@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
 
+from paramsym import program as ops
 from paramsym.algebra.size import Count, Dim, canonical, stack, within
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.layers.axes import widened
 from paramsym.layers.dense import Dense
-from paramsym.program import Own, Value, apply, choose, compare, constant, contract, features, rearrange, scan, where
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 _DEEPEST = 256  # a tree of depth 256 fits into no memory, and computing 2**(10**9) would fill this one
 
@@ -96,39 +100,39 @@ class FastFeedForward(Layer):
         all nodes are computed and those outside the path are masked; with leaf networks all leaves are mixed by the nodes' sigmoids.
         """
         if self.leaf_width is not None:
-            return self._leaf(own, features(x, self.input_width))
-        weight = rearrange(own["linear_in.weight"], "(p n) i -> n p i", p=self.parallel_size)
-        bias = rearrange(own["linear_in.bias"], "(p n) -> n p", p=self.parallel_size)
-        out = rearrange(own["linear_out.weight"], "o (p n) -> n p o", p=self.parallel_size)
-        batch = features(x, self.input_width).sizes[:-1]
+            return self._leaf(own, ops.features(x, self.input_width))
+        weight = ops.rearrange(own["linear_in.weight"], "(p n) i -> n p i", p=self.parallel_size)
+        bias = ops.rearrange(own["linear_in.bias"], "(p n) -> n p", p=self.parallel_size)
+        out = ops.rearrange(own["linear_out.weight"], "o (p n) -> n p o", p=self.parallel_size)
+        batch = ops.features(x, self.input_width).sizes[:-1]
 
         def tree(total: Value, weight: Value, bias: Value, out: Value) -> tuple[Value, ...]:
             def step(node: Value, total: Value, _: Value) -> tuple[Value, ...]:
-                score = _product(x, choose(weight, node)) + choose(bias, node)
-                return _child(node, score), total + widened(apply("gelu", score)) * choose(out, node)
+                score = _product(x, ops.choose(weight, node)) + ops.choose(bias, node)
+                return _child(node, score), total + widened(ops.apply("gelu", score)) * ops.choose(out, node)
 
-            start = constant("index zeros", batch, kind="index")
-            return scan(step, (start, total), constant("positions", (canonical(self.depth + 1),)), axis=0)[1:]
+            start = ops.constant("index zeros", batch, kind="index")
+            return ops.scan(step, (start, total), ops.constant("positions", (canonical(self.depth + 1),)), axis=0)[1:]
 
-        return scan(tree, (constant("zeros", (*batch, self.output_width)),), weight, bias, out)[0]
+        return ops.scan(tree, (ops.constant("zeros", (*batch, self.output_width)),), weight, bias, out)[0]
 
     def _leaf(self, own: Own, x: Value) -> Value:
-        weights, biases = own.node_weights, rearrange(own.node_biases, "n one -> (n one)")
+        weights, biases = own.node_weights, ops.rearrange(own.node_biases, "n one -> (n one)")
 
         def step(node: Value, _: Value) -> tuple[Value, ...]:
-            return (_child(node, _product(x, choose(weights, node)) + choose(biases, node)),)
+            return (_child(node, _product(x, ops.choose(weights, node)) + ops.choose(biases, node)),)
 
-        start = constant("index zeros", x.sizes[:-1], kind="index")
-        (node,) = scan(step, (start,), constant("positions", (self.depth,)), axis=0)
+        start = ops.constant("index zeros", x.sizes[:-1], kind="index")
+        (node,) = ops.scan(step, (start,), ops.constant("positions", (self.depth,)), axis=0)
         leaf = node - canonical(2**self.depth - 1)
-        hidden = apply("relu", contract("... i, ... i w -> ... w", x, choose(own.w1s, leaf)) + choose(own.b1s, leaf))
-        return contract("... w, ... w o -> ... o", hidden, choose(own.w2s, leaf)) + choose(own.b2s, leaf)
+        hidden = ops.apply("relu", ops.contract("... i, ... i w -> ... w", x, ops.choose(own.w1s, leaf)) + ops.choose(own.b1s, leaf))
+        return ops.contract("... w, ... w o -> ... o", hidden, ops.choose(own.w2s, leaf)) + ops.choose(own.b2s, leaf)
 
 
 def _product(x: Value, weights: Value) -> Value:
-    return contract("... i, ... i -> ...", x, weights)
+    return ops.contract("... i, ... i -> ...", x, weights)
 
 
 def _child(node: Value, score: Value) -> Value:
     """Return the left child of a node, or the right one if the score is positive."""
-    return node * 2 + 1 + where(compare(score, "greater", 0), node * 0 + 1, node * 0)
+    return node * 2 + 1 + ops.where(ops.compare(score, "greater", 0), node * 0 + 1, node * 0)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from paramsym import program as ops
 from paramsym.algebra.size import Dim, cat
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.dense import Dense
-from paramsym.program import Own, Value, apply, drop, segments
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class FeedForward(Layer):
         yield Part("linear2", Dense(self.dim_feedforward, self.d_model, self.bias))
 
     def forward(self, own: Own, x: Value) -> Value:
-        return own.linear2(drop(apply(self.activation, own.linear1(x)), self.dropout))
+        return own.linear2(ops.drop(ops.apply(self.activation, own.linear1(x)), self.dropout))
 
 
 @dataclass(frozen=True)
@@ -68,5 +72,5 @@ class GatedFeedForward(Layer):
         yield Part("down_proj", Dense(self.dim_feedforward, self.d_model, self.bias if self.down_bias is None else self.down_bias))
 
     def forward(self, own: Own, x: Value) -> Value:
-        gate, up = segments(own.gate_up_proj(x)) if self.fused else (own.gate_proj(x), own.up_proj(x))
-        return own.down_proj(apply(self.activation, gate) * up)
+        gate, up = ops.segments(own.gate_up_proj(x)) if self.fused else (own.gate_proj(x), own.up_proj(x))
+        return own.down_proj(ops.apply(self.activation, gate) * up)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from paramsym import program as ops
 from paramsym.algebra.convolution import scaled_length
 from paramsym.algebra.size import Count, Dim, within
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.layers.axes import not_empty
 from paramsym.layers.pooling import Pooling
 from paramsym.layers.spatial import Extents, exactly_one
-from paramsym.program import Value, pool_to
 from paramsym.program.lengths import along_each
+
+if TYPE_CHECKING:
+    from paramsym.program import Value
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class _FractionalMaxPool(Pooling):
     def _pooled(self, x: Value) -> Any:
         not_empty(x.sizes[1:], "the axes")
         kernel, wanted = self._each("kernel_size", "output_size" if self.output_ratio is None else "output_ratio")
-        return pool_to("max", x, along_each(_windows, x.sizes[2:], kernel, wanted), kernel, indices=self.return_indices)
+        return ops.pool_to("max", x, along_each(_windows, x.sizes[2:], kernel, wanted), kernel, indices=self.return_indices)
 
 
 def _windows(length: Count, kernel: Dim, wanted: Dim | float) -> Count:

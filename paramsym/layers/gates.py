@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from paramsym import program as ops
 from paramsym.algebra.size import Dim, cat
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError
-from paramsym.program import Kept, Own, Value, apply, region, segments
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 Dialect: TypeAlias = Literal["torch", "keras", "flax", "nnx"]
 """Flax has two interfaces: linen (``flax``) has dense layers for every gate, NNX (``nnx``) one for the input and one for the state."""
 
 
-Functions: TypeAlias = tuple[Callable[[Value], Value], Callable[[Value], Value]]
+Functions: TypeAlias = "tuple[Callable[[Value], Value], Callable[[Value], Value]]"
 
-USUAL: Functions = (partial(apply, "tanh"), partial(apply, "sigmoid"))
+USUAL: Functions = (lambda x: ops.apply("tanh", x), lambda x: ops.apply("sigmoid", x))
 """The activation of a state, and that of a gate."""
 
 
@@ -89,7 +92,7 @@ def torch_gru_state(fed: Value, kept: Value, hidden: Value) -> Value:
     """
 
     def kernel(fed: Value, kept: Value, hidden: Value) -> Value:
-        return gru_state(segments(fed), segments(kept), hidden)
+        return gru_state(ops.segments(fed), ops.segments(kept), hidden)
 
-    one = Kept("own", factors=hidden.sizes)
-    return region("gru", kernel, fed, kept, hidden, keeps=(Kept("own", factors=kept.sizes), one, one, one))
+    one = ops.Kept("own", factors=hidden.sizes)
+    return ops.region("gru", kernel, fed, kept, hidden, keeps=(ops.Kept("own", factors=kept.sizes), one, one, one))

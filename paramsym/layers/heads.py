@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from paramsym import program as ops
 from paramsym.algebra.size import Dim, Width
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.layers.dialects import affine_tensors
-from paramsym.program import Own, Value, contract, features, normalise
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class HeadProjection(Layer):
 
     def forward(self, own: Own, x: Value) -> Value:
         taken, given = (" ".join(f"{word}{n}" for n in range(len(axes))) for word, axes in (("i", self.inputs), ("o", self.outputs)))
-        y = contract(f"... {taken}, {taken} {given} -> ... {given}", features(x, *self.inputs), own.kernel)
+        y = ops.contract(f"... {taken}, {taken} {given} -> ... {given}", ops.features(x, *self.inputs), own.kernel)
         return y + own.bias if self.bias else y
 
 
@@ -77,4 +80,6 @@ class HeadNorm(Layer):
     def forward(self, own: Own, x: Value) -> Value:
         scale = own.weight if self.dialect == "torch" else own.scale
         shift = own.bias if self.bias else None
-        return normalise(features(x, *self.shape), self.kind, -1, eps=self.eps, scale=scale, shift=shift, steps=self.kind == "layer")
+        return ops.normalise(
+            ops.features(x, *self.shape), self.kind, -1, eps=self.eps, scale=scale, shift=shift, steps=self.kind == "layer"
+        )

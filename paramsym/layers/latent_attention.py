@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
 
 from sympy import Expr
 
+from paramsym import program as ops
 from paramsym.algebra.size import Dim, cat, per
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import RMSNorm
-from paramsym.program import Mask, Own, Value, attend, copies, heads, join, rearrange, remember, rotate, rotation, segments
+from paramsym.program.masks import Mask
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 @dataclass(frozen=True)
@@ -75,24 +80,24 @@ class LatentAttention(Layer):
         A single array contains complex numbers: every angle once, real parts before imaginary ones.
         """
         query = own.q_proj(x) if self.q_lora_rank is None else own.q_b_proj(own.q_a_layernorm(own.q_a_proj(x)))
-        plain, rotary = segments(heads(query))
-        latent, shared = segments(own.kv_a_proj_with_mqa(x))
-        turn = turn or rotation(x.sizes[1], self.qk_rope_head_dim)
+        plain, rotary = ops.segments(ops.heads(query))
+        latent, shared = ops.segments(own.kv_a_proj_with_mqa(x))
+        turn = turn or ops.rotation(x.sizes[1], self.qk_rope_head_dim)
         halves = len(turn) == 1
-        turn = segments(turn[0], *(per(turn[0].sizes[-1], 2),) * 2) if halves else turn
-        rotary, shared = (self._turned(one, *turn, halves=halves) for one in (rotary, rearrange(shared, "b s d -> b s () d")))
-        latent = remember("latent", own.kv_a_layernorm(latent), axis=1)
-        shared = copies(remember("rotary key", shared, axis=1), self.num_attention_heads, axis=2)
-        key, value = segments(heads(own.kv_b_proj(latent)))
+        turn = ops.segments(turn[0], *(per(turn[0].sizes[-1], 2),) * 2) if halves else turn
+        rotary, shared = (self._turned(one, *turn, halves=halves) for one in (rotary, ops.rearrange(shared, "b s d -> b s () d")))
+        latent = ops.remember("latent", own.kv_a_layernorm(latent), axis=1)
+        shared = ops.copies(ops.remember("rotary key", shared, axis=1), self.num_attention_heads, axis=2)
+        key, value = ops.segments(ops.heads(own.kv_b_proj(latent)))
         query, key = beside(plain, rotary), beside(key, shared)
-        return own.o_proj(attend(query, key, value, mask=Mask(causal=True), scale=self.scale, dropout=self.dropout))
+        return own.o_proj(ops.attend(query, key, value, mask=Mask(causal=True), scale=self.scale, dropout=self.dropout))
 
     def _turned(self, x: Value, cos: Value, sin: Value, *, halves: bool) -> Value:
         """Rotate pairs of neighbours, or the halves against each other; rotated neighbours are returned as halves."""
-        return rotate(rearrange(x, "b s a (p two) -> b s a (two p)", two=2) if self.interleaved else x, cos, sin, halves=halves)
+        return ops.rotate(ops.rearrange(x, "b s a (p two) -> b s a (two p)", two=2) if self.interleaved else x, cos, sin, halves=halves)
 
 
 def beside(one: Value, other: Value) -> Value:
     """Join the features of (batch, positions, heads, width), with the heads before the positions in memory, as in the references."""
-    joined = join(*(rearrange(x, "b s a d -> b a s d") for x in (one, other)))
-    return rearrange(joined, "b a s d -> b s a d")
+    joined = ops.join(*(ops.rearrange(x, "b s a d -> b a s d") for x in (one, other)))
+    return ops.rearrange(joined, "b a s d -> b s a d")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from sympy import Symbol
 
@@ -14,7 +14,9 @@ from paramsym.algebra.size import Dim, Shape, Width, text
 from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ShapeError
 from paramsym.layers.dense import Dense
-from paramsym.program import Own, Value
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 OPEN = Symbol("in_features", integer=True, positive=True)
 """The letter for the unknown width of a lazy layer; the second lazy layer of a model has ``in_features_2``."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from paramsym import program as ops
 from paramsym.algebra.convolution import differ, window_count
 from paramsym.algebra.size import Dim, text
 from paramsym.core.layer import Tensor
@@ -13,7 +14,9 @@ from paramsym.errors import ShapeError
 from paramsym.layers.axes import spatial
 from paramsym.layers.siblings import Spatial
 from paramsym.layers.spatial import Extents, Margin, both_sides
-from paramsym.program import Own, Value, contract, known, rearrange, unfold
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 @dataclass(frozen=True)
@@ -52,11 +55,11 @@ class _LocallyConnected(Spatial):
         if any(map(differ, x.sizes[2:], wanted)):
             message = f"the input is {text(x.sizes[2:])}; wanted {text(self.input_size)}, because every position has its own weights."
             raise ShapeError(message)
-        seen = unfold(known(x, *x.shape[:2], *wanted), kernel, stride, both_sides(padding), (1,) * self.rank)
+        seen = ops.unfold(ops.known(x, *x.shape[:2], *wanted), kernel, stride, both_sides(padding), (1,) * self.rank)
         places, window = " ".join("uvw"[: self.rank]), " ".join("xyz"[: self.rank])
         stored = f"{places} (c {window}) o" if self.dialect == "flax" else f"({places}) ({window} c) o"
-        weights = rearrange(own.kernel, f"{stored} -> {places} c {window} o")
-        y = contract(f"b c {places} {window}, {places} c {window} o -> b {places} o", seen, weights)
+        weights = ops.rearrange(own.kernel, f"{stored} -> {places} c {window} o")
+        y = ops.contract(f"b c {places} {window}, {places} c {window} o -> b {places} o", seen, weights)
         return y + own.bias if self.bias else y
 
 

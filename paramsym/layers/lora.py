@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from sympy import Expr, sqrt
 
+from paramsym import program as ops
 from paramsym.algebra.size import Dim, Width, divides
 from paramsym.core.compose import Block
 from paramsym.core.edit import thawed
@@ -17,7 +18,9 @@ from paramsym.layers.convolution import Conv1d, Conv2d, Conv3d
 from paramsym.layers.dense import Dense, EinsumDense, TransposedDense
 from paramsym.layers.embedding import Embedding, ReversibleEmbedding
 from paramsym.layers.parameter import Parameter
-from paramsym.program import Lent, Own, Value, apply, contract, drop, lookup, rearrange, reduce
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 @dataclass(frozen=True)
@@ -104,11 +107,11 @@ class LoRA(Layer):
         """The base plus the product of the two factors; Keras adds the product to the kernel."""
         if self._dialect == "keras":
             name = self.base.own_tensors[0].name
-            added = contract("... r, r o -> ... o", own[f"lora_{name}_a"], own[f"lora_{name}_b"]) * self._scale
+            added = ops.contract("... r, r o -> ... o", own[f"lora_{name}_a"], own[f"lora_{name}_b"]) * self._scale
             values = {tensor.name: own[tensor.name] for tensor in self.base.own_tensors}
-            return self.base.forward(Lent(self.base, {**values, name: values[name] + added}), x, *more)
+            return self.base.forward(ops.Lent(self.base, {**values, name: values[name] + added}), x, *more)
         if self._dialect == "flax":
-            beside = contract("... r, r o -> ... o", contract("... i, i r -> ... r", x, own["lora.lora_a"]), own["lora.lora_b"])
+            beside = ops.contract("... r, r o -> ... o", ops.contract("... i, i r -> ... r", x, own["lora.lora_a"]), own["lora.lora_b"])
             return own[""](x) + beside
         base, beside = own.base_layer(x), self._beside(own, x) * self._scale
         return self._stretched(own, base, beside) if self.use_dora else base + beside
@@ -119,9 +122,9 @@ class LoRA(Layer):
 
     def _beside(self, own: Own, x: Value) -> Value:
         if isinstance(self.base, Embedding):
-            rows = lookup(rearrange(own[f"lora_embedding_A.{self.adapter}"], "r v -> v r"), x)
-            return contract("... r, h r -> ... h", rows, own[f"lora_embedding_B.{self.adapter}"])
-        beside: Value = own[f"lora_B.{self.adapter}"](own[f"lora_A.{self.adapter}"](drop(x, self.lora_dropout)))
+            rows = ops.lookup(ops.rearrange(own[f"lora_embedding_A.{self.adapter}"], "r v -> v r"), x)
+            return ops.contract("... r, h r -> ... h", rows, own[f"lora_embedding_B.{self.adapter}"])
+        beside: Value = own[f"lora_B.{self.adapter}"](own[f"lora_A.{self.adapter}"](ops.drop(x, self.lora_dropout)))
         return beside
 
     def _stretched(self, own: Own, base: Value, beside: Value) -> Value:
@@ -132,22 +135,22 @@ class LoRA(Layer):
         extents, ones = (" ".join(f"{word}{n}" for n in range(rank - 2)) for word in "xy")
         if isinstance(self.base, Embedding):
             first, second = own[f"lora_embedding_A.{self.adapter}"], own[f"lora_embedding_B.{self.adapter}"]
-            change, over = contract("r v, h r -> v h", first, second), [0]
+            change, over = ops.contract("r v, h r -> v h", first, second), [0]
         else:
             first, second = own[f"lora_A.{self.adapter}.weight"], own[f"lora_B.{self.adapter}.weight"]
-            flat = rearrange(second, f"o r {ones} -> o (r {ones})") if rank > 2 else second
-            change = contract(f"o r, r i {extents} -> o i {extents}", flat, first)
-            change = rearrange(change, "o i -> i o") if isinstance(self.base, TransposedDense) else change
+            flat = ops.rearrange(second, f"o r {ones} -> o (r {ones})") if rank > 2 else second
+            change = ops.contract(f"o r, r i {extents} -> o i {extents}", flat, first)
+            change = ops.rearrange(change, "o i -> i o") if isinstance(self.base, TransposedDense) else change
             over = [0] if isinstance(self.base, TransposedDense) else list(range(1, rank))
         adapted = weight + change * self._scale
-        length = apply("sqrt", reduce("sum", adapted * adapted, *over))
+        length = ops.apply("sqrt", ops.reduce("sum", adapted * adapted, *over))
         magnitude = own[f"lora_magnitude_vector.{self.adapter}.weight"]
         if rank > 2:
-            length, magnitude = rearrange(length, f"o -> o{behind}"), rearrange(magnitude, f"one o {ones} -> (one o) {ones}")
+            length, magnitude = ops.rearrange(length, f"o -> o{behind}"), ops.rearrange(magnitude, f"one o {ones} -> (one o) {ones}")
         stretch = magnitude / length
         if not biased:
             return base * stretch + beside * stretch
-        bias = own["base_layer.bias"] if rank == 2 else rearrange(own["base_layer.bias"], f"o -> o{behind}")
+        bias = own["base_layer.bias"] if rank == 2 else ops.rearrange(own["base_layer.bias"], f"o -> o{behind}")
         return (base - bias) * stretch + bias + beside * stretch
 
     def parts(self) -> Iterator[Part]:

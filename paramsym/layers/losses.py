@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from math import inf, log, pi
-from typing import ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
+from paramsym import program as ops
 from paramsym.algebra.size import Dim
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
 from paramsym.layers.dense import Dense
-from paramsym.program import Own, Value, apply, losses, reduce, softmax
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 Reduction: TypeAlias = Literal["mean", "sum", "none"]
 Shaped: TypeAlias = Dim | tuple[Dim, ...] | None
@@ -29,15 +32,15 @@ def weights_of(**shapes: Shaped) -> Iterator[Tensor]:
 class _Elementwise(Layer):
     """A loss of two arrays of one shape, entry by entry; ``kernel`` computes it with the settings that ``set_by`` names."""
 
-    kernel: ClassVar[Callable[..., Value]]
+    kernel: ClassVar[str]
     set_by: ClassVar[tuple[str, ...]] = ()
 
     reduction: Reduction = "mean"
 
     def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002, ARG002 - torch's name; nothing is stored
         settings = [getattr(self, name) for name in self.set_by]
-        kernel = type(self).kernel
-        return losses.between(lambda x, y: kernel(x, y, *settings), input, target, reduction=self.reduction)
+        kernel = getattr(ops.losses, self.kernel)
+        return ops.losses.between(lambda x, y: kernel(x, y, *settings), input, target, reduction=self.reduction)
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class MSELoss(_Elementwise):
     ((), (B, H))
     """
 
-    kernel = staticmethod(losses.squared)
+    kernel = "squared"
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ class L1Loss(_Elementwise):
     """
 
     def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002, ARG002 - torch's name; nothing is stored
-        return losses.reduced(apply("abs", input - target), self.reduction)
+        return ops.losses.reduced(ops.apply("abs", input - target), self.reduction)
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ class SmoothL1Loss(_Elementwise):
 
     beta: float = 1.0
 
-    kernel = staticmethod(losses.smooth)
+    kernel = "smooth"
     set_by = ("beta",)
 
 
@@ -88,7 +91,7 @@ class HuberLoss(_Elementwise):
 
     delta: float = 1.0
 
-    kernel = staticmethod(losses.huber)
+    kernel = "huber"
     set_by = ("delta",)
 
 
@@ -96,7 +99,7 @@ class HuberLoss(_Elementwise):
 class SoftMarginLoss(_Elementwise):
     """log(1 + exp(-x*y)) for targets of 1 and -1. Reference: ``torch.nn.SoftMarginLoss``."""
 
-    kernel = staticmethod(losses.soft_margin)
+    kernel = "soft_margin"
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,7 @@ class BCELoss(Layer):
 
     def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002 - torch's name
         weights = [own.weight] if self.weight is not None else []
-        return losses.between(losses.entropy, input, target, *weights, reduction=self.reduction)
+        return ops.losses.between(ops.losses.entropy, input, target, *weights, reduction=self.reduction)
 
 
 @dataclass(frozen=True)
@@ -135,9 +138,9 @@ class BCEWithLogitsLoss(Layer):
         names = [name for name in ("weight", "pos_weight") if getattr(self, name) is not None]
 
         def kernel(x: Value, y: Value, *more: Value) -> Value:
-            return losses.entropy_of_logits(x, y, **dict(zip(names, more, strict=True)))
+            return ops.losses.entropy_of_logits(x, y, **dict(zip(names, more, strict=True)))
 
-        return losses.between(kernel, input, target, *(own[name] for name in names), reduction=self.reduction)
+        return ops.losses.between(kernel, input, target, *(own[name] for name in names), reduction=self.reduction)
 
 
 @dataclass(frozen=True)
@@ -154,9 +157,9 @@ class MultiLabelSoftMarginLoss(Layer):
         yield from weights_of(weight=self.weight)
 
     def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002 - torch's name
-        found = (target * apply("logsigmoid", input) + (1 - target) * apply("logsigmoid", input * -1)) * -1
+        found = (target * ops.apply("logsigmoid", input) + (1 - target) * ops.apply("logsigmoid", input * -1)) * -1
         found = found if self.weight is None else found * own.weight
-        return losses.reduced(reduce("sum", found) / input.sizes[-1], self.reduction)
+        return ops.losses.reduced(ops.reduce("sum", found) / input.sizes[-1], self.reduction)
 
 
 @dataclass(frozen=True)
@@ -172,8 +175,8 @@ class PoissonNLLLoss(Layer):
     reduction: Reduction = "mean"
 
     def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002, ARG002 - torch's name; nothing is stored
-        found = apply("exp", input) - target * input if self.log_input else input - target * apply("log", input + self.eps)
-        return losses.reduced(found + losses.stirling(target) if self.full else found, self.reduction)
+        found = ops.apply("exp", input) - target * input if self.log_input else input - target * ops.apply("log", input + self.eps)
+        return ops.losses.reduced(found + ops.losses.stirling(target) if self.full else found, self.reduction)
 
 
 @dataclass(frozen=True)
@@ -189,9 +192,9 @@ class GaussianNLLLoss(Layer):
     reduction: Reduction = "mean"
 
     def forward(self, own: Own, input: Value, target: Value, var: Value) -> Value:  # noqa: A002, ARG002 - torch's name; nothing is stored
-        bounded = apply("clip", var, self.eps, inf)
-        found = (apply("log", bounded) + apply("square", input - target) / bounded) * 0.5
-        return losses.reduced(found + log(2 * pi) / 2 if self.full else found, self.reduction)
+        bounded = ops.apply("clip", var, self.eps, inf)
+        found = (ops.apply("log", bounded) + ops.apply("square", input - target) / bounded) * 0.5
+        return ops.losses.reduced(found + log(2 * pi) / 2 if self.full else found, self.reduction)
 
 
 @dataclass(frozen=True)
@@ -205,10 +208,10 @@ class KLDivLoss(Layer):
     log_target: bool = False
 
     def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002, ARG002 - torch's name; nothing is stored
-        found = apply("exp", target) * (target - input) if self.log_target else losses.x_log_y(target, target) - target * input
+        found = ops.apply("exp", target) * (target - input) if self.log_target else ops.losses.x_log_y(target, target) - target * input
         if self.reduction == "batchmean":
-            return losses.reduced(found, "sum") / input.sizes[0]
-        return losses.reduced(found, self.reduction)
+            return ops.losses.reduced(found, "sum") / input.sizes[0]
+        return ops.losses.reduced(found, self.reduction)
 
 
 @dataclass(frozen=True)
@@ -224,7 +227,7 @@ class _OfClasses(Layer):
 
     def _likelihood(self, own: Own, x: Value, target: Value) -> Value:
         weight = own.weight if self.weight is not None else None
-        return losses.negative_likelihood(x, target, weight, reduction=self.reduction, ignore_index=self.ignore_index)[0]
+        return ops.losses.negative_likelihood(x, target, weight, reduction=self.reduction, ignore_index=self.ignore_index)[0]
 
 
 @dataclass(frozen=True)
@@ -271,7 +274,7 @@ class CrossEntropyLoss(_OfClasses):
 
     def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002 - torch's name
         axis = 0 if input.rank == 1 else 1
-        x = softmax(input, axis, log=True)
+        x = ops.softmax(input, axis, log=True)
         found = self._likelihood(own, x, target)
         if not self.label_smoothing:
             return found
@@ -279,11 +282,11 @@ class CrossEntropyLoss(_OfClasses):
 
     def _smoothed(self, x: Value, target: Value, axis: int) -> Value:
         """The mean over all classes of every position that counts."""
-        every = losses.counted(reduce("sum", x, axis) * -1, target, self.ignore_index)
+        every = ops.losses.counted(ops.reduce("sum", x, axis) * -1, target, self.ignore_index)
         share = self.label_smoothing / x.sizes[axis]
         if self.reduction == "mean":
-            return losses.mean_of_counted(every, target, self.ignore_index) * share
-        return losses.reduced(every, self.reduction) * share
+            return ops.losses.mean_of_counted(every, target, self.ignore_index) * share
+        return ops.losses.reduced(every, self.reduction) * share
 
 
 @dataclass(frozen=True)
@@ -336,7 +339,7 @@ class CosineSimilarity(Layer):
     eps: float = 1e-8
 
     def forward(self, own: Own, x1: Value, x2: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        return losses.cosine(x1, x2, self.dim, self.eps)
+        return ops.losses.cosine(x1, x2, self.dim, self.eps)
 
 
 @dataclass(frozen=True)
@@ -348,4 +351,4 @@ class PairwiseDistance(Layer):
     keepdim: bool = False
 
     def forward(self, own: Own, x1: Value, x2: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        return losses.norm(x1 - x2 + self.eps, float(self.p), (-1,), keep=self.keepdim)
+        return ops.losses.norm(x1 - x2 + self.eps, float(self.p), (-1,), keep=self.keepdim)

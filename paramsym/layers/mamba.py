@@ -5,37 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from paramsym import program as ops
 from paramsym.algebra.convolution import up_over
 from paramsym.algebra.size import Dim, Width, canonical, cat, divides, equal, extent, per
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import NotYetError, SizeError
 from paramsym.layers.dense import Dense
-from paramsym.program import (
-    Own,
-    Value,
-    apply,
-    axes,
-    compact,
-    constant,
-    contract,
-    convolve,
-    copies,
-    cumulate,
-    features,
-    heads,
-    join,
-    normalise,
-    pad,
-    past,
-    rearrange,
-    remember,
-    scan,
-    segments,
-    take,
-    where,
-)
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 @dataclass(frozen=True)
@@ -74,21 +54,21 @@ class Mamba(Layer):
 
     def forward(self, own: Own, x: Value) -> Value:
         """Return (batch, positions, hidden size): a short convolution, then a linear recurrence with input-dependent rates."""
-        x, gate = segments(own.in_proj(features(x, self.hidden_size)))
-        x = rearrange(activated(own, self.hidden_act, own.conv1d(rearrange(x, "b s c -> b c s"))), "b c s -> b s c")
-        rate, write, read = segments(own.x_proj(x))
-        rate = rearrange(apply("softplus", own.dt_proj(rate)), "b s i -> b s i ()")
-        decay = apply("exp", rate * -apply("exp", own.A_log))
-        entering = rate * rearrange(write, "b s n -> b s () n") * rearrange(x, "b s i -> b s i ()")
+        x, gate = ops.segments(own.in_proj(ops.features(x, self.hidden_size)))
+        x = ops.rearrange(activated(own, self.hidden_act, own.conv1d(ops.rearrange(x, "b s c -> b c s"))), "b c s -> b s c")
+        rate, write, read = ops.segments(own.x_proj(x))
+        rate = ops.rearrange(ops.apply("softplus", own.dt_proj(rate)), "b s i -> b s i ()")
+        decay = ops.apply("exp", rate * -ops.apply("exp", own.A_log))
+        entering = rate * ops.rearrange(write, "b s n -> b s () n") * ops.rearrange(x, "b s i -> b s i ()")
 
         def step(state: Value, decay: Value, entering: Value, read: Value) -> tuple[Value, ...]:
             state = decay * state + entering
-            return state, contract("b i n, b n -> b i", state, read)
+            return state, ops.contract("b i n, b n -> b i", state, read)
 
-        empty = constant("zeros", (x.sizes[0], x.sizes[2], self.state_size))
-        state, y = scan(step, (empty,), decay, entering, read)
-        remember("recurrent", state)
-        return own.out_proj((y + x * own.D) * apply("silu", gate))
+        empty = ops.constant("zeros", (x.sizes[0], x.sizes[2], self.state_size))
+        state, y = ops.scan(step, (empty,), decay, entering, read)
+        ops.remember("recurrent", state)
+        return own.out_proj((y + x * own.D) * ops.apply("silu", gate))
 
     def tensors(self) -> Iterator[Tensor]:
         yield Tensor("A_log", (self._inner, self.state_size))
@@ -156,64 +136,66 @@ class Mamba2(Layer):
         Raises:
             NotYetError: several positions after earlier ones; a single position is a step, which the reference computes without chunks.
         """
-        if past() != 0 and x.sizes[1] != 1:
+        if ops.past() != 0 and x.sizes[1] != 1:
             message = f"{x.sizes[1]} positions of Mamba-2 after earlier ones are not supported yet; give one position, which is a step."
             raise NotYetError(message)
         inner, state = self._inner(), (self.n_groups, self.state_size)
         together = cat(x=inner, B=state, C=state)  # one piece, so that the convolution reads it without a copy
-        gate, mixed, rate = segments(own.in_proj(features(x, self.hidden_size)), inner, together, self.num_heads)
-        mixed = activated(own, self.hidden_act, own.conv1d(rearrange(mixed, "b s c -> b c s")))
-        x, write, read = segments(rearrange(mixed, "b c s -> b s c"))
-        rate = apply("softplus", rate + own.dt_bias)
-        x = heads(x)
-        write, read = (compact(copies(heads(one), canonical(per(self.num_heads, self.n_groups)), axis=2)) for one in (write, read))
-        if past() != 0:
-            y = self._step(x, rate, write, read, apply("exp", own.A_log)) + x * rearrange(own.D, "a -> a ()")
-            return own.out_proj(own.norm(rearrange(y, "b s a d -> b s (a d)"), gate))
-        rate = apply("clip", rate, *self.time_step_limit)
-        decay = rate * -apply("exp", own.A_log)
-        entering = x * rearrange(rate, "b s a -> b s a ()")
-        past_by = self._padded(x) * rearrange(own.D, "a -> a ()")
+        gate, mixed, rate = ops.segments(own.in_proj(ops.features(x, self.hidden_size)), inner, together, self.num_heads)
+        mixed = activated(own, self.hidden_act, own.conv1d(ops.rearrange(mixed, "b s c -> b c s")))
+        x, write, read = ops.segments(ops.rearrange(mixed, "b c s -> b s c"))
+        rate = ops.apply("softplus", rate + own.dt_bias)
+        x = ops.heads(x)
+        write, read = (
+            ops.compact(ops.copies(ops.heads(one), canonical(per(self.num_heads, self.n_groups)), axis=2)) for one in (write, read)
+        )
+        if ops.past() != 0:
+            y = self._step(x, rate, write, read, ops.apply("exp", own.A_log)) + x * ops.rearrange(own.D, "a -> a ()")
+            return own.out_proj(own.norm(ops.rearrange(y, "b s a d -> b s (a d)"), gate))
+        rate = ops.apply("clip", rate, *self.time_step_limit)
+        decay = rate * -ops.apply("exp", own.A_log)
+        entering = x * ops.rearrange(rate, "b s a -> b s a ()")
+        past_by = self._padded(x) * ops.rearrange(own.D, "a -> a ()")
         y = self._recurrence(*(self._chunked(one) for one in (entering, decay, write, read)))
-        y = take(rearrange(y, "b c l a d -> b (c l) a d") + past_by, 1, 0, x.sizes[1])
-        return own.out_proj(own.norm(rearrange(y, "b s a d -> b s (a d)"), gate))
+        y = ops.take(ops.rearrange(y, "b c l a d -> b (c l) a d") + past_by, 1, 0, x.sizes[1])
+        return own.out_proj(own.norm(ops.rearrange(y, "b s a d -> b s (a d)"), gate))
 
     def _chunked(self, x: Value) -> Value:
         """Return (batch, positions, ...) padded to whole chunks, as (batch, chunks, positions in the chunk, ...)."""
         rest = " ".join("xy"[: x.rank - 2])
-        return rearrange(self._padded(x), f"b (c l) {rest} -> b c l {rest}", l=self.chunk_size)
+        return ops.rearrange(self._padded(x), f"b (c l) {rest} -> b c l {rest}", l=self.chunk_size)
 
     def _padded(self, x: Value) -> Value:
         """Return (batch, positions, ...) padded to whole chunks."""
         chunks = up_over(x.sizes[1], self.chunk_size)
-        return pad(x, ((0, canonical(chunks * self.chunk_size - x.sizes[1])), *((0, 0),) * (x.rank - 2)))
+        return ops.pad(x, ((0, canonical(chunks * self.chunk_size - x.sizes[1])), *((0, 0),) * (x.rank - 2)))
 
     def _step(self, x: Value, rate: Value, write: Value, read: Value, decay: Value) -> Value:
         """Return the output of one position, after the state decayed and got the position; the reference does not limit the rate here."""
-        x, write, read = (rearrange(one, "b () a n -> b a n") for one in (x, write, read))
-        rate = rearrange(rate, "b () a -> b a ()")
-        before = constant("zeros", (*x.sizes, self.state_size))  # in place of the kept state
-        kept = rearrange(apply("exp", rate * rearrange(decay * -1, "a -> a ()")), "b a () -> b a () ()")
-        added = rearrange(rate * write, "b a n -> b a () n") * rearrange(x, "b a d -> b a d ()")
-        state = remember("recurrent", before * kept + added)
-        return rearrange(contract("b a d n, b a n -> b a d", state, read), "b a d -> b () a d")
+        x, write, read = (ops.rearrange(one, "b () a n -> b a n") for one in (x, write, read))
+        rate = ops.rearrange(rate, "b () a -> b a ()")
+        before = ops.constant("zeros", (*x.sizes, self.state_size))  # in place of the kept state
+        kept = ops.rearrange(ops.apply("exp", rate * ops.rearrange(decay * -1, "a -> a ()")), "b a () -> b a () ()")
+        added = ops.rearrange(rate * write, "b a n -> b a () n") * ops.rearrange(x, "b a d -> b a d ()")
+        state = ops.remember("recurrent", before * kept + added)
+        return ops.rearrange(ops.contract("b a d n, b a n -> b a d", state, read), "b a d -> b () a d")
 
     def _recurrence(self, x: Value, decay: Value, write: Value, read: Value) -> Value:
         """Return the output of the states: within chunks by pairs of positions, and between chunks by their last states."""
-        total = cumulate(rearrange(decay, "b c l a -> b a c l"))
-        scores = contract("b c l a n, b c s a n -> b a c l s", read, write) * between(total)
-        inside = contract("b a c l s, b c s a d -> b c l a d", scores, x)
-        end = take(total, 3, canonical(self.chunk_size - 1))
-        left = rearrange(apply("exp", rearrange(end, "b a c -> b a c ()") - total), "b a c l -> b c l a ()")
-        states = contract("b c l a n, b c l a d -> b c a d n", write * left, x)
-        empty = constant("zeros", (states.sizes[0], 1, *states.sizes[2:]))
-        passed = between(cumulate(pad(end, ((1, 0),))))
-        states = contract("b a c z, b z a d n -> b a c d n", passed, join(empty, states, axis=1))
-        states = rearrange(states, "b a c d n -> b c a d n")
+        total = ops.cumulate(ops.rearrange(decay, "b c l a -> b a c l"))
+        scores = ops.contract("b c l a n, b c s a n -> b a c l s", read, write) * between(total)
+        inside = ops.contract("b a c l s, b c s a d -> b c l a d", scores, x)
+        end = ops.take(total, 3, canonical(self.chunk_size - 1))
+        left = ops.rearrange(ops.apply("exp", ops.rearrange(end, "b a c -> b a c ()") - total), "b a c l -> b c l a ()")
+        states = ops.contract("b c l a n, b c l a d -> b c a d n", write * left, x)
+        empty = ops.constant("zeros", (states.sizes[0], 1, *states.sizes[2:]))
+        passed = between(ops.cumulate(ops.pad(end, ((1, 0),))))
+        states = ops.contract("b a c z, b z a d n -> b a c d n", passed, ops.join(empty, states, axis=1))
+        states = ops.rearrange(states, "b a c d n -> b c a d n")
         chunks = x.sizes[1]
-        remember("recurrent", take(states, 1, chunks))
-        before = contract("b c l a n, b c a d n -> b c l a d", read, take(states, 1, 0, chunks))
-        return inside + before * rearrange(apply("exp", total), "b a c l -> b c l a ()")
+        ops.remember("recurrent", ops.take(states, 1, chunks))
+        before = ops.contract("b c l a n, b c a d n -> b c l a d", read, ops.take(states, 1, 0, chunks))
+        return inside + before * ops.rearrange(ops.apply("exp", total), "b a c l -> b c l a ()")
 
     def conditions(self) -> None:
         self._inner()
@@ -262,13 +244,13 @@ class CausalConv1d(Layer):
 
         Like the reference, it pads both sides and takes the first positions; a later step has the earlier positions cached.
         """
-        x, _ = axes(x, "batch channels positions", channels=extent(self.channels))
+        x, _ = ops.axes(x, "batch channels positions", channels=extent(self.channels))
         length, margin = x.sizes[2], canonical(self.kernel_size - 1)
-        remember("window", pad(x, ((self.kernel_size, canonical(-length)),)))
-        margins = (self.kernel_size, 0) if past() != 0 else (margin, margin)
-        y = convolve(x, own.weight, (1,), (margins,), groups=x.sizes[1])
-        y = y + rearrange(own.bias, "c -> c ()") if self.bias else y
-        return take(y, 2, canonical(y.sizes[2] - length) if past() != 0 else 0, length)
+        ops.remember("window", ops.pad(x, ((self.kernel_size, canonical(-length)),)))
+        margins = (self.kernel_size, 0) if ops.past() != 0 else (margin, margin)
+        y = ops.convolve(x, own.weight, (1,), (margins,), groups=x.sizes[1])
+        y = y + ops.rearrange(own.bias, "c -> c ()") if self.bias else y
+        return ops.take(y, 2, canonical(y.sizes[2] - length) if ops.past() != 0 else 0, length)
 
 
 @dataclass(frozen=True)
@@ -290,20 +272,20 @@ class GatedGroupNorm(Layer):
         yield Tensor("weight", (self.features,), role="scale")
 
     def forward(self, own: Own, x: Value, gate: Value | None = None) -> Value:
-        x = x if gate is None else x * apply("silu", gate)
-        x = rearrange(features(x, self.features), "... (g d) -> ... g d", g=self.groups)
-        return rearrange(normalise(x, "rms", -1, eps=self.eps), "... g d -> ... (g d)") * own.weight
+        x = x if gate is None else x * ops.apply("silu", gate)
+        x = ops.rearrange(ops.features(x, self.features), "... (g d) -> ... g d", g=self.groups)
+        return ops.rearrange(ops.normalise(x, "rms", -1, eps=self.eps), "... g d -> ... (g d)") * own.weight
 
 
 def activated(own: Own, function: str, x: Value) -> Value:
     """Apply the part ``act`` if present, otherwise the named function."""
-    return own.act(x) if "act" in own else apply(function, x)
+    return own.act(x) if "act" in own else ops.apply(function, x)
 
 
 def between(total: Value) -> Value:
     """Return exp(total_l - total_s) for pairs of positions (..., l, s), zero where s comes after l."""
-    later, earlier = rearrange(total, "... l -> ... l ()"), rearrange(total, "... s -> ... () s")
+    later, earlier = ops.rearrange(total, "... l -> ... l ()"), ops.rearrange(total, "... s -> ... () s")
     apart, pairs = later - earlier, (total.sizes[-1], total.sizes[-1])
     for hidden in (0.0, -inf):  # the reference masks twice, before and after a sum
-        apart = where(constant("earlier", pairs, kind="truth"), apart, hidden)
-    return apply("exp", apart)
+        apart = ops.where(ops.constant("earlier", pairs, kind="truth"), apart, hidden)
+    return ops.apply("exp", apart)

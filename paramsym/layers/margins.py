@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from math import inf
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from paramsym import program as ops
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
 from paramsym.layers.losses import PairwiseDistance, Reduction, Shaped, weights_of
-from paramsym.program import Own, Value, apply, compare, losses, reduce, where
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 _TINY = 1e-12  # torch's bound of a squared length in CosineEmbeddingLoss
 
@@ -23,9 +26,9 @@ class HingeEmbeddingLoss(Layer):
     reduction: Reduction = "mean"
 
     def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002, ARG002 - torch's name; nothing is stored
-        apart = where(compare(target, "not_equal", 1.0), _positive(self.margin - input), 0.0)
-        near = where(compare(target, "not_equal", -1.0), input, 0.0)
-        return losses.reduced(apart + near, self.reduction)
+        apart = ops.where(ops.compare(target, "not_equal", 1.0), _positive(self.margin - input), 0.0)
+        near = ops.where(ops.compare(target, "not_equal", -1.0), input, 0.0)
+        return ops.losses.reduced(apart + near, self.reduction)
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class MarginRankingLoss(Layer):
     reduction: Reduction = "mean"
 
     def forward(self, own: Own, input1: Value, input2: Value, target: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        return losses.reduced(_positive(target * -1 * (input1 - input2) + self.margin), self.reduction)
+        return ops.losses.reduced(_positive(target * -1 * (input1 - input2) + self.margin), self.reduction)
 
 
 @dataclass(frozen=True)
@@ -55,11 +58,13 @@ class CosineEmbeddingLoss(Layer):
     reduction: Reduction = "mean"
 
     def forward(self, own: Own, input1: Value, input2: Value, target: Value) -> Value:  # noqa: ARG002 - nothing is stored
-        lengths = (reduce("sum", one * one) + _TINY for one in (input1, input2))
+        lengths = (ops.reduce("sum", one * one) + _TINY for one in (input1, input2))
         first, second = lengths
-        cosine = reduce("sum", input1 * input2) / apply("sqrt", first * second)
-        near = where(compare(target, "equal", 1.0), 1 - cosine, 0.0)
-        return losses.reduced(near + where(compare(target, "equal", -1.0), _positive(cosine - self.margin), 0.0), self.reduction)
+        cosine = ops.reduce("sum", input1 * input2) / ops.apply("sqrt", first * second)
+        near = ops.where(ops.compare(target, "equal", 1.0), 1 - cosine, 0.0)
+        return ops.losses.reduced(
+            near + ops.where(ops.compare(target, "equal", -1.0), _positive(cosine - self.margin), 0.0), self.reduction
+        )
 
 
 @dataclass(frozen=True)
@@ -80,11 +85,11 @@ class TripletMarginLoss(Layer):
     def forward(self, own: Own, anchor: Value, positive: Value, negative: Value) -> Value:  # noqa: ARG002 - nothing is stored
         near, far = self._distance(anchor, positive), self._distance(anchor, negative)
         if self.swap:
-            far = losses.smaller(far, self._distance(positive, negative))
-        return losses.reduced(_positive(near - far + self.margin), self.reduction)
+            far = ops.losses.smaller(far, self._distance(positive, negative))
+        return ops.losses.reduced(_positive(near - far + self.margin), self.reduction)
 
     def _distance(self, x: Value, y: Value) -> Value:
-        return losses.norm(x - y + self.eps, float(self.p), (-1,))
+        return ops.losses.norm(x - y + self.eps, float(self.p), (-1,))
 
 
 @dataclass(frozen=True)
@@ -116,8 +121,8 @@ class TripletMarginWithDistanceLoss(Layer):
 
         near, far = apart(anchor, positive), apart(anchor, negative)
         if self.swap:
-            far = losses.smaller(far, apart(positive, negative))
-        return losses.reduced(_positive(near + self.margin - far), self.reduction)
+            far = ops.losses.smaller(far, apart(positive, negative))
+        return ops.losses.reduced(_positive(near + self.margin - far), self.reduction)
 
 
 @dataclass(frozen=True)
@@ -135,7 +140,7 @@ class MultiLabelMarginLoss(Layer):
     reduction: Reduction = "mean"
 
     def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002, ARG002 - torch's name; nothing is stored
-        return losses.multi_label_margin(input, target, reduction=self.reduction)[0]
+        return ops.losses.multi_label_margin(input, target, reduction=self.reduction)[0]
 
 
 @dataclass(frozen=True)
@@ -163,8 +168,8 @@ class MultiMarginLoss(Layer):
 
     def forward(self, own: Own, input: Value, target: Value) -> Value:  # noqa: A002 - torch's name
         weights = [own.weight] if self.weight is not None else []
-        return losses.multi_margin(input, target, *weights, power=self.p, margin=self.margin, reduction=self.reduction)
+        return ops.losses.multi_margin(input, target, *weights, power=self.p, margin=self.margin, reduction=self.reduction)
 
 
 def _positive(x: Value) -> Value:
-    return apply("clip", x, 0.0, inf)
+    return ops.apply("clip", x, 0.0, inf)

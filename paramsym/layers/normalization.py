@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from math import inf
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from paramsym import program as ops
 from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Axis, Dim, canonical, divides, extent, text
 from paramsym.core.layer import Layer, Tensor
@@ -15,7 +16,9 @@ from paramsym.layers.axes import axis_of, check_rank
 from paramsym.layers.dialects import AFFINE, SHIFT_ALONE, Dialect, affine_tensors
 from paramsym.layers.siblings import Sibling, Variant
 from paramsym.naming import quoted
-from paramsym.program import Own, Value, apply, axes, features, heads, normalise, pad, pool, rearrange, reduce, unknown
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 class ChannelNorm(Variant):
@@ -60,7 +63,7 @@ class ChannelNorm(Variant):
         channel = axis_of((1 if torch else -1) if self.axis is None else self.axis, (1,) * rank, "axis")
         names = ["[batch]" if rank != x.rank else "batch", *["positions"] * (rank - 1)]
         names[channel] = "channels"
-        named, restored = axes(x, " ".join(names), **({"channels": extent(self._channels)} if self.checked else {}))
+        named, restored = ops.axes(x, " ".join(names), **({"channels": extent(self._channels)} if self.checked else {}))
         return named, channel, restored
 
 
@@ -82,7 +85,7 @@ class FeatureNorm(Sibling):
     def over(self, x: Value) -> tuple[Value, tuple[int, ...]]:
         """Return the checked input and the normalised axes."""
         if self.axis is None:
-            return features(x, *self._shape), tuple(range(-len(self._shape), 0))
+            return ops.features(x, *self._shape), tuple(range(-len(self._shape), 0))
         found = tuple(axis_of(axis, x.sizes, "axis") for axis in self.axis)
         _check_extents(x, found, self._shape)
         return x, found
@@ -94,9 +97,9 @@ class FeatureNorm(Sibling):
         if self.axis is None:
             return own[name]
         words = " ".join(f"a{axis}" for axis in sorted(over))
-        flat = rearrange(own[name], f"{words} -> ({words})")
+        flat = ops.rearrange(own[name], f"{words} -> ({words})")
         behind = " ".join(f"a{axis}" if axis in over else "()" for axis in range(min(over), x.rank))
-        return rearrange(flat, f"({words}) -> {behind}", **{f"a{axis}": x.sizes[axis] for axis in over})
+        return ops.rearrange(flat, f"({words}) -> {behind}", **{f"a{axis}": x.sizes[axis] for axis in over})
 
 
 def _check_extents(x: Value, axes: Iterable[int], shape: Iterable[Dim]) -> None:
@@ -147,8 +150,8 @@ class LayerNorm(FeatureNorm):
         x, over = self.over(x)
         scale, shift = (self.fitted(own, name, x, over) for name in AFFINE[self.dialect])
         if self.rms_scaling:
-            return normalise(x, "deviation", *over, eps=self.eps, scale=scale)
-        return normalise(x, "layer", *over, eps=self.eps, scale=scale, shift=shift)
+            return ops.normalise(x, "deviation", *over, eps=self.eps, scale=scale)
+        return ops.normalise(x, "layer", *over, eps=self.eps, scale=scale, shift=shift)
 
 
 @dataclass(frozen=True)
@@ -176,7 +179,7 @@ class RMSNorm(FeatureNorm):
 
     def forward(self, own: Own, x: Value) -> Value:
         x, over = self.over(x)
-        return normalise(x, "rms", *over, eps=self.eps, scale=self.fitted(own, self._name, x, over))
+        return ops.normalise(x, "rms", *over, eps=self.eps, scale=self.fitted(own, self._name, x, over))
 
     @property
     def _name(self) -> str:
@@ -225,12 +228,12 @@ class GroupNorm(ChannelNorm):
     def forward(self, own: Own, x: Value) -> Value:
         x, channel, _ = self.arranged(x)
         before = " ".join(f"a{n}" for n in range(channel))
-        apart = rearrange(x, f"{before} (g c) ... -> {before} g c ...", g=self.num_groups)
+        apart = ops.rearrange(x, f"{before} (g c) ... -> {before} g c ...", g=self.num_groups)
         over = [n for n in range(1, apart.rank) if n != channel]
         ends = " ()" * (x.rank - 1 - channel)
-        scale, shift = (rearrange(heads(own[name]), f"g c -> g c{ends}") if name in own else None for name in AFFINE[self.dialect])
-        y = normalise(apart, "layer", *over, eps=self.eps, scale=scale, shift=shift)
-        return rearrange(y, f"{before} g c ... -> {before} (g c) ...")
+        scale, shift = (ops.rearrange(ops.heads(own[name]), f"g c -> g c{ends}") if name in own else None for name in AFFINE[self.dialect])
+        y = ops.normalise(apart, "layer", *over, eps=self.eps, scale=scale, shift=shift)
+        return ops.rearrange(y, f"{before} g c ... -> {before} (g c) ...")
 
 
 @dataclass(frozen=True)
@@ -248,9 +251,9 @@ class LocalResponseNorm(Layer):
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
         check_rank(x, x.rank >= 3, "at least 3 axes, (batch, channels, ...)")
         before = self.size // 2 if isinstance(self.size, int) else 0
-        squares = rearrange(x * x, "b c ... -> b ... c")
-        mean = pool("mean", pad(squares, ((before, canonical(self.size - 1 - before)),)), (self.size,), (1,), ((0, 0),))
-        near, _ = axes(rearrange(mean, "b ... c -> b c ..."), "batch channels" + " positions" * (x.rank - 2))
+        squares = ops.rearrange(x * x, "b c ... -> b ... c")
+        mean = ops.pool("mean", ops.pad(squares, ((before, canonical(self.size - 1 - before)),)), (self.size,), (1,), ((0, 0),))
+        near, _ = ops.axes(ops.rearrange(mean, "b ... c -> b c ..."), "batch channels" + " positions" * (x.rank - 2))
         return x / (near * self.alpha + self.k) ** self.beta
 
 
@@ -283,14 +286,14 @@ class Normalization(Layer):
 
     def forward(self, own: Own, x: Value) -> Value:
         if self.given:  # statistics that are not stored cannot be used
-            return unknown("standardise", x)
+            return ops.unknown("standardise", x)
         kept = range(-len(self.shape), 0) if self.axis is None else self.axis
         found = sorted(axis_of(axis, x.sizes, "axis") for axis in kept)
         _check_extents(x, found, self.shape)
         words = " ".join(f"a{axis}" for axis in found)
         fitting = " ".join(f"a{axis}" if axis in found else "()" for axis in range(x.rank))
-        mean, variance = (rearrange(own[name], f"{words} -> {fitting}") for name in ("mean", "variance"))
-        deviation = apply("clip", apply("sqrt", variance), 1e-7, inf)
+        mean, variance = (ops.rearrange(own[name], f"{words} -> {fitting}") for name in ("mean", "variance"))
+        deviation = ops.apply("clip", ops.apply("sqrt", variance), 1e-7, inf)
         return mean + x * deviation if self.invert else (x - mean) / deviation
 
 
@@ -302,4 +305,4 @@ class UnitNormalization(Layer):
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
         over = tuple(axis_of(axis, x.sizes, "axis") for axis in (self.axis if isinstance(self.axis, tuple) else (self.axis,)))
-        return x * apply("clip", apply("rsqrt", reduce("sum", x * x, *over, keep=True)), 0.0, 1e12)
+        return x * ops.apply("clip", ops.apply("rsqrt", ops.reduce("sum", x * x, *over, keep=True)), 0.0, 1e12)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from sympy import Expr
 
+from paramsym import program as ops
 from paramsym.algebra.size import Count, canonical, text
 from paramsym.core.layer import Layer
 from paramsym.errors import ShapeError
@@ -19,7 +20,9 @@ from paramsym.layers.axes import DataFormat, check_rank, named, not_empty, spati
 from paramsym.layers.siblings import Spatial
 from paramsym.layers.spatial import both_sides
 from paramsym.layers.windowed import check_copied
-from paramsym.program import Own, Value, pad
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 Sides: TypeAlias = int | Expr | tuple[int | Expr, ...]
 """One number for every side, or one per side."""
@@ -49,9 +52,9 @@ class _Filled(_Padding):
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         if self.data_format == "channels_last":
             x, restored = spatial(x, self.rank, "channels_last")
-            return restored(pad(x, self._pairs(), value=self.value))
+            return restored(ops.pad(x, self._pairs(), value=self.value))
         check_rank(x, x.rank >= self.rank, f"at least {self.rank} axes to pad")
-        return pad(x if x.rank == self.rank else named(x, self.rank), self._pairs(), value=self.value)
+        return ops.pad(x if x.rank == self.rank else named(x, self.rank), self._pairs(), value=self.value)
 
 
 class _Copying(_Padding):
@@ -62,7 +65,7 @@ class _Copying(_Padding):
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         x, restored = spatial(x, self.rank)
         check_copied(self.mode, x.sizes[2:], self._pairs())
-        y = pad(x, self._pairs(), self.mode)
+        y = ops.pad(x, self._pairs(), self.mode)
         if self.mode != "circular":
             not_empty(x.sizes[1:], "the axes")
             if all(extent == 0 for extent in y.sizes[2:]):
@@ -154,7 +157,7 @@ class Cropping(Layer):
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         x, restored = spatial(x, len(self.cropping), self.data_format, batched=True)
-        y = pad(x, tuple((canonical(-before), canonical(-after)) for before, after in self.cropping))
+        y = ops.pad(x, tuple((canonical(-before), canonical(-after)) for before, after in self.cropping))
         for left, length, sides in zip(y.sizes[2:], x.sizes[2:], self.cropping, strict=True):
             if left == 0:
                 raise ShapeError(f"a cropping of {text(sides)} leaves nothing of {length} entries.")

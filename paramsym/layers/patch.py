@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from paramsym import program as ops
 from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Dim, divides, product, text
 from paramsym.core.layer import Part
@@ -12,7 +14,9 @@ from paramsym.errors import ShapeError
 from paramsym.layers.axes import spatial
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.siblings import Spatial
-from paramsym.program import Own, Value, known, rearrange
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ class PatchEmbedding(Spatial, rank=2):
         if any(map(differ, x.sizes[2:], self._each("image_size")[0])):
             raise ShapeError(f"the image is {text(x.sizes[2:])}; wanted {text(self.image_size)}.")
         y = own[self.name](x)
-        return rearrange(known(y, *y.shape[:2], *self._tiles()), "b c h w -> b (h w) c")
+        return ops.rearrange(ops.known(y, *y.shape[:2], *self._tiles()), "b c h w -> b (h w) c")
 
     def _tiles(self) -> tuple[Dim, ...]:
         """Return the numbers of rows and columns of patches."""

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from paramsym import program as ops
 from paramsym.algebra.size import Count, cat
 from paramsym.core.layer import Tensor
 from paramsym.errors import ArgumentError
 from paramsym.layers.cells import _LSTMCell
 from paramsym.layers.gates import functions, lstm_state
 from paramsym.layers.recurrent import _Gated
-from paramsym.program import Own, Value, segments
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 _GATES = ("input", "forget", "output")
 """The gates that read the cell state."""
@@ -54,8 +58,8 @@ class PeepholeLSTMCell(_LSTMCell):
 
     def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:
         torch = self.dialect == "torch"
-        holes = segments(own.weight_ch) if torch else [own[f"{gate}_gate_peephole_weights"] for gate in _GATES]
-        return lstm_state(segments(fed + kept), states[1], holes, functions(own, self))
+        holes = ops.segments(own.weight_ch) if torch else [own[f"{gate}_gate_peephole_weights"] for gate in _GATES]
+        return lstm_state(ops.segments(fed + kept), states[1], holes, functions(own, self))
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,18 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from paramsym import program as ops
 from paramsym.algebra.size import Dim, product, text, within
 from paramsym.errors import ShapeError, SizeError
 from paramsym.layers.axes import DataFormat, not_empty, spatial
 from paramsym.layers.siblings import Spatial
 from paramsym.layers.spatial import Extents, Margin, both_sides
-from paramsym.program import Own, Value, apply, pad, pool
 from paramsym.program.lengths import Margins, margins_of
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 Padding: TypeAlias = Margin | Literal["valid", "same"]
 """Numbers as in torch, or a name as in Keras."""
@@ -66,7 +69,7 @@ class _Windows(Pooling):
         for length, size in zip(x.sizes[2:], kernel, strict=True):
             if self.rank == 3 and not within(size, length):
                 raise ShapeError(f"the input {text(x.sizes[2:])} is smaller than the window {text(kernel)}; padding does not count here.")
-        return pool("mean", x, kernel, stride, margins, ceil=self.ceil_mode, **more)
+        return ops.pool("mean", x, kernel, stride, margins, ceil=self.ceil_mode, **more)
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ class _AvgPool(_Windows):
         if all(isinstance(size, int) for one in sizes for size in one):
             margins = margins_of(*sizes, "same", (1,) * self.rank)
             if any(before != after for before, after in margins):  # Keras on torch then repeats the edge, otherwise leaves padding out
-                return self._means(pad(x, margins, "replicate"), both_sides((0,) * self.rank))
+                return self._means(ops.pad(x, margins, "replicate"), both_sides((0,) * self.rank))
         return self._means(x, "same", whole=False)
 
 
@@ -105,7 +108,7 @@ class _MaxPool(_Windows):
 
     def _pooled(self, x: Value) -> Any:
         not_empty(x.sizes[1:], "the axes")
-        return pool("max", x, *self._settings(), dilation=self._each("dilation")[0], ceil=self.ceil_mode, indices=self.return_indices)
+        return ops.pool("max", x, *self._settings(), dilation=self._each("dilation")[0], ceil=self.ceil_mode, indices=self.return_indices)
 
 
 class MaxPool1d(_MaxPool, rank=1):
@@ -154,7 +157,9 @@ class _LPPool(_Windows):
         not_empty(x.sizes[1:], "the axes")
         kernel, _, margins = self._settings()
         mean = self._means(x**self.norm_type, margins)
-        mean = apply("sign", mean) * apply("relu", apply("abs", mean))  # as torch computes it: the same result, with more kept arrays
+        mean = ops.apply("sign", mean) * ops.apply(
+            "relu", ops.apply("abs", mean)
+        )  # as torch computes it: the same result, with more kept arrays
         return (mean * product(kernel)) ** (1 / self.norm_type)
 
 

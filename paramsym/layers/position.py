@@ -4,29 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from paramsym import program as ops
 from paramsym.algebra.size import Count, Dim, Shape, Width, canonical, divides, extent, text, within
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, RankError, ShapeError
 from paramsym.layers.spatial import per_axis
-from paramsym.program import (
-    Own,
-    Value,
-    axes,
-    compact,
-    constant,
-    copies,
-    features,
-    join,
-    lookup,
-    past,
-    rearrange,
-    rotate,
-    rotation,
-    segments,
-    take,
-)
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 Counting: TypeAlias = Literal["once", "buffer", "each"]
 """How a reference creates position numbers: once for all examples, from a buffer, or for each example."""
@@ -41,7 +28,7 @@ class _Added(Layer):
         """Return an input; raise ``ShapeError`` for another width, or no positions."""
         if x.rank < 2:
             raise RankError(f"wanted (batch, positions, {extent(self.embedding_dim)}); found {x.rank} axes, {text(x.sizes)}.")
-        return features(x, self.embedding_dim)
+        return ops.features(x, self.embedding_dim)
 
 
 class _Positions(_Added):
@@ -58,12 +45,16 @@ class _Positions(_Added):
     def index(self, x: Value) -> Value:
         """Return the row of every position, after those of a cache."""
         check_positions(self.checked(x).sizes[:-1], self.num_positions)
-        return self.counted_from(canonical(self.offset + past()), x)
+        return self.counted_from(canonical(self.offset + ops.past()), x)
 
     def counted_from(self, first: Count, x: Value) -> Value:
         """Return the numbers of the positions of an input, (positions,) or for each example."""
-        index = constant("positions", (x.sizes[-2],), first, kind="index", held=self.counted == "buffer")
-        return index if self.counted != "each" or x.rank != 3 else compact(copies(rearrange(index, "s -> () s"), x.sizes[0], axis=0))
+        index = ops.constant("positions", (x.sizes[-2],), first, kind="index", held=self.counted == "buffer")
+        return (
+            index
+            if self.counted != "each" or x.rank != 3
+            else ops.compact(ops.copies(ops.rearrange(index, "s -> () s"), x.sizes[0], axis=0))
+        )
 
 
 def check_positions(places: Shape, rows: Count) -> None:
@@ -92,7 +83,7 @@ class TokenTypes(_Added):
     def forward(self, own: Own, x: Value) -> Value:
         """The vector of the first type, which references use by default."""
         shape = self.checked(x).sizes[-2 if self.counted == "once" else 0 : -1]
-        return x + lookup(own.weight, constant("index zeros", shape, kind="index"))
+        return x + ops.lookup(own.weight, ops.constant("index zeros", shape, kind="index"))
 
 
 @dataclass(frozen=True)
@@ -117,7 +108,7 @@ class LearnedPositions(_Positions):
         yield Tensor("weight", self._shape, role="table")
 
     def forward(self, own: Own, x: Value) -> Value:
-        return x + lookup(own.weight, self.index(x))
+        return x + ops.lookup(own.weight, self.index(x))
 
 
 @dataclass(frozen=True)
@@ -153,8 +144,8 @@ class SinusoidalPositions(_Positions):
         """The stored row of every position; without a table sines on even features and cosines on odd ones."""
         index = self.index(x)
         if self.stored != "computed":
-            return x + lookup(own[self.name], index)
-        return x + constant("sinusoids", (x.sizes[-2], extent(self.embedding_dim)), canonical(self.offset + past()))
+            return x + ops.lookup(own[self.name], index)
+        return x + ops.constant("sinusoids", (x.sizes[-2], extent(self.embedding_dim)), canonical(self.offset + ops.past()))
 
 
 @dataclass(frozen=True)
@@ -190,12 +181,12 @@ class RotaryPositions(Layer):
         """The first ``dim`` features of every head, rotated by halves: (batch, positions, heads, width), or without heads."""
         if x.rank not in {3, 4}:
             raise RankError(f"wanted (batch, positions, heads, width), or (batch, positions, width); found {x.rank} axes, {text(x.sizes)}.")
-        apart = x if x.rank == 4 else rearrange(x, "b s d -> b s () d")
+        apart = x if x.rank == 4 else ops.rearrange(x, "b s d -> b s () d")
         rest = canonical(x.sizes[-1] - self.dim)
-        turned, *still = segments(apart, self.dim, rest) if rest != 0 else (apart,)
-        turned = rotate(turned, *rotation(x.sizes[1], self.dim, self.base))
-        whole = join(turned, *still) if still else turned
-        return whole if x.rank == 4 else take(whole, 2)
+        turned, *still = ops.segments(apart, self.dim, rest) if rest != 0 else (apart,)
+        turned = ops.rotate(turned, *ops.rotation(x.sizes[1], self.dim, self.base))
+        whole = ops.join(turned, *still) if still else turned
+        return whole if x.rank == 4 else ops.take(whole, 2)
 
 
 @dataclass(frozen=True)
@@ -250,18 +241,18 @@ class RelativeBias(Layer):
 
     def forward(self, own: Own, scores: Value) -> Value:
         """The scores, (batch, heads, queries, keys), plus the biases."""
-        scores, _ = axes(scores, "batch heads queries keys", heads=self.num_heads)
+        scores, _ = ops.axes(scores, "batch heads queries keys", heads=self.num_heads)
         queries, keys = scores.sizes[2:]
         if self.kind == "alibi":
-            slopes = rearrange(constant("alibi slopes", (self.num_heads,)), "a -> a () ()")
-            return scores + slopes * constant("distances", (queries, keys))
+            slopes = ops.rearrange(ops.constant("alibi slopes", (self.num_heads,)), "a -> a () ()")
+            return scores + slopes * ops.constant("distances", (queries, keys))
         if self.kind == "t5":
             options = (self.num_buckets, self.max_distance, self.bidirectional)
-            bias = own.relative_attention_bias(constant("t5 buckets", (queries, keys), *options, kind="index"))
+            bias = own.relative_attention_bias(ops.constant("t5 buckets", (queries, keys), *options, kind="index"))
         else:
             window = per_axis(self.window_size, 2, "window_size")
-            bias = lookup(own.relative_position_bias_table, constant("swin index", (queries, keys), *window, kind="index"))
-        return scores + rearrange(bias, "q k a -> a q k")
+            bias = ops.lookup(own.relative_position_bias_table, ops.constant("swin index", (queries, keys), *window, kind="index"))
+        return scores + ops.rearrange(bias, "q k a -> a q k")
 
 
 @dataclass(frozen=True)
@@ -280,4 +271,4 @@ class Distances(Layer):
         yield Tensor("weight", (self.num_embeddings, self.embedding_dim), role="table")
 
     def forward(self, own: Own, index: Value) -> Value:
-        return lookup(own.weight, index)
+        return ops.lookup(own.weight, index)

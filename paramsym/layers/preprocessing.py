@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from paramsym import program as ops
 from paramsym.core.layer import Layer
-from paramsym.program import Own, Value, apply, constant, reduce
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 Constant: TypeAlias = float | tuple[float, ...]
 """One number, or one for each entry of the last axis."""
@@ -24,7 +27,7 @@ class Rescaling(Layer):
 
 
 def _entries(value: Constant) -> float | Value:
-    return constant("full", (len(value),), value) if isinstance(value, tuple) else value
+    return ops.constant("full", (len(value),), value) if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True)
@@ -34,4 +37,4 @@ class Masking(Layer):
     mask_value: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
-        return x * reduce("max", apply("nonzero", x - self.mask_value), -1, keep=True)
+        return x * ops.reduce("max", ops.apply("nonzero", x - self.mask_value), -1, keep=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from paramsym import program as ops
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Axis, Count, Dim, Width, text, within
 from paramsym.core.fields import field_names
@@ -13,21 +14,11 @@ from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ShapeError, SizeError
 from paramsym.layers.cells import Cell, GRUCell, LSTMCell, RNNCell
 from paramsym.layers.gates import Dialect, check_functions, check_reset_after, returned
-from paramsym.program import Own, Value, axes, collected, constant, contract, drop, each, features, flip, join, rearrange, scan, take
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 _PLAIN = str.maketrans("", "", "[]")
-
-
-class _Numbered(Own):
-    """The tensors of a cell under their names in a level."""
-
-    __slots__ = ("_ending", "_level")
-
-    def __init__(self, level: Own, ending: str) -> None:  # everything is the level's, so nothing is collected
-        self._level, self._ending = level, ending
-
-    def __getitem__(self, name: str) -> Any:
-        return self._level[f"{name}{self._ending}"]
 
 
 @dataclass(frozen=True)
@@ -55,24 +46,24 @@ class _Level(Layer):
 
     def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
         """Return the hidden states of all steps, both directions joined, then the last states (directions, batch, width)."""
-        x, _ = axes(x, "steps batch features")
-        x = features(drop(x, self.dropout), self.inputs)
+        x, _ = ops.axes(x, "steps batch features")
+        x = ops.features(ops.drop(x, self.dropout), self.inputs)
         *states, outputs = zip(*(self._direction(own, x, ending) for ending in self._endings), strict=True)
-        return (join(*outputs), *(join(*(rearrange(one, "b h -> () b h") for one in state), axis=0) for state in states))
+        return (ops.join(*outputs), *(ops.join(*(ops.rearrange(one, "b h -> () b h") for one in state), axis=0) for state in states))
 
     def _direction(self, own: Own, x: Value, ending: str) -> tuple[Value, ...]:
-        lent = _Numbered(own, ending)
+        lent = ops.Numbered(own, ending)
         fed = self.cell.product(lent, "i", x)
 
         def step(hidden: Value, *rest: Value) -> tuple[Value, ...]:
             *others, fed = rest
             hidden, *others = self.cell.gated(lent, fed, self.cell.product(lent, "h", hidden), hidden, *others)
-            hidden = contract("b i, o i -> b o", hidden, own[f"weight_hr{ending}"]) if self.projected else hidden
+            hidden = ops.contract("b i, o i -> b o", hidden, own[f"weight_hr{ending}"]) if self.projected else hidden
             return (hidden, *others, hidden)
 
         widths = (self.state, self.cell.hidden_size)[: self.cell.states]
-        zeros = tuple(constant("zeros", (x.sizes[1], width)) for width in widths)
-        return scan(step, zeros, fed, axis=0, reverse=ending.endswith("reverse"))
+        zeros = tuple(ops.constant("zeros", (x.sizes[1], width)) for width in widths)
+        return ops.scan(step, zeros, fed, axis=0, reverse=ending.endswith("reverse"))
 
 
 class _Recurrent(Layer):
@@ -135,33 +126,33 @@ class _Recurrent(Layer):
         """
         torch = self.dialect == "torch"
         order = "batch steps features" if not torch else "[batch] steps features" if self.batch_first else "steps [batch] features"
-        x, restored = axes(x, order, features=self.input_size)
+        x, restored = ops.axes(x, order, features=self.input_size)
         if torch and x.sizes[1 if self.batch_first else 0] == 0:
             raise ShapeError(f"there are no steps in {text(x.sizes)}, read as ({order.replace(' ', ', ').translate(_PLAIN)}).")
-        output, *states = self._stacked(own, x) if torch else self._scanned(own, flip(x, 1) if self.go_backwards else x)
+        output, *states = self._stacked(own, x) if torch else self._scanned(own, ops.flip(x, 1) if self.go_backwards else x)
         if torch and restored(states[0]).rank < states[0].rank:
-            states = [take(state, 1) for state in states]
+            states = [ops.take(state, 1) for state in states]
         return returned(self, lambda: restored(output), states)
 
     def _stacked(self, own: Own, x: Value) -> tuple[Value, ...]:
         """Return the hidden states of the last level, and the last states of all levels; torch puts the axis of steps first."""
-        output, *states = collected(own, 0, rearrange(x, "b s f -> s b f") if self.batch_first else x)
+        output, *states = ops.collected(own, 0, ops.rearrange(x, "b s f -> s b f") if self.batch_first else x)
         if self.num_layers != 1:
-            output, *more = collected(own, 1, output)
-            states = [join(*both, axis=0) for both in zip(states, more, strict=True)]
-        output = rearrange(output, "s b f -> b s f") if self.batch_first else output
-        return (output, *(rearrange(state, "l d b h -> (l d) b h") for state in states))
+            output, *more = ops.collected(own, 1, output)
+            states = [ops.join(*both, axis=0) for both in zip(states, more, strict=True)]
+        output = ops.rearrange(output, "s b f -> b s f") if self.batch_first else output
+        return (output, *(ops.rearrange(state, "l d b h -> (l d) b h") for state in states))
 
     def _scanned(self, own: Own, x: Value) -> tuple[Value, ...]:
         cell = own[self.own_parts[0].name]
 
         def step(*given: Value) -> tuple[Value, ...]:
             *states, entry = given
-            new = tuple(each(cell(entry, *states)))
+            new = tuple(ops.each(cell(entry, *states)))
             return (*new, new[0])
 
-        zero = constant("zeros", (x.sizes[0], self.hidden_size))
-        *states, outputs = scan(step, (zero,) * cell.layer.states, x)
+        zero = ops.constant("zeros", (x.sizes[0], self.hidden_size))
+        *states, outputs = ops.scan(step, (zero,) * cell.layer.states, x)
         return (outputs, *states)
 
 

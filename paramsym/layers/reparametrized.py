@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from paramsym import program as ops
 from paramsym.algebra.size import Axis, factors_of
 from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.layers.convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from paramsym.layers.siblings import Sibling
 from paramsym.layers.wrappers import keras_name
-from paramsym.program import Lent, Own, Value, apply, contract, normalise, rearrange, reduce, take
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 class _Reparametrized(Sibling):
@@ -40,7 +43,7 @@ class _Reparametrized(Sibling):
 
     def forward(self, own: Own, *inputs: Value) -> Any:
         values = {tensor.name: own[f"{self._above}{tensor.name}"] for tensor in self._others}
-        return self.layer.forward(Lent(self.layer, {**values, **self._worked_out(own)}), *inputs)
+        return self.layer.forward(ops.Lent(self.layer, {**values, **self._worked_out(own)}), *inputs)
 
     def _worked_out(self, own: Own) -> dict[str, Value]:
         """Return the tensors that are not used directly."""
@@ -128,7 +131,7 @@ class WeightNorm(_Reparametrized, knows=("torch", "flax")):
     def _worked_out(self, own: Own) -> dict[str, Value]:
         directions, lengths = self._names
         over = (axis for axis in range(len(self._tensor.shape)) if axis != self._kept)
-        return {self._tensor.name: normalise(own[directions], "length", *over, scale=own[lengths])}
+        return {self._tensor.name: ops.normalise(own[directions], "length", *over, scale=own[lengths])}
 
     @property
     def _names(self) -> tuple[str, str]:
@@ -228,22 +231,22 @@ class SpectralNorm(_Reparametrized, knows=("torch", "keras", "flax")):
             return {matrix.name: _iterated(own, f"layer_instance.{matrix.name}") for matrix in self._matrices}
         value = own[f"parametrizations.{tensor.name}.original"]
         if len(tensor.shape) == 1:
-            return {tensor.name: value / (apply("sqrt", reduce("sum", value * value, keep=True)) + 1e-12)}
+            return {tensor.name: value / (ops.apply("sqrt", ops.reduce("sum", value * value, keep=True)) + 1e-12)}
         u, v = (own[f"parametrizations.{tensor.name}.0.{name}"] for name in ("_u", "_v"))
         names = [f"a{n}" for n in range(len(tensor.shape))]
         rest = " ".join(name for n, name in enumerate(names) if n != self._rows)
-        matrix = rearrange(value, f"{' '.join(names)} -> a{self._rows} ({rest})")
-        return {tensor.name: value / contract("r, r -> ", u, contract("r c, c -> r", matrix, v))}
+        matrix = ops.rearrange(value, f"{' '.join(names)} -> a{self._rows} ({rest})")
+        return {tensor.name: value / ops.contract("r, r -> ", u, ops.contract("r c, c -> r", matrix, v))}
 
 
 def _iterated(own: Own, name: str) -> Value:
     """Divide a tensor of Flax by the singular value after one step of the iteration."""
     value = own[name]
-    matrix = rearrange(value, "... c -> (...) c")
-    u = take(own[f"{name}.u"], 0)
-    v = _unit(contract("c, r c -> r", u, matrix))
-    u = _unit(contract("r, r c -> c", v, matrix))
-    return value / contract("c, c -> ", contract("r, r c -> c", v, matrix), u)
+    matrix = ops.rearrange(value, "... c -> (...) c")
+    u = ops.take(own[f"{name}.u"], 0)
+    v = _unit(ops.contract("c, r c -> r", u, matrix))
+    u = _unit(ops.contract("r, r c -> c", v, matrix))
+    return value / ops.contract("c, c -> ", ops.contract("r, r c -> c", v, matrix), u)
 
 
 def _vector(name: str, *shape: Axis) -> Tensor:
@@ -251,4 +254,4 @@ def _vector(name: str, *shape: Axis) -> Tensor:
 
 
 def _unit(vector: Value) -> Value:
-    return vector * apply("rsqrt", reduce("sum", vector * vector, keep=True) + 1e-12)
+    return vector * ops.apply("rsqrt", ops.reduce("sum", vector * vector, keep=True) + 1e-12)

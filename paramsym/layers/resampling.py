@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from math import inf
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from paramsym import program as ops
 from paramsym.algebra.convolution import differ, exactly, scaled_length
 from paramsym.algebra.size import Dim, canonical, product, text
 from paramsym.core.layer import Layer
@@ -13,8 +14,10 @@ from paramsym.errors import ArgumentError, RankError, ShapeError
 from paramsym.layers.axes import DataFormat, check_rank, named, not_empty, spatial
 from paramsym.layers.siblings import Spatial, Variant
 from paramsym.layers.spatial import Extents, Margin, both_sides, exactly_one, per_axis
-from paramsym.program import Own, Value, fold, pool_to, rearrange, resample, unfold
 from paramsym.program.lengths import along_each, lengths
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 Factors: TypeAlias = Dim | float | tuple[Dim | float, ...]
 """The factors of the spatial axes: whole numbers are exact, torch also takes fractions."""
@@ -48,11 +51,11 @@ class _Interpolation(Variant):
         wanted = per_axis(given, rank, "")
         extents = along_each(scaled_length, x.sizes[2:], wanted) if self.size is None else wanted
         if self.mode == "area":
-            return restored(pool_to("mean", x, extents))
+            return restored(ops.pool_to("mean", x, extents))
         not_empty(extents, "the output")
         stated = self.size is None and not self.recompute_scale_factor
         mode = _ALONG.get(self.mode, self.mode)
-        return restored(resample(mode, x, extents, wanted if stated else (None,) * rank, aligned=bool(self.align_corners)))
+        return restored(ops.resample(mode, x, extents, wanted if stated else (None,) * rank, aligned=bool(self.align_corners)))
 
     def _check_rank(self, x: Value, given: Any) -> None:
         """Raise ``ShapeError`` for a number of axes that does not fit the mode or the given sizes, or corners that a mode cannot align."""
@@ -105,7 +108,7 @@ class PixelShuffle(Layer):
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         x, r = named(x, 2), self.upscale_factor
         exactly(x.sizes[-3], canonical(r**2), "the channels")
-        return rearrange(x, "... (c y x) h w -> ... c (h y) (w x)", y=r, x=r)
+        return ops.rearrange(x, "... (c y x) h w -> ... c (h y) (w x)", y=r, x=r)
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,7 @@ class PixelUnshuffle(Layer):
         x, r = named(x, 2), self.downscale_factor
         for length in x.sizes[-2:]:
             exactly(length, r, "the entries")
-        return rearrange(x, "... c (h y) (w x) -> ... (c y x) h w", y=r, x=r)
+        return ops.rearrange(x, "... c (h y) (w x) -> ... (c y x) h w", y=r, x=r)
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,7 @@ class ChannelShuffle(Layer):
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         check_rank(x, x.rank >= 3, "at least 3 axes, (batch, channels, ...)")
         exactly(x.sizes[1], self.groups, "the channels")
-        return rearrange(x, "b (g c) ... -> b (c g) ...", g=self.groups)
+        return ops.rearrange(x, "b (g c) ... -> b (c g) ...", g=self.groups)
 
 
 class _Columns(Spatial, rank=2):
@@ -158,7 +161,7 @@ class Unfold(_Columns):
         """(batch, channels*window, places); the batch axis may be missing."""
         x, restored = spatial(x, 2)
         not_empty(x.sizes[1:], "the axes")
-        return restored(rearrange(unfold(x, *self._settings()), "b c u v h w -> b (c h w) (u v)"))
+        return restored(ops.rearrange(ops.unfold(x, *self._settings()), "b c u v h w -> b (c h w) (u v)"))
 
 
 @dataclass(frozen=True)
@@ -180,5 +183,5 @@ class Fold(_Columns):
         if differ(x.sizes[2], product((high, wide))):
             raise ShapeError(f"{x.sizes[2]} columns do not fold into {text(size)}, which takes {product((high, wide))}.")
         exactly(x.sizes[1], product(kernel), "the rows")
-        seen = rearrange(x, "b (c h w) (u v) -> b c u v h w", h=kernel[0], w=kernel[1], u=high, v=wide)
-        return restored(fold(seen, stride, tuple(before for before, _ in margins), dilation, size))
+        seen = ops.rearrange(x, "b (c h w) (u v) -> b c u v h w", h=kernel[0], w=kernel[1], u=high, v=wide)
+        return restored(ops.fold(seen, stride, tuple(before for before, _ in margins), dilation, size))

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sympy import Expr
 
+from paramsym import program as ops
 from paramsym.algebra.convolution import differ, exactly
 from paramsym.algebra.size import Count, Dim, product, size, text
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, RankError, ShapeError
 from paramsym.layers.axes import axis_of, check_rank
 from paramsym.layers.siblings import Sibling
-from paramsym.program import Own, Value, copies, known, rearrange
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 @dataclass(frozen=True, init=False)
@@ -39,7 +43,7 @@ class Flatten(Layer):
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         if x.rank == 0:
-            return rearrange(x, " -> ()")
+            return ops.rearrange(x, " -> ()")
         first, last = axis_of(self.start_dim, x.sizes, "start_dim"), axis_of(self.end_dim, x.sizes, "end_dim")
         if first > last:
             raise ShapeError(f"start_dim {self.start_dim} comes after end_dim {self.end_dim} in {text(x.sizes)}.")
@@ -50,7 +54,7 @@ def _merged(x: Value, first: int, end: int) -> Value:
     """Return the array with the axes from ``first`` up to ``end`` merged."""
     words = [f"a{n}" for n in range(end)]
     left, inside = " ".join(words[:first]), " ".join(words[first:])
-    return rearrange(x, f"{left} {inside} ... -> {left} ({inside}) ...")
+    return ops.rearrange(x, f"{left} {inside} ... -> {left} ({inside}) ...")
 
 
 def _split(x: Value, position: int, extents: tuple[Count, ...]) -> Value:
@@ -62,10 +66,10 @@ def _split(x: Value, position: int, extents: tuple[Count, ...]) -> Value:
     elif differ(total, stated):
         raise ShapeError(f"{text((total,))} has {total} entries, {text(extents)} has {stated}.")
     if len(extents) == 1:
-        return known(x, *x.shape[:position], *extents, *x.shape[position + 1 :])
+        return ops.known(x, *x.shape[:position], *extents, *x.shape[position + 1 :])
     left, new = " ".join(f"a{n}" for n in range(position)), [f"b{n}" for n in range(len(extents))]
     inside = " ".join(new)
-    return rearrange(x, f"{left} ({inside}) ... -> {left} {inside} ...", **dict(zip(new, extents, strict=True)))
+    return ops.rearrange(x, f"{left} ({inside}) ... -> {left} {inside} ...", **dict(zip(new, extents, strict=True)))
 
 
 def _check_open_extents(shape: tuple[int | Expr, ...], name: str) -> None:
@@ -137,7 +141,7 @@ class Permute(Sibling):
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         check_rank(x, x.rank == len(self.order) + 1, f"{len(self.order) + 1} axes, batch first")
         words = [f"a{n}" for n in range(x.rank)]
-        return rearrange(x, f"{' '.join(words)} -> a0 {' '.join(words[n] for n in self.order)}")
+        return ops.rearrange(x, f"{' '.join(words)} -> a0 {' '.join(words[n] for n in self.order)}")
 
 
 @dataclass(frozen=True)
@@ -148,4 +152,4 @@ class RepeatVector(Layer):
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         check_rank(x, x.rank == 2, "2 axes, (batch, width)")
-        return copies(rearrange(x, "b w -> b () w"), self.times, axis=1)
+        return ops.copies(ops.rearrange(x, "b w -> b () w"), self.times, axis=1)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from paramsym import program as ops
 from paramsym.algebra.size import Dim, canonical
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
 from paramsym.layers.dense import Dense
-from paramsym.program import ALL, Own, Value, apply, contract, drop, features, rearrange, reduce, softmax, take
+from paramsym.program.masks import ALL
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 @dataclass(frozen=True)
@@ -71,11 +75,11 @@ class AdditiveAttention(Layer):
         value = query if key is None else key
         key = value if last is None else last
         if self.dialect == "keras":
-            both = apply("tanh", pairs(features(query, self.query_dim), features(key, self.query_dim)))
-            scores = reduce("sum", both * own.scale if self.use_scale else both)
+            both = ops.apply("tanh", pairs(ops.features(query, self.query_dim), ops.features(key, self.query_dim)))
+            scores = ops.reduce("sum", both * own.scale if self.use_scale else both)
         else:
-            scores = take(own.v(apply("tanh", pairs(own.W_q(query), own.W_k(key)))), -1)
-        return contract("b q k, b k d -> b q d", drop(softmax(scores), self.dropout), value, within=("q", "k", ALL))
+            scores = ops.take(own.v(ops.apply("tanh", pairs(own.W_q(query), own.W_k(key)))), -1)
+        return ops.contract("b q k, b k d -> b q d", ops.drop(ops.softmax(scores), self.dropout), value, within=("q", "k", ALL))
 
 
 @dataclass(frozen=True)
@@ -103,14 +107,14 @@ class DotProductAttention(Layer):
         value = query if value is None else value
         key = value if key is None else key
         if self.score_mode == "dot":
-            scores = contract("... q d, ... k d -> ... q k", query, key, within=("q", "k", ALL))
+            scores = ops.contract("... q d, ... k d -> ... q k", query, key, within=("q", "k", ALL))
             scores = scores * own.scale if self.use_scale else scores
         else:
             both = pairs(query, key)
-            scores = reduce("sum", apply("tanh", both * own.scale if self.use_scale else both)) * own.concat_score_weight
-        return contract("... q k, ... k d -> ... q d", drop(softmax(scores), self.dropout), value, within=("q", "k", ALL))
+            scores = ops.reduce("sum", ops.apply("tanh", both * own.scale if self.use_scale else both)) * own.concat_score_weight
+        return ops.contract("... q k, ... k d -> ... q d", ops.drop(ops.softmax(scores), self.dropout), value, within=("q", "k", ALL))
 
 
 def pairs(query: Value, key: Value) -> Value:
     """Return the sum of every query and every key: (batch, queries, keys, width)."""
-    return rearrange(query, "b q d -> b q () d") + rearrange(key, "b k d -> b () k d")
+    return ops.rearrange(query, "b q d -> b q () d") + ops.rearrange(key, "b k d -> b () k d")

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
+from paramsym import program as ops
 from paramsym.algebra.size import Dim, canonical
 from paramsym.core.layer import Part, Tensor
 from paramsym.layers.axes import DataFormat, in_front
 from paramsym.layers.convolution import Conv1d, Conv2d, Conv3d, Filtering
 from paramsym.layers.spatial import Extents, Padding, PaddingMode, both_sides
-from paramsym.program import Own, Value, convolve
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 Dialect: TypeAlias = Literal["torch", "keras"]
 """The dialects; Flax has neither layer."""
@@ -68,7 +71,7 @@ class _Separable(Filtering):
 
     def _convolved(self, own: Own, x: Value) -> Value:
         y = self._sliding.convolve(x, in_front(own.depthwise_kernel, self.rank, "i m -> (i m) ()"), self.in_channels)
-        return convolve(y, in_front(own.pointwise_kernel, self.rank, "i o -> o i"), (1,) * self.rank, both_sides((0,) * self.rank))
+        return ops.convolve(y, in_front(own.pointwise_kernel, self.rank, "i o -> o i"), (1,) * self.rank, both_sides((0,) * self.rank))
 
     def _refused(self) -> Iterator[str]:
         yield from super()._refused()

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from paramsym import program as ops
 from paramsym.core.layer import Layer, Part
-from paramsym.program import Own, Value, join
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 @dataclass(frozen=True)
@@ -34,4 +38,4 @@ class SkipConnection(Layer):
         yield Part("submodule", self.submodule)
 
     def forward(self, own: Own, x: Value) -> Value:
-        return join(x, own.submodule(x), axis=self.axis)
+        return ops.join(x, own.submodule(x), axis=self.axis)

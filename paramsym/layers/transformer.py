@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
+from paramsym import program as ops
 from paramsym.algebra.size import Count, Dim
 from paramsym.core.compose import Repeat
 from paramsym.core.layer import Layer, Part
@@ -14,7 +15,9 @@ from paramsym.layers.attention import MultiHeadAttention
 from paramsym.layers.feed_forward import FeedForward
 from paramsym.layers.normalization import LayerNorm
 from paramsym.naming import quoted
-from paramsym.program import Own, Value, apply, drop, is_known, unknown
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 class _Torch(Layer):
@@ -76,10 +79,10 @@ class _Layer(_Torch):
         blocks: list[Callable[[Value], Value]] = [own.self_attn]
         if memory:
             blocks.append(lambda x: own.multihead_attn(x, *memory))
-        blocks.append(lambda x: own.linear2(drop(self._activated(own, own.linear1(x)), self.dropout)))
+        blocks.append(lambda x: own.linear2(ops.drop(self._activated(own, own.linear1(x)), self.dropout)))
         for number, block in enumerate(blocks, 1):
             norm = own[f"norm{number}"]
-            x = x + drop(block(norm(x)), self.dropout) if self.norm_first else norm(x + drop(block(x), self.dropout))
+            x = x + ops.drop(block(norm(x)), self.dropout) if self.norm_first else norm(x + ops.drop(block(x), self.dropout))
         return x
 
     def _activated(self, own: Own, x: Value) -> Value:
@@ -88,7 +91,7 @@ class _Layer(_Torch):
             activated: Value = own.activation(x)
             return activated
         name = str(given if isinstance(given, str) else getattr(given, "__name__", given))
-        return apply(name, x) if is_known(name) else unknown(name, x)
+        return ops.apply(name, x) if ops.is_known(name) else ops.unknown(name, x)
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from paramsym import program as ops
 from paramsym.algebra.size import canonical, product
 from paramsym.layers.axes import spatial
 from paramsym.layers.siblings import Spatial
 from paramsym.layers.spatial import Extents, Margin
-from paramsym.program import Own, Value, put, rearrange
 from paramsym.program.lengths import transposed_lengths
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 @dataclass(frozen=True)
@@ -31,9 +35,9 @@ class _MaxUnpool(Spatial):
         lengths = transposed_lengths(x.sizes[2:], kernel, kernel if self.stride is None else stride, both, ones, (0,) * self.rank)
         words = "uvw"[: self.rank]
         places = " ".join(words)
-        x, found = (rearrange(one, f"b c {places} -> b c ({places})") for one in (x, found))
-        y = put(x, found, product(lengths))
-        return restored(rearrange(y, f"b c ({places}) -> b c {places}", **dict(zip(words, lengths, strict=True))))
+        x, found = (ops.rearrange(one, f"b c {places} -> b c ({places})") for one in (x, found))
+        y = ops.put(x, found, product(lengths))
+        return restored(ops.rearrange(y, f"b c ({places}) -> b c {places}", **dict(zip(words, lengths, strict=True))))
 
 
 class MaxUnpool1d(_MaxUnpool, rank=1):

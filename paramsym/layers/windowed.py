@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Max, Mod
 
+from paramsym import program as ops
 from paramsym.algebra.convolution import effective_kernel, over, transposed_length, transposed_length_by_word, up_over, window_count
 from paramsym.algebra.size import Count, Dim, canonical, within
 from paramsym.errors import ShapeError
 from paramsym.layers.axes import not_empty
 from paramsym.layers.spatial import Extents, Margin, Padding, PaddingMode, both_sides, per_axis
-from paramsym.program import Value, convolve, convolve_transposed, pad, rearrange, reduce
 from paramsym.program.lengths import Margins, along_each
+
+if TYPE_CHECKING:
+    from paramsym.program import Value
 
 
 @dataclass(frozen=True)
@@ -57,13 +60,13 @@ class Sliding:
         if self.padding_mode != "zeros":
             if self.dialect == "torch":  # Flax repeats an input several times if necessary
                 check_copied(self.padding_mode, x.sizes[2:], sides)
-            x, margins = pad(x, sides, self.padding_mode), both_sides((0,) * len(sides))
+            x, margins = ops.pad(x, sides, self.padding_mode), both_sides((0,) * len(sides))
         elif self.padding == "same":
             margins = "same"
             if self.dialect == "torch" and any(isinstance(after, int) and before != after for before, after in sides):
-                x = pad(x, tuple((0, canonical(after - before)) for before, after in sides))  # a copy, which torch keeps
+                x = ops.pad(x, tuple((0, canonical(after - before)) for before, after in sides))  # a copy, which torch keeps
                 margins = both_sides(tuple(before for before, _ in sides))
-        return convolve(x, kernel, self.stride, margins, self.dilation, groups)
+        return ops.convolve(x, kernel, self.stride, margins, self.dilation, groups)
 
     def _margins(self) -> tuple[tuple[Count, Count], ...]:
         """Return the padding before and after every axis."""
@@ -91,7 +94,7 @@ class Sliding:
                     raise ShapeError(f"output_padding {extra} must be smaller than the stride {stride} or the dilation {dilation}.")
         settings = (self.kernel, self.stride, self.dilation, per_axis(self.padding, len(self.kernel), "padding"), extras)
         lengths = along_each(self._spread_length, x.sizes[2:], *settings)
-        return convolve_transposed(x, kernel, self.stride, tuple(map(self._cut, *settings)), self.dilation, lengths, groups)
+        return ops.convolve_transposed(x, kernel, self.stride, tuple(map(self._cut, *settings)), self.dilation, lengths, groups)
 
     def spread_around(self, x: Value, kernel: Value, *, odd_before: bool) -> Value:
         """The same on circles, each ``stride`` times as long as the axis: entries beyond the end continue at the start, as in Flax."""
@@ -137,6 +140,6 @@ def wrapped(y: Value, axis: int, circle: Dim, *, odd_before: bool) -> Value:
     short = -beyond % twice if isinstance(beyond, int) and isinstance(twice, int) else Mod(-beyond, twice)
     half = over(short, 2)
     rest = canonical(short - half)
-    y = pad(y, [(rest, half) if odd_before else (half, rest), *[(0, 0)] * (y.rank - axis - 1)])
+    y = ops.pad(y, [(rest, half) if odd_before else (half, rest), *[(0, 0)] * (y.rank - axis - 1)])
     before = " ".join(f"a{n}" for n in range(axis))
-    return reduce("sum", rearrange(y, f"{before} (rounds circle) ... -> {before} rounds circle ...", circle=circle), axis)
+    return ops.reduce("sum", ops.rearrange(y, f"{before} (rounds circle) ... -> {before} rounds circle ...", circle=circle), axis)

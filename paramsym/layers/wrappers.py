@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from paramsym import program as ops
 from paramsym.algebra.size import text
 from paramsym.core.around import Around
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ShapeError, StructureError
-from paramsym.program import Own, Value, flip, join, scan
-from paramsym.program.tracing import each
+
+if TYPE_CHECKING:
+    from paramsym.program import Own, Value
 
 
 def keras_name(layer: Layer | str) -> str:
@@ -77,12 +79,12 @@ class Bidirectional(Layer):
         """The outputs joined or merged, then the states; a backward layer that has ``go_backwards`` reads the sequence unchanged."""
         forward, backward = self.own_parts
         alone = sum(bool(getattr(_inside(part.layer), "go_backwards", False)) for part in self.own_parts) == 1
-        there, *states = each(own[forward.name](x))
-        back, *others = each(own[backward.name](x if alone else flip(x, 1)))
-        back = flip(back, 1) if back.rank == x.rank else back
+        there, *states = ops.each(own[forward.name](x))
+        back, *others = ops.each(own[backward.name](x if alone else ops.flip(x, 1)))
+        back = ops.flip(back, 1) if back.rank == x.rank else back
         if self.merge_mode is None:
             return (there, back, *states, *others)
-        merged = join(there, back) if self.merge_mode == "concat" else there * back if self.merge_mode == "mul" else there + back
+        merged = ops.join(there, back) if self.merge_mode == "concat" else there * back if self.merge_mode == "mul" else there + back
         merged = merged / 2 if self.merge_mode == "ave" else merged
         return (merged, *states, *others) if states else merged
 
@@ -111,4 +113,4 @@ class TimeDistributed(Layer):
     def forward(self, own: Own, x: Value) -> Value:
         if x.rank < 3:
             raise ShapeError(f"wanted batch, time and at least one more axis; found {x.rank}, {text(x.sizes)}.")
-        return scan(lambda step: (own[self.own_parts[0].name](step),), (), x)[0]
+        return ops.scan(lambda step: (own[self.own_parts[0].name](step),), (), x)[0]

@@ -1,66 +1,29 @@
 """What a layer computes: its forward pass, traced once into a program, a small immutable value.
 
-A forward pass is ordinary Python over the operations that this package exports. Each operation is one class in the file of its kind; the
-class states its output shape, its work, and how it runs on arrays.
+A forward pass is ordinary Python over the operations of ``vocabulary``, which are names of this package. Each operation is one class in the
+file of its kind; the class states its output shape, its work, and how it runs on arrays. A closed form needs none of them, so they are
+loaded with the first one that is used; layers say ``ops.contract`` in their passes, where ``ops`` is this package.
 """
 
-from paramsym.program.activations import apply as apply, glu as glu, is_known as is_known, unknown as unknown
-from paramsym.program.attention import (
-    attend as attend,
-    hide as hide,
-    root_reciprocal as root_reciprocal,
-    rotate as rotate,
-    rotation as rotation,
-)
-from paramsym.program.axes import axes as axes, features as features, heads as heads, known as known, rearrange as rearrange
-from paramsym.program.conditions import compare as compare, where as where
-from paramsym.program.constants import constant as constant
-from paramsym.program.graph import Kept as Kept, Operation as Operation, Program as Program, Step as Step, Work as Work
-from paramsym.program.listed import at_each as at_each, listed as listed, turn as turn
-from paramsym.program.lookups import (
-    best as best,
-    choose as choose,
-    drop as drop,
-    lookup as lookup,
-    pick as pick,
-    put as put,
-    still as still,
-)
-from paramsym.program.masks import ALL as ALL, Mask as Mask
-from paramsym.program.own import (
-    Applied as Applied,
-    Lent as Lent,
-    Own as Own,
-    collected as collected,
-    in_turn as in_turn,
-    routed as routed,
-    trace_layer as trace_layer,
-    unchosen as unchosen,
-)
-from paramsym.program.picture import picture as picture
-from paramsym.program.products import contract as contract, solve as solve
-from paramsym.program.reductions import cumulate as cumulate, normalise as normalise, reduce as reduce, softmax as softmax
-from paramsym.program.resampling import resample as resample, sample as sample
-from paramsym.program.rotary import ROPE as ROPE, Rope as Rope
-from paramsym.program.routing import collect as collect, dispatch as dispatch
-from paramsym.program.slices import (
-    compact as compact,
-    copies as copies,
-    flip as flip,
-    join as join,
-    pad as pad,
-    roll as roll,
-    segments as segments,
-    take as take,
-)
-from paramsym.program.state import past as past, remember as remember
-from paramsym.program.tracing import Value as Value, each as each, region as region, scan as scan
-from paramsym.program.types import ArrayType as ArrayType
-from paramsym.program.windows import (
-    convolve as convolve,
-    convolve_transposed as convolve_transposed,
-    fold as fold,
-    pool as pool,
-    pool_to as pool_to,
-    unfold as unfold,
-)
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from paramsym.program.vocabulary import *  # noqa: F403 - the same names
+
+
+def __getattr__(name: str) -> object:
+    if not name.startswith("__"):
+        found = vars(import_module("paramsym.program.vocabulary"))
+        globals().update({public: value for public, value in found.items() if not public.startswith("_")})
+        if name in found:
+            return found[name]
+    message = f"module 'paramsym.program' has no attribute {name!r}"
+    raise AttributeError(message, name=name)
+
+
+def __dir__() -> list[str]:
+    __getattr__("Value")
+    return sorted(globals())

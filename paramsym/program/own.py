@@ -81,6 +81,18 @@ class Lent(Own):
         return self._values[name] if name in self._values else super().__getitem__(name)
 
 
+class Numbered(Own):
+    """The tensors of a cell under their names in a level: ``weight_ih`` is ``weight_ih_l0``."""
+
+    __slots__ = ("_ending", "_level")
+
+    def __init__(self, level: Own, ending: str) -> None:  # everything is the level's, so nothing is collected
+        self._level, self._ending = level, ending
+
+    def __getitem__(self, name: str) -> Any:
+        return self._level[f"{name}{self._ending}"]
+
+
 class Applied:
     """A part, ready to be applied to arrays."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import sys
 from dataclasses import dataclass, replace
-from html import escape
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -207,6 +206,8 @@ class Tabular(Printed):
 
     def _repr_html_(self) -> str:
         shown = self._shown()
+        from html import escape
+
         return shown.to_html() if shown.rows else f"<p>{escape(str(self))}</p>"
 
     def _repr_markdown_(self) -> str | None:
