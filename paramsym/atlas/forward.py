@@ -10,7 +10,7 @@ from sympy import Integer, Symbol
 
 from paramsym.algebra.size import Count, Shape
 from paramsym.atlas.computing import Computation, computations_for, computes
-from paramsym.atlas.letters import name_of
+from paramsym.atlas.letters import entries_of, name_of
 from paramsym.atlas.orders import DEEPER, Order
 from paramsym.atlas.predicting import Choice
 from paramsym.core.layer import Entry, Layer, unstated
@@ -106,6 +106,7 @@ class Forward(Layer):
 
         found, sizes = self._form([value.sizes for value in given])
         found.check(dict[str, Any](self.values), _numbers(found, sizes))
+        self._check_letters(found)
         recording = found.recording_of({one.path: self._kinds(one) for one in found.orders})
         entries = self._named_as(found, recording, tuple(own._layer.entries()), sizes)
         try:
@@ -114,6 +115,20 @@ class Forward(Layer):
             if not isinstance(error.__cause__, DivisibilityError):
                 raise
             raise self._indivisible(error.__cause__, _numbers(found, sizes)) from None
+
+    def _check_letters(self, found: Computation) -> None:
+        """Refuse letters for sizes of which the computation is known for one number only.
+
+        Raises:
+            NotYetError: the first of them.
+        """
+        depths = {name_of(one.depth) for one in found.orders if isinstance(one.depth, str)}
+        for name, letter in self._by_name.items():
+            if isinstance(letter, Symbol) and name not in found.base and name not in depths:
+                number = next(
+                    one for key, value in self._settled.items() for where, one in entries_of(name_of(key), value) if where == name
+                )
+                raise NotYetError(f"what {self.architecture} computes is known for {name} = {number} only: write at({letter}={number}).")
 
     def _indivisible(self, error: DivisibilityError, numbers: Mapping[str, int]) -> DivisibilityError:
         """Return the error with the keys that have the numbers."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+
+from paramsym.atlas.values import Value
 
 _KEYS: Mapping[str, str] = {
     "H": "hidden_size d_model n_embd embed_dim",
@@ -99,3 +101,12 @@ def _letter(key: str, subscript: str) -> str:
     if not letter or (subscript and "_" in letter):
         return ""
     return letter if not subscript or (subscript == "v" and letter in _IMAGE) else f"{letter}_{subscript}"
+
+
+def entries_of(name: str, value: Value) -> Iterator[tuple[str, Value]]:
+    """Yield a value, or the entries of a list, under the names of their letters."""
+    if isinstance(value, tuple):
+        for place, one in enumerate(value):
+            yield from entries_of(f"{name}_{place}", one)
+    else:
+        yield name, value

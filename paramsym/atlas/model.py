@@ -18,7 +18,7 @@ from paramsym.atlas.domain import check_verified, largest, relisted
 from paramsym.atlas.expression import OutsideError, answer, tests_of
 from paramsym.atlas.files import DIFFUSERS, TIMM, diffusers_index, inner_of, inner_types, plain_type, record_of
 from paramsym.atlas.forward import Forward
-from paramsym.atlas.letters import letter_names, name_of
+from paramsym.atlas.letters import entries_of, letter_names, name_of
 from paramsym.atlas.predicting import Choice, Existing, Rows, rows_of, sizes_of
 from paramsym.atlas.reading import check_together, values_of
 from paramsym.atlas.sizes import Division, Sizes, exact_divisions, followed_by, letters_of, said
@@ -70,7 +70,7 @@ class Recorded(Forward):
         if len(self.names) != len(self.numbers):
             raise StructureError(f"there are {len(self.numbers)} numbers for the names {', '.join(self.names)}.")
         given, values, entry = self._by_name, dict[str, Any](self.values), self._entry
-        held = {name: (key, one) for key, value in values.items() for name, one in _entries(name_of(key), value)}
+        held = {name: (key, one) for key, value in values.items() for name, one in entries_of(name_of(key), value)}
         changed = {name: number for name, number in given.items() if name in held and held[name][1] != number}
         for name, number in changed.items():
             _check_size(name, entry["keys"][held[name][0]], number)
@@ -170,20 +170,11 @@ def _check_size(name: str, domain: Mapping[str, Any], size: Count) -> None:
         return
     words = domain.get("words", ())
     tried = domain.get("whole") or [one for one in words if type(one) is int]
-    entries = [one for word in words if isinstance(word, tuple) for _, one in _entries("", word) if type(one) is int]
+    entries = [one for word in words if isinstance(word, tuple) for _, one in entries_of("", word) if type(one) is int]
     low, high = min(tried or entries), max(tried or entries)
     at_most(low, size, "the least verified size", name)
     at_most(size, largest(low, high, domain) if tried else high, name, "the largest verified size")
     divides(domain.get("of", 1), size, "the unit of the verified sizes", name)
-
-
-def _entries(name: str, value: Value) -> Iterator[tuple[str, Value]]:
-    """Yield a value, or the entries of a list, under the names of their letters."""
-    if isinstance(value, tuple):
-        for place, one in enumerate(value):
-            yield from _entries(f"{name}_{place}", one)
-    else:
-        yield name, value
 
 
 def _changed(values: Mapping[str, Value], changed: Mapping[str, int]) -> dict[str, Value]:

@@ -204,6 +204,7 @@ class Laws:
             self.learn(tuple(point[name] for point in found.at), size)
         self.fitter: tuple[Fitter, Points] | None = None
         self.searched: list[Count] = []
+        self.unexplained: tuple[Any, ...] = ()  # the values of the last number without a law
 
     def learn(self, at: Any, size: Count) -> None:
         """Keep the expression of a number."""
@@ -268,6 +269,7 @@ class Laws:
             return canonical(fitter.fit(where, at).expression(self.symbols))
         except NoLawError:
             cases = "; ".join(f"{value} at {_written(point)}" for value, point in list(zip(at, self.found.at, strict=True))[:4])
+            self.unexplained = at
             raise NotYetError(f"no law explains a number of the computation: {cases}. Give numbers in place of letters.") from None
 
     def _power(self, at: tuple[Any, ...]) -> Any:

@@ -17,10 +17,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass, field, replace
 from functools import partial
+from itertools import islice
 from typing import Any, ClassVar
 
 import torch
-from atlas_builder.inputs import FLOATS, STARTS, STEPS, Inputs, candidates
+from atlas_builder.inputs import FLOATS, STARTS, STEPS, Inputs, candidates, units
 from atlas_builder.ordering import Ordering
 from atlas_builder.reference import Reference, RefusedError, _reads_logged, reference_of
 from read.comparing import counted_on
@@ -34,7 +35,7 @@ from paramsym.atlas.files import record_of
 from paramsym.atlas.letters import name_of
 from paramsym.atlas.model import Recorded, recorded
 from paramsym.atlas.values import Value
-from paramsym.errors import ParamsymError
+from paramsym.errors import ConfigError, ParamsymError
 from paramsym.measure.state import attended, within
 from paramsym.measure.work import flops
 from paramsym.program.graph import Program
@@ -85,9 +86,11 @@ _SMALL, _COUNTED = (3, 8, 20, 48, 128), 2
 """The least numbers of small configurations, and at how many of these torch's counter is asked."""
 _SEVERAL = "layers of several kinds"
 EQUAL, SEVERAL, FIXED = "equal", "several", "fixed"
-_FIXED = 3
-"""The most letters that are a number in the computation, because no other number has the same operators."""
+_FIXED = 6
+"""The most letters that are a number in the computation, because no other number has the same operators, or no law."""
 _FEW_SAME = 2
+_SHORTEST = 60
+"""The least largest length of inputs for which a form is of use."""
 _WORDS = 3
 """The most other words of a key that are tried."""
 Point = Mapping[str, Value]
@@ -95,6 +98,19 @@ Point = Mapping[str, Value]
 
 class UnreadError(Exception):
     """Why a class has no computation."""
+
+
+class InputsError(UnreadError):
+    """The computation has no form in the sizes of the inputs; it may have one for other inputs."""
+
+
+class NumberError(UnreadError):
+    """The computation has no form in some letters; it may have one with their numbers."""
+
+    def __init__(self, why: str, names: Sequence[str]) -> None:
+        """``names`` are those letters."""
+        super().__init__(why)
+        self.names = tuple(names)
 
 
 def _even_heads(values: Mapping[str, Value], given: Point) -> dict[str, Value]:
@@ -129,6 +145,10 @@ class Class:
     given: Point = field(default_factory=dict)
     layers: str = EQUAL
     """Whether numbered layers are equal, of several kinds (the number of layers is no letter), or recorded as the default has them."""
+    fixed: frozenset[str] = frozenset()
+    """The keys that keep the value of the default, because the computation has no form in their letters."""
+    turn: int = 0
+    """How many of the inputs that the class takes are left out, because it has no form in their sizes."""
     reference: Reference = field(init=False)
     inputs: Inputs = field(init=False)
     base: dict[str, Value] = field(init=False)
@@ -149,7 +169,11 @@ class Class:
             start |= {key: one for key, one in values.items() if "." in key and key in self.entry["keys"] and key not in start}
         least = None if self.layers == FIXED else _LAYERS
         deep = {key: min(least or value, value) for key, value in values.items() if type(value) is int and _DEPTH.search(key)}
-        self.base = start | {key: depth for key, depth in deep.items() if key in self.entry["keys"]}
+        self.base = start
+        for key in (one for one in deep if one in self.entry["keys"]):
+            with suppress(ConfigError):  # the form may be known for the default's number only
+                self.letters({**self.base, key: deep[key]})
+                self.base = {**self.base, key: deep[key]}
         self.layer: Recorded = self.letters(self.base)
         self.keys = {name_of(key): key for key in self.entry["keys"]}
         resolved = self.defaults = self.reference.build(self.base).values
@@ -165,7 +189,10 @@ class Class:
                 key, place = self.parts[name]
                 self.numbers[name] = resolved[key][place]
         self.depths = tuple(key for key in deep if key in self.entry["keys"]) if self.layers != EQUAL else ()
-        self.numbers = {name: number for name, number in self.numbers.items() if self.keys.get(name) not in self.depths}
+        of_keys = {name: self.keys[name] if name in self.keys else self.parts[name][0] for name in self.numbers}
+        self.numbers = {name: number for name, number in self.numbers.items() if of_keys[name] not in (*self.depths, *self.fixed)}
+        self.parts = {name: one for name, one in self.parts.items() if name in self.numbers}
+        self.layer = self.letters(self.base)
         windowed = (key for key in self.entry["keys"] if _WINDOW.search(key))
         self.windowed = [key for key in windowed if type(resolved.get(key)) is int or resolved.get(key) is None]
         self.multiples: list[tuple[str, str | None]] = [(name, None) for name in self.numbers if _WIDTH_OF_HEADS.search(name)]
@@ -177,17 +204,32 @@ class Class:
         self.needs = [(name_of(one), name_of(other)) for one, other in self.entry["needs"]]
         self.needs += [(groups, heads)] if heads and groups and (groups, heads) not in self.needs else []
         self.needs += [(heads, width) for width, heads in self.multiples if heads and (heads, width) not in self.needs]
-        refused = RefusedError("no inputs are known that it takes")
-        for inputs in candidates(self.made(self.base), self.numbers, resolved):
-            self.inputs = inputs
-            try:
-                self.start()
-                break
-            except (RefusedError, UnreadError) as error:
-                refused = error
-        else:
-            raise refused
+        self.refused = RefusedError("no inputs are known that it takes")
+        if next(islice(self.taken(resolved), self.turn, None), None) is None:
+            raise self.refused
         self.ordering = Ordering(self, self.depths) if self.layers == SEVERAL else None
+
+    def taken(self, resolved: Mapping[str, Any]) -> Iterator[Inputs]:
+        """Yield the inputs that the class takes, with what their sizes are multiples of."""
+        for inputs in candidates(self.made(self.base), self.numbers, resolved):
+            for self.inputs, self.units in ((inputs, each) for each in units(inputs)):
+                try:
+                    self.start()
+                except (RefusedError, UnreadError) as error:
+                    self.refused = error
+                    break
+                yield inputs
+
+    @property
+    def pictures(self) -> bool:
+        """Whether the sizes of pictures are letters."""
+        return bool({"height", "width"} & {*self.letters_of_inputs})
+
+    def keys_of(self, names: Sequence[str]) -> frozenset[str]:
+        """Return the keys of letters that may be numbers instead; none if one of the letters is that of an input, or of a depth."""
+        if any(name in self.letters_of_inputs or _DEPTH.search(name) for name in names):
+            return frozenset()
+        return frozenset(self.parts[name][0] if name in self.parts else self.keys[name] for name in names)
 
     @property
     def letters_of_inputs(self) -> list[str]:
@@ -491,18 +533,18 @@ class Finder:
         for name in [one for one, line in lines.items() if not line]:
             lines |= self.joined(base, name, lines, recording)
         numbers = [base, *(point for line in lines.values() for point in line)]
-        self.check_loops()
+        loops = self.loops()
         constant = [name for name, line in lines.items() if not line]
-        many = len([name for name in constant if name not in of.parts]) > _FIXED
-        if many or any(name in of.letters_of_inputs or _DEPTH.search(name) for name in constant):
-            raise UnreadError(f"no other {constant} has the same operators")
-        self.most |= {name: base[name] for name in constant}
+        if set(constant) & set(of.letters_of_inputs):
+            raise InputsError(f"no other {constant} has the same operators")
+        if constant:
+            raise NumberError(f"no other {constant} has the same operators", constant)
         numbers += [*self.mixed(base, lines, recording)]
         recordings = [self.shaped(of.at(point)) for point in numbers]
         held = self.held(base, recording, known)
         tested: list[dict[str, int]] = []
         for _ in range(_ROUNDS):
-            laws, writer, one, layer, program = self.solved(base, numbers, recordings)
+            laws, writer, one, layer, program = self.solved(base, numbers, recordings, lines)
             wrong, agreed = self.compared(Predicted(laws), base, lines, held)
             tested += agreed
             odd = [point for point in wrong if not alike(recording, self.shaped(of.at(point)))]
@@ -525,11 +567,15 @@ class Finder:
             "base": {name: number for name, number in base.items() if name not in of.letters_of_inputs},
             "held": held,
             **({"excluded": self.excluded} if self.excluded else {}),
-            "above": self.above(base, Predicted(laws)) | {name: base[name] - 1 for name in constant},
+            "above": self.above(base, Predicted(laws)),
             "most": self.most,
+            **({"loops": loops} if loops else {}),
             "multiples": [
-                [name, _UNIT, by, max(point[name] // (point[by] if by else 1) for point in (*numbers, *tested))]
-                for name, by in of.multiples
+                *(
+                    [name, _UNIT, by, max(point[name] // (point[by] if by else 1) for point in (*numbers, *tested))]
+                    for name, by in of.multiples
+                ),
+                *([name, unit, None, max(point[name] for point in (*numbers, *tested))] for name, unit in of.units.items()),
             ],
             "within": of.positions(),
             **({"equal": [list(one) for one in self.equal]} if self.equal else {}),
@@ -548,6 +594,7 @@ class Finder:
         held = self.domain(base, recording) if known is None else dict(known["held"])
         self.excluded |= (known or {}).get("excluded", {})
         held |= {key: [value] for key, value in self.of.given.items() if key not in self.of.windowed}
+        held |= {key: [self.of.defaults.get(key)] for key in self.of.fixed}
         parted = {key for key, _ in self.of.parts.values()}
         return {key: values for key, values in held.items() if name_of(key) not in base and key not in parted}
 
@@ -654,6 +701,8 @@ class Finder:
         for key, divisor in self.of.multiples:
             if key in found and found[key] % (_UNIT * (found[divisor] if divisor else 1)):
                 return None
+        if any(found[key] % unit for key, unit in self.of.units.items()):
+            return None
         return found if self.reads(found) else None
 
     def in_windows(self, numbers: Mapping[str, int]) -> bool:
@@ -675,7 +724,8 @@ class Finder:
     def _values(self, name: str, value: int) -> Iterator[int]:
         if name in self.of.letters_of_inputs:
             lengths = (3, 19, 7, 16) if self.beyond else (3, 1019, 7, 16)  # masks of windows have an entry for each pair
-            yield from (value + more for more in STEPS.get(name, lengths))
+            unit = self.of.units.get(name, 1)
+            yield from (value + more for more in (*STEPS.get(name, lengths), 8 * unit) if more % unit == 0)
         elif _DEPTH.search(name):
             yield from (value + more for more in (_DEEP, 1, 2))
         else:
@@ -746,8 +796,18 @@ class Finder:
             point = None if point is None else self.moved(point, name, value)
         return point
 
-    def solved(self, base: Mapping[str, int], numbers: Sequence[Mapping[str, int]], recordings: Sequence[Recording]) -> Any:
-        """Return the laws, and the recording in letters as JSON."""
+    def solved(
+        self,
+        base: Mapping[str, int],
+        numbers: Sequence[Mapping[str, int]],
+        recordings: Sequence[Recording],
+        lines: Mapping[str, list[dict[str, int]]],
+    ) -> Any:
+        """Return the laws, and the recording in letters as JSON.
+
+        Raises:
+            NumberError: a number without a law, with the letters with which it changes, or an operator that is not known.
+        """
         of = self.of
         letters = dict(zip(of.layer.names, of.layer.numbers, strict=True))
         letters |= {other: letters[one] for one, other, equal in self.equal if equal}
@@ -771,7 +831,10 @@ class Finder:
             one = stated(laws.found.merged, laws.value)
             return laws, writer, writer.recording(stacked(one).recording if of.ordering is not None else one), layer, program
         except ParamsymError as error:
-            raise UnreadError(f"{type(error).__name__}: {str(error)[:300]}") from None
+            at = dict(zip(map(repr, numbers), laws.unexplained, strict=False))
+            changing = [name for name, line in lines.items() if any(at.get(repr(one)) != at.get(repr(base)) for one in line)]
+            changing = [name for name in changing if name not in of.letters_of_inputs and not _DEPTH.search(name)]
+            raise NumberError(f"{type(error).__name__}: {str(error)[:300]}", changing) from None
 
     def cache(
         self, laws: Laws, program: Program, points: Sequence[Mapping[str, int]], layers: Sequence[Mapping[str, Any]]
@@ -915,15 +978,17 @@ class Finder:
                 held[key] = same
         return held
 
-    def check_loops(self) -> None:
-        """Check that a formula in a length of inputs holds for all lengths.
+    def loops(self) -> dict[str, int]:
+        """Return the largest lengths of inputs at which the operators are these: a loop over positions has others for longer ones.
 
         Raises:
-            UnreadError: longer inputs have other operators.
+            InputsError: only short inputs, or pictures up to a size.
         """
-        looped = [f"{name} up to {most}" for name, most in self.most.items() if name in self.of.letters_of_inputs]
-        if looped:
-            raise UnreadError(f"the operators are the same for {' and '.join(looped)} only")
+        found = {name: self.most.pop(name) for name in [*self.most] if name in self.of.letters_of_inputs}
+        for name, most in found.items():
+            if name not in _LENGTHS or most < _SHORTEST:
+                raise InputsError(f"the operators are the same for {name} up to {most} only")
+        return found
 
     def check_depths(self, base: Mapping[str, int], first: Recording) -> None:
         """Check that more layers are more equal copies.
@@ -1012,11 +1077,13 @@ def main() -> None:
             forms: list[dict[str, Any]] = []
             asked: list[Point] = [{}]
             layers = [EQUAL, SEVERAL, FIXED]
+            fixed: frozenset[str] = frozenset()
+            turn = 0
             while asked:
-                given, began = asked.pop(0), time.process_time()
+                given, began, finder = asked.pop(0), time.process_time(), None
                 try:
                     narrow = bool(forms) and any(window.key in given for window in _windows(forms[0]))
-                    finder = Finder(Class(model_type, name, given, layers[0]), narrow)
+                    finder = Finder(Class(model_type, name, given, layers[0], fixed, turn), narrow)
                     forms.append(finder.found(forms[0] if forms else None))
                     what = (
                         f"{forms[-1]['certificate']} held {sorted(forms[-1]['held'])} above {forms[-1]['above']} most {forms[-1]['most']}"
@@ -1033,8 +1100,13 @@ def main() -> None:
                         classes[name] = {"inputs": {key: list(axes) for key, axes in finder.of.inputs.items()}, "forms": forms}
                 except Exception as error:  # noqa: BLE001 - one class that fails does not end the others
                     what = f"{type(error).__name__}: {error}"
+                    more = finder.of.keys_of(error.names) - fixed if finder is not None and isinstance(error, NumberError) else frozenset()
                     if not forms and str(error).startswith(_SEVERAL) and len(layers) > 1:
                         layers, asked = layers[1:], [{}]
+                    elif more and len(fixed | more) <= _FIXED:
+                        fixed, asked = fixed | more, [given, *asked]
+                    elif not forms and isinstance(error, UnreadError) and finder is not None and finder.of.pictures:
+                        turn, asked = turn + 1, [{}]
                 if classes:
                     path_of(model_type).parent.mkdir(exist_ok=True)
                     path_of(model_type).write_bytes(packed_computations(model_type, classes))

@@ -33,6 +33,7 @@ STEPS: Mapping[str, tuple[int, ...]] = {
 }
 """What is added to the first sizes; to lengths in tokens less, and once much."""
 FLOATS = ("pixel_values", "input_values", "input_features", "inputs_embeds", "pixel_values_videos")
+_HALVED = 32
 _CHANNELS = ("num_channels", "in_channels", "vision_config.num_channels", "vision_config.in_channels", "backbone_config.num_channels")
 _IMAGES = ("image_size", "vision_config.image_size", "img_size")
 _BINS = ("num_mel_bins", "feature_size", "input_feat_per_channel", "feature_dim", "num_mel_channels", "n_mels")
@@ -73,7 +74,16 @@ def _images(numbers: Mapping[str, int], resolved: Mapping[str, Any]) -> Iterator
         yield ("B", channels, size, size)
     yield ("B", channels, "height", "width")
     if size is not None:
-        yield ("B", channels, int(resolved[size]), int(resolved[size]))
+        side = int(resolved[size])
+        yield ("B", channels, side, side)
+
+
+def units(inputs: Inputs) -> Iterator[dict[str, int]]:
+    """Yield by what the sizes of inputs are multiples: any sizes, and images whose sides a network halves five times."""
+    yield {}
+    sides = {axis: _HALVED for axes in inputs.values() for axis in axes if axis in {"height", "width"}}
+    if sides:
+        yield sides
 
 
 def _named(key: str, numbers: Mapping[str, int], resolved: Mapping[str, Any]) -> str | int:
