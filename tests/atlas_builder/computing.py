@@ -62,11 +62,12 @@ assert FILES
 torch_recorder._LONGEST = 600.0  # a busy machine may pause for longer than a user waits
 torch_recorder.MOST_VALUES = 1 << 28  # the places of pictures in texts are known for all features
 
-_DEPTH = re.compile(r"(layers|depth|blocks|n_layer|num_hidden_groups)$")
+_DEPTH = re.compile(r"(layers|(?<!min_)depth|blocks|n_layer|num_hidden_groups)$")
 _WIDTH_OF_HEADS = re.compile(r"head_dim$|d_kv$|head_size$|attention_head_size$")
 _WINDOW = re.compile(r"(window|window_size|local_attention|attention_chunk_size)$")
 _NARROW, _NARROWEST = (40, 56), (4, 7, 6)
 """Windows that are shorter than inputs, to see from which length on they change the operators, and windows shorter than all inputs."""
+_NOT_GIVEN = re.compile(r"(\S+) is not given")
 _POSITIONS = re.compile(r"position")
 _FEW = 12
 _LENGTHS = ("S", "T")
@@ -167,6 +168,7 @@ class Class:
         start |= _even_heads(values, self.given) | _with_token(self.reference.config_class, values)
         if self.pictured:  # the reference completes an inner configuration that is given in part with other values
             start |= {key: one for key, one in values.items() if "." in key and key in self.entry["keys"] and key not in start}
+        start |= self.defaults_of(start, values)
         least = None if self.layers == FIXED else _LAYERS
         deep = {key: min(least or value, value) for key, value in values.items() if type(value) is int and _DEPTH.search(key)}
         self.base = start
@@ -208,6 +210,20 @@ class Class:
         if next(islice(self.taken(resolved), self.turn, None), None) is None:
             raise self.refused
         self.ordering = Ordering(self, self.depths) if self.layers == SEVERAL else None
+
+    def defaults_of(self, start: Point, values: Mapping[str, Value]) -> dict[str, Value]:
+        """Return the defaults of keys that the record takes only if they are given."""
+        found: dict[str, Value] = {}
+        while True:
+            try:
+                self.letters({**start, **found})
+            except ConfigError as error:
+                said = _NOT_GIVEN.search(str(error))
+                if said is None or said[1] in found or said[1] not in values:
+                    return found
+                found[said[1]] = values[said[1]]
+            else:
+                return found
 
     def taken(self, resolved: Mapping[str, Any]) -> Iterator[Inputs]:
         """Yield the inputs that the class takes, with what their sizes are multiples of."""

@@ -60,6 +60,8 @@ def candidates(model: Any, numbers: Mapping[str, int], resolved: Mapping[str, An
             yield {main: ("B", bins, 2 * whole), **more}
     elif main == "input_ids":
         yield text
+        if "bbox" in parameters:
+            yield {**text, "bbox": ("B", "S", 4)}
         if "pixel_values" in parameters:
             yield from ({**text, "pixel_values": axes} for axes in _images(numbers, resolved))
         if "input_features" in parameters:
@@ -70,6 +72,8 @@ def candidates(model: Any, numbers: Mapping[str, int], resolved: Mapping[str, An
 def _images(numbers: Mapping[str, int], resolved: Mapping[str, Any]) -> Iterator[Axes]:
     channels = next((_named(key, numbers, resolved) for key in _CHANNELS if type(resolved.get(key)) is int), 3)
     size = next((key for key in _IMAGES if type(resolved.get(key)) is int), None)
+    if size is not None and type(resolved.get("num_frames")) is int:  # a video
+        yield ("B", _named("num_frames", numbers, resolved), channels, _named(size, numbers, resolved), _named(size, numbers, resolved))
     if size is not None and name_of(size) in numbers:
         yield ("B", channels, size, size)
     yield ("B", channels, "height", "width")
