@@ -288,7 +288,7 @@ class Class:
                 changed[key] = (*before[:place], numbers[name], *before[place + 1 :])
         return {**self.base, **changed, **(others or {})}
 
-    def made(self, point: Point) -> Any:
+    def made(self, point: Point, device: str = "meta") -> Any:
         """Return the reference's model of a configuration.
 
         Raises:
@@ -296,7 +296,7 @@ class Class:
         """
         try:
             config = self.reference.config_class(**self.reference.arguments(point))
-            with torch.device("meta"):
+            with torch.device(device):
                 return self.reference.model_class(config).eval()
         except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
             raise RefusedError(str(error)[:100]) from None
@@ -408,7 +408,7 @@ class Class:
 
     def counted(self, numbers: Mapping[str, int]) -> tuple[int, int]:
         """Return the FLOPs of torch's counter, forward and both ways, of a small model with numbers in it."""
-        model = self.made(self.point(numbers)).to_empty(device="cpu")
+        model = self.made(self.point(numbers), "cpu")  # not from meta: a reference may keep arrays that are no buffers
         with torch.no_grad():
             for one in (*model.parameters(), *model.buffers()):
                 one.zero_()
