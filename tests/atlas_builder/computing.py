@@ -423,7 +423,7 @@ class Class:
         Raises:
             RefusedError: texts that are shorter than their pictures.
         """
-        given: dict[str, Any] = {"use_cache": False} if "use_cache" in inspect.signature(model.forward).parameters else {}
+        given: dict[str, Any] = {name: False for name in ("use_cache", "use_mems") if name in inspect.signature(model.forward).parameters}
         for name, axes in self.inputs.items():
             shape = [axis if isinstance(axis, int) else numbers[name_of(axis)] for axis in axes]
             given[name] = torch.zeros(shape, device=device) if name in FLOATS else torch.zeros(shape, dtype=torch.long)
