@@ -48,7 +48,7 @@ from paramsym.read.loops import folded, numbered, without_copies_of_saved
 from paramsym.read.merging import alike, merged
 from paramsym.read.playing import Player
 from paramsym.read.predicted import Predicted
-from paramsym.read.recording import Array, Called, Recording, Repeated
+from paramsym.read.recording import Array, Called, Done, Recording, Ref, with_refs
 from paramsym.read.sizes import Found, Laws
 from paramsym.read.stacks import stacked
 from paramsym.read.stating import stated
@@ -67,6 +67,7 @@ _WIDTH_OF_HEADS = re.compile(r"head_dim$|d_kv$|head_size$|attention_head_size$")
 _WINDOW = re.compile(r"(window|window_size|local_attention|attention_chunk_size)$")
 _NARROW, _NARROWEST = (40, 56), (4, 7, 6)
 """Windows that are shorter than inputs, to see from which length on they change the operators, and windows shorter than all inputs."""
+_COPY = re.compile(r"\.\d+\.")
 _NOT_GIVEN = re.compile(r"(\S+) is not given")
 _POSITIONS = re.compile(r"position")
 _FEW = 12
@@ -474,23 +475,27 @@ class Class:
 
 
 def _plain(recording: Recording, model: Any) -> Recording:
-    """Return a recording with buffers that are not saved as arrays in place, and without the flag for the kernel of grouped heads."""
+    """Return a recording with buffers that are not saved as arrays in place, and without the flag for the kernel of grouped heads.
+
+    The buffers of numbered modules follow from the configuration, so that those of one name and shape are one array.
+    """
     hidden, buffers = unsaved(model), dict(model.named_buffers())
-    inside = {number: buffers[names[0]] for number, names in recording.stored.items() if names[0] in hidden}
-    arrays = {number: Array(number, tuple(one.shape), kind_of(torch, one.dtype)) for number, one in inside.items()}
+    inside = {number: names[0] for number, names in recording.stored.items() if names[0] in hidden}
+    arrays = {number: Array(number, tuple(buffers[name].shape), kind_of(torch, buffers[name].dtype)) for number, name in inside.items()}
+    firsts: dict[Any, int] = {}
+    same = {number: firsts.setdefault((_COPY.sub(".", name), arrays[number].shape), number) for number, name in inside.items()}
     stored = {number: names for number, names in recording.stored.items() if number not in inside}
-    recording = replace(recording, stored=stored, constants={**recording.constants, **arrays})
+    constants = {**recording.constants, **{number: one for number, one in arrays.items() if same[number] == number}}
 
-    def called(one: Called) -> None:
-        for place, item in enumerate(one.items):
-            if isinstance(item, Called):
-                called(item)
-            elif not isinstance(item, Repeated) and "enable_gqa" in item.arguments:
-                kept = {name: each for name, each in item.arguments.items() if name != "enable_gqa"}
-                one.items[place] = type(item)(item.name, kept, item.results, item.line, item.graded)
+    def plain(one: Done) -> Done:
+        kept = {name: each for name, each in one.arguments.items() if name != "enable_gqa"}
+        return replace(one, arguments=with_refs(kept, lambda number: Ref(same.get(number, number))))
 
-    called(recording.top)
-    return recording
+    def called(one: Called) -> Called:
+        items = [plain(item) if isinstance(item, Done) else called(item) if isinstance(item, Called) else item for item in one.items]
+        return Called(one.path, one.kind, items)
+
+    return replace(recording, top=called(recording.top), stored=stored, constants=constants)
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,9 @@ for _name in _INITIALISERS:  # on the meta device they cost time and do nothing
     setattr(torch.nn.init, _name, lambda tensor, *_a, **_k: tensor)
 
 
+# A result that is kept from an earlier pass would be missing in the next one.
+transformers.pytorch_utils.compile_compatible_method_lru_cache = lambda *_a, **_k: lambda function: function
+
 _arange = torch.arange
 _NO_KEYS: Mapping[str, Value] = {}
 _FEW = 512
