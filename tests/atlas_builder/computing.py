@@ -13,7 +13,7 @@ import random
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass, field, replace
 from functools import partial
@@ -893,8 +893,9 @@ class Finder:
         layer.__dict__["_programs"] = {(program.input_types, 0): program}
         forward, both = (flops(layer, *(one.sizes for one in program.input_types), way=way).total for way in ("forward", "both"))
         agreed, predicted = 0, Predicted(laws)
-        for least in _SMALL:
-            point = self.shrunk(base, least)
+        heads = {one for pair in self.of.multiples for one in pair if one}
+        for least, kept in [*((least, set[str]()) for least in _SMALL), *((least, heads) for least in _SMALL[1:4:2])]:
+            point = self.shrunk(base, least, kept)
             with suppress(RefusedError):
                 if not predicted.agrees(point, self.of.at(point)):
                     continue
@@ -906,10 +907,13 @@ class Finder:
                 return agreed
         raise UnreadError("torch's counter runs none of the small configurations")
 
-    def shrunk(self, base: Mapping[str, int], least: int) -> dict[str, int]:
-        """Return a point with small numbers: each is halved as long as the record takes it, and it is not below the least."""
+    def shrunk(self, base: Mapping[str, int], least: int, kept: Collection[str]) -> dict[str, int]:
+        """Return a point with small numbers: each is halved as long as the record takes it, and it is not below the least.
+
+        ``kept`` are not halved: the widths of heads, of which positions that rotate several axes take no others.
+        """
         point = dict(base)
-        for name in (one for one in base if one not in self.of.letters_of_inputs):
+        for name in (one for one in base if one not in self.of.letters_of_inputs and one not in kept):
             smaller = [base[name] >> bits for bits in range(20, 0, -1) if base[name] >> bits >= least]
             smaller = [value for value in smaller if value % _UNIT == 0 or base[name] % _UNIT]  # grouped products take no others
             made = (one for value in smaller if (one := self.moved(point, name, value)) is not None and self.of.builds(one))

@@ -32,7 +32,7 @@ STEPS: Mapping[str, tuple[int, ...]] = {
     "frames": (1, 4, 7, 32, 64),
 }
 """What is added to the first sizes; to lengths in tokens less, and once much."""
-FLOATS = ("pixel_values", "input_values", "input_features", "inputs_embeds", "pixel_values_videos")
+FLOATS = ("query_embeds", "pixel_values", "input_values", "input_features", "inputs_embeds", "pixel_values_videos")
 _HALVED = 32
 _CHANNELS = ("num_channels", "in_channels", "vision_config.num_channels", "vision_config.in_channels", "backbone_config.num_channels")
 _IMAGES = ("image_size", "vision_config.image_size", "img_size")
@@ -44,6 +44,8 @@ def candidates(model: Any, numbers: Mapping[str, int], resolved: Mapping[str, An
     parameters = inspect.signature(model.forward).parameters
     main = model.main_input_name
     text: Inputs = {name: axes for name, axes in {"input_ids": ("B", "S"), "decoder_input_ids": ("B", "T")}.items() if name in parameters}
+    if "query_embeds" in parameters and "hidden_size" in resolved:
+        yield {"query_embeds": ("B", "S", _named("hidden_size", numbers, resolved))}
     if main == "pixel_values" or (isinstance(main, str) and main.startswith("pixel_values")):
         yield from ({"pixel_values": axes} for axes in _images(numbers, resolved))
     elif main == "input_values":
