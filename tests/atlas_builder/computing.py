@@ -588,7 +588,7 @@ class Finder:
             "base": {name: number for name, number in base.items() if name not in of.letters_of_inputs},
             "held": held,
             **({"excluded": self.excluded} if self.excluded else {}),
-            "above": self.above(base, Predicted(laws)),
+            "above": self.above(base, Predicted(laws)) | {name: -1 for name, number in base.items() if number == 0},
             "most": self.most,
             **({"loops": loops} if loops else {}),
             "multiples": [
