@@ -76,7 +76,7 @@ def test_depths_are_letters() -> None:
         held = {name: letter for name, letter in numbers(model, DEPTHS) if name in used(model)}
         if held:
             found.append(all(letter in model.symbols and str(letter)[0] == "L" for letter in held.values()))
-    assert found.count(False) <= max(1, (1 - DEEP) * len(found))  # one of a sample is more than 3 %
+    assert found.count(False) <= max(2, (1 - DEEP) * len(found))  # two of a sample are more than 3 %
 
 
 def used(model: Recorded) -> set[str]:
