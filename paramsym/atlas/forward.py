@@ -120,15 +120,15 @@ class Forward(Layer):
         """Refuse letters for sizes of which the computation is known for one number only.
 
         Raises:
-            NotYetError: the first of them.
+            NotYetError: such letters, with their numbers.
         """
         depths = {name_of(one.depth) for one in found.orders if isinstance(one.depth, str)}
-        for name, letter in self._by_name.items():
-            if isinstance(letter, Symbol) and name not in found.base and name not in depths:
-                number = next(
-                    one for key, value in self._settled.items() for where, one in entries_of(name_of(key), value) if where == name
-                )
-                raise NotYetError(f"what {self.architecture} computes is known for {name} = {number} only: write at({letter}={number}).")
+        letters = {name: one for name, one in self._by_name.items() if isinstance(one, Symbol) and name not in {*found.base, *depths}}
+        if letters:
+            numbers = dict(one for key, value in self._settled.items() for one in entries_of(name_of(key), value))
+            listed = ", ".join(f"{name} = {numbers[name]}" for name in letters)
+            written = ", ".join(f"{letter}={numbers[name]}" for name, letter in letters.items())
+            raise NotYetError(f"what {self.architecture} computes is known for {listed} only: write at({written}).")
 
     def _indivisible(self, error: DivisibilityError, numbers: Mapping[str, int]) -> DivisibilityError:
         """Return the error with the keys that have the numbers."""

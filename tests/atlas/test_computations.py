@@ -72,6 +72,17 @@ def test_other_computations_are_refused_by_name(keys: dict[str, Any], words: str
         ps.flops(model, (1, 8))
 
 
+def test_letters_that_must_be_numbers() -> None:
+    """Swin 2 pads images for its windows, so that its pass was recorded at one size of the image; the error says what to write."""
+    swin = ps.load("swinv2")
+    with pytest.raises(NotYetError, match=r"known for image_size = 224, patch_size = 4 only: write at\(W=224, K=4\)"):
+        ps.flops(swin, (B, 3, 224, 224))
+    put_in = swin.at(W=224, K=4)
+    by_default = ps.from_config({"model_type": "swinv2"}, architecture="Swinv2Model")
+    found = ps.flops(put_in, (2, 3, 224, 224)).total
+    assert found.subs(by_default.sizes) == ps.flops(by_default, (2, 3, 224, 224)).total
+
+
 def test_heads_that_their_groups_do_not_divide() -> None:
     """The reference repeats 9 // 2 times and fails; the error names the keys."""
     words = "num_attention_heads 9 is not divisible by num_key_value_heads 2"
