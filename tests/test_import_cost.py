@@ -34,7 +34,8 @@ def test_sympy_comes_with_the_first_name_that_needs_it() -> None:
 def test_a_closed_form_needs_no_operation_and_no_table() -> None:
     """No file of the layers loads the operations of a pass; nor does a count load tables, edits, or SymPy's tensors."""
     code = (
-        "import sys, pkgutil, importlib, paramsym as ps; form = ps.MultiHeadAttention(ps.H, ps.A).params; print(*sys.modules)\n"
+        "import sys, pkgutil, importlib; before = {*sys.modules}  # what watches the lines of a run loads modules, too\n"
+        "import paramsym as ps; form = ps.MultiHeadAttention(ps.H, ps.A).params; print(*{*sys.modules} - before)\n"
         "import paramsym.layers as room\n"
         "[importlib.import_module(f'paramsym.layers.{one.name}') for one in pkgutil.iter_modules(room.__path__)]\n"
         "print(*sys.modules); ps.output_shape(ps.Dense(3, 4), (2, 3)); print('paramsym.program.graph' in sys.modules)"
