@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeAlias
 
-from sympy import Expr, Integer, Pow, Rational, Symbol
+from sympy import Expr, Float, Integer, Pow, Rational, Symbol
 
 from paramsym.algebra.size import Count, Dim, canonical, per, substitute, symbols_in
 from paramsym.derive.fit import Fitter
@@ -229,7 +229,8 @@ class Laws:
     def value_at(self, size: Count, point: Mapping[str, int]) -> Any:
         """Return a size at a point; a power of one, such as the scale of attention, in floating point."""
         found = substitute(size, {symbol: Integer(point[name]) for name, symbol in self.letters.items()})
-        return float(found) if getattr(found, "is_integer", True) is False else int(found)
+        rounded = getattr(found, "is_integer", True) is not False and not (isinstance(found, Expr) and found.has(Float))
+        return int(found) if rounded else float(found)
 
     def value(self, number: Any) -> Any:
         """Return a number of a merged recording as an expression; tuples and mappings entry by entry.
@@ -273,13 +274,14 @@ class Laws:
             raise NotYetError(f"no law explains a number of the computation: {cases}. Give numbers in place of letters.") from None
 
     def _power(self, at: tuple[Any, ...]) -> Any:
-        """Return the power of a size that numbers in floating point are, such as the scale of attention; None if they are none."""
+        """Return the power of a size, times a number, that numbers in floating point are, such as the scale of attention, or None."""
         if not all(isinstance(each, int | float) for each in at):
             return None
         for one, size in self.known.items():
             for power in _POWERS if all(number > 0 for number in one) else ():
-                if all(math.isclose(a ** float(power), b, rel_tol=1e-12) for a, b in zip(one, at, strict=True)):
-                    return Pow(size, power)
+                rates = [b / a ** float(power) for a, b in zip(one, at, strict=True)]
+                if all(math.isclose(rate, rates[0], rel_tol=1e-12) for rate in rates):
+                    return Pow(size, power) if math.isclose(rates[0], 1, rel_tol=1e-12) else Float(rates[0]) * Pow(size, power)
         return None
 
     def _candidates(self, at: tuple[int, ...]) -> Iterator[Count | None]:

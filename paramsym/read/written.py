@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, cast
 
-from sympy import Add, Expr, Integer, Mul, Pow, Rational, Symbol, ceiling, floor
+from sympy import Add, Expr, Float, Integer, Mul, Pow, Rational, Symbol, ceiling, floor
 
 from paramsym.algebra.size import per
 from paramsym.errors import NotYetError
@@ -102,6 +102,8 @@ class Writer:
         """
         if isinstance(one, Integer):
             return int(one)
+        if isinstance(one, Float):
+            return float(one)
         if isinstance(one, Rational):
             return ["/", int(one.p), int(one.q)]
         if isinstance(one, Symbol):
@@ -170,6 +172,8 @@ class Reader:
         """Return the expression of a tree."""
         if isinstance(tree, int):
             return Integer(tree)
+        if isinstance(tree, float):
+            return Float(tree)
         if isinstance(tree, str):
             return self.letters[tree]
         kind, *operands = tree

@@ -155,6 +155,8 @@ class Class:
     inputs: Inputs = field(init=False)
     base: dict[str, Value] = field(init=False)
     seen: dict[str, Recording | str] = field(default_factory=dict)
+    same: dict[str, str] = field(default_factory=dict)
+    """Keys without a tensor that are equal to a letter: the number of key/value heads of latent attention."""
     counts: dict[str, int] = field(default_factory=dict)
     """How many tokens a picture has, by the configuration and the picture's sizes."""
 
@@ -198,19 +200,25 @@ class Class:
         self.layer = self.letters(self.base)
         windowed = (key for key in self.entry["keys"] if _WINDOW.search(key))
         self.windowed = [key for key in windowed if type(resolved.get(key)) is int or resolved.get(key) is None]
+        self._relate(resolved)
+        self.refused = RefusedError("no inputs are known that it takes")
+        if next(islice(self.taken(resolved), self.turn, None), None) is None:
+            raise self.refused
+        self.ordering = Ordering(self, self.depths) if self.layers == SEVERAL else None
+
+    def _relate(self, resolved: Mapping[str, Any]) -> None:
+        """Find which letters divide, equal or limit others."""
         self.multiples: list[tuple[str, str | None]] = [(name, None) for name in self.numbers if _WIDTH_OF_HEADS.search(name)]
         heads, groups = (next((one for one in listed if one in self.numbers), None) for listed in (_HEADS, _GROUPS))
         if not self.multiples:
             heads, width = (next((one for one in listed if one in self.numbers), None) for listed in (_HEADS, _WIDTHS))
             self.multiples = [(width, heads)] if heads and width and self.numbers[width] % (_UNIT * self.numbers[heads]) == 0 else []
         self.pairs = [(heads, groups)] if heads and groups else []
+        without = (key for key in self.entry["keys"] if key in _GROUPS and key not in self.numbers)
+        self.same = {key: heads for key in without if heads and resolved.get(key) == self.numbers[heads]}
         self.needs = [(name_of(one), name_of(other)) for one, other in self.entry["needs"]]
         self.needs += [(groups, heads)] if heads and groups and (groups, heads) not in self.needs else []
         self.needs += [(heads, width) for width, heads in self.multiples if heads and (heads, width) not in self.needs]
-        self.refused = RefusedError("no inputs are known that it takes")
-        if next(islice(self.taken(resolved), self.turn, None), None) is None:
-            raise self.refused
-        self.ordering = Ordering(self, self.depths) if self.layers == SEVERAL else None
 
     def defaults_of(self, start: Point, values: Mapping[str, Value]) -> dict[str, Value]:
         """Return the defaults of keys that the record takes only if they are given."""
@@ -282,6 +290,7 @@ class Class:
     def point(self, numbers: Mapping[str, int], others: Point | None = None) -> Point:
         """Return the configuration with these numbers of its letters, and other values of other keys."""
         changed: dict[str, Value] = {self.keys[name]: number for name, number in numbers.items() if name in self.keys}
+        changed |= {key: numbers[name] for key, name in self.same.items() if name in numbers}
         for name, (key, place) in self.parts.items():
             if name in numbers:
                 before = changed.get(key, self.base.get(key, self.defaults[key]))
@@ -600,6 +609,7 @@ class Finder:
             ],
             "within": of.positions(),
             **({"equal": [list(one) for one in self.equal]} if self.equal else {}),
+            **({"same": of.same} if of.same else {}),
             **({"windows": [list(astuple(one)) for one in self.windows]} if self.windows else {}),
             "sizes": writer.sizes,
             "recording": one,
@@ -956,7 +966,12 @@ class Finder:
         found: dict[str, Value] = {}
         of_layers = self.of_layers()
         for key, domain in self.of.entry["keys"].items():
-            if key in of_layers or key in {one for one, _ in self.of.parts.values()} or any(key == window.key for window in self.windows):
+            if (
+                key in of_layers
+                or key in self.of.same
+                or key in {one for one, _ in self.of.parts.values()}
+                or any(key == window.key for window in self.windows)
+            ):
                 continue
             if name_of(key) in base or key in self.of.given or key.endswith("model_type") or self.chance.random() < 0.5:
                 continue
@@ -980,7 +995,12 @@ class Finder:
             name = name_of(key)
             if name in base or key in held or key.endswith("model_type") or key.rpartition(".")[2] not in read:
                 continue
-            if key in self.of_layers() or key in {one for one, _ in of.parts.values()} or any(key == window.key for window in self.windows):
+            if (
+                key in self.of_layers()
+                or key in of.same
+                or key in {one for one, _ in of.parts.values()}
+                or any(key == window.key for window in self.windows)
+            ):
                 continue
             same, other = [resolved.get(key)], False
             for value in self.alternatives(domain, resolved.get(key)):
