@@ -341,8 +341,8 @@ class Class:
 
     def _key(self, numbers: Mapping[str, int], others: Point | None) -> str:
         """Return what tells a recording from all others: the configuration, and the sizes of the inputs."""
-        inputs = {name: numbers[name] for name in self.letters_of_inputs if name in numbers}
-        return repr((sorted(self.point(numbers, others).items()), inputs))
+        sizes = {name: numbers[name] for name in self.letters_of_inputs if name in numbers}
+        return repr((sorted(self.point(numbers, others).items()), self.inputs, sizes))
 
     def positions(self) -> list[tuple[str, str, int]]:
         """Return each length of an input that a table of positions limits, with the table's key and how much less the limit is.

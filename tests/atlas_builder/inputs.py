@@ -34,6 +34,8 @@ STEPS: Mapping[str, tuple[int, ...]] = {
 """What is added to the first sizes; to lengths in tokens less, and once much."""
 FLOATS = ("query_embeds", "pixel_values", "input_values", "input_features", "inputs_embeds", "pixel_values_videos")
 _HALVED = 32
+_QUERIES = 32
+"""How many queries ask a picture beside a text, as published."""
 _CHANNELS = ("num_channels", "in_channels", "vision_config.num_channels", "vision_config.in_channels", "backbone_config.num_channels")
 _IMAGES = ("image_size", "vision_config.image_size", "img_size")
 _BINS = ("num_mel_bins", "feature_size", "input_feat_per_channel", "feature_dim", "num_mel_channels", "n_mels")
@@ -45,7 +47,12 @@ def candidates(model: Any, numbers: Mapping[str, int], resolved: Mapping[str, An
     main = model.main_input_name
     text: Inputs = {name: axes for name, axes in {"input_ids": ("B", "S"), "decoder_input_ids": ("B", "T")}.items() if name in parameters}
     if "query_embeds" in parameters and "hidden_size" in resolved:
-        yield {"query_embeds": ("B", "S", _named("hidden_size", numbers, resolved))}
+        width = _named("hidden_size", numbers, resolved)
+        yield {"query_embeds": ("B", "S", width)}
+        if type(resolved.get("encoder_hidden_size")) is int:
+            pictures: Inputs = {"encoder_hidden_states": ("B", "T", _named("encoder_hidden_size", numbers, resolved))}
+            yield {"query_embeds": ("B", "S", width), **pictures}
+            yield {**text, "query_embeds": ("B", _QUERIES, width), **pictures}
     if main == "pixel_values" or (isinstance(main, str) and main.startswith("pixel_values")):
         yield from ({"pixel_values": axes} for axes in _images(numbers, resolved))
     elif main == "input_values":
@@ -58,6 +65,7 @@ def candidates(model: Any, numbers: Mapping[str, int], resolved: Mapping[str, An
         whole = resolved.get("max_source_positions")
         yield {main: ("B", "frames", bins), **more}
         yield {main: ("B", bins, "frames"), **more}
+        yield {main: ("B", 1, "frames", bins)}
         if isinstance(whole, int):
             yield {main: ("B", bins, 2 * whole), **more}
     elif main == "input_ids":
