@@ -175,7 +175,7 @@ class Forward(Layer):
         self, found: Computation, recording: Recording, entries: Sequence[Entry], sizes: Mapping[Symbol, Any]
     ) -> tuple[Entry, ...]:
         """Return the tensors under the names of the recording, which are those of the first copies."""
-        letters = {size: name for name, size in self._by_name.items() if isinstance(size, Symbol)}
+        letters = {size: name for name, size in reversed(self._by_name.items()) if isinstance(size, Symbol)}
         base = {letter: Integer(found.base.get(name, _DEEP)) for letter, name in letters.items()}
         names = templates_at(base, recording.stored, entries)
         return tuple(named_entries(recording.stored, names, entries, Put(sizes)))

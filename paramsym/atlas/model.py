@@ -38,7 +38,9 @@ class Recorded(Forward):
 
     ``values`` are the values of the configuration's keys, which decide which tensors exist. ``numbers`` are the sizes that may vary, in the
     order of ``names``, the keys (a dot becomes an underscore, the entries of a list are numbered). Each is a number or a letter: for usual
-    keys a shared one, otherwise one with the name of the key. The forward pass is that of the reference in evaluation, without a cache.
+    keys a shared one, otherwise one with the name of the key. ``following`` are names of keys that the configuration does not give, each
+    with the name whose size it has: without a number of key/value heads, that of the heads. The forward pass is that of the reference in
+    evaluation, without a cache.
 
     Raises:
         StructureError: numbers for which other tensors would exist.
@@ -49,6 +51,7 @@ class Recorded(Forward):
     values: tuple[tuple[str, object], ...]
     names: tuple[str, ...] = ()
     numbers: tuple[Count, ...] = ()
+    following: tuple[tuple[str, str], ...] = ()
 
     @property
     def _who(self) -> str:
@@ -118,7 +121,8 @@ class Recorded(Forward):
 
     @property
     def _by_name(self) -> dict[str, Count]:
-        return dict(zip(self.names, self.numbers, strict=True))
+        found = dict(zip(self.names, self.numbers, strict=True))
+        return found | {name: found[other] for name, other in self.following}
 
     @cached_property
     def _settled(self) -> dict[str, Value]:
@@ -224,11 +228,16 @@ def _followed(model_type: str, architecture: str, values: tuple[tuple[str, Value
 
 @lru_cache(maxsize=64)
 def model_of(
-    model_type: str, name: str, values: tuple[tuple[str, Value], ...], names: tuple[str, ...], numbers: tuple[int, ...], exactly: str
+    model_type: str,
+    name: str,
+    values: tuple[tuple[str, Value], ...],
+    numbers: tuple[tuple[str, int], ...],
+    following: tuple[tuple[str, str], ...],
+    exactly: str,
 ) -> Recorded:
     """Return the one model of equal values; ``exactly`` distinguishes 1 and True, which are one key for the cache."""
     del exactly
-    return Recorded(model_type, name, values, names, numbers)
+    return Recorded(model_type, name, values, tuple(one for one, _ in numbers), tuple(number for _, number in numbers), following)
 
 
 def recorded(config: Mapping[str, Any], architecture: str | None) -> tuple[Layer, Sequence[str], Collection[str]]:
@@ -296,16 +305,27 @@ def _read_by(model_type: str, config: Mapping[str, Any], architecture: str | Non
     name = _class(record, config, architecture)
     try:
         of_class = record["classes"][name]
-        values, unknown = values_of(_as_keys(config, model_type, record), record, of_class)
+        values, unknown, others = values_of(_as_keys(config, model_type, record), record, of_class)
         values |= _of_cache(config, keys_of_cache(model_type, name) - values.keys())
         known = tuple(sorted(values.items()))
         numbers = letters_of(_rows_of(model_type, name), values, _followed(model_type, name, known, repr(known)))
-        model = model_of(model_type, name, known, tuple(numbers), tuple(numbers.values()), repr(known))
+        following = tuple(_following(others, numbers))
+        own = tuple((one, number) for one, number in numbers.items() if one not in dict(following))
+        model = model_of(model_type, name, known, own, following, repr(known))
         return model, unknown, of_class["keys"]
     except ParamsymError as error:
         library = next((prefix.rstrip("/") for prefix in (TIMM, DIFFUSERS) if model_type.startswith(prefix)), None)
         whose = library or f"the model type {plain_type(model_type)}"
         raise ConfigError(f"{name} of {whose}: {error}") from None
+
+
+def _following(others: Mapping[str, str], numbers: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """Yield the names of letters whose keys have the value of another key, with the name of its letter."""
+    for key, other in others.items():
+        while other in others:
+            other = others[other]  # noqa: PLW2901 - the last one of a chain
+        if name_of(key) in numbers and name_of(other) in numbers:
+            yield name_of(key), name_of(other)
 
 
 def _of_cache(config: Mapping[str, Any], keys: Collection[str]) -> dict[str, Value]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from paramsym.atlas.domain import check_verified, default, thawed
 from paramsym.atlas.expression import OutsideError
@@ -34,8 +34,19 @@ def flattened(config: Mapping[str, Any], inside: frozenset[str], prefix: str = "
             yield whole_key, frozen_value(value)
 
 
-def values_of(config: Mapping[str, Any], record: Mapping[str, Any], of_class: Mapping[str, Any]) -> tuple[dict[str, Value], list[str]]:
-    """Return the values of a class's keys for a configuration, and the unknown keys, which the reference does not read.
+class Read(NamedTuple):
+    """What a configuration says: the values of a class's keys, and the unknown keys, which the reference does not read.
+
+    ``following`` has for keys that are not given the one whose value they have: without a number of key/value heads it is that of heads.
+    """
+
+    values: dict[str, Value]
+    unknown: list[str]
+    following: dict[str, str]
+
+
+def values_of(config: Mapping[str, Any], record: Mapping[str, Any], of_class: Mapping[str, Any]) -> Read:
+    """Return what a configuration says of a class.
 
     Raises:
         OutsideError: a key that the reference may read, or a value or a pair of values that was not verified.
@@ -58,9 +69,9 @@ def values_of(config: Mapping[str, Any], record: Mapping[str, Any], of_class: Ma
     if of_class["certificate"].get("held"):
         _check_whole(given, keys)
     _check_alone(given, keys)
-    values = _resolved(given, keys, inside)
+    values, rules = _resolved(given, keys, inside)
     check_together(values, of_class)
-    return values, unknown
+    return Read(values, unknown, {key: other for key, rule in rules.items() if (other := _followed(rule)) in keys})
 
 
 def _spell(given: dict[str, Value], alias: str, key: str, inside: frozenset[str]) -> None:
@@ -180,7 +191,8 @@ class _Partial(dict[str, Value]):
         return super().get(key, default)
 
 
-def _resolved(given: Mapping[str, Value], keys: Mapping[str, Any], inside: frozenset[str]) -> dict[str, Value]:
+def _resolved(given: Mapping[str, Value], keys: Mapping[str, Any], inside: frozenset[str]) -> tuple[dict[str, Value], dict[str, Any]]:
+    """Return the values of all keys, and the rules of those that are missing."""
     waiting: dict[str, Any] = {}
     values = _Partial(waiting)
     for key, domain in keys.items():
@@ -193,6 +205,7 @@ def _resolved(given: Mapping[str, Value], keys: Mapping[str, Any], inside: froze
             waiting[key] = rule
         elif key in given or not domain.get("unused"):
             raise OutsideError(f"{key} is not given and has no known default; give it.")
+    rules = dict(waiting)
     for _ in range(_PASSES):
         for key, rule in list(waiting.items()):
             with suppress(OutsideError):
@@ -200,7 +213,7 @@ def _resolved(given: Mapping[str, Value], keys: Mapping[str, Any], inside: froze
                 del waiting[key]
         if not waiting:
             _check_derived(given, keys, values)
-            return dict(values)
+            return dict(values), rules
     raise OutsideError(f"{next(iter(waiting))} is not given, and its default does not follow from the other keys; give it.")
 
 
@@ -236,6 +249,15 @@ def _rule(key: str, domain: Mapping[str, Any], given: Mapping[str, Value], insid
         if not any(one.startswith(f"{above}.") for one in given):  # some references read an empty object as a missing one
             return None
     return domain.get("missing")
+
+
+def _followed(rule: Any) -> str:
+    """Return the key whose value a rule gives, or no text."""
+    if not isinstance(rule, list | tuple) or len(rule) != 2 or rule[0] != "expression" or rule[1][0] != "+" or len(rule[1][1]) != 1:
+        return ""
+    ((numerator, denominator, factors),) = rule[1][1]
+    ((one, power),) = factors if len(factors) == 1 else ((None, 0),)
+    return one if isinstance(one, str) and numerator == denominator == power == 1 else ""
 
 
 def _is(value: Value, other: Value) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import paramsym as ps
-from paramsym import A, D, G, H, per
+from paramsym import A, D, F, G, H, L, V, per
 from paramsym.algebra.size import Dim, cat
 from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.predicting import rows_of, sizes_of
@@ -52,7 +52,8 @@ def test_factors_that_do_not_multiply_to_the_size_are_left_out() -> None:
 @pytest.mark.parametrize(("model_type", "width"), [("cohere2", D), ("ernie4_5", D), ("glm4v_text", per(H, A))])
 def test_pairs_that_are_rotated_are_no_slices(model_type: str, width: Dim) -> None:
     """Queries and keys whose neighbours are rotated in pairs are heads of one width, as values are."""
-    slices = {line.name.split(".")[-2]: line.factors[:2] for line in ps.load(model_type).ledger() if line.name.endswith("_proj.weight")}
+    model = ps.from_config({"model_type": model_type, "num_key_value_heads": 2}).origin[0]
+    slices = {line.name.split(".")[-2]: line.factors[:2] for line in model.ledger() if line.name.endswith("_proj.weight")}
     assert [slices[name] for name in ("q_proj", "k_proj", "v_proj")] == [(A, width), (G, width), (G, width)]
 
 
@@ -95,3 +96,16 @@ def test_heads_cancel_as_in_a_family(model_type: str, letter: str, tensors: str,
     assert why.cancels
     assert f"{tensors}" in why.verdict
     assert f"always as {letter} slices of width {width}" in why.verdict
+
+
+def test_groups_that_are_not_given_are_the_heads() -> None:
+    """OLMo 3 has as many key/value heads as heads if no number is given, so that heads cancel: four matrices of H*H and two norms of H."""
+    model = ps.load("olmo3")
+    assert model.formula == 4 * L * H**2 + 3 * F * H * L + 4 * H * L + H * V + H
+    assert "cancels from the count" in str(ps.explain(model, A))
+    sizes = {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 100}
+    other = ps.from_config({"model_type": "olmo3", **sizes})
+    assert other.at(num_attention_heads=8).shapes() == ps.from_config({"model_type": "olmo3", **sizes, "num_attention_heads": 8}).shapes()
+    grouped = ps.from_config({"model_type": "olmo3", **sizes, "num_key_value_heads": 2})
+    assert "G changes the count" in str(ps.explain(grouped, G)).replace(" (number of key/value heads (query groups))", "")
+    assert other.count - grouped.count == 2 * 2 * (64 * 64 - 64 * 32) + 2 * (64 - 32)

@@ -92,7 +92,7 @@ class Observer:
 
     def values(self, point: Mapping[str, Value]) -> dict[str, Value]:
         """Return the values of the keys of a point: those of the record, beside those that the reference has."""
-        found, _ = values_of(self.reference.arguments(point), self.record, self.entry)
+        found, *_ = values_of(self.reference.arguments(point), self.record, self.entry)
         return {**self.reference.resolved(point), **found}
 
     def observe(self, point: Mapping[str, Value]) -> Observation:

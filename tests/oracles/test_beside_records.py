@@ -8,7 +8,7 @@ from atlas_builder.beside_families import differences, recorded_families, record
 
 from paramsym.models import family_of
 
-_NO_GROUPS = "a missing number of key/value heads is that of the query heads for the family, and a letter of its own for the record"
+_NO_GROUPS = "as many key/value heads as query heads, if given, are no groups for the family, and a letter of their own for the record"
 _STEPS = "a norm that the reference writes out step by step is a norm for the family, and several operators for the record"
 KNOWN = {
     ("CohereModel CohereForCausalLM", "letter formula count explanation"): _NO_GROUPS,
