@@ -105,7 +105,8 @@ def test_groups_that_are_not_given_are_the_heads() -> None:
     assert "cancels from the count" in str(ps.explain(model, A))
     sizes = {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 100}
     other = ps.from_config({"model_type": "olmo3", **sizes})
-    assert other.at(num_attention_heads=8).shapes() == ps.from_config({"model_type": "olmo3", **sizes, "num_attention_heads": 8}).shapes()
+    letters, numbers = other.origin
+    assert letters.at({**numbers, A: 8}).shapes() == ps.from_config({"model_type": "olmo3", **sizes, "num_attention_heads": 8}).shapes()
     grouped = ps.from_config({"model_type": "olmo3", **sizes, "num_key_value_heads": 2})
     assert "G changes the count" in str(ps.explain(grouped, G)).replace(" (number of key/value heads (query groups))", "")
     assert other.count - grouped.count == 2 * 2 * (64 * 64 - 64 * 32) + 2 * (64 - 32)
