@@ -20,7 +20,7 @@ from paramsym.errors import ConfigError
 
 HEADS = "num_attention_heads n_head n_heads num_heads encoder_attention_heads decoder_attention_heads"
 DEPTHS = "num_hidden_layers n_layer n_layers num_layers encoder_layers decoder_layers num_decoder_layers depth"
-EXPLAINED, DEEP, ROUNDED = 0.86, 0.97, 20
+EXPLAINED, DEEP, ROUNDED = 0.9, 0.97, 20
 
 
 @cache
