@@ -247,6 +247,15 @@ def computes(model_type: str, architecture: str) -> bool:
     return architecture in _classes_of(model_type)
 
 
+def classes_that_compute(model_type: str) -> list[str]:
+    """Return the classes of a type of which it is known what they compute.
+
+    >>> classes_that_compute("olmo3"), classes_that_compute("led")
+    (['Olmo3ForCausalLM'], [])
+    """
+    return list(_classes_of(model_type))
+
+
 def keys_of_cache(model_type: str, architecture: str) -> frozenset[str]:
     """Return the keys that say how many positions a cache keeps; the record of the tensors may not have them."""
     forms = _classes_of(model_type).get(architecture, {"forms": ()})["forms"]

@@ -9,7 +9,7 @@ from typing import Any
 from sympy import Integer, Symbol
 
 from paramsym.algebra.size import Count, Shape
-from paramsym.atlas.computing import Computation, computations_for, computes
+from paramsym.atlas.computing import Computation, classes_that_compute, computations_for, computes
 from paramsym.atlas.letters import entries_of, name_of
 from paramsym.atlas.orders import DEEPER, Order
 from paramsym.atlas.predicting import Choice
@@ -31,10 +31,6 @@ _DEEP = 256
 class Forward(Layer):
     """A model that computes what its class was recorded to compute, if it was recorded."""
 
-    _unstated = (
-        "its record has tensors, not yet what it computes; ps.from_module(model) of the live model, on the meta device, has both, "
-        "and so has every family of ps.models"
-    )
     model_type: str
     architecture: str
     values: tuple[tuple[str, object], ...]
@@ -57,6 +53,15 @@ class Forward(Layer):
     def _deeper(self, key: str, number: int) -> tuple[Mapping[str, Any], Sequence[Choice]]:
         """Return the values of a configuration with another number of layers, and its rows."""
         raise NotImplementedError
+
+    @property
+    def _unstated(self) -> str:  # type: ignore[override]
+        if others := classes_that_compute(self.model_type):
+            return f"it is known what {', '.join(others)} of this type computes: write ps.load({self.model_type!r}, {others[0]!r})"
+        return (
+            "its record has tensors, not yet what it computes; ps.from_module(model) of the live model, on the meta device, has both, "
+            "and so has every family of ps.models"
+        )
 
     @property
     def computes(self) -> bool:
