@@ -6,7 +6,8 @@ A file is an object of JSON, compressed by gzip, one for each model type::
         "base": {letter: number}, "held": {key: [value, ...]}, "excluded": {key: [value, ...]},
         "above": {letter: number}, "most": {letter: number}, "loops": {letter: number},
         "multiples": [[letter, number, letter or null, number], ...], "within": [[letter, letter, number], ...],
-        "windows": [[letter, key, number, number, number, true], ...], "equal": [[letter, letter, true], ...], "same": {key: letter},
+        "windows": [[letter, key, number, number, number, true], ...], "equal": [[letter, letter, true], ...],
+        "same": {key: [letter, default]},
         "kept": [[number or null, key, number, number], ...],
         "sizes": [...], "recording": {...}, "layers": [...], "cache": true, "certificate": {...}}]}}}
 
@@ -17,7 +18,7 @@ their largest numbers. ``loops`` are the largest lengths of inputs before a loop
 ``multiples`` are the letters that must be multiples of a number, or of a number and another letter, up to so many
 times the other letter. ``within`` are lengths of inputs that may be at most another letter, less a number: the positions that a table has.
 ``windows`` are the fields of ``Window``. ``equal`` are letters that must be equal, or must differ; ``same`` are keys on which no tensor
-depends, which must be null or equal to a letter. ``cache`` is true if the class returns
+depends, which must be null or equal to a letter, with their defaults. ``cache`` is true if the class returns
 the keys and values of its attention for the next step, null if it returns nothing, and false if it returns something else. ``kept`` says
 of which layers it returns at most as many positions as a key says, and a number more: those of a kind, or all, with the key's default.
 ``layers`` has an ``Order`` for each stack of layers of several kinds in the recording.
@@ -90,7 +91,7 @@ class Computation:
     within: tuple[tuple[str, str, int], ...]
     windows: tuple[Window, ...]
     equal: tuple[tuple[str, str, bool], ...]
-    same: Mapping[str, str]
+    same: Mapping[str, tuple[str, int]]
     kept: tuple[tuple[int | None, str, int | None, int], ...]
     letters: Mapping[str, Symbol]
     recording: Recording
@@ -180,9 +181,10 @@ class Computation:
                 yield f"{name} is {numbers[name]} and {other} is {numbers[other]}; what the model computes is known for {known}"
 
     def _unlike(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> Iterator[str]:
-        for key, name in self.same.items():
-            if values.get(key) is not None and values[key] != numbers.get(name, values[key]):
-                yield f"{key} is {shown(values[key])}; what the model computes is known for that of {name}, {numbers[name]}"
+        for key, (name, default) in self.same.items():
+            value = values.get(key, default)
+            if value is not None and value != numbers.get(name, value):
+                yield f"{key} is {value}; what the model computes is known for that of {name}, {numbers[name]}"
 
     def _other_numbers(self, numbers: Mapping[str, int]) -> Iterator[str]:
         for name, number in numbers.items():
@@ -297,7 +299,7 @@ def _form(inputs: Mapping[str, tuple[str | int, ...]], one: Mapping[str, Any]) -
         within=tuple((str(name), str(other), int(less)) for name, other, less in one["within"]),
         windows=tuple(Window(*window) for window in one.get("windows", ())),
         equal=tuple((str(name), str(other), bool(equal)) for name, other, equal in one.get("equal", ())),
-        same={str(key): str(name) for key, name in one.get("same", {}).items()},
+        same={str(key): (str(name), int(default)) for key, (name, default) in one.get("same", {}).items()},
         kept=tuple((kind, str(key), default, int(more)) for kind, key, default, more in one.get("kept", ())),
         letters=letters,
         recording=Reader(letters, one["sizes"]).recording(one["recording"]),

@@ -100,6 +100,20 @@ def test_heads_that_their_groups_do_not_divide() -> None:
             ps.flops(model, shape)
 
 
+def test_heads_of_latent_attention() -> None:
+    """GLM-4.7-Flash reads a number of key/value heads, which must be that of its heads; products by hand, for one layer of one token."""
+    config = {"model_type": "glm4_moe_lite", "num_hidden_layers": 1, "num_attention_heads": 40}
+    with pytest.raises(NotYetError, match=r"num_key_value_heads is 20; .* for that of num_attention_heads, 40"):
+        ps.flops(ps.from_config(config, architecture="Glm4MoeLiteForCausalLM"), (1, 8))
+    flash = ps.from_config({"model_type": "glm4_moe_lite", "num_hidden_layers": 1}, architecture="Glm4MoeLiteForCausalLM")
+    queries = 2048 * 768 + 768 * 20 * (192 + 64)
+    keys = 2048 * (512 + 64) + 512 * 20 * (192 + 256)
+    scores_and_values = 8 * 20 * (192 + 64) + 8 * 20 * 256
+    network = 3 * 2048 * 10240
+    each = queries + keys + scores_and_values + 20 * 256 * 2048 + network + 2048 * 154_880
+    assert ps.flops(flash, (1, 8)).total == 2 * 8 * each
+
+
 def test_inputs_of_another_form() -> None:
     for given in ((3,), (1, 2, 3)):
         with pytest.raises(ShapeError):
