@@ -179,6 +179,9 @@ class Class:
             with suppress(ConfigError):  # the form may be known for the default's number only
                 self.letters({**self.base, key: deep[key]})
                 self.base = {**self.base, key: deep[key]}
+        for name, _ in self.letters(self.base).following:  # a letter of its own, which a configuration may give
+            key = next(key for key in self.entry["keys"] if name_of(key) == name)
+            self.base = {**self.base, key: values[key]}
         self.layer: Recorded = self.letters(self.base)
         self.keys = {name_of(key): key for key in self.entry["keys"]}
         resolved = self.defaults = self.reference.build(self.base).values
