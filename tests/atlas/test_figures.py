@@ -36,11 +36,15 @@ def models() -> list[Recorded]:
 
 
 def numbers(model: Recorded, words: str) -> Iterator[tuple[str, Symbol]]:
-    """Yield the keys with one of these words whose value is a whole number, with the letter that each should have."""
+    """Yield the keys with one of these words whose value is a whole number, with the letter that each should have.
+
+    A key that is not given has the letter of the key that it follows.
+    """
+    others = {name: model._by_name[name] for name, _ in model.following}
     values, keys = dict(model.values), record_of(model.model_type)["classes"][model.architecture]["keys"]
     for key, name in letter_names(keys).items():
         if key.rpartition(".")[2] in words.split() and type(values.get(key)) is int:
-            yield key.replace(".", "_"), ps.dims(name)
+            yield key.replace(".", "_"), others.get(key.replace(".", "_"), ps.dims(name))
 
 
 def rounded(model: Recorded) -> set[Symbol]:
