@@ -119,7 +119,7 @@ class Explanation(Printed):
             equation = step.to_latex(chosen) if fits else " \\\\\n".join(step.latex_lines(chosen, limit))
             if words == "intertext":
                 said = written_in(step.said, latex.words, "${}$".format, chosen)
-                equation = rf"\intertext{{\emergencystretch=3em {said}}}" + "\n" + equation  # long names of tensors have few spaces
+                equation = rf"\intertext{{\emergencystretch=6em {said}}}" + "\n" + equation  # long names of tensors have few spaces
             elif words == "text":
                 lines = latex.wrapped(step.words, limit)
                 equation = " \\\\\n".join([*(rf"&\text{{{line}}}" for line in lines), equation])
