@@ -13,6 +13,7 @@ from amount import cases
 
 import paramsym
 from paramsym.models import FAMILIES
+from paramsym.program import vocabulary
 
 HOUSE = Path(paramsym.__file__).parent
 FLOORS = (
@@ -221,6 +222,12 @@ def test_questions_know_no_concrete_layer() -> None:
 def test_formats_know_no_layers() -> None:
     """Rendering turns tables into strings, whatever they are about."""
     assert {one.target_room for one in imports() if one.room == "render"} <= {"", "render", "errors", "optional", "arguments", "naming"}
+
+
+def test_no_file_has_the_name_of_an_operation() -> None:
+    """The import of a file sets a name of its package, which would hide an operation of this name that is loaded later."""
+    operations = {name for name, one in vars(vocabulary).items() if callable(one)}
+    assert not operations & {file.stem for file in Path(vocabulary.__file__).parent.glob("*.py")}
 
 
 def test_no_framework_at_module_level() -> None:

@@ -12,10 +12,10 @@ from paramsym.core.layer import Layer, unstated
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, RankError, ShapeError, StructureError
 from paramsym.measure.trace import types_for
 from paramsym.program.arithmetic import Combine
-from paramsym.program.axes import Diagonal, Named, Rearrange, groups
 from paramsym.program.conditions import Where
 from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan
 from paramsym.program.lookups import Best, Choose, Lookup, Pick, Put
+from paramsym.program.named_axes import Diagonal, Named, Rearrange, groups
 from paramsym.program.own import trace_layer
 from paramsym.program.products import Contract, spelled
 from paramsym.program.reductions import Cumulate, Normalise, Reduce, Softmax

@@ -11,11 +11,11 @@ from paramsym.algebra.size import Dim, Shape, canonical, product, shown
 from paramsym.core.layer import Layer, unstated
 from paramsym.errors import SizeError
 from paramsym.program.arithmetic import Combine
-from paramsym.program.axes import Named
 from paramsym.program.graph import MULTIPLY_ADD, Operation, Program, Region, Scan, bodies
 from paramsym.program.inputs import each_input, together
 from paramsym.program.lookups import Stored
 from paramsym.program.masks import sizes_of
+from paramsym.program.named_axes import Named
 from paramsym.program.output import types_of
 from paramsym.program.own import trace_layer
 from paramsym.program.reductions import Normalise

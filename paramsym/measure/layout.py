@@ -17,10 +17,10 @@ from paramsym.algebra.size import Axis, Dim, canonical, conditions_are_asked, ex
 from paramsym.program.activations import Apply
 from paramsym.program.arithmetic import Combine, WithNumber
 from paramsym.program.attention import Hide
-from paramsym.program.axes import Diagonal, Known, Named, Rearrange, axes_of_words, groups
 from paramsym.program.conditions import Where
-from paramsym.program.listed import Turn
+from paramsym.program.lists import Turn
 from paramsym.program.lookups import Choose, Drop, Still
+from paramsym.program.named_axes import Diagonal, Known, Named, Rearrange, axes_of_words, groups
 from paramsym.program.slices import Copies, Segments, Take
 from paramsym.program.spectra import AsComplex, AsReal
 from paramsym.program.state import Remember

@@ -12,12 +12,12 @@ from paramsym.algebra.convolution import differ, negative, up_over
 from paramsym.algebra.size import Dim, canonical, per
 from paramsym.errors import ShapeError
 from paramsym.program.activations import apply
-from paramsym.program.axes import rearrange
 from paramsym.program.conditions import where
 from paramsym.program.constants import constant
 from paramsym.program.graph import Operation
 from paramsym.program.lookups import drop
 from paramsym.program.masks import ALL, Mask
+from paramsym.program.named_axes import rearrange
 from paramsym.program.products import contract
 from paramsym.program.reductions import reduce, softmax
 from paramsym.program.rotary import Rope

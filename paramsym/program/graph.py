@@ -121,7 +121,7 @@ class Program:
     outputs: tuple[int, ...]
     types: tuple[ArrayType, ...]
     several: bool = False
-    _repr_html_: ClassVar[Callable[[Program], str]]  # its picture, which ``picture.py`` draws
+    _repr_html_: ClassVar[Callable[[Program], str]]  # its picture, which ``pictures.py`` draws
     output_types: tuple[ArrayType, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -9,12 +9,12 @@ from typing import Literal, TypeAlias
 
 from paramsym.program.activations import apply
 from paramsym.program.arithmetic import Combine
-from paramsym.program.axes import rearrange
 from paramsym.program.conditions import compare, where
 from paramsym.program.constants import constant
 from paramsym.program.conversions import cast
 from paramsym.program.graph import Kept
 from paramsym.program.lookups import lookup, pick
+from paramsym.program.named_axes import rearrange
 from paramsym.program.reductions import cumulate, reduce
 from paramsym.program.slices import take
 from paramsym.program.tracing import Value, record, region

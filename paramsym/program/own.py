@@ -12,12 +12,12 @@ from sympy import Integer
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, canonical, recalled, shown
 from paramsym.errors import NotYetError, ParamsymError, ShapeError, StructureError
-from paramsym.program.axes import Known, rearrange
 from paramsym.program.constants import constant
 from paramsym.program.graph import Call, Loop, Opaque, Program, Route
 from paramsym.program.inputs import each_input, located, together
 from paramsym.program.lookups import Stored
 from paramsym.program.mistakes import explained
+from paramsym.program.named_axes import Known, rearrange
 from paramsym.program.signature import accepted, check_number
 from paramsym.program.state import past
 from paramsym.program.tracing import Value, each, record, record_all, results_of, traced

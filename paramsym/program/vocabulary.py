@@ -9,11 +9,10 @@ from paramsym.program.attention import (
     rotate as rotate,
     rotation as rotation,
 )
-from paramsym.program.axes import axes as axes, features as features, heads as heads, known as known, rearrange as rearrange
 from paramsym.program.conditions import compare as compare, where as where
 from paramsym.program.constants import constant as constant
 from paramsym.program.graph import Kept as Kept, Operation as Operation, Program as Program, Step as Step, Work as Work
-from paramsym.program.listed import at_each as at_each, listed as listed, turn as turn
+from paramsym.program.lists import at_each as at_each, listed as listed, turn as turn
 from paramsym.program.lookups import (
     best as best,
     choose as choose,
@@ -24,6 +23,7 @@ from paramsym.program.lookups import (
     still as still,
 )
 from paramsym.program.masks import ALL as ALL, Mask as Mask
+from paramsym.program.named_axes import axes as axes, features as features, heads as heads, known as known, rearrange as rearrange
 from paramsym.program.output import output_shape as output_shape
 from paramsym.program.own import (
     Applied as Applied,
@@ -36,7 +36,7 @@ from paramsym.program.own import (
     trace_layer as trace_layer,
     unchosen as unchosen,
 )
-from paramsym.program.picture import picture as picture
+from paramsym.program.pictures import picture as picture
 from paramsym.program.products import contract as contract, solve as solve
 from paramsym.program.reductions import cumulate as cumulate, normalise as normalise, reduce as reduce, softmax as softmax
 from paramsym.program.resampling import resample as resample, sample as sample

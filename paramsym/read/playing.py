@@ -12,9 +12,9 @@ from paramsym.algebra.size import Count, shown
 from paramsym.core.layer import Entry, Layer
 from paramsym.errors import NotYetError, ParamsymError
 from paramsym.program import Value, still
-from paramsym.program.axes import Known
 from paramsym.program.graph import Call, Loop, Program
 from paramsym.program.lookups import Stored
+from paramsym.program.named_axes import Known
 from paramsym.program.state import past
 from paramsym.program.tracing import record, record_all, traced
 from paramsym.program.types import ArrayType

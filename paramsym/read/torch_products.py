@@ -10,7 +10,7 @@ from paramsym.algebra.size import Dim, canonical, product
 from paramsym.errors import NotYetError
 from paramsym.program import Kept, Mask, Value, attend, contract, rearrange, reduce, region, roll, solve
 from paramsym.program.arithmetic import broadcast
-from paramsym.program.axes import Diagonal
+from paramsym.program.named_axes import Diagonal
 from paramsym.program.tracing import record
 from paramsym.program.types import ArrayType
 from paramsym.read.operators import expanded, reshaped

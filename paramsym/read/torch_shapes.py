@@ -26,8 +26,8 @@ from paramsym.program import (
     unfold,
     where,
 )
-from paramsym.program.axes import Diagonal
 from paramsym.program.conditions import Comparison
+from paramsym.program.named_axes import Diagonal
 from paramsym.program.slices import Compact, Copies, Replace, Take
 from paramsym.program.tracing import record
 from paramsym.read.operators import entry, expanded, flat, moved, reshaped

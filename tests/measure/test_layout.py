@@ -6,7 +6,7 @@ import pytest
 
 from paramsym import A, B, H, S, per
 from paramsym.measure.layout import Layout, like, mergeable, plain, viewed
-from paramsym.program.axes import Rearrange
+from paramsym.program.named_axes import Rearrange
 from paramsym.program.slices import Copies, Join, Segments, Take
 from paramsym.program.types import ArrayType
 

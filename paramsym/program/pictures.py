@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from paramsym.algebra.size import shown
-from paramsym.program.axes import Known, Named, Rearrange
 from paramsym.program.graph import Program, bodies
 from paramsym.program.lookups import Stored
+from paramsym.program.named_axes import Known, Named, Rearrange
 from paramsym.render.diagram import Box, to_svg
 
 
