@@ -22,7 +22,7 @@ from read.comparing import counted_on  # noqa: E402 - it needs torch
 
 CLASSES = [(model_type, name) for model_type in computed_types() for name in computing._classes_of(model_type)]
 _DRAWS, _MOST = 4, 600_000_000
-_LARGE = {"deepseek_v32", "hy_v3", "iquestcoder", "jais2", "mllama_text_model"}
+_LARGE = {"deepseek_v32", "hy_v3", "iquestcoder", "jais2", "mistral4", "mllama_text_model"}
 """Types of which no drawn configuration is both known and small; the builder counted two small ones of each class."""
 _HEADS = ("num_attention_heads", "n_head", "num_heads")
 _WIDTHS = ("hidden_size", "n_embd", "d_model")
