@@ -71,6 +71,8 @@ def _embedding() -> list[Row]:
         ("EmbeddingBag", {"num_embeddings": V, "embedding_dim": H}),
         ("AdaptiveLogSoftmaxWithLoss", {"in_features": H, "n_classes": 20, "cutoffs": [5, 10], "div_value": 2.0}),
         ("AdaptiveLogSoftmaxWithLoss", {"in_features": H, "n_classes": 20, "cutoffs": [5], "head_bias": True}),
+        ("LinearCrossEntropyLoss", {"in_features": H, "num_classes": V}),
+        ("LinearCrossEntropyLoss", {"in_features": H, "num_classes": V, "bias": True}),
     ]
 
 
