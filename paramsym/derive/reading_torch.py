@@ -116,6 +116,13 @@ def _alike(module: Any) -> Layer:
     return blocks.pop()
 
 
+def _width_of_scores(module: Any) -> int:
+    """Return the width from which a loss computes its scores, unless it is for several losses, or computes them in chunks."""
+    if module.out_features or module.options is not None:
+        raise AttributeError("several losses at once, or options of the kernel")
+    return int(module.linear.in_features)
+
+
 _BLOCK: Mapping[str, Callable[[Any], Any]] = {
     "d_model": _attention("embed_dim"),
     "nhead": _attention("num_heads"),
@@ -145,6 +152,11 @@ _SPECIAL: Mapping[str, Mapping[str, Callable[[Any], Any]]] = {
         "bias": lambda module: module.encoder.layers[0].linear1.bias is not None,
     },
     "AdaptiveLogSoftmaxWithLoss": {"cutoffs": lambda module: tuple(module.cutoffs[:-1])},
+    "LinearCrossEntropyLoss": {
+        "in_features": _width_of_scores,
+        "bias": lambda module: module.linear.bias is not None,
+        "ignore_index": lambda module: -100 if module.ignore_index is None else module.ignore_index,
+    },
     "MaxPool1d": _POOL,
     "MaxPool2d": _POOL,
     "MaxPool3d": _POOL,
