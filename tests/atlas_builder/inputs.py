@@ -32,7 +32,7 @@ STEPS: Mapping[str, tuple[int, ...]] = {
     "frames": (1, 4, 7, 32, 64),
 }
 """What is added to the first sizes; to lengths in tokens less, and once much."""
-FLOATS = ("query_embeds", "pixel_values", "input_values", "input_features", "inputs_embeds", "pixel_values_videos")
+FLOATS = ("query_embeds", "encoder_hidden_states", "pixel_values", "input_values", "input_features", "inputs_embeds", "pixel_values_videos")
 _HALVED = 32
 _QUERIES = 32
 """How many queries ask a picture beside a text, as published."""
