@@ -71,7 +71,7 @@ def values_of(config: Mapping[str, Any], record: Mapping[str, Any], of_class: Ma
     _check_alone(given, keys)
     values, rules = _resolved(given, keys, inside)
     check_together(values, of_class)
-    return Read(values, unknown, {key: other for key, rule in rules.items() if (other := _followed(rule)) in keys})
+    return Read(values, unknown, {key: other for key, rule in rules.items() if (other := _key_of_rule(rule)) in keys})
 
 
 def _spell(given: dict[str, Value], alias: str, key: str, inside: frozenset[str]) -> None:
@@ -251,7 +251,7 @@ def _rule(key: str, domain: Mapping[str, Any], given: Mapping[str, Value], insid
     return domain.get("missing")
 
 
-def _followed(rule: Any) -> str:
+def _key_of_rule(rule: Any) -> str:
     """Return the key whose value a rule gives, or no text."""
     if not isinstance(rule, list | tuple) or len(rule) != 2 or rule[0] != "expression" or rule[1][0] != "+" or len(rule[1][1]) != 1:
         return ""

@@ -291,7 +291,7 @@ class CrossEntropyLoss(_OfClasses):
 
 @dataclass(frozen=True)
 class LinearCrossEntropyLoss(Layer):
-    """The cross entropy of scores that a matrix of its own computes first. Reference: ``torch.nn.LinearCrossEntropyLoss``.
+    """The cross entropy of scores, which the layer computes with its own matrix. Reference: ``torch.nn.LinearCrossEntropyLoss``.
 
     The input is (batch, ``in_features``) or (``in_features``,), the target the number of the right class, one of ``num_classes``. The other
     arguments are those of ``CrossEntropyLoss``. It computes all scores at once, as torch does without ``options``; a loss in chunks is
