@@ -17,6 +17,7 @@ from paramsym.derive.points import Points
 from paramsym.errors import ArgumentError, NoLawError, NotYetError, ParamsymError
 from paramsym.read.merging import Varying, alike, merged
 from paramsym.read.recording import Recording, Ref
+from paramsym.read.stating import number_of
 
 Shapes = Sequence[tuple[Dim, ...]]
 
@@ -229,8 +230,7 @@ class Laws:
     def value_at(self, size: Count, point: Mapping[str, int]) -> Any:
         """Return a size at a point; a power of one, such as the scale of attention, in floating point."""
         found = substitute(size, {symbol: Integer(point[name]) for name, symbol in self.letters.items()})
-        rounded = getattr(found, "is_integer", True) is not False and not (isinstance(found, Expr) and found.has(Float))
-        return int(found) if rounded else float(found)
+        return number_of(found)
 
     def value(self, number: Any) -> Any:
         """Return a number of a merged recording as an expression; tuples and mappings entry by entry.

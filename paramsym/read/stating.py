@@ -71,7 +71,7 @@ class Put:
         if isinstance(number, Expr):
             found = self._known.get(number)
             if found is None:
-                found = self._known[number] = _number(substitute(number, self.sizes))
+                found = self._known[number] = number_of(substitute(number, self.sizes))
             return found
         if isinstance(number, Mapping):
             return {name: self.value(each) for name, each in number.items()}
@@ -82,7 +82,7 @@ class Put:
         return not differ(size, self.value(at))
 
 
-def _number(found: Any) -> Any:
+def number_of(found: Any) -> Any:
     """Return the number of an expression without letters: a whole one, or one in floating point."""
     if isinstance(found, Expr) and not found.free_symbols:
         return int(found) if found.is_integer else float(found)
