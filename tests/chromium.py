@@ -121,7 +121,9 @@ class Browser:
         find = f"const one = document.querySelector({json.dumps(selector)}); one.scrollIntoView({{block: 'center'}});"
         middle = "const box = one.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2];"
         last: list[float] = []
+        until = time.monotonic() + 60
         while last != (last := self.run(f"(() => {{ {find} {middle} }})()")):
+            assert time.monotonic() < until, f"{selector} does not rest"
             time.sleep(0.1)
         return last[0], last[1]
 

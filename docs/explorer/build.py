@@ -12,8 +12,8 @@ import json
 import signal
 import sys
 from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
-from multiprocessing import Pool
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +46,8 @@ def families(kept: Path, only: Iterable[str] = ()) -> dict[str, dict[str, Any]]:
         message = f"there is no family {', '.join(sorted(missing))}."
         raise LookupError(message)
     kept.mkdir(parents=True, exist_ok=True)
-    with Pool() as pool:
-        return dict(zip(wanted, pool.starmap(_family, zip(wanted, repeat(kept), repeat(_stamp()), strict=False), chunksize=1), strict=True))
+    with ProcessPoolExecutor() as pool:  # it raises if one of its processes is killed, where a Pool waits
+        return dict(zip(wanted, pool.map(_family, wanted, repeat(kept), repeat(_stamp())), strict=True))
 
 
 def build(folder: Path, found: dict[str, dict[str, Any]]) -> None:

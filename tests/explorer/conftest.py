@@ -29,7 +29,7 @@ def kept() -> str:
 def folder(kept: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the page and all families."""
     made = tmp_path_factory.mktemp("pages")
-    subprocess.run([sys.executable, "docs/explorer/build.py", str(made), "--kept", kept], cwd=ROOT, check=True)
+    subprocess.run([sys.executable, "docs/explorer/build.py", str(made), "--kept", kept], cwd=ROOT, check=True, timeout=900)
     return made
 
 

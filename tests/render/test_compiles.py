@@ -96,7 +96,7 @@ def compile_with(engine: str, source: str, folder: Path) -> str:
     (folder / "page.tex").write_text(source, encoding="utf-8")
     command = [engine, "-interaction=nonstopmode", "-halt-on-error", "page.tex"]
     environment = {**os.environ, "max_print_line": "1000"}
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False, env=environment)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False, env=environment, timeout=300)
     log = (folder / "page.log").read_text(encoding="utf-8", errors="replace")
     errors = re.findall(r"^!.*\n(?:.*\n){0,8}", log, re.MULTILINE)
     assert done.returncode == 0, "".join(errors)[:2000]
