@@ -8,7 +8,7 @@ from typing import Any
 from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Dim, canonical, product
 from paramsym.errors import NotYetError
-from paramsym.program import Kept, Mask, Value, attend, contract, rearrange, reduce, region, roll, solve
+from paramsym.program import Kept, Mask, Value, apply, attend, contract, rearrange, reduce, region, roll, solve
 from paramsym.program.arithmetic import broadcast
 from paramsym.program.named_axes import Diagonal
 from paramsym.program.tracing import record
@@ -59,6 +59,18 @@ def _addbmm(self: Value, batch1: Value, batch2: Value, beta: Any = 1, alpha: Any
     keeps = (Kept("taken", wanted=(1,)), Kept("taken", 1, wanted=(0,)))
     y = region("sum of products", lambda x, y: contract("b i k, b k j -> i j", x, y), batch1, batch2, keeps=keeps)
     return _scaled_sum(self, y, beta, alpha)
+
+
+@TORCH("_euclidean_dist")
+def _euclidean_dist(x1: Value, x2: Value) -> Value:
+    """Return ``cdist`` as torch computes it for more than 25 points: by one product of matrices."""
+
+    def kernel(x: Value, y: Value) -> Value:
+        left, right = (reduce("sum", one * one, -1, keep=True) for one in (x, y))
+        turned = [rearrange(one, "... j d -> ... d j") for one in (y, right)]
+        return apply("sqrt", apply("relu", left + turned[1] - _matmul(x, turned[0]) * 2))
+
+    return region("distances", kernel, x1, x2, keeps=(Kept("taken"), Kept("taken", 1), Kept("given")))
 
 
 def _scaled_sum(x: Value, y: Value, beta: Any, alpha: Any) -> Value:

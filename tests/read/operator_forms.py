@@ -17,14 +17,15 @@ class Form(NamedTuple):
 
     The kinds are "f", numbers that may need a gradient; "p", positive ones; "w" and "v", the same as parameters; "x", numbers without a
     gradient; "t", Booleans; and "i5", indices below 5. ``build`` makes a module, which is called in place of a function.
-    ``counted`` says what torch's counter counts: nothing of kernels that it does not know, and not the outer products of a backward pass.
+    ``counted`` says what torch's counter counts: nothing of kernels that it does not know, no products inside of one operator, and not
+    the outer products of a backward pass.
     """
 
     arrays: tuple[str, ...]
     function: Callable[..., Any] | None = None
     build: Callable[[], Any] | None = None
     training: bool = False
-    counted: Literal["both", "forward", "nothing"] = "both"
+    counted: Literal["both", "forward", "backward", "nothing"] = "both"
     kept: bool = True
     ran: bool = True
 
@@ -271,6 +272,8 @@ form("normalize p", "f: a b", lambda x: functional.normalize(x, p=1, dim=0))
 form("cosine similarity", "f: a b, f: a b", lambda x, y: functional.cosine_similarity(x, y, dim=-1))
 form("pairwise distance", "f: a b, f: a b", functional.pairwise_distance)
 form("cdist", "f: a b d, f: a c d", lambda x, y: torch.cdist(x, y, compute_mode="donot_use_mm_for_euclid_dist"))
+# Its backward pass computes both gradients, also if only one is wanted.
+form("cdist by a product", "w: a b+26 d, w: a c d", torch.cdist, counted="backward")
 form("softmax", "f: a b c", lambda x: x.softmax(-1))
 form("softmax axis", "f: a b c", lambda x: x.softmax(1))
 form("softmax float", "f: a b c", lambda x: functional.softmax(x, dim=-1, dtype=torch.float32))
