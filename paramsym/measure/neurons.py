@@ -14,7 +14,7 @@ from paramsym.measure.shapes import layer_named
 from paramsym.measure.walk import Visit, inputs_asked, units, visits, within
 
 
-def neurons(layer: Layer, input_shape: Iterable[Count | None] | None = None, *, total: bool = False, **named: Any) -> Dim:
+def neurons(layer: Layer, *inputs: Iterable[Count | None] | None, total: bool = False, **named: Any) -> Dim:
     """Return the number of output units for one example: the product of the output shape without the batch axis.
 
     A unit sums over the depth of the input, so the depth is no factor. ``total=True`` adds up the units of all layers with weights, the
@@ -30,13 +30,13 @@ def neurons(layer: Layer, input_shape: Iterable[Count | None] | None = None, *, 
     64
     """
     check_layer(layer)
-    shape = inputs_asked(layer, input_shape, named)
+    shape = inputs_asked(layer, inputs, named)
     with layer_named(layer, shape):
         found = visits(layer, shape, None if total else 0)
         return _sum(_known(visit) * visit.used for visit in found if not total or _stores(visit.layer))
 
 
-def connections(layer: Layer, input_shape: Iterable[Count | None] | None = None, **named: Any) -> Dim:
+def connections(layer: Layer, *inputs: Iterable[Count | None] | None, **named: Any) -> Dim:
     """Return the number of connections for one example: every weight and bias times the number of its uses.
 
     A convolution uses each of its weights once per output position; a locally connected layer, whose weights are not shared, once. A pooled
@@ -54,7 +54,7 @@ def connections(layer: Layer, input_shape: Iterable[Count | None] | None = None,
     (34944, 105705600, True)
     """
     check_layer(layer)
-    shape = inputs_asked(layer, input_shape, named)
+    shape = inputs_asked(layer, inputs, named)
     with layer_named(layer, shape):
         found = list(visits(layer, shape))
     return _sum(map(connections_of, found))

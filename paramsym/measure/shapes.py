@@ -15,7 +15,7 @@ from paramsym.measure.walk import inputs_asked
 from paramsym.program import output
 
 
-def output_shape(layer: Layer, input_shape: Iterable[Count | None] | None = None, **named: Any) -> Shape:
+def output_shape(layer: Layer, *inputs: Iterable[Count | None] | None, **named: Any) -> Shape:
     """Return the output shape for an input shape, batch first, in symbols or numbers.
 
     A model also takes shapes by the names of its inputs, ``input_ids=(2, 16)``; without shapes, its own input shapes in letters are used.
@@ -35,12 +35,12 @@ def output_shape(layer: Layer, input_shape: Iterable[Count | None] | None = None
     ((B, 4), (B, 4))
     """
     check_layer(layer)
-    shape = inputs_asked(layer, input_shape, named)
+    shape = inputs_asked(layer, inputs, named)
     with layer_named(layer, shape):
         return canonical_shape(output.output_shape(layer, shape))
 
 
-def infer(layer: Layer, input_shape: Iterable[Count | None] | None = None, **named: Any) -> Layer:
+def infer(layer: Layer, *inputs: Iterable[Count | None] | None, **named: Any) -> Layer:
     """Return the layer with every ``LazyDense`` built for the width of its input, which may be symbolic.
 
     Raises:
@@ -55,7 +55,7 @@ def infer(layer: Layer, input_shape: Iterable[Count | None] | None = None, **nam
     34726
     """
     check_layer(layer)
-    shape = inputs_asked(layer, input_shape, named)
+    shape = inputs_asked(layer, inputs, named)
     with layer_named(layer, shape):
         return with_widths(layer, shape)
 

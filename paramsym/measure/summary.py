@@ -20,9 +20,7 @@ from paramsym.program.output import output_shape
 from paramsym.render.table import Cell, Table
 
 
-def summary(
-    layer: Layer, input_shape: Iterable[Count | None] | None = None, depth: int | None = None, *, stages: bool = False, **named: Any
-) -> Table:
+def summary(layer: Layer, *inputs: Iterable[Count | None] | None, depth: int | None = None, stages: bool = False, **named: Any) -> Table:
     """Return a table with input shape, output shape, parameters, neurons and connections of every part, as text, HTML, LaTeX or Markdown.
 
     ``depth`` stops at the parts of that depth; by default every layer that is applied has a row, equal copies one together. Where a layer
@@ -51,7 +49,7 @@ def summary(
     check_layer(layer)
     check_depth(depth)
     check_flags(stages=stages)
-    shape = inputs_asked(layer, input_shape, named)
+    shape = inputs_asked(layer, inputs, named)
     with layer_named(layer, shape):
         found = list(visits(layer, shape, depth))
         left = canonical_shape(output_shape(layer, shape))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -67,21 +67,20 @@ def checked_shape(input_shape: Iterable[Count | None]) -> Shape:
     return _extents(given, "input_shape")
 
 
-def inputs_asked(layer: Layer, input_shape: Iterable[Count | None] | None, named: Mapping[str, Any]) -> Shape:
-    """Return the input shapes: one shape or a tuple of several, shapes by the names of the inputs, or a model's own.
+def inputs_asked(layer: Layer, inputs: Sequence[Iterable[Count | None] | None], named: Mapping[str, Any]) -> Shape:
+    """Return the input shapes: shapes in order or in one tuple, shapes by the names of the inputs, or a model's own.
 
     Raises:
         ArgumentError: an unknown name; no shape for a layer that states none.
         NotYetError: names, or no shape, for a layer without a forward pass.
         ShapeError: something that is not a shape; several shapes for a layer that takes one input.
     """
-    if input_shape is None or named:
+    given = [one for shape in inputs if shape is not None for one in each_input(checked_shape(shape))]
+    if not given or named:
         if not layer.computes:
             raise unstated(layer)
-        given = () if input_shape is None else each_input(checked_shape(input_shape))
-        input_shape = together(*arranged(layer, given, named or stated_inputs(layer)))
-    shape = checked_shape(input_shape)
-    found = len(each_input(shape))
+        given = [checked_shape(one) for one in arranged(layer, given, named or stated_inputs(layer))]
+    shape, found = together(*given), len(given)
     if found > 1 and accepted(layer) == 1:
         raise ShapeError(f"{type(layer).__name__}: wanted one shape, for one input; found {found}, {shown(shape)}.")
     return shape

@@ -200,6 +200,7 @@ def test_inputs_by_name_or_left_out() -> None:
     assert ps.output_shape(model) == ((images, batch), (batch, images))
     by_name = ps.output_shape(model, pixel_values=(2, C, W, W), input_ids=(3, 7))
     assert by_name == ps.output_shape(model, ((3, 7), (2, C, W, W))) == ((2, 3), (3, 2))
+    assert by_name == ps.output_shape(model, (3, 7), (2, C, W, W))
     bert = ps.models.Bert()
     for question in (ps.output_shape, ps.neurons, ps.connections, ps.summary, ps.infer):
         assert question(bert, input_ids=(2, 16)) == question(bert, (2, 16))

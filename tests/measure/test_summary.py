@@ -76,7 +76,7 @@ def test_what_only_training_uses() -> None:
 
 def stages(name: str, shape: tuple[Any, ...], depth: int | None = None) -> list[tuple[Any, Any]]:
     """Return size and layers of every stage of a network."""
-    return [(row[0], row[1]) for row in ps.summary(ps.load(name), shape, depth, stages=True).rows]
+    return [(row[0], row[1]) for row in ps.summary(ps.load(name), shape, depth=depth, stages=True).rows]
 
 
 def test_stages_of_vgg() -> None:
