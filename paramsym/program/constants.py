@@ -29,7 +29,8 @@ class Constant(Operation):
 
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - takes nothing
         # In float64: the array that they are combined with decides the precision of the result.
-        return _CONSTANTS[self.name](xp, tuple(map(int, self.shape)), *self.settings)
+        found = _CONSTANTS[self.name](xp, tuple(map(int, self.shape)), *self.settings)
+        return found.astype(complex) if self.kind == "complex" else found
 
     def __str__(self) -> str:
         return " ".join((self.name, *map(shown, self.settings)))

@@ -17,7 +17,7 @@ from paramsym.program.types import Kind
 from paramsym.read.operators import Operators
 from paramsym.read.playing import Player
 from paramsym.read.recording import Recording
-from paramsym.read.sizes import Laws, points
+from paramsym.read.sizes import ON_A_LINE, ON_A_LONG_LINE, Laws, points
 
 _MOST_TRIES = 8
 
@@ -62,11 +62,14 @@ class Source:
         """Record one pass for inputs of these shapes."""
         raise NotImplementedError
 
-    def recorded(self, shapes: Sequence[tuple[Dim, ...]]) -> tuple[Recording, Laws | None]:
-        """Return a recording for inputs of these shapes, and the laws of the sizes in it if the shapes have letters."""
+    def recorded(self, shapes: Sequence[tuple[Dim, ...]], each: int = ON_A_LINE) -> tuple[Recording, Laws | None]:
+        """Return a recording for inputs of these shapes, and the laws of the sizes in it if the shapes have letters.
+
+        ``each`` is the number of sizes of one letter at which the module is recorded.
+        """
         if all(isinstance(size, int) for shape in shapes for size in shape):
             return self.recording([tuple(map(int, shape)) for shape in shapes]), None
-        found = points(self.recording, shapes)
+        found = points(self.recording, shapes, each)
         return found.merged, Laws(found)
 
 
@@ -111,8 +114,15 @@ class Computed(_Stated):
 
     def forward(self, own: Any, *given: Value) -> Any:
         """Play the recording for inputs of these shapes; ``own`` has the tensors, some of which an edit may have frozen."""
-        recording, sizes = self.source.recorded([value.sizes for value in given])
-        return Player(recording, own._layer, self.source.operators, self._part, sizes).play(given)
+        shapes = [value.sizes for value in given]
+        recording, sizes = self.source.recorded(shapes)
+        try:
+            return Player(recording, own._layer, self.source.operators, self._part, sizes).play(given)
+        except NotYetError:
+            if sizes is None or not sizes.unexplained:
+                raise
+            recording, sizes = self.source.recorded(shapes, ON_A_LONG_LINE)  # a rounded quotient needs many sizes
+            return Player(recording, own._layer, self.source.operators, self._part, sizes).play(given)
 
     def part(self, path: str) -> Layer:
         """Return the part at a path; a module of the model computes, too."""

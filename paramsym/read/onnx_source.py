@@ -89,7 +89,7 @@ class OnnxSource(Source):
         """
         return _Recorder(self.graph).recorded(shapes)
 
-    def recorded(self, shapes: Sequence[tuple[Dim, ...]]) -> tuple[Recording, Laws | None]:
+    def recorded(self, shapes: Sequence[tuple[Dim, ...]], each: int = 1) -> tuple[Recording, Laws | None]:  # noqa: ARG002 - sizes stay letters
         return self.recording(shapes), None
 
 

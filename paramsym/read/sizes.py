@@ -42,7 +42,7 @@ _MORE = (1, 2, 3, 5, 7, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 160, 224)
 _FEW_MORE = (1, 2, 3, 4)
 _FAR = (1021, 509, 253)
 """Steps to a size far away, which refute laws that hold for small sizes only, such as a padding to 256 positions."""
-_ON_A_LINE = 5
+ON_A_LINE, ON_A_LONG_LINE = 5, len(_MORE)
 _MIXED = 4
 _POWERS = (-Rational(1, 2), Rational(1, 2), Integer(-1))
 _SMALL = 16
@@ -53,8 +53,8 @@ Numbers: TypeAlias = "Mapping[str, int]"
 At: TypeAlias = Callable[[Numbers], Recording]
 
 
-def points(record: Callable[[Sequence[tuple[int, ...]]], Recording], shapes: Shapes) -> Found:
-    """Record a module at several sizes of the letters in its inputs' shapes.
+def points(record: Callable[[Sequence[tuple[int, ...]]], Recording], shapes: Shapes, each: int = ON_A_LINE) -> Found:
+    """Record a module at several sizes of the letters in its inputs' shapes, ``each`` of them for one letter.
 
     Raises:
         ArgumentError: a letter of which the module takes only one of the sizes that were tried.
@@ -68,7 +68,7 @@ def points(record: Callable[[Sequence[tuple[int, ...]]], Recording], shapes: Sha
 
     names = tuple(symbol.name for symbol in letters)
     bases = starts(names, batch.name if isinstance(batch, Symbol) else "")
-    numbers, recordings = spread(at, names, bases, lambda point, name, value: {**point, name: value})
+    numbers, recordings = spread(at, names, bases, lambda point, name, value: {**point, name: value}, each=each)
     return Found({symbol.name: symbol for symbol in letters}, names, numbers, merged(recordings))
 
 
@@ -91,12 +91,12 @@ def spread(
     bases: Iterable[Numbers],
     moved: Callable[[Numbers, str, int], Numbers | None],
     counters: Collection[str] = (),
-    each: int = _ON_A_LINE,
+    each: int = ON_A_LINE,
 ) -> tuple[tuple[Numbers, ...], list[Recording]]:
     """Record at several points: on a line for each number, and where all numbers are changed.
 
     ``moved`` changes one number of a point, and returns None for an impossible one. ``counters`` set how many operators there are, so no
-    large values of them are tried. ``each`` is the number of points on a line. ``each`` is the number of points on a line.
+    large values of them are tried. ``each`` is the number of points on a line.
 
     Raises:
         ArgumentError: a number of which the module takes only one of the values that were tried.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sympy import Pow, Rational
+
 from paramsym.algebra.size import Count, canonical, product
-from paramsym.errors import NotYetError
 from paramsym.program import Kept, Value, apply, join, region
 from paramsym.program.spectra import AsComplex, AsReal, Form, fourier
 from paramsym.program.tracing import record
@@ -71,9 +72,8 @@ def _transformed(x: Value, form: Form, dim: Sequence[int], normalization: int, g
     if normalization == 0:
         return y
     entries = canonical(product((y if form == "complex to real" else x).sizes[axis] for axis in axes))
-    if not isinstance(entries, int):
-        raise NotYetError("a Fourier transform with a scale that depends on the inputs' sizes is not known in letters.")
-    return y * (1 / entries if normalization == _BY_NUMBER else entries**-0.5)
+    power = -1 if normalization == _BY_NUMBER else Rational(-1, 2)
+    return y * (float(entries**power) if isinstance(entries, int) else Pow(entries, power))
 
 
 _BY_NUMBER = 2

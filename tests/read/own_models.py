@@ -346,6 +346,42 @@ class Shifted(nn.Module):
         return torch.roll(y, (1, 1), dims=(1, 2))
 
 
+class FourierLayer(nn.Module):
+    """A Fourier neural operator's layer: some frequencies are mixed, in an array of complex zeros (Li et al. 2021, section 4)."""
+
+    def __init__(self, channels: int = 4, modes: int = 3) -> None:
+        super().__init__()
+        self.weight, self.modes = nn.Parameter(torch.randn(channels, channels, modes, dtype=torch.cfloat)), modes
+        self.local = nn.Conv1d(channels, channels, 1)
+
+    def forward(self, x: Any) -> Any:
+        batch, channels, length = x.shape
+        found = torch.fft.rfft(x)[:, :, : self.modes]
+        mixed = torch.zeros(batch, channels, length // 2 + 1, dtype=torch.cfloat)
+        mixed[:, :, : self.modes] = torch.einsum("bix,iox->box", found, self.weight)
+        return functional.gelu(torch.fft.irfft(mixed, n=length) + self.local(x))
+
+
+class Splines(nn.Module):
+    """A layer of a Kolmogorov-Arnold network: a sum of B-splines on every edge (Liu et al. 2024, section 2.2)."""
+
+    def __init__(self, inputs: int = 6, outputs: int = 5, intervals: int = 5, order: int = 3) -> None:
+        super().__init__()
+        knots = torch.arange(-order, intervals + order + 1) * 2 / intervals - 1
+        self.register_buffer("knots", knots.expand(inputs, -1).contiguous())
+        self.base, self.order = nn.Linear(inputs, outputs, bias=False), order
+        self.splines = nn.Parameter(torch.randn(outputs, inputs, intervals + order))
+
+    def forward(self, x: Any) -> Any:
+        knots, at = self.knots, x.unsqueeze(-1)
+        basis = ((at >= knots[:, :-1]) & (at < knots[:, 1:])).to(x.dtype)
+        for order in range(1, self.order + 1):
+            rising = (at - knots[:, : -(order + 1)]) / (knots[:, order:-1] - knots[:, : -(order + 1)])
+            falling = (knots[:, order + 1 :] - at) / (knots[:, order + 1 :] - knots[:, 1:-order])
+            basis = rising * basis[:, :, :-1] + falling * basis[:, :, 1:]
+        return self.base(functional.silu(x)) + functional.linear(basis.flatten(1), self.splines.flatten(1))
+
+
 class Example(NamedTuple):
     """A model with the shapes of its inputs at three sizes, the kinds of the inputs, and the letters of the shapes."""
 
@@ -378,5 +414,7 @@ MODELS: dict[str, Example] = {
     "squeeze and excite": Example(SqueezeExcite, (((2, 4, 8, 8),), ((3, 4, 9, 12),), ((1, 4, 16, 5),)), (("B", 4, "H", "W"),)),
     "selective scan": Example(SelectiveScan, (((2, 3, 6),), ((3, 5, 6),), ((1, 4, 6),)), (("B", 3, 6),)),
     "point cloud": Example(PointCloud, (((2, 7, 3),), ((3, 11, 3),), ((1, 5, 3),)), (("B", "N", 3),)),
+    "Fourier layer": Example(FourierLayer, (((2, 4, 16),), ((3, 4, 9),), ((1, 4, 12),)), (("B", 4, "S"),)),
+    "splines": Example(Splines, (((2, 6),), ((3, 6),), ((5, 6),)), (("B", 6),)),
     "shifted windows": Example(Shifted, (((2, 8, 8, 6),), ((3, 12, 4, 6),), ((1, 4, 16, 6),)), (("B", "4*H", "4*W", 6),)),
 }
