@@ -22,6 +22,8 @@ from paramsym.core.ledger import Line
 
 _LONGEST_RUN = 8
 _BOTH = 1.44  # two mistakes in a layer with two tensors count as one idea
+_LARGER = 0.1  # the cost of leaving out most of a model, or of counting only most of it
+_TOPS, _TOP = frozenset({"fc", "classifier", "head", "heads"}), 0.05  # the parts that are left out first, and how much less they cost
 _RUNS_UP_TO = 40  # the most tensors of one parent for which runs of equal neighbours are tried
 
 
@@ -143,7 +145,7 @@ class Structure:
         for path, members in inside.items():
             name = self.names.short(path)
             lines = frozenset(members)
-            depth = 0.02 * min(len(path), 10)
+            depth = 0.02 * min(len(path), 10) - _TOP * (path[-1] in _TOPS)
             if len(lines) > 1:
                 yield TensorGroup(lines, f"everything in {name}" if path[-1].startswith("{") else name, 1.0 + depth)
                 yield from self._by_kind(lines, f" in {name}", 1.15 + depth)
@@ -229,16 +231,19 @@ class Structure:
 
     def _of(self, group: TensorGroup) -> Iterator[Edit]:
         total = sum(self.subject.values[i] for i in group.lines)
+        others = sum(self.subject.values) - total
         whole = len(group.lines) == len(self.lines)
+        # Who counts a part says "only" of the smaller one.
         if not whole:
-            yield self._edit(group, 0, f"{group.words} left out", 0.0, total)
+            yield self._edit(group, 0, f"{group.words} left out", _LARGER * (total > others), total)
         # A table is usually counted twice because the output matrix is tied to it.
         table = all(self.kinds[i] == "table" for i in group.lines)
+        matrix = all(self.kinds[i] in {"table", "weight"} for i in group.lines)
         yield self._edit(group, 2, f"{group.words} counted twice", 0.04 if table else 0.15, total)
-        if not whole and len(group.lines) > 1 and not group.plural and group.cost < 1.2:
+        if not whole and not group.plural and group.cost < 1.2 and (len(group.lines) > 1 or (matrix and total < others)):
             rest = frozenset(range(len(self.lines))) - group.lines
-            others = sum(self.subject.values) - total
-            yield Edit(f"only {group.words} counted", self.named(rest), -others, group.cost + 0.1, rest)
+            cost, alone = group.cost + (_LARGER if total > others else 0.01), len(group.lines) == 1
+            yield Edit(f"only {group.words} counted", self.named(rest), -others, cost, rest, alone=alone)
         kinds = (self._without_factor_and_bias, self._once_per_head, self._once_per_copy, self._without_factor, self._once_per_input)
         yield from chain.from_iterable(kind(group, total) for kind in kinds)
 

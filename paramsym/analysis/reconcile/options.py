@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from inspect import Parameter, signature
@@ -23,7 +24,9 @@ from paramsym.errors import ParamsymError
 
 _COST = 0.93
 _LABELS = BY_NAME["N"].symbol
-_CLASSES = {2: 0.07, 1000: 0.07, 10: 0.2, 100: 0.2, 21_841: 0.2}  # binary, ImageNet; CIFAR, ImageNet-21k; the extra cost of each
+_CLASSES = {2: 0.07, 1000: 0.07, 3: 0.2, 9: 0.2, 10: 0.2, 100: 0.2, 21_841: 0.2, 21_843: 0.2}
+"""Numbers of classes, of two, ImageNet, MNLI, CoNLL, CIFAR and ImageNet-21k, and their extra cost."""
+_FAMILY = re.compile(r"(\w+?)(?:(?:LMHead|DoubleHeads|Encoder|Decoder|Text|Vision|MT)?Model\w*|Backbone|For[A-Z]\w*)")
 
 
 def _changed(root: Layer, name: str, value: Any) -> Layer:
@@ -69,7 +72,7 @@ def _others(root: Counted) -> tuple[_Other, ...]:
     for field in fields(layer):  # type: ignore[arg-type]
         now = getattr(layer, field.name)
         for value in choices(hints.get(field.name), now) if field.init else ():
-            if value == now and type(value) is type(now):
+            if (value == now and type(value) is type(now)) or _family(value) != _family(now):
                 continue
             try:
                 built = with_layer(root, _changed(layer, field.name, value))
@@ -93,6 +96,12 @@ def _differences(subject: Subject, other: _Other) -> Iterator[tuple[str, Polynom
             yield f", {_LABELS} = {number:,}" if more else "", term, extra
         if other.tied and not more and term + other.tied:
             yield ", what it ties counted under each name", term + other.tied, extra + 0.1
+
+
+def _family(value: object) -> str:
+    """Return the family of a class of a reference: another head is another way to count a model, and another family is another model."""
+    found = _FAMILY.fullmatch(value) if isinstance(value, str) else None
+    return found[1] if found else ""
 
 
 def _tied(layer: Counted) -> Polynomial:

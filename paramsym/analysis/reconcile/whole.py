@@ -143,8 +143,9 @@ def _conventions(structure: Structure) -> Iterator[Edit]:
                 values.add(edit.value)
                 yield edit
         return
+    language = any(line.role == "table" for line in structure.lines)
     for position, item in enumerate(conventions(root)):
-        if item.formula_difference != 0:
+        if item.formula_difference != 0 and (language or "Kaplan" not in item.name):
             names = (*item.left_out, *item.added, *item.changed)
             lines = frozenset(i for i, line in enumerate(structure.lines) if line.name in names)
             left_out = [structure.names.tensor(structure.lines[i]) for i in sorted(lines) if structure.lines[i].name in item.left_out]

@@ -99,7 +99,7 @@ def test_the_usual_mistake_costs_least() -> None:
     for group in ("the biases", "the matrices", "the weight of q"):
         assert cost[f"{group} left out"] < cost[f"{group} counted twice"] < cost[f"{group} counted for one head only"] < 1.5
     assert cost["the matrices counted for one head only"] < cost["the matrices counted without the factor H"] < 1.5
-    assert cost["the biases left out"] < cost["q left out"] < cost["the bias of q left out"] < cost["only q counted"]
+    assert cost["the biases left out"] < cost["q left out"] < cost["only q counted"] < cost["the bias of q left out"]
 
 
 def test_tables_are_called_by_their_names() -> None:
