@@ -27,6 +27,7 @@ from paramsym.measure.work import PAIRS
 from paramsym.program.reductions import Reduce
 from paramsym.program.types import ArrayType, flat
 
+_DEVICES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 _FLOWS = frozenset({"activations", "recomputed block", "logits", "loss"})
 _GROUPS, _HEADS = BY_NAME["G"].symbol, BY_NAME["A"].symbol
 
@@ -120,15 +121,18 @@ def _expanded(structure: Structure) -> Iterator[Edit]:
     for line in root.layer.lines:
         if line.path[-2:-1] == ("kv_b_proj",) and line.role == "weight":
             wide[line.path[:-2]] += Polynomial.product(line.axes[0])
-    term = Polynomial.of(0)
+    term, unrotated = Polynomial.of(0), Polynomial.of(0)
     heads = next(axis[0] for line in root.layer.lines if line.path[-2:-1] == ("kv_b_proj",) for axis in line.axes if len(axis) == 2)
     for i, line in enumerate(structure.lines):
         if line.path[-1] == "latent" and line.path[:-1] in wide:
             term += subject.polynomials[i] * wide[line.path[:-1]] * Polynomial.product(line.factors[-1:]).inverse() - subject.polynomials[i]
         elif line.path[-1] == "rotary key":
             term += subject.polynomials[i] * Polynomial.of(heads) - subject.polynomials[i]
-    if term:
-        yield fixed(subject, term, "the latent cache expanded to the keys and values of all heads", 0.9, alone=True)
+            unrotated += subject.polynomials[i] * Polynomial.of(heads)
+    words = "the latent cache expanded to the keys and values of all heads"
+    for changed, more in ((term, ""), (term - unrotated, ", without the rotary part of the keys")):
+        if changed:
+            yield fixed(subject, changed, f"{words}{more}", 0.9, alone=True)
 
 
 def _states(structure: Structure) -> Iterator[Edit]:
@@ -149,6 +153,35 @@ def _states(structure: Structure) -> Iterator[Edit]:
         if kind == "gradients" and root.chosen.get("dtype") != "float32":
             width = BYTES[root.chosen.get("gradients") or root.chosen["dtype"]]
             yield scaled(structure, chosen, 4 / Rational(width), "the gradients in float32", 0.95)
+    if root.chosen.get("use") == "training" and not root.chosen["zero"]:
+        yield from _split(structure, flows)
+
+
+def _split(structure: Structure, flows: frozenset[int]) -> Iterator[Edit]:
+    """The stages of ZeRO: states split over devices, or kept by the host."""
+    kinds: dict[str, set[int]] = {}
+    for i, line in enumerate(structure.lines):
+        kinds.setdefault(str(line.path[0]), set()).add(i)
+    states, gradients, weights = (
+        {*kinds.get("optimizer", ()), *kinds.get("master copy", ())},
+        *(kinds[one] for one in ("gradients", "weights")),
+    )
+    subject = structure.subject
+    stages = (
+        (states, "ZeRO's stage 1"), (states | gradients, "ZeRO's stage 2"), (states | gradients | weights, "ZeRO's stage 3 (FSDP)"),
+        (states | weights, "ZeRO's stage 3 with whole gradients"),
+    )  # fmt: skip
+    for alone in (False, True):
+        rest, told = (subject.total(sorted(flows)), ", without activations and loss") if alone else (Polynomial.of(0), "")
+        for chosen, words in stages:
+            for number in _DEVICES:
+                term = subject.total(sorted(chosen)) * Polynomial.of(Rational(1, number) - 1) - rest
+                yield fixed(subject, term, f"{words} over {number} devices{told}", 1.1, alone=True, choice=True)
+        for chosen, words in (
+            (states, "the states and copies of the optimizer"),
+            (states | gradients, "the states and copies of the optimizer, and the gradients,"),
+        ):
+            yield fixed(subject, -subject.total(sorted(chosen)) - rest, f"{words} kept by the host (offload){told}", 0.94, alone=True)
 
 
 def _logits(structure: Structure) -> Iterator[Edit]:

@@ -17,17 +17,22 @@ from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.counted import total
 from paramsym.analysis.reconcile.cost_habits import OF_COSTS
 from paramsym.analysis.reconcile.edits import Edit, Habit, Structure, fixed, resized, scaled
-from paramsym.analysis.reconcile.stated_bytes import in_formats, in_widths
+from paramsym.analysis.reconcile.stated_bytes import in_formats, in_widths, per_parameter
 from paramsym.core.ledger import Line
 from paramsym.measure.cost import Cost
 from paramsym.measure.counting import is_position
 from paramsym.measure.formats import BYTES
 
-_VOCABULARY, _EXPERTS = BY_NAME["V"].symbol, BY_NAME["E"].symbol
+_VOCABULARY, _EXPERTS, _LABELS = (BY_NAME[name].symbol for name in "VEN")
 _DEVICES = (2, 4, 8, 16, 32, 64)
 _PADDINGS = (8, 16, 32, 64, 128, 256, 512, 1024)
 _PREDECESSORS = {50_257: (40_478, "the first GPT, with which the paper's 117M, 345M, 762M and 1542M of GPT-2 agree")}
-_RANKS = (4, 8, 16, 32, 64)
+_RANKS = (4, 8, 16, 32, 64, 128, 256)
+_DATA = {
+    2: "two classes", 10: "CIFAR-10 and MNIST", 100: "CIFAR-100", 101: "Food-101", 102: "Flowers", 200: "Tiny ImageNet and CUB",
+    365: "Places", 1000: "ImageNet", 21_841: "ImageNet-21k", 21_843: "ImageNet-21k",
+}  # fmt: skip
+_COLOURS = 3
 _NANOGPT = 64  # nanoGPT pads to it, trains without biases, and prints a count without positions
 _FEW = {1: "one", 2: "two", 3: "three", 4: "four"}
 _PACKED = (
@@ -112,6 +117,31 @@ def _folded(structure: Structure) -> Iterator[Edit]:
     yield scaled(structure, scales | frozenset(taken), 0, "batch norms folded into the convolutions", 0.93)
 
 
+def _data(structure: Structure) -> Iterator[Edit]:
+    """A classifier of other classes, and a first convolution for other pictures: grey ones, or the small ones of CIFAR."""
+    subject = structure.subject
+    now = subject.used.get(_LABELS, 0) if not isinstance(subject.root, Cost) else 0
+    pictures = [(Polynomial.of(0), ""), *_pictures(structure)] if now else []
+    for classes, whose in {now: "", **_DATA}.items():
+        changed = subject.formula.put(_LABELS, Polynomial.of(classes)) - subject.formula if classes != now else Polynomial.of(0)
+        for more, words in pictures:
+            said = [f"{classes} classes in place of {now:,}: {whose}"] * (classes != now) + [words] * bool(words)
+            yield fixed(subject, changed + more, ", and ".join(said), 1.0 + 0.05 * len(said), alone=True, choice=True)
+
+
+def _pictures(structure: Structure) -> Iterator[tuple[Polynomial, str]]:
+    first = next((i for i, line in enumerate(structure.lines) if line.role == "weight" and len(line.sizes) == 4), None)
+    if first is None or structure.subject.value(Polynomial.of(structure.lines[first].sizes[1])) != _COLOURS:
+        return
+    kernel, (*_, height, width) = structure.subject.polynomials[first], structure.lines[first].sizes
+    yield kernel * Polynomial.of(Rational(-2, 3)), "one channel, as of grey pictures, in place of three"
+    if (height, width) == (7, 7):
+        yield (
+            kernel * Polynomial.of(Rational(9, 49) - 1),
+            "a first convolution of 3 by 3, as for the small pictures of CIFAR, in place of 7 by 7",
+        )
+
+
 def _padded(structure: Structure) -> Iterator[Edit]:
     subject = structure.subject
     size = subject.used.get(_VOCABULARY, 0)
@@ -147,6 +177,7 @@ def _stored(structure: Structure) -> Iterator[Edit]:
         yield from in_widths(subject)
     if subject.unit == "parameters":
         yield from in_formats(subject)
+    yield from per_parameter(subject)
     root = subject.root
     if isinstance(root, Cost) and root.unit == "bytes" and root.chosen.get("dtype") in BYTES:
         width = BYTES[root.chosen["dtype"]]
@@ -186,6 +217,18 @@ def _devices(structure: Structure) -> Iterator[Edit]:
     for chosen, words in kinds:
         for place, number in enumerate(_DEVICES[:4] if chosen and len(chosen) < len(structure.lines) else ()):
             yield scaled(structure, chosen, Rational(1, number), f"one device: {words.format(number)}", 1.15 + 0.01 * place, choice=True)
+    if not repeated:
+        return
+    subject = structure.subject
+    before, after = range(min(repeated)), range(max(repeated) + 1, len(structure.lines))
+    for rest, stage in (
+        (before, "the first of {} stages, with what is before the layers"),
+        (after, "the last of {} stages, with what is after them"),
+    ):
+        for number in _DEVICES[:4] if rest else ():
+            share = subject.total(sorted(repeated)) * Polynomial.of(Rational(1, number)) + subject.total(rest)
+            words = f"one device: an equal share of the layers, {stage.format(number)}"
+            yield fixed(subject, share - subject.formula, words, 1.19, alone=True, choice=True)
 
 
 def _layers(structure: Structure) -> Iterator[Edit]:
@@ -227,6 +270,7 @@ HABITS: tuple[Habit, ...] = (
     Habit("one device", "a model is split, but not all of it: norms and biases are on every device", _devices),
     Habit("adapters", "fine-tuning stores adapters beside the weights, or merges them", _adapters),
     Habit("folded norms", "networks for inference have no batch norms: a convolution takes over their factors", _folded),
+    Habit("other data", "a network for other pictures has another number of classes, and may have another first convolution", _data),
     Habit("an earlier vocabulary", "a paper's count has the vocabulary of the model before", _earlier),
     Habit("a padded vocabulary", "tables are padded to a multiple, so that devices can split them", _padded),
     Habit("bytes and numbers", "a file's size is taken for its number of parameters, or the other way round", _stored),

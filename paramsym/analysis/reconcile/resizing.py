@@ -31,6 +31,7 @@ _USUAL = 0.02  # a kind of mistake that hits more claims than this by chance is 
 _RARE = Fraction(1, 400)  # an integer root rarer than this needs no typing error to be believed
 _NEAR = 2  # a root beyond this factor is another model
 _GROUPED = (BY_NAME["G"].symbol, BY_NAME["A"].symbol)
+_LABELS = BY_NAME["N"].symbol
 _CONFUSED = ({"G", "A"}, {"H", "F"}, {"H", "D"}, {"D", "A"}, {"P", "S"}, {"P", "H"}, {"S", "T"}, {"C", "K"}, {"d", "h"})
 """Sizes that are mistaken for each other: heads of queries and of keys, widths, heads and their width, positions, channels."""
 _MOST_ASKED = 10_000  # the most combinations of the user's values; they take about a second
@@ -174,6 +175,8 @@ def roots(subject: Subject, sizes: Iterable[OneSize], low: int, high: int) -> It
 
 def _belief(subject: Subject, one: OneSize, root: int, low: int, high: int) -> tuple[str, float] | None:
     """Return the mistake by which a claim may have used a root, empty if none is known, and its cost; None if many sizes fit."""
+    if low == high and one.symbol == _LABELS:
+        return ": a classifier has as many classes as its data", 1.2
     near = one.size <= _NEAR * root and root <= _NEAR * one.size
     step = abs(one.value(root + 1) - one.value(root))
     if low != high:  # a rounded claim determines a size only if each step of the size is large

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import get_args
 
 from sympy import Integer, Rational
@@ -15,19 +16,17 @@ from paramsym.analysis.claim import Stated
 from paramsym.analysis.counted import total
 from paramsym.analysis.reconcile.answers import Answer, Reading
 from paramsym.analysis.reconcile.edits import Edit, fixed
+from paramsym.analysis.reconcile.mixes import mixes
 from paramsym.analysis.reconcile.options import optional
 from paramsym.analysis.reconcile.subject import Subject
 from paramsym.analysis.reconcile.whole import masks_of
 from paramsym.measure.cost import Cost
 from paramsym.measure.formats import BYTES, FORMATS, Weights, Which
 
-_VOCABULARY, _EXPERTS, _HEADS, _GROUPS = (BY_NAME[name].symbol for name in "VEAG")
-_FEW_EXPERTS, _LARGE = 8, 80  # experts and layers of the models that llama.cpp's mixes treat apart
-_OUTPUT_APART = ("gguf-q4_0", "gguf-q4_1", "gguf-q5_0", "gguf-q5_1")
-_MEDIUM = {"Q4_K_M": "gguf-q4_k", "Q5_K_M": "gguf-q5_k"}
-"""llama.cpp's mixes of formats, with the format of most matrices (llama_tensor_get_type in src/llama-quant.cpp)."""
-_VALUES, _DOWN = frozenset({"v_proj"}), frozenset({"down_proj", "w2"})
+_VOCABULARY = BY_NAME["V"].symbol
 _DISTRIBUTED = re.compile(r"format (gguf|gptq|awq)-")  # the formats of files that people share; others are made when a model is loaded
+_UNUSUAL = 1.4  # the cost of a file that has no usual format
+_CLOSE = 400  # sizes are told apart by this part of them
 _HEADER = 10**6  # the most bytes that names and shapes add to a file, and at most a hundredth,
 _WORD = 64  # and those of a word of the vocabulary, which a file of llama.cpp has as well
 _CALLED = 0.08  # what a model is called differs from its count at most by this share
@@ -42,7 +41,10 @@ _PER_PARAMETER: Mapping[str, tuple[tuple[Dim, str], ...]] = {
         (4, "the weights alone in float32"),
         (2, "the weights alone in 16 bits"),
     ),
-    "inference": tuple((width, f"the weights alone in {name}") for width, name in _WIDTHS),
+    "inference": (
+        *((width, f"the weights alone in {name}") for width, name in _WIDTHS),
+        *((width * Rational(6, 5), f"the weights in {name}, and a fifth more, as a rule of thumb has it") for width, name in _WIDTHS),
+    ),
 }
 """The bytes for each parameter that people multiply with; 16 is Rajbhandari et al. 2020 (arXiv:1910.02054), section 3.1."""
 
@@ -65,8 +67,11 @@ def in_formats(subject: Subject) -> Iterator[Edit]:
 
 
 def of_file(subject: Subject, stated: Stated) -> list[Answer]:
-    """Return the files that have a claimed size, the usual ones first; beside the numbers, a file has a header of names and shapes."""
-    found: dict[int, tuple[tuple[bool, bool], Answer]] = {}
+    """Return the files that have a claimed size, the usual ones first, and of them the nearest.
+
+    Beside the numbers, a file has a header of names and shapes.
+    """
+    found: dict[int, tuple[tuple[bool, bool, bool, int], Answer]] = {}
     words_of_a_model = _WORD * subject.whole.get(_VOCABULARY, 0)
     for edit in _with_more(subject):
         size = subject.count + edit.value
@@ -75,69 +80,42 @@ def of_file(subject: Subject, stated: Stated) -> list[Answer]:
             if size not in found and said is not None and said.low <= size + header and size <= said.high:
                 words = f"{edit.words}: {size:,}{unit}{'' if said.low <= size else ', and a header'}"
                 answer = Answer(edit.term(subject).as_expr(), edit.value, (Reading(words, (edit,)),), value=edit.value)
-                found[size] = (said is not stated, size < said.low), answer
+                apart = abs(size - said.value) * _CLOSE // said.value
+                found[size] = (said is not stated, size < said.low, edit.cost >= _UNUSUAL, apart), answer
     return [answer for _, answer in sorted(found.values(), key=lambda one: one[0])]
 
 
 def _with_more(subject: Subject) -> Iterator[Edit]:
     """Yield the files: of one format, of llama.cpp's mixes, with a tied tensor twice, or with the masks of all pairs as early ones have."""
-    yield from in_widths(subject)
     files = [*in_formats(subject)]
-    yield from sorted(files, key=lambda edit: not _DISTRIBUTED.search(edit.words))
-    terms = {name: edit.term(subject) for edit in files for name in FORMATS if f" {name}:" in edit.words}
-    lines = subject.root.lines
-    outputs = [line for line in lines if line.role == "weight" and _VOCABULARY in line.factors]
-    head = total(line for line in outputs if not line.alias_of)
-    for name in _OUTPUT_APART if head else ():
-        words = next(edit.words for edit in files if f" {name}:" in edit.words)
-        term = terms[name] + head * _more(name, "gguf-q6_k")
-        yield fixed(subject, term, f"{words}, with the output matrix in gguf-q6_k, as llama.cpp writes it", 1.3, alone=True)
-    yield from _medium(subject, terms, head or total(line for line in lines if line.role == "table" and _VOCABULARY in line.factors))
-    tied = total(line for line in lines if line.alias_of and not line.buffer)
+    yield from mixes(subject, {name: edit.term(subject) for edit in files for name in FORMATS if f" {name}:" in edit.words})
+    yield from in_widths(subject)
+    yield from (edit if _DISTRIBUTED.search(edit.words) else replace(edit, cost=_UNUSUAL) for edit in files)
+    tied = total(line for line in subject.root.lines if line.alias_of and not line.buffer)
     found = masks_of(subject.lines)
     masks = Polynomial.product((*found, found[1])) if found else Polynomial.of(0)
     for edit in optional(subject):
         for width, names in _WIDTHS[:2]:
             term = (subject.formula + edit.term(subject)) * Polynomial.of(width) - subject.formula
-            yield fixed(subject, term, f"a file in {names} of the model {edit.words}, {width} bytes each", 1.2, alone=True)
+            yield fixed(subject, term, f"a file in {names} of the model {edit.words}, {width} bytes each", _UNUSUAL, alone=True)
     for more, what in ((tied, "with its tied tensors under each name"), (masks, "with a mask of all pairs for each layer")):
         for width, names in _WIDTHS[:2] if more else ():
             term = (subject.formula + more) * Polynomial.of(width) - subject.formula
             yield fixed(subject, term, f"a file in {names} {what}, {width} bytes each", 1.1, alone=True)
 
 
-def _medium(subject: Subject, terms: Mapping[str, Polynomial], head: Polynomial) -> Iterator[Edit]:
-    """Yield llama.cpp's mixes: the output matrix, and of half of the layers the values and the last matrix, have more bits than the rest.
-
-    The values of eight experts have 8 bits in every layer; those of 80 layers that share keys between heads have 5 at least.
-    """
-    inside = [line for line in subject.lines if len(line.stored) == 1 + (_EXPERTS in line.stored) and line.role == "weight"]
-    values, down = ([line for line in inside if {*map(str, line.path[:-1])} & names] for names in (_VALUES, _DOWN))
-    depths = {subject.value(Polynomial.of(line.stored[-1])) for line in (*values, *down)}
-    if not values or not down or len(depths) != 1:
-        return
-    (depth,) = depths
-    share = Rational(sum(_has_more_bits(layer, depth) for layer in range(depth)), depth)
-    grouped = depth == _LARGE and subject.used.get(_GROUPS, 0) < subject.whole.get(_HEADS, 0)
-    for name, base in _MEDIUM.items():
-        six = _more(base, "gguf-q6_k")
-        often = Polynomial.of(share) * six
-        least = "gguf-q5_k" if grouped else base
-        rest = Polynomial.of(1 - share) * _more(base, least)
-        of_values = _more(base, "gguf-q8_0") if subject.whole.get(_EXPERTS) == _FEW_EXPERTS else often + rest
-        term = terms[base] + head * six + total(down) * often + total(values) * of_values
-        words = f"the bytes of a file in llama.cpp's {name}: {base}, with more bits for the output matrix and, in half of the layers, for"
-        yield fixed(subject, term, f"{words} the values and the last matrix of the feed-forward network", 1.2, alone=True)
+def per_parameter(subject: Subject) -> Iterator[Edit]:
+    """Yield so many bytes for each parameter in place of a memory."""
+    root = subject.root
+    if isinstance(root, Cost) and root.function.__name__ == "memory":
+        parameters = root.layer.polynomial
+        for width, words in _PER_PARAMETER[root.chosen["use"]]:
+            term = parameters * Polynomial.of(width) - subject.formula
+            yield fixed(subject, term, _each(width, f"{subject.value(parameters):,} parameters", words), 1.0, alone=True)
 
 
-def _more(base: str, other: str) -> Polynomial:
-    """Return the bytes that a number has more in another format."""
-    return Polynomial.of(FORMATS[other].number - FORMATS[base].number)
-
-
-def _has_more_bits(layer: int, depth: int) -> bool:
-    """Whether llama.cpp gives a layer more bits: the first and the last eighth, and every third between (use_more_bits)."""
-    return layer < depth // 8 or layer >= 7 * depth // 8 or (layer - depth // 8) % 3 == 2
+def _each(width: Dim, parameters: str, words: str) -> str:
+    return f"{width} bytes for each of {parameters}: {words}; without activations, caches and loss"
 
 
 def of_rounded_size(subject: Subject, stated: Stated) -> list[Answer]:
@@ -158,10 +136,7 @@ def of_rounded_size(subject: Subject, stated: Stated) -> list[Answer]:
         for width, words in _PER_PARAMETER[root.chosen["use"] if memory else "inference"]:  # type: ignore[union-attr]
             for said in (stated, stated.binary):
                 if said is not None and said.value == nominal * width:
-                    told = (
-                        f"{width} bytes for each of {nominal:,} parameters, rounded from {count:,}: {words}; without activations, caches"
-                        " and loss"
-                    )
+                    told = _each(width, f"{nominal:,} parameters, rounded from {count:,}", words)
                     difference = said.value - subject.count
                     return [Answer(Integer(difference), difference, (Reading(told),))]
     return []
