@@ -25,7 +25,7 @@ from paramsym.analysis.reconcile.lettered import against_formula, in_letters
 from paramsym.analysis.reconcile.options import optional
 from paramsym.analysis.reconcile.papers import Meaning, meanings, told
 from paramsym.analysis.reconcile.ranking import EditSearch, Hit
-from paramsym.analysis.reconcile.relative import relative
+from paramsym.analysis.reconcile.relative import neural, relative
 from paramsym.analysis.reconcile.resizing import impossible, other_sizes, symbols_of
 from paramsym.analysis.reconcile.stated_bytes import of_file, of_rounded_size
 from paramsym.analysis.reconcile.subject import Subject, cached
@@ -36,6 +36,7 @@ from paramsym.analysis.wording import written
 _MOST = 10  # the most answers; with more of them, none is a good explanation
 _AS_SIMPLE = 0.15
 _TELLING = 3  # the digits needed to distinguish units of 2**20 from 10**6, which differ by a twentieth
+_OF_THOUSANDS = frozenset({"parameters", "FLOPs", "MACs"})
 _RARELY = 0.1  # the most chance hits of one size for a rounded number
 _OBVIOUS = 0.95  # if a number is nearly right, edits are shown that are as simple as another head
 _Others: TypeAlias = tuple[tuple[Symbol, tuple[int, ...]], ...]
@@ -77,9 +78,9 @@ def reconcile(
     string or a SymPy expression (``"12*L*H**2"``), another layer, or measured shapes ``{name: shape}``. ``at`` puts sizes in first.
     An expression may also be written as in a paper, in the long names of a configuration (``12*n_layer*d_model**2``), or in ``letters`` as
     ``to_latex`` takes them; N is the number of parameters where the model has no size of this name, D the number of tokens, and the answer
-    says which N fits: ``"6*N*D"``, ``"6*N + 12*L*H*Q*T"``. A percentage is one of the count (``"1.19 %"``, ``"50 % fewer"``), and the time
-    of a training run is its FLOPs (``"21 days"``). ``others`` are further sizes to try, alone and together, as
-    ``{"F": [27392]}``; the other published sizes of the model are tried anyway.
+    says which N fits: ``"6*N*D"``, ``"6*N + 12*L*H*Q*T"``. A percentage is one of the count (``"1.19 %"``, ``"50 % fewer"``), the time of
+    a training run is its FLOPs (``"21 days"``), and neurons and connections are those of a network (``"650,000 neurons"``). ``others`` are
+    further sizes to try, alone and together, as ``{"F": [27392]}``; the other published sizes of the model are tried anyway.
     The answers are ranked by simplicity, one for each term; they are empty if no short explanation was found. A claim that is right gives
     one answer with the term 0. For a layer that was built with numbers, terms contain the names of its arguments.
 
@@ -125,6 +126,9 @@ def _row(name: str, layer: Counted, claim: Any, at: Any, others: Any, letters: L
         return Row(name, sized, _with_search(subject, against_layer(sized, named(claim))))
     if isinstance(claim, Mapping):
         return Row(name, sized, against_shapes(subject, claim))
+    units = neural(sized, claim)
+    if units is not None:
+        return Row(name, sized, units)
     shares = [] if in_letters(sized, claim) else relative(sized, subject.count, claim)
     if shares:
         alone = _clearest(
@@ -134,7 +138,7 @@ def _row(name: str, layer: Counted, claim: Any, at: Any, others: Any, letters: L
     formula, choices = meanings(sized, claim, letters)
     if in_letters(sized, claim):
         return Row(name, sized, _clearest([_in_letters(sized, formula, one) for one in choices]))
-    read = [(one, in_unit_of(subject, claims.read(formula, subject.sizes, one.names))) for one in choices]
+    read = [(one, said) for one in choices for said in in_unit_of(subject, claims.read(formula, subject.sizes, one.names))]
     right = [pair for pair in read if pair[1].stated.allows(subject.count)]
     alone = _clearest([_in_numbers(subject, said, meaning) for meaning, said in right or read])
     return Row(name, sized, alone, read[0][1].stated)
@@ -209,7 +213,7 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
         stated = loose
     found = [_right(subject, stated)] if stated.bent(subject.count) else []
     units = [_in_units(subject, stated)] if in_units and not found else []
-    found += units if subject.unit != "parameters" else []
+    found += units if subject.unit not in _OF_THOUSANDS else []
     hits = [*searched.within(stated), *(Hit((edit,), _RARELY) for edit in searched.roots(stated.low, stated.high))]
     if stated.bent(subject.count):
         hits = [hit for hit in hits if hit.asked or (hit.cost < _OBVIOUS and stated.allows(_total(subject, hit)))]
@@ -219,8 +223,8 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
     # A rounded number is weak evidence: only the simplest answer is shown, and at most one that nobody is known to mean.
     simple = [hit for hit in hits if every or hit.asked or (hit.known and hit.cost < hits[0].cost + _AS_SIMPLE)]
     found += _merged(subject, [*simple, *[hit for hit in hits if not (every or hit.known)][:1]], stated)
-    # Parameters are counted in thousands of thousands: a unit of 1024 is the last thing to think of.
-    return found + (units if subject.unit == "parameters" else [])
+    # These are counted in thousands of thousands: a unit of 1024 is the last thing to think of.
+    return found + (units if subject.unit in _OF_THOUSANDS else [])
 
 
 def _search_of(subject: Subject) -> EditSearch:
@@ -353,7 +357,7 @@ def _run_together(subject: Subject, number: int) -> tuple[int, ...]:
 
 
 def _with_products(subject: Subject, found: list[Answer], value: int) -> list[Answer]:
-    sizes = {symbol: size for symbol, size in subject.whole.items() if size > 1}
+    sizes = {symbol: size for symbol, size in subject.used.items() if size > 1}
     products: dict[tuple[int, ...], tuple[Symbol, ...]] = {}
     for letters in _product_letters(sizes, value):
         numbers = tuple(sorted(sizes[letter] for letter in letters))

@@ -1,4 +1,4 @@
-"""Claims that are no count themselves: a percentage of the count, or the time of a training run."""
+"""Claims that are no count themselves: a percentage of the count, the time of a training run, or numbers of neurons and connections."""
 
 from __future__ import annotations
 
@@ -7,15 +7,26 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Any
 
+from sympy import Integer
+
+from paramsym.algebra.size import shown
+from paramsym.analysis import claim as claims
 from paramsym.analysis.claim import Stated
-from paramsym.analysis.counted import Counted
+from paramsym.analysis.counted import Counted, title
+from paramsym.analysis.reconcile.answers import Answer, Reading, Reconciliation
+from paramsym.errors import SizeError
+from paramsym.measure.cost import Cost
+from paramsym.measure.neurons import connections, neurons
 from paramsym.measure.training import Training
 
 _NUMBER = r"\s*(?:about|~|\u2248)?\s*(?P<number>\d{1,3}(?:,\d{3}){1,4}|\d{1,9}(?:\.\d{1,12})?)\s*"
 _PERCENT = re.compile(
     _NUMBER + r"(?:%|percent|per cent)\s*(?:(?P<less>fewer|less|smaller|lower|saved)|(?P<more>more|larger|bigger|higher))?[\w\s]{0,40}"
 )
-_TIME = re.compile(_NUMBER + r"(?P<each>(?:GPU|device|[AHVB]\d{2,3})[\s-]*)?(?P<unit>second|minute|hour|day|week|month|year)s?\s*")
+_SCALE = r"(?P<scale>k|thousand|M|million|B|billion)?\s*"
+_NEURAL = re.compile(_NUMBER + _SCALE + r"(?P<unit>neurons?|units?|connections?)\s*")
+_TIME = re.compile(_NUMBER + _SCALE + r"(?P<each>(?:GPU|device|[AHVB]\d{2,3})[\s-]*)?(?P<unit>second|minute|hour|day|week|month|year)s?\s*")
+_SCALES = {"k": 10**3, "thousand": 10**3, "M": 10**6, "million": 10**6, "B": 10**9, "billion": 10**9}
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 7 * 86_400, "month": 30 * 86_400, "year": 365 * 86_400}
 
 
@@ -36,9 +47,36 @@ def relative(sized: Counted, count: int, claim: Any) -> list[Stated]:
     time = _TIME.fullmatch(claim)
     if time and isinstance(sized, Training):
         speed = Fraction(sized.speed.p, sized.speed.q) * (1 if time["each"] else sized.devices)
-        bounds = [one * _SECONDS[time["unit"]] * speed for one in _rounded(time["number"])]
+        bounds = [one * _SCALES.get(time["scale"], 1) * _SECONDS[time["unit"]] * speed for one in _rounded(time["number"])]
         return [_stated(claim, 1, bounds, time["number"])]
     return []
+
+
+def neural(sized: Counted, claim: Any) -> Reconciliation | None:
+    """Compare a number of neurons or connections with a layer, or with a cost, which has an input; None for another claim.
+
+    Raises:
+        SizeError: a number that has letters left; ask about a cost, such as ``macs(model, (1, 3, 224, 224))``, or put sizes in.
+    """
+    found = _NEURAL.fullmatch(claim) if isinstance(claim, str) else None
+    if found is None:
+        return None
+    layer, inputs = (sized.layer, sized.inputs) if isinstance(sized, Cost) else (sized, ())
+    said = claims.read(found["number"] + (found["scale"] or "")).stated
+    said = claims.rounded(said.value) or said if said.exact else said
+    if found["unit"].startswith("connection"):
+        ways = {"connections": connections(layer, *inputs)}
+    else:
+        ways = {f"units of {what}": neurons(layer, *inputs, total=total) for what, total in (("all layers", True), ("the output", False))}
+    for count in ways.values():
+        if not isinstance(count, int):
+            raise SizeError(
+                f"{title(sized)} has {shown(count)} of them; put sizes in, or give a cost with an input such as (1, 3, 224, 224)."
+            )
+    right = [words for words, count in ways.items() if said.allows(count)]
+    words, count = (right[0], ways[right[0]]) if right else next(iter(ways.items()))
+    answer = Answer(Integer(0), said.value - count, (Reading(f"{claim.strip()} is right: {count:,} {words}"),))
+    return Reconciliation(title(sized), count, claim.strip(), (answer,) if right else ())
 
 
 def _rounded(number: str) -> tuple[Fraction, Fraction, Fraction]:
