@@ -99,6 +99,56 @@ THREADS: list[tuple[str, Any, int | str, str]] = [
     (VIT, MACS, "17.58 GMACs", "counted as fvcore"),
     ("vgg16", MACS, "15.5 GMACs", "is right"),
     ("vgg16", MACS, "30.9 GFLOPs", "is right"),
+    # EfficientNet's table has 0.39B FLOPs, which are multiply-adds.
+    ("efficientnet_b0", MACS, "0.39 GFLOPs", "with a multiply-add as one FLOP, is right"),
+    # Networks for other pictures: torchvision's with 10 classes, pytorch-cifar's ResNet-18, the same for MNIST, 14 findings in chest X-rays.
+    ("resnet18", PARAMETERS, 11_181_642, "10 classes in place of 1,000"),
+    ("resnet18", PARAMETERS, 11_173_962, "a first convolution of 3 by 3, as for the small pictures of CIFAR"),
+    ("resnet18", PARAMETERS, 11_175_370, "one channel, as of grey pictures"),
+    ("resnet50", PARAMETERS, 23_528_522, "10 classes in place of 1,000"),
+    ("vgg16", PARAMETERS, 134_301_514, "10 classes in place of 1,000"),
+    ("mobilenet_v2", PARAMETERS, 2_236_682, "10 classes in place of 1,000"),
+    ("efficientnet_b0", PARAMETERS, 4_020_358, "10 classes in place of 1,000"),
+    ("densenet121", PARAMETERS, 6_968_206, "N = 14 in place of 1,000: a classifier has as many classes as its data"),
+    ("resnet18", PARAMETERS, "11.2M", "fc left out"),
+    (VIT, PARAMETERS, 85_806_346, "10 classes in place of 1,000"),
+    (VIT, PARAMETERS, 102_595_923, "21843 classes in place of 1,000"),
+    ("bert-base-uncased", PARAMETERS, 108_898_569, "BertForTokenClassification"),  # CoNLL's nine labels
+    # TF-slim's table has 3.47M for MobileNetV2, without the norms.
+    ("mobilenet_v2", PARAMETERS, "3.47M", "the norms left out"),
+    # Parts alone: "1.0 billion of its 8 are embeddings"; GPT-2's table; VGG's layers behind the convolutions.
+    (LLAMA_3, PARAMETERS, "1.0 billion", "only the table embed_tokens and the weight of lm_head counted"),
+    (LLAMA_3, PARAMETERS, "525M", "only the table embed_tokens counted"),
+    ("gpt2", PARAMETERS, "38.6M", "only the table wte counted"),
+    ("vgg16", PARAMETERS, 102_764_544, "only classifier.0 counted"),
+    # Cards of files: TheBloke's of Mixtral in 2023, where no matrix of the experts had more bits, and later ones of the same name.
+    ("mistralai/Mixtral-8x7B-v0.1", PARAMETERS, "26.44 GB", "llama.cpp's Q4_0: gguf-q4_0, with more bits for the output matrix, the keys"),
+    ("mistralai/Mixtral-8x7B-v0.1", PARAMETERS, "32.23 GB", "llama.cpp's Q5_0"),
+    ("mistralai/Mixtral-8x7B-v0.1", PARAMETERS, "28.45 GB", "llama.cpp's Q4_K_M"),
+    ("mistralai/Mixtral-8x7B-v0.1", PARAMETERS, "33.23 GB", "llama.cpp's Q5_K_M"),
+    (LLAMA, PARAMETERS, "3.86 GB", "llama.cpp's Q4_K_S"),
+    (LLAMA, PARAMETERS, "3.30 GB", "llama.cpp's Q3_K_M"),
+    (LLAMA, PARAMETERS, "2.95 GB", "llama.cpp's Q3_K_S"),
+    ("mistralai/Mistral-7B-v0.1", PARAMETERS, "3.82 GB", "llama.cpp's Q3_K_L"),
+    (LLAMA_3, PARAMETERS, "3.18 GB", "llama.cpp's Q2_K"),
+    (LLAMA_3, PARAMETERS, "5.70 GB", "bnb-nf4-double"),
+    # The first of four stages of a pipeline has the embedding; LoRA of rank 256 on every matrix has 639,631,360.
+    (LLAMA, PARAMETERS, 32_000 * 4096 + 8 * 202_383_360, "the first of 4 stages, with what is before the layers"),
+    (LLAMA, PARAMETERS, 639_631_360, "only adapters of rank 256 for every matrix"),
+    # A key of 128 and a value of 128 for each of 128 heads in 61 layers, in 16 bits, where DeepSeek-V3 keeps latent vectors.
+    (
+        "deepseek-ai/DeepSeek-V3",
+        (CACHE, 1),
+        61 * 2 * 128 * 128 * 2,
+        "expanded to the keys and values of all heads, without the rotary part",
+    ),
+    # ZeRO over 8 devices (Rajbhandari et al. 2020, section 5): 4 + 12/8, 2 + 14/8 bytes for each parameter; the host keeps 12 (offload).
+    (LLAMA, TRAINING, 6_738_415_616 * 4 + 6_738_415_616 * 12 // 8, "ZeRO's stage 1 over 8 devices, without activations and loss"),
+    (LLAMA, TRAINING, 6_738_415_616 * 2 + 6_738_415_616 * 14 // 8, "ZeRO's stage 2 over 8 devices, without activations and loss"),
+    (LLAMA, TRAINING, 6_738_415_616 * 4, "kept by the host (offload), without activations and loss"),
+    (LLAMA, TRAINING, "18*N", "18 bytes for each of 6,738,415,616 parameters"),
+    # The rule "parameters, bytes, and 20 % more": 168 GB for 70 billion in 16 bits.
+    ("meta-llama/Llama-2-70b-hf", INFERENCE, "168 GB", "the weights in bfloat16 or float16, and a fifth more"),
     # Rules of thumb: so many bytes for each parameter of a model that is called 7B.
     (LLAMA, TRAINING, "112 GB", "16 bytes for each of 7,000,000,000 parameters"),
     (LLAMA, TRAINING, "84 GB", "12 bytes for each of 7,000,000,000"),
@@ -126,6 +176,14 @@ def test_of_activations() -> None:
         assert "as one kernel, which keeps its input alone" in str(ps.reconcile(cost, "L*(34*B*S*H + 5*A*B*S**2)")[0])
     plain = ps.activations(ps.models.Gpt2(activation_function="gelu"), convention="korthikanti")
     assert "the repeated blocks alone" in str(ps.reconcile(plain, "L*(34*B*S*H + 5*A*B*S**2)")[0])
+
+
+def test_of_neurons() -> None:
+    """Table 1 and the text of LeCun et al. 1998: the first layer of LeNet-5 has 122,304 connections and 28 by 28 units in 6 maps."""
+    first = ps.macs(ps.Conv2d(1, 6, 5), (1, 1, 32, 32))
+    assert str(ps.reconcile(first, "122,304 connections")[0]) == "122,304 connections is right: 122,304 connections"
+    assert "is right: 4,704 units" in str(ps.reconcile(first, "4.7 thousand neurons")[0])
+    assert not ps.reconcile(first, "5000 neurons")
 
 
 @pytest.mark.parametrize("claim", ["45B", "43.2B"])
