@@ -1,19 +1,22 @@
 """The amount that the tests compare: a sample in the ordinary run, everything with TESTS=all in the environment.
 
-``TESTS=rest`` runs what an ordinary run before it has left out, so that the two together are TESTS=all; CI runs them one after the other.
+``TESTS=rest`` runs what an ordinary run before it has left out, so that the two together are TESTS=all. ``TESTS=rest:2/3`` runs the second
+third of it: CI runs another third at every landing.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
+import zlib
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-REST = os.environ.get("TESTS") == "rest"
+REST = os.environ.get("TESTS", "").startswith("rest")
+PART, PARTS = map(int, (os.environ.get("TESTS", "").partition(":")[2] or "1/1").split("/"))
 ALL = REST or os.environ.get("TESTS") == "all"
 USUAL = 12  # cases of one test in the ordinary run
 T = TypeVar("T")
@@ -44,9 +47,13 @@ def chosen(items: Iterable[pytest.Item]) -> tuple[list[pytest.Item], list[pytest
         mark = of_one[0].get_closest_marker("cases")
         usual = {*_spread(mark.args[0] if mark else USUAL, of_one)}
         for item in of_one:
-            ordinary = item in usual
-            ((taken if not ordinary or _draws(item) else left) if REST else (taken if ordinary else left)).append(item)
+            wanted = (item not in usual or _draws(item)) and _in_part(item) if REST else item in usual
+            (taken if wanted else left).append(item)
     return taken, left
+
+
+def _in_part(item: pytest.Item) -> bool:
+    return zlib.crc32(item.nodeid.encode()) % PARTS == PART - 1
 
 
 def _draws(item: pytest.Item) -> bool:
