@@ -173,6 +173,9 @@ def _clamp(operands: Sequence[Any]) -> Value:
 
 @JAX("broadcast_in_dim", ignored="shape")
 def _broadcast(operands: Sequence[Any], broadcast_dimensions: Sequence[int], *, given: Given) -> Value:
+    if not isinstance(operands[0], Value):
+        kinds: Mapping[type, Kind] = {bool: "truth", int: "index", float: "float"}
+        return filled(given[0], operands[0], kinds[type(operands[0])])
     x = array(operands[0])
     places = dict(zip(broadcast_dimensions, x.sizes, strict=True))
     return expanded(reshaped(x, [places.get(axis, 1) for axis in range(len(given[0]))]), given[0])

@@ -193,10 +193,13 @@ class _Recorder:
         self._called(str(equation.source_info.name_stack)).items.append(done)
 
     def _is_known(self, equation: Any, given: Sequence[Any]) -> bool:
-        """Whether an operator depends on nothing and is small, so that it is computed at once."""
+        """Whether an operator depends on nothing and gives numbers or lists, so that it is computed at once.
+
+        Masks are not: a limit on their entries would give a program other operators at other sizes.
+        """
         if not given or any(isinstance(one, Ref) for one in given) or equation.effects or equation.primitive.name in {"scan", "while"}:
             return False
-        return all(one.aval.size <= _MOST_ENTRIES and self._kind(one.aval) != "complex" for one in equation.outvars)
+        return all(one.aval.ndim < 2 and one.aval.size <= _MOST_ENTRIES and self._kind(one.aval) != "complex" for one in equation.outvars)
 
     def _plain(self, known: Any) -> Any:
         """Return a known array as a number if it has no axes, otherwise as a constant."""

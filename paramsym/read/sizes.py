@@ -44,7 +44,7 @@ _FAR = (1021, 509, 253)
 """Steps to a size far away, which refute laws that hold for small sizes only, such as a padding to 256 positions."""
 ON_A_LINE, ON_A_LONG_LINE = 5, len(_MORE)
 _MIXED = 4
-_POWERS = (-Rational(1, 2), Rational(1, 2), Integer(-1))
+_POWERS = (-Rational(1, 2), Rational(1, 2), Integer(-1), Integer(1))
 _SMALL = 16
 """Below it, letters get different sizes; larger ones may have to be multiples of the same number."""
 
@@ -256,6 +256,8 @@ class Laws:
         return found
 
     def _searched(self, at: tuple[Any, ...]) -> Count:
+        if all(isinstance(one, float) and one.is_integer() for one in at):
+            at = tuple(map(int, at))
         if not all(isinstance(one, int) for one in at):
             if (power := self._power(at)) is not None:
                 return power

@@ -94,6 +94,20 @@ def draw(*shape: int) -> Any:
     return jnp.asarray(np.random.default_rng(sum(shape)).normal(size=shape) * 0.3, jnp.float32)
 
 
+class Groups(nn.Module):
+    """A norm of groups, whose mean divides by a number that the size of the images gives."""
+
+    @nn.compact
+    def __call__(self, x: Any) -> Any:
+        return nn.GroupNorm(num_groups=2)(nn.Conv(4, (3, 3), strides=2)(x))
+
+
+def causal(tree: Any, x: Any) -> Any:
+    """Attention by JAX's own function, with a mask of all pairs."""
+    q, k, v = (jnp.einsum("bsd,dhe->bshe", x, tree[name]) for name in "qkv")
+    return jnp.einsum("bshe,hed->bsd", jax.nn.dot_product_attention(q, k, v, is_causal=True), tree["out"])
+
+
 class Case(NamedTuple):
     """A layer that was read, its tensors, what JAX computes, the input, its shape in letters, and the count by hand."""
 
@@ -136,12 +150,15 @@ def patches() -> Any:
 
 
 TREE = {"words": draw(20, 16), "places": draw(32, 16), "blocks": {"qkv": draw(3, 16, 48)}}
+HEADS = {"q": draw(8, 2, 4), "k": draw(8, 2, 4), "v": draw(8, 2, 4), "out": draw(2, 4, 8)}
 LIST = {"layers": [{"w": draw(4, 4) + n, "b": draw(4)} for n in range(3)], "out": draw(4, 5)}
 CASES: dict[str, Callable[[], Case]] = {
     "nnx": of_nnx,
     "scan": lambda: of_linen(Recurrent(), draw(2, 5, 3), (B, S, 3), B * S * 2 * (3 * 4 + 4 * 8 * (4 + 8))),
     "images": lambda: of_linen(Images(), draw(2, 16, 16, 3), (B, 16, 16, 3), B * 2 * (8 * 8 * 27 * 8 + 4 * 4 * 9 * 8 * 4 + 4 * 3)),
     "transformer": lambda: of_linen(Transformer(), draw(2, 16, 16, 3), (B, 16, 16, 3), patches()),
+    "groups": lambda: of_linen(Groups(), draw(2, 8, 6, 3), (B, 2 * S, 6, 3), B * S * 3 * 2 * 27 * 4),
+    "causal": lambda: of_function(causal, HEADS, draw(2, 7, 8), (B, S, 8), B * (4 * 2 * S * 8 * 8 + 2 * 2 * S**2 * 8)),
     "list": lambda: of_function(layers, LIST, draw(2, 4), (B, 4), B * 2 * (3 * 4 * 4 + 4 * 5)),
     "blocks": lambda: of_function(
         decoder, TREE, jnp.arange(14).reshape(2, 7), (B, S), B * (3 * (2 * S * 16 * 48 + 2 * 2 * S**2 * 16) + 2 * S * 16 * 20)
