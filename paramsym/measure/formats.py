@@ -340,4 +340,4 @@ def of_states(lines: Sequence[Line], optimizer: Optimizer) -> Iterator[Line]:
 def _rows_and_columns(line: Line) -> tuple[Dim, Dim]:
     """Return the numbers of sums over rows and over columns of a tensor: over its last axis, and over the one before."""
     sizes = tuple(map(extent, line.shape))
-    return product(sizes[:-1]), product((*sizes[:-2], sizes[-1]))
+    return product(sizes[:-1]), product((*sizes[:-2], *sizes[-1:]))

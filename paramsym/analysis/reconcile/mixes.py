@@ -59,7 +59,7 @@ _MIXES: Mapping[str, tuple[str, Mapping[str, tuple[tuple[str, _Layers], ...]]]] 
 }
 """The format of most matrices, and the first format that applies to a layer for others. The output matrix has q6_k in all mixes."""
 _MIXED = {
-    "values": ("the values", frozenset({"v_proj"})),
+    "values": ("the values", frozenset({"v_proj", "qkv_proj", "query_key_value", "c_attn"})),
     "keys": ("the keys", frozenset({"k_proj"})),
     "outputs": ("the outputs of attention", frozenset({"o_proj"})),
     "down": ("the last matrix of the feed-forward network", frozenset({"down_proj", "w2"})),
@@ -67,7 +67,7 @@ _MIXED = {
 
 
 def mixes(subject: Subject, alike: Mapping[str, Polynomial]) -> Iterator[Edit]:
-    """Yield the bytes of a file in each mix; ``alike`` are the edits with all matrices in one format.
+    """Yield the bytes of a file in each mix; ``alike`` are the edits with all matrices in one format. Routers stay in float32.
 
     Eight experts have keys and values in q8_0, and outputs of attention in q5_k at least; 80 layers that share keys between heads have
     values in q5_k at least.
@@ -75,6 +75,7 @@ def mixes(subject: Subject, alike: Mapping[str, Polynomial]) -> Iterator[Edit]:
     lines = [line for line in subject.lines if not line.alias_of]
     head = [line for line in lines if line.role == "weight" and _VOCABULARY in line.factors]
     head = head or [line for line in lines if line.role == "table" and _VOCABULARY in line.factors]
+    routers = [line for line in lines if _EXPERTS in line.sizes and _EXPERTS not in line.stored]
     weights = [line for line in lines if line.role == "weight"]
     parts = {part: [line for line in weights if {*map(str, line.path)} & names] for part, (_, names) in _MIXED.items()}
     depths = {subject.value(Polynomial.of(line.stored[-1])) for line in (*parts["values"], *parts["down"]) if line.stored}
@@ -91,7 +92,11 @@ def mixes(subject: Subject, alike: Mapping[str, Polynomial]) -> Iterator[Edit]:
             chosen |= {"outputs": (("q5_k", _every),)} if base in _WEAK else {}
         elif depth == _LARGE and 0 < groups < heads and base in _WEAK:
             chosen["values"] = (*((form, layers) for form, layers in chosen.get("values", ()) if form not in _WEAK), ("q5_k", _every))
-        term = alike[f"gguf-{base}"] + total(head) * Polynomial.of(_more("q6_k", base))
+        term = (
+            alike[f"gguf-{base}"]
+            + total(routers) * Polynomial.of(4 - FORMATS[f"gguf-{base}"].number)
+            + total(head) * Polynomial.of(_more("q6_k", base))
+        )
         for part, formats in chosen.items():
             each = [next((form for form, layers in formats if layers(layer, depth)), base) for layer in range(depth)]
             term += total(parts[part]) * Polynomial.of(sum(_more(form, base) for form in each) / Rational(depth))

@@ -26,7 +26,7 @@ _COARSE = 1.13  # the same if the rounding is as large as the difference, so tha
 _BENT = 1.0  # the same for a number that was cut off or rounded up,
 _FEW = 2  # or the most chance hits
 _CHOSEN = 0.1  # the most chance hits for an edit with a number of its own
-_CUT, _RAISED = 0.05, 0.1  # the cost of assuming a number that was cut off, or rounded up
+_CUT, _RAISED = 0.1, 0.15  # the cost of assuming a number that was cut off, or rounded up
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations_with_replacement
 from math import prod
 from typing import Any, TypeAlias, overload
@@ -37,6 +38,7 @@ _MOST = 10  # the most answers; with more of them, none is a good explanation
 _AS_SIMPLE = 0.15
 _TELLING = 3  # the digits needed to distinguish units of 2**20 from 10**6, which differ by a twentieth
 _OF_THOUSANDS = frozenset({"parameters", "FLOPs", "MACs"})
+_FILE = Fraction(3, 2)  # an exact number that is larger than this part of the parameters may be the bytes of a file
 _RARELY = 0.1  # the most chance hits of one size for a rounded number
 _OBVIOUS = 0.95  # if a number is nearly right, edits are shown that are as simple as another head
 _Others: TypeAlias = tuple[tuple[Symbol, tuple[int, ...]], ...]
@@ -206,7 +208,9 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
         if loose is not None and loose.allows(subject.count):
             return [_right(subject, loose)]
         hits = searched.exact(stated.value - subject.count, list(searched.roots(stated.value, stated.value)))
-        found = _merged(subject, hits, stated)
+        found = _merged(subject, hits, stated) or (
+            of_file(subject, stated) if subject.unit == "parameters" and stated.value > _FILE * subject.count else []
+        )
         found = _with_products(subject, found, stated.value) if products else found
         if found or loose is None:
             return found

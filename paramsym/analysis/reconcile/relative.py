@@ -68,13 +68,12 @@ def neural(sized: Counted, claim: Any) -> Reconciliation | None:
         ways = {"connections": connections(layer, *inputs)}
     else:
         ways = {f"units of {what}": neurons(layer, *inputs, total=total) for what, total in (("all layers", True), ("the output", False))}
-    for count in ways.values():
-        if not isinstance(count, int):
-            raise SizeError(
-                f"{title(sized)} has {shown(count)} of them; put sizes in, or give a cost with an input such as (1, 3, 224, 224)."
-            )
-    right = [words for words, count in ways.items() if said.allows(count)]
-    words, count = (right[0], ways[right[0]]) if right else next(iter(ways.items()))
+    counts = {words: count for words, count in ways.items() if isinstance(count, int)}
+    if not counts:
+        left = ", ".join(map(shown, ways.values()))
+        raise SizeError(f"{title(sized)} has {left} of them; put sizes in, or give a cost with an input such as (1, 3, 224, 224).")
+    right = [words for words, count in counts.items() if said.allows(count)]
+    words, count = (right[0], counts[right[0]]) if right else next(iter(counts.items()))
     answer = Answer(Integer(0), said.value - count, (Reading(f"{claim.strip()} is right: {count:,} {words}"),))
     return Reconciliation(title(sized), count, claim.strip(), (answer,) if right else ())
 

@@ -24,10 +24,11 @@ from paramsym.measure.cost import Cost
 from paramsym.measure.formats import BYTES, FORMATS, Weights, Which
 
 _VOCABULARY = BY_NAME["V"].symbol
-_DISTRIBUTED = re.compile(r"format (gguf|gptq|awq)-")  # the formats of files that people share; others are made when a model is loaded
+_DISTRIBUTED = re.compile(r"format (gguf-q8_0|gguf-q6_k|gptq|awq)")  # whole files that people share; others are made when a model is loaded
 _UNUSUAL = 1.4  # the cost of a file that has no usual format
 _CLOSE = 400  # sizes are told apart by this part of them
 _HEADER = 10**6  # the most bytes that names and shapes add to a file, and at most a hundredth,
+_NAME = 400  # the most bytes of a name and a shape in the header
 _WORD = 64  # and those of a word of the vocabulary, which a file of llama.cpp has as well
 _CALLED = 0.08  # what a model is called differs from its count at most by this share
 _WIDTHS: tuple[tuple[Dim, str], ...] = ((4, "float32"), (2, "bfloat16 or float16"), (1, "float8 or int8"), (Rational(1, 2), "4 bits"))
@@ -41,6 +42,7 @@ _PER_PARAMETER: Mapping[str, tuple[tuple[Dim, str], ...]] = {
         (4, "the weights alone in float32"),
         (2, "the weights alone in 16 bits"),
     ),
+    "file": tuple((width, f"the weights alone in {name}") for width, name in _WIDTHS),
     "inference": (
         *((width, f"the weights alone in {name}") for width, name in _WIDTHS),
         *((width * Rational(6, 5), f"the weights in {name}, and a fifth more, as a rule of thumb has it") for width, name in _WIDTHS),
@@ -72,10 +74,12 @@ def of_file(subject: Subject, stated: Stated) -> list[Answer]:
     Beside the numbers, a file has a header of names and shapes.
     """
     found: dict[int, tuple[tuple[bool, bool, bool, int], Answer]] = {}
+    tensors = sum(subject.value(Polynomial.product(line.stored)) for line in subject.root.lines)
     words_of_a_model = _WORD * subject.whole.get(_VOCABULARY, 0)
     for edit in _with_more(subject):
         size = subject.count + edit.value
-        header = min(_HEADER + ("gguf-" in edit.words) * words_of_a_model, size // 100)
+        named = _NAME * tensors if stated.exact else _HEADER + ("gguf-" in edit.words) * words_of_a_model
+        header = min(named, size // 100)
         for said, unit in ((stated, ""), (stated.binary, ", in units of 1024")):
             if size not in found and said is not None and said.low <= size + header and size <= said.high:
                 words = f"{edit.words}: {size:,}{unit}{'' if said.low <= size else ', and a header'}"
@@ -90,7 +94,8 @@ def _with_more(subject: Subject) -> Iterator[Edit]:
     files = [*in_formats(subject)]
     yield from mixes(subject, {name: edit.term(subject) for edit in files for name in FORMATS if f" {name}:" in edit.words})
     yield from in_widths(subject)
-    yield from (edit if _DISTRIBUTED.search(edit.words) else replace(edit, cost=_UNUSUAL) for edit in files)
+    whole = (edit for edit in files if "gguf-" not in edit.words or _DISTRIBUTED.search(edit.words))
+    yield from (edit if _DISTRIBUTED.search(edit.words) else replace(edit, cost=_UNUSUAL) for edit in whole)
     tied = total(line for line in subject.root.lines if line.alias_of and not line.buffer)
     found = masks_of(subject.lines)
     masks = Polynomial.product((*found, found[1])) if found else Polynomial.of(0)
@@ -98,7 +103,12 @@ def _with_more(subject: Subject) -> Iterator[Edit]:
         for width, names in _WIDTHS[:2]:
             term = (subject.formula + edit.term(subject)) * Polynomial.of(width) - subject.formula
             yield fixed(subject, term, f"a file in {names} of the model {edit.words}, {width} bytes each", _UNUSUAL, alone=True)
-    for more, what in ((tied, "with its tied tensors under each name"), (masks, "with a mask of all pairs for each layer")):
+    buffers = total(line for line in subject.root.lines if line.buffer and line.persistent and not line.alias_of)
+    for more, what in (
+        (tied, "with its tied tensors under each name"),
+        (masks, "with a mask of all pairs for each layer"),
+        (buffers, "with its buffers"),
+    ):
         for width, names in _WIDTHS[:2] if more else ():
             term = (subject.formula + more) * Polynomial.of(width) - subject.formula
             yield fixed(subject, term, f"a file in {names} {what}, {width} bytes each", 1.1, alone=True)
@@ -133,7 +143,7 @@ def of_rounded_size(subject: Subject, stated: Stated) -> list[Answer]:
         nominal = round(count / unit) * unit
         if abs(nominal - count) > _CALLED * count:
             continue
-        for width, words in _PER_PARAMETER[root.chosen["use"] if memory else "inference"]:  # type: ignore[union-attr]
+        for width, words in _PER_PARAMETER[root.chosen["use"] if memory else "file"]:  # type: ignore[union-attr]
             for said in (stated, stated.binary):
                 if said is not None and said.value == nominal * width:
                     told = _each(width, f"{nominal:,} parameters, rounded from {count:,}", words)

@@ -59,7 +59,7 @@ def masks_of(lines: Sequence[Line]) -> tuple[Dim, Dim] | None:
     """Return the number of masks of all pairs of positions that a checkpoint may have, one for each layer, and the positions."""
     sizes = {size for line in lines if is_position(line) for size in line.sizes[:1]}  # a line of a cost may have no axes
     layers = {line.stored for line in lines if len(line.stored) == 1}
-    return (*layers.pop(), sizes.pop()) if len(sizes) == len(layers) == 1 else None
+    return (*layers.pop(), sizes.pop()) if len(sizes) == len(layers) == 1 and sizes != {1} else None
 
 
 def _buffers(structure: Structure) -> Iterator[Edit]:

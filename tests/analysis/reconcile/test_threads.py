@@ -43,7 +43,7 @@ THREADS: list[tuple[str, Any, int | str, str]] = [
     (LLAMA, PARAMETERS, "3.83 GB", "gguf-q4_0"),
     (LLAMA, PARAMETERS, "7.16 GB", "gguf-q8_0"),
     ("meta-llama/Llama-2-70b-hf", PARAMETERS, "35 GB", "1/2 bytes for each of 70,000,000,000 parameters"),
-    ("resnet50", PARAMETERS, "97.8 MB", "float32, 4 each: 102,228,128, in units of 1024, and a header"),
+    ("resnet50", PARAMETERS, "97.8 MB", "float32 with its buffers, 4 bytes each: 102,440,820, in units of 1024, and a header"),
     # peft prints "all params: 3,540,389,888" for a 4-bit model with adapters of rank 16 on every matrix.
     (LLAMA, PARAMETERS, 3_540_389_888, "adapters of rank 16 for every matrix of the blocks added, and the matrices of the blocks packed"),
     ("meta-llama/Meta-Llama-3-8B", PARAMETERS, "7.5B", "built with architecture='LlamaModel'"),
@@ -101,7 +101,7 @@ THREADS: list[tuple[str, Any, int | str, str]] = [
     ("vgg16", MACS, "30.9 GFLOPs", "is right"),
     # EfficientNet's table has 0.39B FLOPs, which are multiply-adds.
     ("efficientnet_b0", MACS, "0.39 GFLOPs", "with a multiply-add as one FLOP, is right"),
-    # Networks for other pictures: torchvision's with 10 classes, pytorch-cifar's ResNet-18, the same for MNIST, 14 findings in chest X-rays.
+    # Networks for other pictures: torchvision's with 10 classes, pytorch-cifar's ResNet-18, the same for MNIST, chest X-rays.
     ("resnet18", PARAMETERS, 11_181_642, "10 classes in place of 1,000"),
     ("resnet18", PARAMETERS, 11_173_962, "a first convolution of 3 by 3, as for the small pictures of CIFAR"),
     ("resnet18", PARAMETERS, 11_175_370, "one channel, as of grey pictures"),
@@ -132,6 +132,19 @@ THREADS: list[tuple[str, Any, int | str, str]] = [
     ("mistralai/Mistral-7B-v0.1", PARAMETERS, "3.82 GB", "llama.cpp's Q3_K_L"),
     (LLAMA_3, PARAMETERS, "3.18 GB", "llama.cpp's Q2_K"),
     (LLAMA_3, PARAMETERS, "5.70 GB", "bnb-nf4-double"),
+    # The sizes of published files in bytes: numbers, a header, and the masks, heads or buffers that the model does not count.
+    (LLAMA_3, PARAMETERS, 16_060_556_376, "bfloat16 or float16, 2 each: 16,060,522,496, and a header"),
+    ("gpt2", PARAMETERS, 548_105_171, "a mask of all pairs for each layer"),
+    ("bert-base-uncased", PARAMETERS, 440_449_768, "BertForPreTraining"),
+    ("distilbert-base-uncased", PARAMETERS, 267_954_768, "DistilBertForMaskedLM"),
+    ("resnet50", PARAMETERS, 102_530_333, "a file in float32 with its buffers"),
+    ("resnet18", PARAMETERS, 46_830_571, "a file in float32 with its buffers"),
+    (VIT, PARAMETERS, 346_293_852, "float32, 4 each: 346,270,624, and a header"),
+    ("Qwen/Qwen3-30B-A3B", PARAMETERS, "18.6 GB", "llama.cpp's Q4_K_M"),
+    ("Qwen/Qwen2.5-7B", PARAMETERS, "4.68 GB", "llama.cpp's Q4_K_M"),
+    ("openai/clip-vit-base-patch32", PARAMETERS, "605 MB", "float32, 4 each"),
+    ("openai/clip-vit-base-patch32", PARAMETERS, "63.2M", "only text_model counted"),
+    ("bert-base-uncased", PARAMETERS, "108M", "bert-base-cased"),
     # The first of four stages of a pipeline has the embedding; LoRA of rank 256 on every matrix has 639,631,360.
     (LLAMA, PARAMETERS, 32_000 * 4096 + 8 * 202_383_360, "the first of 4 stages, with what is before the layers"),
     (LLAMA, PARAMETERS, 639_631_360, "only adapters of rank 256 for every matrix"),
