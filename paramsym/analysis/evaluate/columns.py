@@ -131,12 +131,11 @@ def run(
 def _compute(np: Any, program: StraightLine, columns: list[Column], target: Any) -> tuple[Any, Any]:
     """Write the values of one piece to the target; return the refused rows, and those that must be computed one by one."""
     refused, asked = np.zeros(target.shape, bool), np.zeros(target.shape, bool)
-    registers = [_raised(np, *pair, refused) for pair in zip(columns, program.least, strict=True)]
-    numbers = _numbers(np, program, tuple(_bits(np, column) for column in registers))
+    narrowed = [_narrowed(np, *pair, refused) for pair in zip(columns, program.least, strict=True)]
+    numbers = _numbers(np, program, tuple(bits for _, bits in narrowed))
     if not numbers:
         return refused, ~asked
-    registers = [one if isinstance(one, int) else one.astype(kind, copy=False) for one, (kind, _) in zip(registers, numbers, strict=False)]
-    registers.extend(program.constants)
+    registers = [*(column for column, _ in narrowed), *program.constants]
     for place, (kind, left, right) in enumerate(program.ops, program.first):
         one, other, (number, least) = registers[left], registers[right], numbers[place]
         value: Any = None
@@ -161,16 +160,19 @@ def _compute(np: Any, program: StraightLine, columns: list[Column], target: Any)
     return refused, asked
 
 
-def _raised(np: Any, column: Column, least: int, refused: Any) -> Column:
-    """Refuse sizes below the least one, and raise them to it, so that the steps stay within their bounds."""
-    if (column if isinstance(column, int) else np.minimum.reduce(column)) >= least:
-        return column
-    refused |= column < least
-    return least if isinstance(column, int) else np.maximum(column, least)
+def _narrowed(np: Any, column: Column, least: int, refused: Any) -> tuple[Column, int]:
+    """Return a column in its narrowest type with the bits of its largest size: whatever reads the column, while it is in the cache.
 
-
-def _bits(np: Any, column: Column) -> int:
-    return int(column if isinstance(column, int) else np.maximum.reduce(column)).bit_length()
+    Sizes below the least one are refused, and raised to it, so that the steps stay within their bounds.
+    """
+    if isinstance(column, int):
+        refused |= column < least
+        return max(column, least), max(column, least).bit_length()
+    if np.minimum.reduce(column) < least:
+        refused |= column < least
+        column = np.maximum(column, least)
+    bits = int(np.maximum.reduce(column)).bit_length()
+    return (column.astype(np.int32 if bits < 32 else np.int64, copy=False) if bits < 64 else column), bits
 
 
 @lru_cache(maxsize=256)

@@ -297,7 +297,7 @@ class _Compiler:
         return found
 
     def horner(self, terms: _Terms) -> int:
-        """Return the register of a sum of products, with the most common factor taken out."""
+        """Return the register of a sum of products, with the most common factor taken out: a register, or a number."""
         if not terms:
             return self.constant(0)
         content = gcd(*terms.values())
@@ -314,10 +314,15 @@ class _Compiler:
             return self.step("add", one, other)
         shares = Counter(register for monomial in terms for register, _ in monomial)
         shared = max(shares, key=lambda register: (shares[register], -register))
+        numbers = Counter(abs(c) for c in terms.values() if abs(c) > 1)
+        number, times = max(numbers.items(), key=lambda pair: pair[::-1], default=(1, 1))
         if shares[shared] > 1:
             inside = {_lowered(monomial, shared): c for monomial, c in terms.items() if shared in dict(monomial)}
             head = self.step("mul", self.horner(inside), shared)
             rest = {monomial: c for monomial, c in terms.items() if shared not in dict(monomial)}
+        elif times > 1:
+            head = self.horner({monomial: c for monomial, c in terms.items() if abs(c) == number})
+            rest = {monomial: c for monomial, c in terms.items() if abs(c) != number}
         else:
             first = min(terms, key=lambda monomial: (terms[monomial] < 0, not monomial, sorted(monomial)))
             head, rest = self.horner({first: terms[first]}), {monomial: c for monomial, c in terms.items() if monomial != first}

@@ -1,7 +1,8 @@
 """A closed form as a short straight-line program: factored, with its conditions as steps, and with a bound for every intermediate value.
 
-The polynomial is written by Horner's rule in many letters, the letter of most terms first, which leaves few multiplications. One
-program runs on Python integers, on columns and, without its checks, on any array that knows ``+``, ``*`` and ``//``.
+The polynomial is written by Horner's rule in many letters, the letter of most terms first, then the number of most terms, which leaves
+few multiplications. One program runs on Python integers, on columns and, without its checks, on any array that knows ``+``, ``*`` and
+``//``.
 """
 
 from __future__ import annotations

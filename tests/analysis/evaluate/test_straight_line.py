@@ -15,6 +15,7 @@ from sympy import Integer, Max, Min, Mod, Symbol, ceiling, floor
 import paramsym as ps
 from paramsym import A, C, D, Dim, F, G, H, K, L, Layer, Tensor, W, evaluate, per
 from paramsym.algebra.size import at_most, divides
+from paramsym.analysis.evaluate.compiling import compiled
 from paramsym.analysis.evaluate.straight_line import bound
 from paramsym.errors import DivisibilityError, ParamsymError, SizeError
 
@@ -189,3 +190,10 @@ def test_remainders_of_a_divisor_of_any_sign_have_no_bounds() -> None:
     """1 % -2 is -1 in Python, which is no number from 0 to 2; divided by 1, 2 or 3, the remainder is 0, 1 or 2."""
     assert bound("mod", (1, 5), (-2, 3)) is None
     assert bound("mod", (1, 5), (1, 3)) == (0, 2)
+
+
+def test_a_number_is_multiplied_once() -> None:
+    """As one writes it by hand: 2*(H + G*D + 1) + 3*F has three products."""
+    program = compiled(2 * H + 2 * G * D + 3 * F + 2)
+    assert [op.kind for op in program.ops].count("mul") == 3
+    assert program.apply([5, 7, 11, 13]) == 2 * (13 + 11 * 5 + 1) + 3 * 7
