@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations, product
+from math import lcm
 from random import Random
 from typing import Any, Literal
 
@@ -21,6 +22,7 @@ from paramsym.errors import ArgumentError
 
 LARGEST = 1 << 17
 _DIVISORS = (2, 3, 4, 6, 8, 16, 32)
+_MULTIPLES = (2, 4, 8)  # of sizes that another one divides: groups of 8*width channels
 _REMAINDERS = (2, 3, 4, 6, 8, 9, 12)  # divisors of sizes with a remainder: depth = 6*n + 2
 _MOST_CONSTANTS = 32
 _TRIES = 60
@@ -42,12 +44,15 @@ class Demand:
         return small <= large if self.kind == "at most" else (small == large) == (self.kind == "equal")
 
     def weaker(self) -> Iterator[tuple[Demand, ...]]:
-        """Yield what could be true instead: no condition, or a divisor without one of its prime factors."""
+        """Yield what could be true instead: no condition, a divisor without one of its factors, or one of twice the number."""
         yield ()
         if self.kind == "divides":
             ((coefficient, generators),) = self.small.terms
             parts = {int(coefficient) // prime for prime in (2, 3) if coefficient % prime == 0}
-            yield from ((replace(self, small=Law(((Fraction(part), generators),))),) for part in sorted(parts) if part > 1 or generators)
+            divisors = [Law(((Fraction(part), generators),)) for part in sorted(parts) if part > 1 or generators]
+            divisors += [Law.of(name) for name, _ in generators if len(generators) > 1]
+            yield from ((replace(self, small=divisor),) for divisor in divisors)
+            yield (replace(self, large=self.large.plus(self.large)),)
 
     def conditions(self, symbols: Mapping[str, Expr]) -> tuple[Condition, ...]:
         """Return the condition in symbols, as layers state theirs."""
@@ -88,6 +93,12 @@ class Dependent:
         times = tuple((c, tuple((g, e) for g, e in m if g != self.fresh)) for c, m in self.law.terms if (self.fresh, 1) in m)
         added = tuple((c, m) for c, m in self.law.terms if (self.fresh, 1) not in m)
         return Law(times), Law(added)
+
+    def quotient(self, domain: Domain, symbols: Mapping[str, Expr]) -> tuple[Expr, Expr]:
+        """Return the two numbers, in symbols, whose exact quotient is the new coordinate."""
+        times, added = self.sides()
+        scale = lcm(*(c.denominator for c, _ in times.terms))
+        return scale * (symbols[self.name] - domain.restated(added, symbols)), scale * domain.restated(times, symbols)
 
 
 @dataclass
@@ -148,11 +159,9 @@ class Domain:
     def symbols(self) -> dict[str, Expr]:
         """Return each number in symbols of the arguments, with new coordinates as exact quotients."""
         made: dict[str, Expr] = {v.name: Symbol(v.name, integer=True, positive=True) for v in self.variables}
-        for name, formula in self.formulas.items():
+        for formula in self.formulas.values():
             if formula.fresh:
-                times, added = formula.sides()
-                numerator = made[name] - self.restated(added, made)
-                made[formula.fresh] = per(canonical(numerator), canonical(self.restated(times, made)))
+                made[formula.fresh] = per(*map(canonical, formula.quotient(self, made)))
         return {**made, **{name: self.restated(f.law, made) for name, f in self.formulas.items() if not f.fresh}}
 
     def restated(self, law: Law, symbols: Mapping[str, Expr]) -> Expr:
@@ -272,8 +281,9 @@ def learnt(
 ) -> list[Demand]:
     """Return the fewest conditions that all accepted points meet and that explain the refusals.
 
-    Conditions are that one variable is a multiple of another, perhaps with a remainder, is equal to it, or at least as large; then, for
-    what these leave, that it is at least, at most or not a constant of the code. A condition that explains no refusal is not added.
+    Conditions are that one variable or its double is a multiple of another or of two, perhaps with a remainder, is equal to it, or at least
+    as large; then, for what these leave, that it is at least, at most or not a constant of the code. A condition that explains no refusal
+    is not added.
     """
     names = [variable.name for variable in domain.variables]
     left = list(refused)
@@ -295,6 +305,9 @@ def _relations(names: Sequence[str], taken: Sequence[Mapping[str, int]]) -> Iter
             if small != large:
                 yield Demand("divides", Law.of(small), Law.of(large))
                 yield Demand("divides", Law(((Fraction(2), ((small, 1),)),)), Law.of(large))
+                yield from (Demand("divides", Law.of(small), Law(((Fraction(times), ((large, 1),)),))) for times in _MULTIPLES)
+        pairs = combinations([name for name in names if name != large], 2)
+        yield from (Demand("divides", Law(((Fraction(1), ((one, 1), (other, 1))),)), Law.of(large)) for one, other in pairs)
         yield from (Demand("divides", Law.constant(number), Law.of(large)) for number in _DIVISORS)
         rests = ((number, taken[0][large] % number) for number in (_REMAINDERS if taken else ()))
         yield from (Demand("divides", Law.constant(number), Law.of(large).plus(-rest)) for number, rest in rests if rest)
@@ -329,8 +342,9 @@ def with_demands(domain: Domain, demands: Sequence[Demand]) -> Domain:
             found = found.formula(large, small)
             continue
         rest = -sum((coefficient for coefficient, monomial in demand.large.terms if not monomial), Fraction(0))
-        less = f"_less_{rest}" if rest else ""
+        scale = next(coefficient for coefficient, monomial in demand.large.terms if monomial)
+        less = f"_less_{rest}" if rest else f"_times_{scale}" if scale != 1 else ""
         fresh = f"{large}{less}_per_{'_'.join([*map(str, (c for c, _ in demand.small.terms if c != 1)), *sorted(below)])}"
-        law = Law(tuple((c, tuple(sorted((*m, (fresh, 1))))) for c, m in small.terms))
+        law = Law(tuple((c / scale, tuple(sorted((*m, (fresh, 1))))) for c, m in small.terms))
         found = found.formula(large, law.plus(int(rest)), fresh)
     return found

@@ -21,7 +21,7 @@ from paramsym.derive.levels import EveryKth, Held, Level
 from paramsym.derive.names import filled
 from paramsym.derive.points import BEFORE, IN_NAME
 from paramsym.derive.structure import FROM_END, CopiesLaw, LevelLaw
-from paramsym.errors import ParamsymError, StructureError
+from paramsym.errors import ParamsymError, SizeError, StructureError
 from paramsym.naming import described
 
 Limit: TypeAlias = tuple[str, Dim, Dim, str, str]
@@ -82,7 +82,13 @@ class Derived(Layer):
         except ParamsymError as error:
             located = type(error)(f"{self._who}: {error}")
             raise located from None
-        return super().substituted(mapping)
+        try:
+            return super().substituted(mapping)
+        except SizeError as error:
+            sizes = ", ".join(f"{symbol} = {text(size)}" for symbol, size in mapping.items())
+            found = str(error).partition(": ")[2].partition(";")[0]
+            unfit = type(error)(f"{self._who}: the form does not hold for {sizes}: {found}.")
+            raise unfit from None
 
     def conditions(self) -> None:
         """Refuse sizes for which the form does not hold."""
@@ -187,11 +193,10 @@ def demanded(domain: Domain) -> tuple[tuple[Limit, ...], ...]:
     """Return the conditions on the sizes, including formulas, in symbols and in words."""
     symbols = domain.symbols()
     found: list[tuple[Condition, ...]] = []
-    for name, formula in domain.formulas.items():
+    for formula in domain.formulas.values():
         if formula.fresh:
-            times, added = formula.sides()
-            large = symbols[name] - domain.restated(added, symbols)
-            found.append((Condition("divides", canonical(domain.restated(times, symbols)), canonical(large)),))
+            large, small = map(canonical, formula.quotient(domain, symbols))
+            found.append((Condition("divides", small, large),))
     found.extend(demand.conditions(symbols) for demand in domain.demands)
     return tuple(
         tuple((one.kind, one.small, one.large, text(one.small), text(one.large)) for one in limits)

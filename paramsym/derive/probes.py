@@ -7,13 +7,14 @@ from fractions import Fraction
 from itertools import combinations, islice, permutations
 from random import Random
 
-from paramsym.derive.domain import LARGEST, Domain, Either
+from paramsym.derive.domain import LARGEST, Demand, Domain, Either
 
 _LARGEST_FACTOR = 16
 _MOST_CORNERS = 40
 _DEEP = (257, 1025)
 """Numbers of copies of which each build tries only one or two, because large ones take time."""
 _BASES = 6  # the most points from which many copies are tried
+_TRIES = 8  # points from which one outside of a demand is looked for
 _DISTANCES = (9, 33, 100)
 """Distances of copies of one kind that each build tries."""
 
@@ -117,14 +118,29 @@ def adversaries(domain: Domain, chance: Random, *, most_count: int) -> Iterator[
                 yield found
 
 
-def outside(demand: Either, domain: Domain, chance: Random) -> dict[str, int] | None:
-    """Return a point at which two pairs of sizes are equal; None if formulas or other demands forbid that."""
-    point = domain.random(chance, 64)
-    for one in demand.demands:
-        if point is None:
-            return None
-        point = _placed(domain, chance, next(one.small.names()), int(one.large.value(point)), point)
-    return None if point is None or demand.holds(point) else point
+def outside(demand: Demand | Either, domain: Domain, chance: Random) -> dict[str, int] | None:
+    """Return a point that does not meet a demand; None if none was found."""
+    for _ in range(_TRIES):
+        point = domain.random(chance, 64)
+        for one in demand.demands if isinstance(demand, Either) else (demand,):
+            if point is None:
+                return None
+            if one.holds(point):
+                point = _placed(domain, chance, *_violating(one, point, chance), point)
+        if point is not None and not demand.holds(point):
+            return point
+    return None
+
+
+def _violating(demand: Demand, point: Mapping[str, int], chance: Random) -> tuple[str, int]:
+    """Return a size and its value with which a demand that holds at a point does not."""
+    small, large = int(demand.small.value(point)), int(demand.large.value(point))
+    name = next(demand.large.names(), "")
+    if demand.kind == "differ":
+        return next(demand.small.names()), large
+    if demand.kind == "at most":
+        return (name, chance.randint(1, max(1, small - 1))) if name else (next(demand.small.names()), large + chance.randint(1, large))
+    return name, chance.randint(1, 64)
 
 
 def _with(domain: Domain, chance: Random, changes: Mapping[str, int]) -> dict[str, int] | None:

@@ -228,6 +228,7 @@ class Search:
             self.see(said.random(self.chance, 40))
         if not self.refused:
             return
+        demands: Sequence[Demand] = ()
         for _ in range(_LESSONS):
             for _ in range(self._number(24, 8)):
                 self.see(self._around(said, start))
@@ -236,8 +237,11 @@ class Search:
             self.domain = with_demands(_copy(said), demands)
             before = len(self.refused)
             tried = [self.see(self.domain.random(self.chance, 40)) for _ in range(self._number(_LESSON, 4))]
-            if len(self.refused) - before <= len(tried) // 8 and not self._too_strict(said, demands):
+            explained = len(self.refused) - before <= len(tried) // 8
+            if not self._accepted_outside(said, demands) and explained:
                 break
+        else:  # what the build refuses is not of a kind that is learnt
+            self.domain = with_demands(_copy(said), self._uncontradicted(demands))
         self._complete_all()
         formulas = self.domain.formulas
         counters = {other for name in self.domain.counters for other in (formulas[name].law.names() if name in formulas else [name])}
@@ -245,22 +249,35 @@ class Search:
 
     def _limit_to_accepted(self) -> None:
         """Limit the sizes by the conditions that explain what the build refused among fresh points, such as large sizes."""
-        inside = [numbers for numbers in self.refused if self._located(numbers) is not None]
-        if inside:
+        demands: Sequence[Demand] = ()
+        for _ in range(_LESSONS):
+            inside = [numbers for numbers in self.refused if self._located(numbers) is not None]
             taken = [sample.numbers for sample in (*self.samples.values(), *self.tested)]
-            self.domain.demands.extend(learnt(self.domain, taken, inside, self.constants))
+            demands = learnt(self.domain, taken, inside, self.constants)
+            try:
+                accepted = self._accepted_outside(self.domain, demands)
+            except OutOfTime:
+                break
+            wrong = [sample for sample in accepted if not self.agrees(sample)]
+            if wrong:
+                self._explain(wrong)
+                self._try_fresh()
+            if not accepted:
+                break
+        self.domain.demands.extend(self._uncontradicted(demands))
 
-    def _too_strict(self, said: Domain, demands: Sequence[Demand]) -> bool:
-        """Build sizes that violate only one condition, or meet a weaker one; return whether the build accepts any of them."""
-        accepted = False
+    def _uncontradicted(self, demands: Sequence[Demand]) -> list[Demand]:
+        return [demand for demand in demands if all(demand.holds(sample.numbers) for sample in self.samples.values())]
+
+    def _accepted_outside(self, said: Domain, demands: Sequence[Demand]) -> list[Sample]:
+        """Build sizes that violate only one condition, or meet a weaker one; return the results of those that the build accepts."""
+        found: list[Sample | None] = []
         for demand in demands:
             others = [other for other in demands if other is not demand]
             for weaker in demand.weaker():
                 domain = with_demands(_copy(said), [*others, *weaker])
-                points = [domain.random(self.chance, 40) for _ in range(self._number(_VIOLATING, 2))]
-                outside = [point for point in points if point is not None and not demand.holds(point)]
-                accepted |= [self.see(point) for point in outside].count(None) < len(outside)
-        return accepted
+                found += [self.see(outside(demand, domain, self.chance)) for _ in range(self._number(_VIOLATING, 2))]
+        return [sample for sample in found if sample is not None]
 
     def _around(self, domain: Domain, start: Numbers) -> Numbers | None:
         point = {}

@@ -212,7 +212,21 @@ def _condition(draft: _Draft) -> None:
     chance = draft.chance
     names = [name for name in draft.sizes if name not in draft.counts and draft.sizes[name]]
     kind = chance.random()
-    if kind < 0.45 and len(names) > 1:
+    if kind < 0.2 and len(names) > 2:
+        one, other, large = chance.sample(names, 3)
+        for name, start in ((one, 2), (other, 3), (large, 6 * chance.choice((2, 5)))):
+            _start(draft, name, start)
+        product, whole = (f"{draft.spelled[one]} * {draft.spelled[other]}", draft.spelled[large])
+        draft.lines[:0] = [f"if {whole} % ({product}):", f"    raise ValueError('{large} must be a multiple of {one} * {other}')"]
+        draft.quotients.append(f"{whole} // ({product})")
+    elif kind < 0.3 and len(names) > 1:
+        small, large = chance.sample(names, 2)
+        _start(draft, small, 8)
+        _start(draft, large, chance.choice((2, 6, 10)))
+        times = f"4 * {draft.spelled[large]}"
+        draft.lines[:0] = [f"if {times} % {draft.spelled[small]}:", f"    raise ValueError('4 * {large} must be a multiple of {small}')"]
+        draft.quotients.append(f"{times} // {draft.spelled[small]}")
+    elif kind < 0.5 and len(names) > 1:
         small, large, *more = chance.sample(names, len(names))
         start = chance.choice((2, 3, 4, 8))
         _start(draft, small, start)
@@ -221,7 +235,7 @@ def _condition(draft: _Draft) -> None:
             one, other = draft.spelled[small], draft.spelled[name]
             draft.lines[:0] = [f"if {other} % {one}:", f"    raise ValueError('{name} must be divisible by {small}')"]
             draft.quotients.append(f"{other} // {one}")
-    elif kind < 0.7:
+    elif kind < 0.75:
         name, number = chance.choice(names), chance.choice((2, 4, 8))
         _start(draft, name, number * chance.choice((3, 5, 8)))
         draft.lines[:0] = [f"assert {draft.spelled[name]} % {number} == 0, 'wanted a multiple of {number}'"]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+
 import pytest
 from derive.factories import Shapes
 
 import paramsym as ps
 from paramsym.derive.arguments import Variable
 from paramsym.derive.domain import Domain, learnt
-from paramsym.errors import DivisibilityError, StructureError
+from paramsym.errors import DivisibilityError, SizeError, StructureError
 
 
 def test_heads_of_an_even_width() -> None:
@@ -141,3 +144,50 @@ def test_layers_beyond_a_number() -> None:
     form = ps.derive(build, tests=60)
     assert form.certificate.demands == ("skipped + 1 <= layers",)
     assert form.at(layers=9, skipped=3, width=2).shapes() == build(9, 3, 2)
+
+
+def windows(image: int = 56, patch: int = 4, window: int = 7, dim: int = 24, heads: int = 3) -> Shapes:
+    """A Swin transformer: the image is a whole number of windows of patches."""
+    assert image % (patch * window) == 0
+    assert dim % heads == 0
+    return {"windows": (dim, (image // patch // window) ** 2), "bias": ((2 * window - 1) ** 2, heads)}
+
+
+def grouped(groups: int, latent: int, width: int, channels: int) -> Shapes:
+    """DCGAN without defaults: the groups divide four times its width."""
+    if any(size % groups for size in (latent, 8 * width, 4 * width)):
+        message = "in_channels must be divisible by groups"
+        raise ValueError(message)
+    return {"first": (latent, 8 * width // groups), "next": (8 * width, 4 * width // groups), "last": (channels, 4 * width)}
+
+
+@pytest.mark.parametrize(
+    ("build", "formula", "inside"),
+    [
+        (windows, "image = image_per_patch_window*patch*window", ((224, 4, 7, 96, 3), (90, 5, 9, 770, 11), (15, 3, 5, 5, 5))),
+        (grouped, "width = 1/4*groups*width_times_4_per_groups", ((8, 16, 2, 3), (12, 24, 9, 5), (1, 1, 1, 1))),
+    ],
+)
+def test_a_product_and_a_multiple(build: Callable[..., Shapes], formula: str, inside: tuple[tuple[int, ...], ...]) -> None:
+    """A size is a multiple of two others together, or only four of it are one; no limit is taken from the sizes that were tried."""
+    form = ps.derive(build, tests=20)
+    assert formula in form.certificate.formulas
+    assert form.certificate.demands == ()
+    for sizes in inside:
+        assert form.at(dict(zip(inspect.signature(build).parameters, sizes, strict=True))).shapes() == build(*sizes)
+
+
+def test_a_condition_of_an_unknown_kind_is_not_guessed() -> None:
+    """The heads have an even width, rounded down: no limit of one size explains that, and the form refuses what is not whole."""
+
+    def build(dim: int = 64, heads: int = 8) -> Shapes:
+        assert dim // heads >= 2
+        assert dim // heads % 2 == 0
+        return {"q": (dim, dim), "rotary": (dim // heads // 2,)}
+
+    form = ps.derive(build, tests=20)
+    for sizes in ((28, 7), (15, 7), (2, 1), (768, 12)):
+        assert form.at(dim=sizes[0], heads=sizes[1]).shapes() == build(*sizes)
+    words = r"build: the form does not hold for dim = 24, heads = 8: shape\[0\] is 3/2, not a whole number\."
+    with pytest.raises(SizeError, match=words):
+        form.at(dim=24, heads=8)

@@ -68,5 +68,6 @@ def test_the_generator_makes_every_kind() -> None:
     """Lists, words, flags, configurations, sizes that are off, counts, conditions and exceptions."""
     sources = [generated(number).source for number in range(64)]
     kinds = ("widths[0]", "stages[", "in names", "enumerate(on)", "if bias", "act ==", "if classes", "int(", "hidden or", "config.text.dim",
-        "config['dim']", "return sum", "must be divisible", "wanted a multiple", "!=", "ValueError('not", "at most", "max(1,")  # fmt: skip
+        "config['dim']", "return sum", "must be divisible", "('4 *", "% (", "wanted a multiple", "!=",
+        "ValueError('not", "at most", "max(1,")  # fmt: skip
     assert [kind for kind in kinds if not any(kind in source for source in sources)] == []
