@@ -26,7 +26,7 @@ from paramsym.render.table import Table, Tabular
 from paramsym.verify.checkpoint import unreadable
 from paramsym.verify.compare import GOOD, TensorRow
 from paramsym.verify.match import Match, match
-from paramsym.verify.quantised import quantised, scaleless
+from paramsym.verify.quantised import cache_scales, quantised, scaleless
 from paramsym.verify.readers import read
 from paramsym.verify.report import faults
 from paramsym.verify.spelling import respelt
@@ -80,9 +80,9 @@ def check(path: str | os.PathLike[str], architecture: str | None = None, *, stri
 
     ``path`` is a directory with ``config.json`` and safetensors files, or one of these files. ``architecture`` and ``strict`` are those
     of ``from_config``. These differences are explained and no fault: tied tensors that the file leaves out, buffers on either side, names
-    with or without the base model's prefix or in an older spelling, experts stored one by one or stacked, packed weights, and a head that
-    another class of the family has. Quantised weights must have the method, the bits and the groups of ``quantization_config``, with all
-    their scales. Files beside the one that the reference reads are mentioned.
+    with or without the base model's prefix or in an older spelling, experts stored one by one or stacked, packed weights, scales of
+    a quantised cache, and a head that another class of the family has. Quantised weights must have the method, the bits and the groups of
+    ``quantization_config``, with all their scales. Files beside the one that the reference reads are mentioned.
 
     Raises:
         ConfigError: a configuration that is missing or cannot be read or built.
@@ -165,9 +165,12 @@ def _verdict(found: _Compared, stored: Stored, config: Mapping[str, Any], source
     dropped = [name for name in unexpected if is_dropped_buffer(name)]
     if dropped:
         explained.append(f"{_some(dropped)}: saved by older versions, computed today")
+    scales = [name for name in cache_scales(config, found.stored) if name in unexpected]
+    if scales:
+        explained.append(f"{_some(scales)}: scales of the quantised cache")
     if stored.beside:
         explained.append(f"{_some(stored.beside)}: beside it and not read")
-    others = unexpected.keys() - set(dropped)
+    others = unexpected.keys() - {*dropped, *scales}
     missing = [row.name for row in found.wrong if row.outcome == "missing"]
     problems = [*found.match.problems, *_strange_prefix(found, stored, config)]
     fitting = _other_sizes(found) if found.wrong else ""

@@ -75,11 +75,7 @@ def quantised(config: Mapping[str, Any]) -> Quantised | None:
     >>> quantised({"quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": -1}}).setting
     Setting(bits=4, group='channel')
     """
-    texts = config.get("text_config")
-    inner = texts.get("quantization_config") if isinstance(texts, Mapping) else None
-    stated = config.get("quantization_config") or config.get("compression_config") or inner
-    if not isinstance(stated, Mapping):
-        return None
+    stated = _stated(config)
     method = stated.get("quant_method")
     if method is None and (stated.get("load_in_4bit") or stated.get("load_in_8bit")):
         method = "bitsandbytes"
@@ -95,11 +91,31 @@ def quantised(config: Mapping[str, Any]) -> Quantised | None:
         chosen = "int8" if stated.get("load_in_8bit") else stated.get("bnb_4bit_quant_type")
         schemes = tuple(scheme for scheme in schemes if chosen is None or scheme.endswith(f" {chosen}"))
     elif method == "fp8":
-        setting = Setting(8, _block(stated.get("weight_block_size", (128, 128))))
+        setting = Setting(
+            8, _block(stated.get("weight_block_size"))
+        )  # without the key, transformers has blocks, and vLLM one scale a tensor
     elif method == "compressed-tensors":
         settings = {_of_group(group) for group in _listed(stated.get("config_groups"))}
         setting = settings.pop() if len(settings) == 1 else setting
     return Quantised(method, schemes, setting, tuple(left_out), every)
+
+
+def _stated(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    texts = config.get("text_config")
+    inner = texts.get("quantization_config") if isinstance(texts, Mapping) else None
+    stated = config.get("quantization_config") or config.get("compression_config") or inner
+    return stated if isinstance(stated, Mapping) else {}
+
+
+def cache_scales(config: Mapping[str, Any], stored: Stored) -> list[str]:
+    """Return the scales of a quantised cache, if the configuration has a ``kv_cache_scheme``: a pair of numbers for each attention.
+
+    compressed-tensors names them ``self_attn.k_scale`` and ``self_attn.v_scale``, ModelOpt ``k_proj.k_scale`` and ``v_proj.v_scale``.
+    """
+    scaled = _stated(config).get("kv_cache_scheme") is not None
+    single = dict.fromkeys(name for name, shape in stored.shapes.items() if scaled and shape in {(), (1,)})
+    pairs = ((name, name.replace("k_proj.k_scale", "v_proj.k_scale").removesuffix("k_scale") + "v_scale") for name in single)
+    return [name for key, value in pairs if key.endswith(".k_scale") and value in single for name in (key, value)]
 
 
 def _of_group(group: object) -> Setting:

@@ -289,7 +289,8 @@ def _exception(draft: _Draft) -> None:
     """What the build refuses, or does otherwise, at some sizes only."""
     chance = draft.chance
     name, other = (chance.choice([one for one in draft.sizes if one not in draft.counts]) for _ in range(2))
-    one, two, number = draft.spelled[name], draft.spelled[other], chance.choice((7, 13, 40, 100, 1000, 4096))
+    numbers = [number for number in (7, 13, 40, 100, 1000, 4096) if number not in draft.sizes.values()]
+    one, two, number = draft.spelled[name], draft.spelled[other], chance.choice(numbers)
     kind = chance.randrange(6)
     draft.learnable = False
     if kind == 0:

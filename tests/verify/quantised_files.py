@@ -1,7 +1,8 @@
 """Sound and broken quantised checkpoints of a small Llama: the layouts are those of the libraries that write them, stated here again.
 
 GPTQ: AutoGPTQ and GPTQModel, ``QuantLinear``. AWQ: AutoAWQ, ``WQLinear_GEMM``. bitsandbytes: ``QuantState.as_dict``, ``Linear8bitLt``.
-Scaled float8: transformers, ``FP8Linear``, and compressed-tensors. NVFP4: ModelOpt and compressed-tensors. MXFP4: compressed-tensors.
+Scaled float8: transformers, ``FP8Linear``, vLLM, ``Fp8Config``, and compressed-tensors, whose ``KVCacheScaleType`` names the scales of a
+cache. NVFP4: ModelOpt and compressed-tensors. MXFP4: compressed-tensors.
 """
 
 from __future__ import annotations
@@ -171,7 +172,7 @@ def _kinds(draw: random.Random) -> dict[str, tuple[dict[str, Any], Callable[[int
     wide, narrow, values, nested = draw.choice((32, 64, 128)), draw.choice((4, 8)), draw.choice(("nf4", "fp4")), draw.random() < 0.5
     four = {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": values, "bnb_4bit_use_double_quant": nested}
     gptq = {"quant_method": "gptq", "bits": bits, "group_size": group, "desc_act": False}
-    compressed = {"quant_method": "compressed-tensors"}
+    compressed, cache = {"quant_method": "compressed-tensors"}, {"kv_cache_scheme": {"num_bits": 8, "type": "float", "strategy": "tensor"}}
     integers = compressed | _groups(narrow, type="int", strategy="group", group_size=wide)
     return {
         "GPTQ": (gptq, _gptq(bits, group, draw.choice(("F16", "BF16"))), 1),
@@ -182,6 +183,8 @@ def _kinds(draw: random.Random) -> dict[str, tuple[dict[str, Any], Callable[[int
         "float8 in blocks": ({"quant_method": "fp8", "weight_block_size": [128, 128]}, _blocks, draw.randint(1, 3)),
         "float8 in rows": (compressed | _groups(8, type="float", strategy="channel"), _rows, 1),
         "float8 in tensors": (compressed | _groups(8, type="float", strategy="tensor"), _whole, 1),
+        "float8 of vLLM": ({"quant_method": "fp8", "activation_scheme": "static"}, _whole, 1),
+        "float8 with its cache": (compressed | _groups(8, type="float", strategy="tensor") | cache, _whole, draw.randint(1, 2)),
         "compressed-tensors": (integers, _words(narrow, wide), 1),
         "NVFP4": (compressed | _groups(4, type="float", strategy="tensor_group", group_size=16), _nvfp4, 1),
         "NVFP4 of ModelOpt": ({"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head"]}, _modelopt, 1),
@@ -201,6 +204,8 @@ def sound(draw: random.Random) -> Checkpoint:
         for name, (out, inputs) in LINEAR.items():
             tensors |= {f"{scope}{name}.{part}": stored for part, stored in parts(out, inputs).items()}
         tensors |= {f"{scope}{norm}.weight": ("BF16", (HIDDEN,)) for norm in ("input_layernorm", "post_attention_layernorm")}
+        if "kv_cache_scheme" in quantization:
+            tensors |= {f"{scope}self_attn.{part}_scale": ("F32", (1,)) for part in "kv"}
     tensors |= {"model.norm.weight": ("BF16", (HIDDEN,)), "lm_head.weight": ("BF16", (VOCABULARY, HIDDEN))}
     return Checkpoint(kind, quantization, tensors, shards)
 

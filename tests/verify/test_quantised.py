@@ -22,17 +22,20 @@ QUERY = "model.layers.0.self_attn.q_proj"
 
 
 def of_kind(name: str) -> Checkpoint:
-    """Return the first sound checkpoint of a kind."""
-    return next(found for found in map(sound, map(random.Random, range(1000))) if found.kind == name)
+    """Return the first sound checkpoint of a kind, without scales of scales."""
+    found = (sound(random.Random(seed)) for seed in range(1000))
+    return next(one for one in found if one.kind == name and not one.quantization.get("bnb_4bit_use_double_quant"))
 
 
 def test_sound_ones_agree(tmp_path: Path) -> None:
-    """A hundred of thirteen kinds; without the configuration, too, with sizes and with letters."""
+    """A hundred of fifteen kinds; without the configuration, too, with sizes and with letters."""
     model = ps.from_config(CONFIG)
     for number, found in enumerate(drawn(sound, 100)):
         folder = found.write(tmp_path / str(number))
         verdict = ps.check(folder)
         assert verdict.ok, f"{found.kind}: {verdict}"
+        if "kv_cache_scheme" in found.quantization:  # what the scales of a cache are, the configuration says
+            continue
         matched = ps.match(model, folder)
         assert matched.ok, f"{found.kind}: {matched}"
         if number < 20:
