@@ -7,7 +7,7 @@ A file is an object of JSON, compressed by gzip, one for each model type::
         "above": {letter: number}, "most": {letter: number}, "loops": {letter: number},
         "multiples": [[letter, number, letter or null, number], ...], "within": [[letter, letter, number], ...],
         "windows": [[letter, key, number, number, number, true], ...], "equal": [[letter, letter, true], ...],
-        "same": {key: [letter, default]},
+        "same": {key: [letter, default]}, "step": true, "activations": {key: [path, ...]},
         "kept": [[number or null, key, number, number], ...],
         "sizes": [...], "recording": {...}, "layers": [...], "cache": true, "certificate": {...}}]}}}
 
@@ -19,16 +19,18 @@ their largest numbers. ``loops`` are the largest lengths of inputs before a loop
 times the other letter. ``within`` are lengths of inputs that may be at most another letter, less a number: the positions that a table has.
 ``windows`` are the fields of ``Window``. ``equal`` are letters that must be equal, or must differ; ``same`` are keys on which no tensor
 depends, which must be null or equal to a letter, with their defaults. ``cache`` is true if the class returns
-the keys and values of its attention for the next step, null if it returns nothing, and false if it returns something else. ``kept`` says
-of which layers it returns at most as many positions as a key says, and a number more: those of a kind, or all, with the key's default.
+the keys and values of its attention for the next step, null if it returns nothing, and false if it returns something else. ``step`` is
+true if a position after others has the same operators, with the keys and values of these before its own. ``kept`` says of which layers it
+returns at most as many positions as a key says, and a number more: those of a kind, or all, with the key's default. ``activations`` are
+held keys whose word may also be another one of ``WORDS``, with the paths of their modules, without the numbers of copies.
 ``layers`` has an ``Order`` for each stack of layers of several kinds in the recording.
 ``paramsym.read.written`` says how sizes and recordings are written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -37,6 +39,7 @@ from typing import Any
 from sympy import Symbol
 
 from paramsym.algebra.symbols import dims
+from paramsym.atlas.activations import WORDS, with_activation
 from paramsym.atlas.files import types_in
 from paramsym.atlas.letters import name_of
 from paramsym.atlas.orders import Order
@@ -97,18 +100,30 @@ class Computation:
     recording: Recording
     orders: tuple[Order, ...]
     cache: bool | None
+    step: bool
+    activations: Mapping[str, tuple[str, ...]]
     certificate: Mapping[str, Any]
     _written: dict[Any, Recording] = field(default_factory=dict, compare=False, repr=False)
 
-    def recording_of(self, kinds: Mapping[str, Kinds]) -> Recording:
-        """Return the recording with all layers of its stacks, of these kinds in order."""
-        if not kinds:
+    def recording_of(self, kinds: Mapping[str, Kinds], values: Mapping[str, Value]) -> Recording:
+        """Return the recording with all layers of its stacks, of these kinds in order, and with the activations of a configuration."""
+        words = {key: word for key, word in ((one, values.get(one)) for one in self.activations) if word not in (None, self.held[key][0])}
+        if not kinds and not words:
             return self.recording
-        key = tuple(sorted(kinds.items()))
+        key = (tuple(sorted(kinds.items())), tuple(words.items()))
         if key not in self._written:
             self._written.clear()  # the last one is kept: several questions about one model
-            self._written[key] = written_out(self.recording, kinds)
+            found = written_out(self.recording, kinds) if kinds else self.recording
+            for name, word in words.items():
+                found = with_activation(found, str(self.held[name][0]), str(word), self.activations[name])
+            self._written[key] = found
         return self._written[key]
+
+    @property
+    def as_step(self) -> Computation:
+        """The computation of one position after others: windows only limit what is kept, and masks hide nothing."""
+        limits = {key for _, key, _, _ in self.kept}
+        return replace(self, windows=tuple(one for one in self.windows if one.key not in limits))
 
     def kept_by(self, values: Mapping[str, Value]) -> dict[int | None, int]:
         """Return the most positions whose keys and values a layer keeps, by the kind of layers; None is every kind."""
@@ -159,7 +174,8 @@ class Computation:
 
     def _other_values(self, values: Mapping[str, Value]) -> Iterator[str]:
         for key, held in self.held.items():
-            if key in values and not any(_same(values[key], one) for one in held):
+            other = key in values and not any(_same(values[key], one) for one in held)
+            if other and not (key in self.activations and values[key] in WORDS):
                 yield f"{key} is {shown(values[key])}; what the model computes is known for {' or '.join(map(shown, held))}"
         for key, others in self.excluded.items():
             if key in values and values[key] in others:
@@ -280,15 +296,16 @@ def _forms_of(model_type: str, architecture: str) -> tuple[Computation, ...]:
         entry = _classes_of(model_type)[architecture]
         need(bool(entry["forms"]), "has a class without a computation")
         inputs = {str(name): tuple(axis if isinstance(axis, int) else str(axis) for axis in axes) for name, axes in entry["inputs"].items()}
-        return tuple(_form(inputs, one) for one in entry["forms"])
+        return tuple(formed(inputs, one) for one in entry["forms"])
 
 
-def _form(inputs: Mapping[str, tuple[str | int, ...]], one: Mapping[str, Any]) -> Computation:
+def formed(inputs: Mapping[str, Sequence[str | int]], one: Mapping[str, Any]) -> Computation:
+    """Return one form of a file."""
     axes = (axis for listed in inputs.values() for axis in listed if isinstance(axis, str))
     names = {name_of(name) for name in (*one["base"], *axes)}
     letters = {name: dims(name) for name in names}
     return Computation(
-        inputs=inputs,
+        inputs={name: tuple(axes) for name, axes in inputs.items()},
         base=one["base"],
         held=_values_of(one["held"]),
         excluded=_values_of(one.get("excluded", {})),
@@ -305,6 +322,8 @@ def _form(inputs: Mapping[str, tuple[str | int, ...]], one: Mapping[str, Any]) -
         recording=Reader(letters, one["sizes"]).recording(one["recording"]),
         orders=tuple(map(Order.of, one.get("layers", ()))),
         cache=one["cache"],
+        step=bool(one.get("step", False)),
+        activations={str(key): tuple(map(str, paths)) for key, paths in one.get("activations", {}).items()},
         certificate=one["certificate"],
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sympy import Integer, Symbol
 
-from paramsym.algebra.size import Count, Shape
+from paramsym.algebra.size import Count, Shape, canonical
 from paramsym.atlas.computing import Computation, classes_that_compute, computations_for, computes
 from paramsym.atlas.letters import entries_of, name_of
 from paramsym.atlas.orders import DEEPER, Order
@@ -16,6 +16,7 @@ from paramsym.atlas.predicting import Choice
 from paramsym.core.layer import Entry, Layer, unstated
 from paramsym.errors import DivisibilityError, NotYetError
 from paramsym.program import Value
+from paramsym.program.state import past
 from paramsym.read.asked import asked
 from paramsym.read.computed import shown_as
 from paramsym.read.derived import named_entries, templates_at
@@ -26,6 +27,8 @@ from paramsym.read.stating import Put
 
 _DEEP = 256
 """A number of layers that no stack reaches, for the names of layers whose number is a letter."""
+_LENGTH = "S"
+"""The letter of the length of a text, which continues in a decoding step."""
 
 
 class Forward(Layer):
@@ -72,9 +75,8 @@ class Forward(Layer):
         """Whether the keys and values of attention are kept for the next step; None if nothing is, False if it is not known."""
         return self._form(inputs)[0].cache
 
-    def kept_positions(self, inputs: Sequence[Shape]) -> dict[str, int]:
+    def _kept_positions(self, form: Computation) -> dict[str, int]:
         """Return the most positions whose keys and values a layer keeps, by the layer's path; the empty path is that of all layers."""
-        form = self._form(inputs)[0]
         kept = form.kept_by(dict[str, Any](self.values))
         found = {"": kept[None]} if None in kept else {}
         for order in form.orders if kept else ():
@@ -112,10 +114,13 @@ class Forward(Layer):
         found, sizes = self._form([value.sizes for value in given])
         found.check(dict[str, Any](self.values), _numbers(found, sizes))
         self._check_letters(found)
-        recording = found.recording_of({one.path: self._kinds(one) for one in found.orders})
+        cache = self._kept_positions(found) if found.cache else None
+        if past() != 0 and not found.step:
+            raise NotYetError(f"what {self.architecture} computes after earlier positions is not known: give all positions, without past.")
+        recording = found.recording_of({one.path: self._kinds(one) for one in found.orders}, dict[str, Any](self.values))
         entries = self._named_as(found, recording, tuple(own._layer.entries()), sizes)
         try:
-            return Player(recording, own._layer, TorchSource.operators, partial(shown_as, self), Put(sizes), entries).play(given)
+            return Player(recording, own._layer, TorchSource.operators, partial(shown_as, self), Put(sizes), entries, cache).play(given)
         except NotYetError as error:
             if not isinstance(error.__cause__, DivisibilityError):
                 raise
@@ -150,8 +155,10 @@ class Forward(Layer):
             ShapeError: inputs of another form.
         """
         found = []
-        for one in self._computations:
-            sizes = asked(list(one.shapes.values()), inputs, self._sizes_of_letters(one))
+        for known in self._computations:
+            sizes = asked(list(known.shapes.values()), inputs, self._sizes_of_letters(known))
+            one_more = past() != 0 and _LENGTH in known.letters and sizes.get(known.letters[_LENGTH]) == 1
+            one = known.as_step if one_more else known
             found.append((one, sizes))
             if one.holds(dict[str, Any](self.values), _numbers(one, sizes)):
                 return one, sizes
@@ -201,5 +208,8 @@ class Forward(Layer):
 
 
 def _numbers(found: Computation, sizes: Mapping[Symbol, Any]) -> dict[str, int]:
-    """Return the sizes that are numbers, by the names of their letters."""
-    return {name: sizes[letter] for name, letter in found.letters.items() if isinstance(sizes.get(letter), int)}
+    """Return the sizes that are numbers, by the names of their letters; the length of a text has the positions before it."""
+    numbers = {name: sizes[letter] for name, letter in found.letters.items() if isinstance(sizes.get(letter), int)}
+    if past() != 0 and _LENGTH in numbers:
+        numbers[_LENGTH] = canonical(numbers[_LENGTH] + past())
+    return {name: number for name, number in numbers.items() if isinstance(number, int)}

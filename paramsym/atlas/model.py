@@ -40,7 +40,7 @@ class Recorded(Forward):
     order of ``names``, the keys (a dot becomes an underscore, the entries of a list are numbered). Each is a number or a letter: for usual
     keys a shared one, otherwise one with the name of the key. ``following`` are names of keys that the configuration does not give, each
     with the name whose size it has: without a number of key/value heads, that of the heads. The forward pass is that of the reference in
-    evaluation, without a cache.
+    evaluation; after earlier positions it is known if the reference keeps the keys and values of its attention.
 
     Raises:
         StructureError: numbers for which other tensors would exist.

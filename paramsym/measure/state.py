@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import accumulate
+from collections.abc import Iterable, Iterator
 from typing import Any, get_args
 
 from paramsym.algebra.size import Count, Dim, canonical
@@ -66,10 +65,7 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: Dtype | None = None, per: Share 
     computed: Any = layer.computed_as
     of_record = getattr(computed, "returns_keys", None)
     keys = None if of_record is None else of_record([one.sizes for one in program.input_types])
-    if keys:
-        most = computed.kept_positions([one.sizes for one in program.input_types])
-        found = [within(line, most) for line in attended(program)]
-    elif not found:
+    if not found:
         found = [*_attended(program, past)]
         words = "keys and values, as a decoder keeps them; the layer itself keeps none" if found else words
         advice = _UNKNOWN if keys is False else getattr(layer, "cache_advice", "")
@@ -82,28 +78,6 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: Dtype | None = None, per: Share 
         divisors = (batch, *(canonical(number + past) for number in positions))
         lines, words = (shared(line, divisors) for line in lines), f"{words}, per {per}"
     return cost_of(kv_cache, layer, program, unit, words, lines, {"dtype": dtype, "per": per, "past": past})
-
-
-def attended(program: Program) -> Iterator[Line]:
-    """Yield the keys and values of all attention in a model."""
-
-    def lines(operation: Any, arrays: tuple[ArrayType, ...], _: tuple[ArrayType, ...]) -> Iterator[Line]:
-        if isinstance(operation, Region) and operation.name in _ATTENTION:
-            yield from (Line((name,), flat(array.shape)) for name, array in zip(("key", "value"), arrays[1:3], strict=True))
-
-    return walked(program, "attended", lines, whole=(Region,))
-
-
-def within(line: Line, most: Mapping[str, int]) -> Line:
-    """Return keys or values with the positions that their layer keeps.
-
-    ``most`` has the most positions by the path of a layer, such as ``model.layers.0``; of copies that is the path of the first one. The
-    empty path is that of all layers.
-    """
-    paths = [*accumulate((step if isinstance(step, str) else step.name(int(str(step.start))) for step in line.path), "{}.{}".format)]
-    limit = next((most[path] for path in paths if path in most), most.get(""))
-    batch, positions, *rest = line.factors
-    return line.but(factors=(batch, limit, *rest)) if limit is not None and isinstance(positions, int) and positions > limit else line
 
 
 def _attended(program: Program, past: Count) -> Iterator[Line]:

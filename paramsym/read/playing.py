@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any, Protocol
 
 from paramsym.algebra.convolution import differ
@@ -15,7 +16,7 @@ from paramsym.program import Value, still
 from paramsym.program.graph import Call, Loop, Program
 from paramsym.program.lookups import Stored
 from paramsym.program.named_axes import Known
-from paramsym.program.state import past
+from paramsym.program.state import past, remember
 from paramsym.program.tracing import record, record_all, traced
 from paramsym.program.types import ArrayType
 from paramsym.read.folding import folded
@@ -51,7 +52,8 @@ class Sizes(Protocol):
 class Player:
     """Plays one recording. ``layer_at`` gives the layer of a part by its path and the name of its class.
 
-    ``entries`` are the tensors under the names of the recording; without them, those of ``layer``.
+    ``entries`` are the tensors under the names of the recording; without them, those of ``layer``. With ``cache``, attention keeps its keys
+    and values for the next step, at most so many positions as it says for the path of a layer; the empty path is that of all layers.
     """
 
     def __init__(
@@ -62,8 +64,9 @@ class Player:
         layer_at: Callable[[str, str], Layer | None],
         laws: Sizes | None = None,
         entries: Sequence[Entry] | None = None,
+        cache: Mapping[str, int] | None = None,
     ) -> None:
-        self.laws = laws
+        self.laws, self.cache = laws, cache
         self.recording, self.operators, self.layer_at = recording, operators, layer_at
         listed = tuple(layer.entries()) if entries is None else entries
         self.tensors = {entry.name: entry.tensor for entry in listed}
@@ -79,7 +82,7 @@ class Player:
         Raises:
             NotYetError: positions before the inputs, or an operator that is not read.
         """
-        if past() != 0:
+        if past() != 0 and self.cache is None:
             raise NotYetError("a model that was read takes no past=...; give the number of all positions in the inputs' shapes.")
         env: dict[int, Value] = {}
         for array, value in zip(self.recording.inputs, inputs, strict=True):
@@ -221,6 +224,8 @@ class Player:
             stated = step.arguments if self.laws is None else self.laws.value(step.arguments)
             arguments = {name: self._argument(one, path, env) for name, one in stated.items()}
             arguments = arguments if step.graded and id(step) in self.live else _without_gradients(arguments)
+            if self.cache is not None and step.name == _ATTENTION:
+                arguments |= self._remembered(arguments, path)
             values = self.operators.apply(step.name, arguments, lambda: [self._shape(array) for array in step.results], where)
         except NotYetError as error:
             raise NotYetError(str(error) if where in str(error) else f"{str(error).rstrip('.')}{where}.") from None
@@ -232,6 +237,12 @@ class Player:
                 message = f"the operator {step.name}{where} gave {shown(array.shape)}, and was read as {shown(value.sizes)}"
                 raise NotYetError(f"{message}; this form of it is not known.")
             env[array.number] = value
+
+    def _remembered(self, arguments: Mapping[str, Value], path: str) -> dict[str, Value]:
+        """Return the keys and values of attention, which are kept for the next step, after those of the steps before."""
+        most, paths = self.cache or {}, accumulate(path.split("."), "{}.{}".format)
+        limit = next((most[one] for one in paths if one in most), most.get(""))
+        return {name: remember(name, arguments[name], axis=-2, at_most=limit) for name in ("key", "value")}
 
     def _shape(self, array: Array) -> tuple[Any, ...]:
         return array.shape if self.laws is None else self.laws.value(array.shape)
@@ -292,6 +303,7 @@ def _taking(program: Program, taken: Mapping[Value, int], values: Sequence[Value
     return replace(program, inputs=tuple(numbers[value] for value in values), types=types)
 
 
+_ATTENTION = "scaled_dot_product_attention"
 _WITHOUT_WORK = frozenset({"detach", "alias", "view", "_to_copy", "clone", "put back", "expand", "slice", "select", "t", "transpose"})
 """Operators that are left out if nothing uses their results; torch itself detaches what it saves."""
 

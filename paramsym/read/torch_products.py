@@ -11,6 +11,7 @@ from paramsym.errors import NotYetError
 from paramsym.program import Kept, Mask, Value, apply, attend, contract, rearrange, reduce, region, roll, solve
 from paramsym.program.arithmetic import broadcast
 from paramsym.program.named_axes import Diagonal
+from paramsym.program.state import past
 from paramsym.program.tracing import record
 from paramsym.program.types import ArrayType
 from paramsym.read.operators import expanded, reshaped
@@ -225,7 +226,7 @@ def _attention(
     is_causal: bool = False,
     scale: float | None = None,
 ) -> Value:
-    if is_causal and differ(query.sizes[-2], key.sizes[-2]):
+    if is_causal and past() == 0 and differ(query.sizes[-2], key.sizes[-2]):
         raise NotYetError("a causal attention with other numbers of queries and keys is not known: torch lets the first query see one key.")
     # Torch takes any number of leading axes; the vocabulary takes a batch and heads.
     q, k, v = (rearrange(_four(one), "b a s d -> b s a d") for one in (query, key, value))

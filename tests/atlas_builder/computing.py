@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass, field, replace
 from functools import partial
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any, ClassVar
 
 import torch
@@ -35,8 +35,9 @@ from paramsym.atlas.files import record_of
 from paramsym.atlas.letters import name_of
 from paramsym.atlas.model import Recorded, recorded
 from paramsym.atlas.values import Value
+from paramsym.core.ledger import Line
 from paramsym.errors import ConfigError, ParamsymError
-from paramsym.measure.state import attended, within
+from paramsym.measure.state import states
 from paramsym.measure.work import flops
 from paramsym.program.graph import Program
 from paramsym.program.own import trace_layer
@@ -483,10 +484,10 @@ class Class:
             raise RefusedError(str(error)[:160]) from None
         except Exception as error:  # noqa: BLE001 - a hook of the reference may fail outside of the pass
             raise RefusedError(str(error)[:160]) from None
-        return _plain(without_copies_of_saved(found), model)
+        return with_buffers_in_place(without_copies_of_saved(found), model)
 
 
-def _plain(recording: Recording, model: Any) -> Recording:
+def with_buffers_in_place(recording: Recording, model: Any) -> Recording:
     """Return a recording with buffers that are not saved as arrays in place, and without the flag for the kernel of grouped heads.
 
     The buffers of numbered modules follow from the configuration, so that those of one name and shape are one array.
@@ -520,7 +521,7 @@ class _Solved(Recorded):
     def forward(self, own: Any, *given: Any) -> Any:
         laws, names = self.__dict__["laws"], self.__dict__["templates"]
         entries = tuple(named_entries(laws.found.merged.stored, names, tuple(own._layer.entries()), laws))
-        return Player(laws.found.merged, own._layer, TORCH, self.__dict__["shown"], laws, entries).play(given)
+        return Player(laws.found.merged, own._layer, TORCH, self.__dict__["shown"], laws, entries, cache={}).play(given)
 
 
 @dataclass
@@ -889,8 +890,8 @@ class Finder:
         found = {}
         for point in points:
             if (returned := of.cache(point)) is not None:
-                lines = [line.but(factors=tuple(_number_at(laws, one, point) for one in line.factors)) for line in attended(program)]
-                kinds = [within(line, paths) for line in lines]
+                lines = [line.but(factors=tuple(_number_at(laws, one, point) for one in line.factors)) for line in states(program)]
+                kinds = [_within(line, paths) for line in lines]
                 expected = Polynomial.total(Polynomial.product((*line.factors, *line.stored)) for line in kinds).as_expr()
                 found[laws.value_at(expected, point)] = sum(numbers for numbers, _ in returned)
         if found and not any(found.values()):
@@ -1105,6 +1106,18 @@ def _equal(one: Recording, other: Recording) -> bool:
 
 def _number_at(laws: Laws, size: Any, point: Mapping[str, int]) -> int:
     return size if isinstance(size, int) else int(laws.value_at(size, point))
+
+
+def _within(line: Line, most: Mapping[str, int]) -> Line:
+    """Return keys or values with the positions that their layer keeps.
+
+    ``most`` has the most positions by the path of a layer, such as ``model.layers.0``; of copies that is the path of the first one. The
+    empty path is that of all layers.
+    """
+    paths = [*accumulate((step if isinstance(step, str) else step.name(int(str(step.start))) for step in line.path), "{}.{}".format)]
+    limit = next((most[path] for path in paths if path in most), most.get(""))
+    batch, positions, *rest = line.factors
+    return line.but(factors=(batch, limit, *rest)) if limit is not None and isinstance(positions, int) and positions > limit else line
 
 
 def _windows(known: Mapping[str, Any]) -> list[Window]:

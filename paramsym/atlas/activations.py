@@ -1,0 +1,137 @@
+"""Activations by their words in configurations, as the operators of the reference; one is put in a recording in place of another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+from paramsym.read.recording import Array, Called, Done, Recording, Ref, Repeated, refs, with_refs
+
+_X, _1, _2, _3, _4, _5, _6, _7, _8 = map(Ref, range(9))
+"""The array that an activation takes, and the results of its operators in order."""
+Steps = tuple[tuple[str, Mapping[str, Any]], ...]
+
+
+def _by_tanh(exponent: float, one: float) -> Steps:
+    return (
+        ("mul", {"self": _X, "other": 0.5}),
+        ("pow", {"self": _X, "exponent": exponent}),
+        ("mul", {"self": _2, "other": 0.044715}),
+        ("add", {"self": _X, "other": _3, "alpha": 1}),
+        ("mul", {"self": _4, "other": 0.7978845608028654}),
+        ("tanh", {"self": _5}),
+        ("add", {"self": _6, "other": one, "alpha": 1}),
+        ("mul", {"self": _1, "other": _7}),
+    )
+
+
+_GELU = ("gelu", {"self": _X, "approximate": "none"})
+_SILU = ("silu", {"self": _X})
+WORDS: Mapping[str, tuple[str, Steps]] = {
+    "gelu": ("GELUActivation", (_GELU,)),
+    "gelu_10": ("ClippedGELUActivation", (_GELU, ("clamp", {"self": _1, "min": -10, "max": 10}))),
+    "gelu_accurate": ("AccurateGELUActivation", _by_tanh(3, 1)),
+    "gelu_fast": (
+        "FastGELUActivation",
+        (
+            ("mul", {"self": _X, "other": 0.5}),
+            ("mul", {"self": _X, "other": 0.7978845608}),
+            ("mul", {"self": _X, "other": 0.044715}),
+            ("mul", {"self": _3, "other": _X}),
+            ("add", {"self": _4, "other": 1.0, "alpha": 1}),
+            ("mul", {"self": _2, "other": _5}),
+            ("tanh", {"self": _6}),
+            ("add", {"self": _7, "other": 1.0, "alpha": 1}),
+            ("mul", {"self": _1, "other": _8}),
+        ),
+    ),
+    "gelu_new": ("NewGELUActivation", _by_tanh(3.0, 1.0)),
+    "gelu_python": (
+        "GELUActivation",
+        (
+            ("mul", {"self": _X, "other": 0.5}),
+            ("div", {"self": _X, "other": 1.4142135623730951}),
+            ("erf", {"self": _2}),
+            ("add", {"self": _3, "other": 1.0, "alpha": 1}),
+            ("mul", {"self": _1, "other": _4}),
+        ),
+    ),
+    "gelu_python_tanh": ("GELUTanh", _by_tanh(3.0, 1.0)),
+    "gelu_pytorch_tanh": ("GELUTanh", (("gelu", {"self": _X, "approximate": "tanh"}),)),
+    "hardswish": ("Hardswish", (("hardswish", {"self": _X}),)),
+    "laplace": (
+        "LaplaceActivation",
+        (
+            ("sub", {"self": _X, "other": 0.707107, "alpha": 1}),
+            ("div", {"self": _1, "other": 0.39894257487763823}),
+            ("erf", {"self": _2}),
+            ("add", {"self": _3, "other": 1.0, "alpha": 1}),
+            ("mul", {"self": _4, "other": 0.5}),
+        ),
+    ),
+    "leaky_relu": ("LeakyReLU", (("leaky_relu", {"self": _X, "negative_slope": 0.01}),)),
+    "linear": ("LinearActivation", (("alias", {"self": _X}),)),
+    "mish": ("MishActivation", (("mish", {"self": _X}),)),
+    "quick_gelu": (
+        "QuickGELUActivation",
+        (("mul", {"self": _X, "other": 1.702}), ("sigmoid", {"self": _1}), ("mul", {"self": _X, "other": _2})),
+    ),
+    "relu": ("ReLU", (("relu", {"self": _X}),)),
+    "relu2": ("ReLUSquaredActivation", (("relu", {"self": _X}), ("pow", {"self": _1, "exponent": 2}))),
+    "relu6": ("ReLU6", (("hardtanh", {"self": _X, "min_val": 0.0, "max_val": 6.0}),)),
+    "sigmoid": ("Sigmoid", (("sigmoid", {"self": _X}),)),
+    "silu": ("SiLUActivation", (_SILU,)),
+    "sqrtsoftplus": ("SqrtSoftplusActivation", (("softplus", {"self": _X, "beta": 1, "threshold": 20}), ("sqrt", {"self": _1}))),
+    "swish": ("SiLU", (_SILU,)),
+    "tanh": ("Tanh", (("tanh", {"self": _X}),)),
+}
+"""The class of the module of a word in ``transformers.activations`` 5.23, and what it does; without words of modules that store tensors."""
+
+
+def with_activation(recording: Recording, old: str, new: str, paths: Collection[str]) -> Recording:
+    """Return a recording with another activation in modules at these paths, which are without numbers."""
+    kind, number = WORDS[old][0], count(1 + max(_numbers(recording)))
+
+    def changed(item: Any) -> Any:
+        if isinstance(item, Repeated):
+            return replace(item, calls=[changed(one) for one in item.calls])
+        if not isinstance(item, Called):
+            return item
+        if item.kind == kind and without_numbers(item.path) in paths:
+            return _instead(item, new, lambda: next(number))
+        return Called(item.path, item.kind, [changed(one) for one in item.items])
+
+    return replace(recording, top=changed(recording.top))
+
+
+def without_numbers(path: str) -> str:
+    """Return a path without the numbers of copies.
+
+    >>> without_numbers("model.layers.0.mlp.act_fn")
+    'model.layers.mlp.act_fn'
+    """
+    return ".".join(step for step in path.split(".") if not step.isdecimal())
+
+
+def _numbers(recording: Recording) -> Iterator[int]:
+    """Yield the numbers of all arrays."""
+    yield from (array.number for array in (*recording.inputs, *recording.constants.values()))
+    yield from recording.stored
+    yield from (array.number for step in recording.top.steps() for array in step.results)
+
+
+def _instead(called: Called, word: str, number: Callable[[], int]) -> Called:
+    """Return the module of another activation, with the same array taken and given."""
+    steps = [*called.steps()]
+    given = steps[-1].results[0]
+    inside = {array.number for step in steps for array in step.results}
+    (taken,) = {one for step in steps for one in refs(step.arguments)} - inside
+    kind, others = WORDS[word]
+    numbers = [taken, *(number() for _ in others[1:]), given.number]
+    items: list[Any] = [
+        Done(name, with_refs(arguments, lambda one: Ref(numbers[one])), (Array(numbers[place], given.shape, given.kind),), steps[-1].line)
+        for place, (name, arguments) in enumerate(others, 1)
+    ]
+    return Called(called.path, kind, items)

@@ -1,0 +1,68 @@
+"""One pass of the reference beside the computation of a record, at the configuration at which a form of it was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import torch
+from atlas_builder.computing import with_buffers_in_place
+from atlas_builder.reference import reference_of
+
+from paramsym.atlas.computing import Computation
+from paramsym.atlas.letters import name_of
+from paramsym.atlas.model import Recorded, recorded
+from paramsym.measure.counting import CONVENTIONS
+from paramsym.read.computed import shown_as
+from paramsym.read.loops import without_copies_of_saved
+from paramsym.read.playing import Player
+from paramsym.read.torch_recorder import recorded as recording_of
+from paramsym.read.torch_source import TorchSource
+
+_LAYERS = 8
+"""The number of layers of several kinds."""
+WORK = [one.name for one in CONVENTIONS.values() if not one.blocks and one.recompute == "none"]
+"""Conventions, without those that count repeated blocks only, or again: the reference's pass is not folded."""
+
+
+@dataclass(frozen=True)
+class Played(Recorded):
+    """The record's tensors with one recorded pass of the reference."""
+
+    computes = True  # type: ignore[assignment]
+    inputs: ClassVar[Mapping[str, Any]] = {}  # type: ignore[assignment,misc]
+
+    def forward(self, own: Any, *given: Any) -> Any:
+        """Play the pass."""
+        entries = tuple(own._layer.entries())
+        return Player(self.__dict__["recording"], own._layer, TorchSource.operators, partial(shown_as, self), None, entries).play(given)
+
+
+def configuration(form: Mapping[str, Any], keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of keys at which a form was recorded."""
+    names = {name_of(key): key for key in keys}
+    found = {names[name]: number for name, number in form["base"].items() if name in names}
+    found |= {key: values[0] for key, values in form["held"].items() if values[0] is not None}
+    return found | {order["depth"]: _LAYERS for order in form.get("layers", ()) if order["depth"] in keys}
+
+
+def model_at(model_type: str, name: str, point: Mapping[str, Any]) -> Any:
+    """Return the reference's model of a configuration, on the meta device."""
+    reference = reference_of(model_type, name)
+    with torch.device("meta"):
+        return reference.model_class(reference.config_class(**reference.arguments(point))).eval()
+
+
+def layers_at(
+    model_type: str, name: str, computation: Computation, point: Mapping[str, Any], model: Any, given: Mapping[str, Any]
+) -> tuple[Recorded, Played]:
+    """Return the record's model with a computation, and with the reference's pass for some arguments."""
+    recording = with_buffers_in_place(without_copies_of_saved(recording_of(model, (), given)), model)
+    layer, _, _ = recorded({"model_type": model_type, **reference_of(model_type, name).arguments(point)}, name)
+    assert isinstance(layer, Recorded)
+    layer.__dict__["_computations"] = (computation,)
+    other = Played(*(getattr(layer, one) for one in ("model_type", "architecture", "values", "names", "numbers", "following")))
+    other.__dict__["recording"] = recording
+    return layer, other
