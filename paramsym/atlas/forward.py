@@ -19,7 +19,7 @@ from paramsym.program import Value
 from paramsym.program.state import past
 from paramsym.read.asked import asked
 from paramsym.read.computed import shown_as
-from paramsym.read.derived import named_entries, templates_at
+from paramsym.read.derived import exactly, named_entries, templates_at
 from paramsym.read.playing import Player
 from paramsym.read.recording import Recording
 from paramsym.read.stacks import InTurn, Order as Kinds
@@ -190,7 +190,8 @@ class Forward(Layer):
         letters = {size: name for name, size in reversed(self._by_name.items()) if isinstance(size, Symbol)}
         base = {letter: Integer(found.base.get(name, _DEEP)) for letter, name in letters.items()}
         names = templates_at(base, recording.stored, entries)
-        return tuple(named_entries(recording.stored, names, entries, Put(sizes)))
+        divisions = [(sizes.get(found.letters[one]), sizes.get(found.letters[by])) for one, _, by, _ in found.multiples if by is not None]
+        return tuple(exactly(named_entries(recording.stored, names, entries, Put(sizes)), divisions))
 
     @cached_property
     def _computations(self) -> tuple[Computation, ...]:

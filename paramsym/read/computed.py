@@ -14,9 +14,11 @@ from paramsym.core.layer import Layer
 from paramsym.errors import NotYetError, ParamsymError
 from paramsym.program import Value
 from paramsym.program.types import Kind
+from paramsym.read.loops import numbered
 from paramsym.read.operators import Operators
 from paramsym.read.playing import Player
 from paramsym.read.recording import Recording
+from paramsym.read.rolling import rolled
 from paramsym.read.sizes import ON_A_LINE, ON_A_LONG_LINE, Laws, points
 
 _MOST_TRIES = 8
@@ -69,7 +71,7 @@ class Source:
         """
         if all(isinstance(size, int) for shape in shapes for size in shape):
             return self.recording([tuple(map(int, shape)) for shape in shapes]), None
-        found = points(self.recording, shapes, each)
+        found = points(lambda sizes: numbered(rolled(self.recording(sizes))), shapes, each)
         return found.merged, Laws(found)
 
 

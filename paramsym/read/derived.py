@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, ClassVar, Self
 
-from sympy import Expr, Integer, Symbol
+from sympy import Expr, Integer, Symbol, floor
 
 from paramsym.algebra.grammar import read
-from paramsym.algebra.size import Dim, Shape, shown, substitute, symbols_in
+from paramsym.algebra.size import Dim, Shape, canonical, per, shown, substitute, symbols_in
 from paramsym.core.layer import Entry, Layer
 from paramsym.derive.certificate import Computation
 from paramsym.derive.deadline import OutOfTime
@@ -28,6 +30,8 @@ from paramsym.read.recording import Recording
 from paramsym.read.sizes import Laws, at_sizes
 from paramsym.read.stating import Put
 
+_ROUNDED = re.compile(r"(?P<way>floor|ceiling)\((?P<size>[^()]+)\)")
+_TERM = re.compile(r"(?P<sign>[+-]?)(?:(?P<times>\d+)\*)?(?P<word>\w+)(?:/(?P<part>\d+))?")
 _NUMBERED = re.compile(r"\{([^{}]*)\}")
 _OTHERS, _ENDLESS = "others than ", 256
 
@@ -235,6 +239,18 @@ def named_entries(
             yield Entry(name, replace(entry.tensor, trainable=first.tensor.trainable))
 
 
+def exactly(entries: Iterable[Entry], divisions: Iterable[tuple[Any, Any]]) -> Iterator[Entry]:
+    """Yield tensors with an exact quotient of two letters wherever it is rounded down: a computation may need what its tensors do not."""
+    put = {floor(one / other): per(one, other) for one, other in divisions if isinstance(one, Expr) and isinstance(other, Expr)}
+
+    def axis(one: Any) -> Any:
+        return tuple(map(axis, one)) if isinstance(one, tuple) else canonical(one.xreplace(put)) if isinstance(one, Expr) else one
+
+    for entry in entries:
+        rounded = put and any(isinstance(size, Expr) and size.has(floor) for size in entry.tensor.sizes)
+        yield replace(entry, tensor=replace(entry.tensor, shape=axis(entry.tensor.shape))) if rounded else entry
+
+
 def templates(laws: Laws, entries: Sequence[Entry]) -> dict[str, str]:
     """Return for every name of the recording the name that the form in letters has for it, such as ``h.{0..depth-1}.weight``."""
     base = {symbol: Integer(laws.found.at[0][name]) for name, symbol in laws.letters.items()}
@@ -273,5 +289,13 @@ def _range(word: str, base: Mapping[Symbol, Expr]) -> Collection[int]:
 
 def _at(text: str, base: Mapping[Symbol, Expr]) -> int:
     by_name = {symbol.name: number for symbol, number in base.items()}
-    found = read(text)
+
+    def rounded(found: re.Match[str]) -> str:
+        terms = [one.groupdict() for one in _TERM.finditer(found["size"].replace(" ", ""))]
+        size = sum(
+            Fraction(int(f"{one['sign']}1") * int(one["times"] or 1) * _at(one["word"], base), int(one["part"] or 1)) for one in terms
+        )
+        return str(math.floor(size) if found["way"] == "floor" else math.ceil(size))
+
+    found = read(_ROUNDED.sub(rounded, text))
     return int(substitute(found, {symbol: by_name[symbol.name] for symbol in symbols_in(found)}))

@@ -12,7 +12,7 @@ from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, shown
 from paramsym.core.layer import Entry, Layer
 from paramsym.errors import NotYetError, ParamsymError
-from paramsym.program import Value, still
+from paramsym.program import Value, scan, still, take
 from paramsym.program.graph import Call, Loop, Program
 from paramsym.program.lookups import Stored
 from paramsym.program.named_axes import Known
@@ -20,8 +20,9 @@ from paramsym.program.state import past, remember
 from paramsym.program.tracing import record, record_all, traced
 from paramsym.program.types import ArrayType
 from paramsym.read.folding import folded
-from paramsym.read.operators import Operators
+from paramsym.read.operators import Operators, moved
 from paramsym.read.recording import Array, Called, Done, Recording, Ref, Repeated, refs
+from paramsym.read.rolling import LOOP
 from paramsym.read.values import fixed
 
 
@@ -139,6 +140,8 @@ class Player:
                 self._step(item, path, env)
             elif isinstance(item, Repeated):
                 self._repeated(item, path, env)
+            elif item.kind == LOOP:
+                self._each(item, path, env)
             else:
                 self._call(item, path, env)
 
@@ -191,6 +194,36 @@ class Player:
         bodies = [(numbers, _taking(program, taken, (*carried, *along))) for numbers, program, taken in traced]
         results = record_all(Loop(tuple(bodies), len(carried)), *carried, *along)
         env.update(zip([b for _, b in repeated.carried[-1]], results, strict=True))
+
+    def _each(self, called: Called, path: str, env: dict[int, Value]) -> None:
+        """Apply a loop over the entries of arrays, besides the last ones."""
+        parts: Any = called.items
+        first, *inside, last = parts
+        length = self._number(first.arguments["length"])
+        states = tuple(self._value(one.number, path, env) for one in first.arguments["carry"])
+        over = []
+        for one, dim in zip(first.arguments["over"], first.arguments["axes"], strict=True):
+            value = self._value(one.number, path, env)
+            axis = value.type.axis(dim)
+            over.append(moved(take(value, axis, 0, length), [axis, *(n for n in range(value.rank) if n != axis)]))
+        for step in called.steps():  # tensors are values of the program around the loop
+            for number in refs(step.arguments):
+                if number in self.recording.stored:
+                    self._value(number, path, env)
+
+        def body(*given: Value) -> tuple[Value, ...]:
+            here = {**env, **dict(zip((array.number for array in first.results), given, strict=True))}
+            self._items(Called(called.path, LOOP, inside), path, here)
+            return tuple(self._value(one.number, path, here) for one in (*last.arguments["carry"], *last.arguments["out"]))
+
+        found = list(scan(body, states, *over, axis=0))
+        for place, dim in enumerate(last.arguments["axes"], len(states)):
+            value = found[place]
+            axis = dim % value.rank
+            found[place] = moved(value, [*range(1, axis + 1), 0, *range(axis + 1, value.rank)])
+        for array, value in zip(last.results, found, strict=True):
+            self._learn(array, value)
+            env[array.number] = value
 
     def _copies(self, path: str, prefix: str, repeated: Repeated) -> Numbers:
         """Return the numbers of copies, whose path has the number at the same place."""

@@ -44,12 +44,13 @@ from paramsym.program.own import trace_layer
 from paramsym.program.types import ArrayType
 from paramsym.read import torch_recorder
 from paramsym.read.computed import shown_as
-from paramsym.read.derived import named_entries, templates
+from paramsym.read.derived import exactly, named_entries, templates
 from paramsym.read.loops import folded, numbered, without_copies_of_saved
 from paramsym.read.merging import alike, merged
 from paramsym.read.playing import Player
 from paramsym.read.predicted import Predicted
-from paramsym.read.recording import Array, Called, Done, Recording, Ref, with_refs
+from paramsym.read.recording import Array, Called, Done, Recording, Ref, Repeated, with_refs
+from paramsym.read.rolling import LOOP, rolled
 from paramsym.read.sizes import Found, Laws
 from paramsym.read.stacks import stacked
 from paramsym.read.stating import stated
@@ -61,6 +62,7 @@ from paramsym.read.written import Writer
 
 assert FILES
 torch_recorder._LONGEST = 600.0  # a busy machine may pause for longer than a user waits
+torch_recorder._MOST = 1 << 19  # loops over positions
 torch_recorder.MOST_VALUES = 1 << 28  # the places of pictures in texts are known for all features
 
 _DEPTH = re.compile(r"(layers|(?<!min_)depth|blocks|n_layer|num_hidden_groups)$")
@@ -82,6 +84,8 @@ _UNIT = 4
 """Widths of heads are multiples of it: rotary positions turn halves, or halves of halves."""
 _LAYERS, _DEEP = 2, 3
 _ON_A_LINE, _MIXED, _FRESH, _FEWEST, _TRIES = 2, 4, 12, 8, 6
+_FAR = 259
+"""What is added to a length over which a loop goes, to see that longer ones have the same operators."""
 _ROUNDS, _FLAGS, _PICTURES = 4, 2, 3
 _TOKENS = ("image_token_id", "image_token_index")
 """The keys with the token that stands for a part of a picture."""
@@ -152,12 +156,16 @@ class Class:
     """The keys that keep the value of the default, because the computation has no form in their letters."""
     turn: int = 0
     """How many of the inputs that the class takes are left out, because it has no form in their sizes."""
+    mixed: bool = False
+    """Whether the words of layers come by turns, because the reference does not run the default's."""
     reference: Reference = field(init=False)
     inputs: Inputs = field(init=False)
     base: dict[str, Value] = field(init=False)
     seen: dict[str, Recording | str] = field(default_factory=dict)
     same: dict[str, str] = field(default_factory=dict)
     """Keys without a tensor that are equal to a letter: the number of key/value heads of latent attention."""
+    turns: dict[str, tuple[str, tuple[Value, ...]]] = field(default_factory=dict)
+    """Lists with an entry for each layer that are given: the key of the number of layers, and the entries that come by turns."""
     counts: dict[str, int] = field(default_factory=dict)
     """How many tokens a picture has, by the configuration and the picture's sizes."""
 
@@ -173,13 +181,14 @@ class Class:
         if self.pictured:  # the reference completes an inner configuration that is given in part with other values
             start |= {key: one for key, one in values.items() if "." in key and key in self.entry["keys"] and key not in start}
         start |= self.defaults_of(start, values)
+        self.turns = dict(self._turns(start, values))
         least = None if self.layers == FIXED else _LAYERS
         deep = {key: min(least or value, value) for key, value in values.items() if type(value) is int and _DEPTH.search(key)}
-        self.base = start
+        self.base = self.full(start, values)
         for key in (one for one in deep if one in self.entry["keys"]):
             with suppress(ConfigError):  # the form may be known for the default's number only
-                self.letters({**self.base, key: deep[key]})
-                self.base = {**self.base, key: deep[key]}
+                self.letters(deeper := self.full({**self.base, key: deep[key]}, values))
+                self.base = deeper
         for name, _ in self.letters(self.base).following:  # a letter of its own, which a configuration may give
             key = next(key for key in self.entry["keys"] if name_of(key) == name)
             self.base = {**self.base, key: values[key]}
@@ -209,6 +218,26 @@ class Class:
         if next(islice(self.taken(resolved), self.turn, None), None) is None:
             raise self.refused
         self.ordering = Ordering(self, self.depths) if self.layers == SEVERAL else None
+
+    def _turns(self, start: Point, values: Mapping[str, Value]) -> Iterator[tuple[str, tuple[str, tuple[Value, ...]]]]:
+        """Yield the lists with an entry for each layer that a configuration must have."""
+        for key, domain in self.entry["keys"].items():
+            before = key.rpartition(".")[0]
+            value = start[key] if key in start else values.get(key) if self.mixed else None
+            depth = (one for one in self.entry["keys"] if _DEPTH.search(one) and one.rpartition(".")[0] == before)
+            depth = (one for one in depth if isinstance(value, tuple) and values.get(one) == len(value))
+            words = tuple(domain.get("entries", {}).get("words", ())) if self.mixed else value
+            if (number := next(depth, None)) is not None and isinstance(words, tuple) and words:
+                yield key, (number, words)
+
+    def full(self, point: Point, values: Mapping[str, Value] | None = None, given: Collection[str] = ()) -> dict[str, Value]:
+        """Return a configuration with lists that have an entry for each of its layers, besides those that are ``given``."""
+        found = dict(point)
+        for key, (depth, words) in self.turns.items():
+            number = found.get(depth, (values or self.defaults)[depth])
+            if key not in given and isinstance(number, int):
+                found[key] = tuple(words[place % len(words)] for place in range(number))
+        return found
 
     def _relate(self, resolved: Mapping[str, Any]) -> None:
         """Find which letters divide, equal or limit others."""
@@ -300,7 +329,7 @@ class Class:
                 before = changed.get(key, self.base.get(key, self.defaults[key]))
                 assert isinstance(before, tuple)
                 changed[key] = (*before[:place], numbers[name], *before[place + 1 :])
-        return {**self.base, **changed, **(others or {})}
+        return self.full({**self.base, **changed, **(others or {})}, given=others or ())
 
     def made(self, point: Point, device: str = "meta") -> Any:
         """Return the reference's model of a configuration.
@@ -484,7 +513,7 @@ class Class:
             raise RefusedError(str(error)[:160]) from None
         except Exception as error:  # noqa: BLE001 - a hook of the reference may fail outside of the pass
             raise RefusedError(str(error)[:160]) from None
-        return with_buffers_in_place(without_copies_of_saved(found), model)
+        return with_buffers_in_place(rolled(without_copies_of_saved(found)), model)
 
 
 def with_buffers_in_place(recording: Recording, model: Any) -> Recording:
@@ -521,6 +550,7 @@ class _Solved(Recorded):
     def forward(self, own: Any, *given: Any) -> Any:
         laws, names = self.__dict__["laws"], self.__dict__["templates"]
         entries = tuple(named_entries(laws.found.merged.stored, names, tuple(own._layer.entries()), laws))
+        entries = tuple(exactly(entries, self.__dict__["exact"]))
         return Player(laws.found.merged, own._layer, TORCH, self.__dict__["shown"], laws, entries, cache={}).play(given)
 
 
@@ -535,6 +565,8 @@ class Finder:
     windows: list[Window] = field(default_factory=list)
     excluded: dict[str, list[Value]] = field(default_factory=dict)
     """Numbers in floating point, such as 0, for which other operators run than for all others."""
+    looped: bool = False
+    """Whether a loop goes over positions, so that a long input takes long."""
     equal: list[tuple[str, str, bool]] = field(default_factory=list)
     """Letters that must be equal, or must differ, for the same operators."""
     chance: random.Random = field(default_factory=lambda: random.Random(17))
@@ -553,9 +585,10 @@ class Finder:
         of = self.of
         base = of.start()
         if of.ordering is not None:
-            of.base |= of.ordering.deep(of.ordering.least(base))
+            of.base = of.full({**of.base, **of.ordering.deep(of.ordering.least(base))})
             of.layer = of.letters(of.base)
         recording = self.shaped(of.at(base))
+        self.looped = any(isinstance(item, Called) and item.kind == LOOP for item in _items(recording.top))
         self.windows = [replace(one, beyond=self.beyond) for one in (self.found_windows(base) if known is None else _windows(known))]
         if known is None and not all(one.holds(of.reference.resolved(of.base), base) for one in self.windows):
             raise UnreadError(f"windows of attention below {base}")
@@ -758,7 +791,8 @@ class Finder:
 
     def _values(self, name: str, value: int) -> Iterator[int]:
         if name in self.of.letters_of_inputs:
-            lengths = (3, 19, 7, 16) if self.beyond else (3, 1019, 7, 16)  # masks of windows have an entry for each pair
+            far = 19 if self.beyond else _FAR if self.looped else 1019  # masks of windows have an entry for each pair
+            lengths = (3, far, 7, 16)
             unit = self.of.units.get(name, 1)
             yield from (value + more for more in (*STEPS.get(name, lengths), 8 * unit) if more % unit == 0)
         elif _DEPTH.search(name):
@@ -825,7 +859,7 @@ class Finder:
         point: dict[str, int] | None = dict(base)
         for name, line in lines.items():
             values = [base[name], *(one[name] for one in line)]
-            value = self.chance.choice(values)
+            value = self.chance.choice([one for one in values if not self.looped or name not in _LENGTHS or one < base[name] + _FAR])
             if self.chance.random() < 0.3 and line:
                 value = self.chance.choice([value * 2 if not _DEPTH.search(name) else value + 1, value + 1])
             point = None if point is None else self.moved(point, name, value)
@@ -850,7 +884,8 @@ class Finder:
         symbols: dict[str, Any] = {name: letters[name] for name in base if isinstance(letters.get(name), Symbol)}
         symbols |= {name: dims(name) for name in of.letters_of_inputs}
         laws = Laws(Found(symbols, tuple(symbols), tuple(numbers), merged(recordings)))
-        entries = tuple(in_letters.entries())
+        exact = [(letters[one], letters[by]) for one, by in of.multiples if by is not None]
+        entries = tuple(exactly(in_letters.entries(), exact))
         for entry in entries:
             for axis in entry.tensor.shape:
                 for size in axis if isinstance(axis, tuple) else (axis,):
@@ -858,7 +893,7 @@ class Finder:
                         with suppress(ParamsymError, KeyError):
                             laws.learn(laws.at(inner), inner)
         layer = _Solved(*(getattr(in_letters, one) for one in ("model_type", "architecture", "values", "names", "numbers")))
-        layer.__dict__.update(laws=laws, templates=templates(laws, entries), shown=partial(shown_as, of.layer))
+        layer.__dict__.update(laws=laws, templates=templates(laws, entries), exact=exact, shown=partial(shown_as, of.layer))
         shapes = [tuple(axis if isinstance(axis, int) else symbols[name_of(axis)] for axis in axes) for axes in of.inputs.values()]
         try:
             program = trace_layer(layer, *(ArrayType(shape, one.kind) for shape, one in zip(shapes, laws.found.merged.inputs, strict=True)))
@@ -1090,6 +1125,13 @@ class Finder:
                 yield (one,) * len(value)
 
 
+def _items(one: Any) -> Iterator[Any]:
+    """Yield all operators and calls, those inside of calls as well."""
+    for item in [] if isinstance(one, Done) else one.calls if isinstance(one, Repeated) else one.items:
+        yield item
+        yield from _items(item)
+
+
 def _equal(one: Recording, other: Recording) -> bool:
     """Whether no whole number differs in two recordings of one structure."""
     varying: list[Any] = []
@@ -1139,12 +1181,12 @@ def main() -> None:
             asked: list[Point] = [{}]
             layers = [EQUAL, SEVERAL, FIXED]
             fixed: frozenset[str] = frozenset()
-            turn = 0
+            turn, mixed = 0, False
             while asked:
                 given, began, finder = asked.pop(0), time.process_time(), None
                 try:
                     narrow = bool(forms) and any(window.key in given for window in _windows(forms[0]))
-                    finder = Finder(Class(model_type, name, given, layers[0], fixed, turn), narrow)
+                    finder = Finder(Class(model_type, name, given, layers[0], fixed, turn, mixed), narrow)
                     forms.append(finder.found(forms[0] if forms else None))
                     what = (
                         f"{forms[-1]['certificate']} held {sorted(forms[-1]['held'])} above {forms[-1]['above']} most {forms[-1]['most']}"
@@ -1164,6 +1206,8 @@ def main() -> None:
                     more = finder.of.keys_of(error.names) - fixed if finder is not None and isinstance(error, NumberError) else frozenset()
                     if not forms and str(error).startswith(_SEVERAL) and len(layers) > 1:
                         layers, asked = layers[1:], [{}]
+                    elif not forms and isinstance(error, RefusedError) and not mixed:
+                        mixed, layers, asked = True, [SEVERAL], [{}]
                     elif more and len(fixed | more) <= _FIXED:
                         fixed, asked = fixed | more, [given, *asked]
                     elif not forms and isinstance(error, UnreadError) and finder is not None and finder.of.pictures:

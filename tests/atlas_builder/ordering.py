@@ -70,7 +70,7 @@ class Ordering:
 
     def resolved(self, others: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the values of all keys in the reference."""
-        values: Mapping[str, Any] = self.of.reference.resolved({**self.of.base, **others})
+        values: Mapping[str, Any] = self.of.reference.resolved(self.of.point({}, others))
         return values
 
     def orders(self, numbers: Mapping[str, int], others: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -127,15 +127,20 @@ class Ordering:
         first = self.resolved(samples[0][0])
         for name in self.of.entry["keys"]:
             lengths = {len(order) for _, order, _ in samples}
-            values = [(self.resolved(here).get(name), len(order)) for here, order, _ in samples]
+            values = [(self._default(name, here), len(order)) for here, order, _ in samples]
             if (
                 isinstance(first.get(name), tuple)
                 and len(lengths) > 1
                 and all(isinstance(one, tuple) and len(one) == n for one, n in values)
             ):
                 pattern = pattern_of([one for one, _ in values])
-                if pattern is not None and len(set(map(repr, values[0][0]))) > 1:
+                if pattern is not None and len(set(map(repr, first[name]))) > 1:
                     yield name, pattern
+
+    def _default(self, name: str, here: Mapping[str, Any]) -> Any:
+        """Return the list of a configuration that does not give it."""
+        point = {key: one for key, one in self.of.point({}, here).items() if key != name}
+        return self.of.reference.resolved(point if self.of.mixed else self.of.point({}, here)).get(name)
 
     def _own(self, orders: Sequence[tuple[int, ...]]) -> Any:
         return pattern_of(orders)  # type: ignore[arg-type]

@@ -1,0 +1,94 @@
+"""Loops over the entries of an axis as one copy: the same work as all copies written out, and what is no such loop stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import paramsym as ps
+from paramsym import B, S
+from paramsym.errors import NotYetError
+
+torch = pytest.importorskip("torch")
+
+WIDTH = 8
+
+
+class Looped(torch.nn.Module):  # type: ignore[misc]
+    """A matrix, then a loop."""
+
+    def __init__(self, loop: Callable[..., Any]) -> None:
+        """Build the matrix."""
+        super().__init__()
+        self.rows = torch.nn.Parameter(torch.ones(WIDTH, WIDTH))
+        self.loop = loop
+
+    def forward(self, x: Any) -> Any:
+        """Return what the loop gives."""
+        return self.loop(x @ self.rows, self.rows)
+
+
+def stacking(x: Any, rows: Any) -> Any:
+    """A state, and outputs in a list."""
+    state, outputs = torch.zeros(x.shape[0], WIDTH), []
+    for place in range(x.shape[1]):
+        state = state * 2 + x[:, place]
+        outputs.append(state @ rows)
+    return torch.stack(outputs, dim=1)
+
+
+def writing(x: Any, rows: Any) -> Any:
+    """A state that only the next entry uses, and outputs that are written in place."""
+    state, outputs = torch.zeros(x.shape[0], WIDTH), torch.zeros_like(x)
+    for place in range(x.shape[1]):
+        outputs[:, place] = x[:, place] @ rows + state
+        state = state @ rows + x[:, place] @ rows
+    return outputs
+
+
+def backwards(x: Any, rows: Any) -> Any:
+    """Entries from the last one on."""
+    state = torch.zeros(x.shape[0], WIDTH)
+    for place in reversed(range(x.shape[1])):
+        state = state @ rows + x[:, place]
+    return state
+
+
+def in_part(x: Any, rows: Any) -> Any:
+    """All entries but one."""
+    state = torch.zeros(x.shape[0], WIDTH)
+    for place in range(x.shape[1] - 1):
+        state = state @ rows + x[:, place]
+    return state
+
+
+def looking_back(x: Any, rows: Any) -> Any:
+    """Each entry uses the state of the first one."""
+    first = state = x[:, 0] @ rows
+    for place in range(x.shape[1]):
+        state = (state + x[:, place]) @ rows
+        first = state if place == 0 else first
+        state = state * first
+    return state
+
+
+@pytest.mark.parametrize("loop", [stacking, writing])
+def test_the_work_of_all_copies(loop: Callable[..., Any]) -> None:
+    """FLOPs both ways and kept arrays in letters are those of a pass whose copies are all written out."""
+    read = ps.from_module(Looped(loop))
+    for way in ("forward", "both"):
+        found = ps.flops(read, (B, S, WIDTH), way=way).total
+        for length in (2, 3, 9):
+            assert found.subs({B: 2, S: length}) == ps.flops(read, (2, length, WIDTH), way=way).total
+    kept = ps.activations(read, (B, S, WIDTH)).total
+    for length in (2, 9):
+        assert kept.subs({B: 2, S: length}) == ps.activations(read, (2, length, WIDTH)).total
+
+
+@pytest.mark.parametrize("loop", [backwards, in_part, looking_back])
+def test_other_loops_are_refused(loop: Callable[..., Any]) -> None:
+    """A loop over a part of an axis, from the last entry on, or with an array that an earlier entry made has no formula."""
+    with pytest.raises(NotYetError, match="the operators change with S, as in a loop over its entries"):
+        ps.flops(ps.from_module(Looped(loop)), (B, S, WIDTH))
