@@ -21,6 +21,7 @@ from paramsym.measure.cost import Cost
 from paramsym.measure.formats import BYTES, bytes_of
 from paramsym.measure.losses import LOSSES, loss_named, of_loss
 from paramsym.measure.passes import walked
+from paramsym.measure.recompute import RECOMPUTE
 from paramsym.measure.shares import Shares
 from paramsym.measure.trace import trace
 from paramsym.measure.work import PAIRS
@@ -29,7 +30,8 @@ from paramsym.program.types import ArrayType, flat
 
 _DEVICES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 _FLOWS = frozenset({"activations", "recomputed block", "logits", "loss"})
-_GROUPS, _HEADS = BY_NAME["G"].symbol, BY_NAME["A"].symbol
+_GROUPS, _HEADS, _ALL, _CHOSEN, _BATCH, _POSITIONS = (BY_NAME[name].symbol for name in "GAEKBS")
+_SIDES = (32, 224, 227, 256, 299, 384, 512, 640)
 
 
 def _windows(structure: Structure) -> Iterator[Edit]:
@@ -212,6 +214,58 @@ def _logits(structure: Structure) -> Iterator[Edit]:
             yield fixed(subject, term, f"the loss {name} counted: {loss.counts}", 0.94, alone=True)
 
 
+def _inputs(structure: Structure) -> Iterator[Edit]:
+    """One text, image or token in place of many, and pictures of another usual side."""
+    subject, root = structure.subject, structure.subject.root
+    if not isinstance(root, Cost):
+        return
+    for symbol, words in ((_BATCH, "one text in place of {:,}"), (_POSITIONS, "one token of each text in place of {:,}")):
+        if subject.used.get(symbol, 1) > 1:
+            yield resized(subject, {symbol: 1}, words.format(subject.used[symbol]), 1.0)
+    batch, *_, height, width = root.inputs[0] if len(root.inputs[0]) == 4 else (0, 0, 0)
+    others = [(1, *root.inputs[0][1:], f"one image in place of {batch}", 1.0)] if batch not in {0, 1} else []
+    others += [
+        (*root.inputs[0][:2], side, side, f"images of {side} by {side} in place of {height} by {width}", 1.05)
+        for side in _SIDES
+        if isinstance(height, int)
+    ]
+    for *shape, words, cost in others:
+        if tuple(shape) != root.inputs[0]:
+            try:
+                found = root.ask(root.layer, tuple(shape), *root.inputs[1:]).polynomial
+            except ParamsymError:  # too small for the network
+                continue
+            yield fixed(subject, found - subject.formula, words, cost, alone=True)
+
+
+def _experts(structure: Structure) -> Iterator[Edit]:
+    """All experts for each token, in products or in 2ND and 6ND with the whole number of parameters."""
+    subject, root = structure.subject, structure.subject.root
+    experts, chosen = (subject.whole.get(symbol, 0) for symbol in (_ALL, _CHOSEN))
+    if not isinstance(root, Cost) or root.function.__name__ not in {"flops", "macs"} or not experts > chosen > 0:
+        return
+    every = subject.formula.put(_CHOSEN, Polynomial.of(_ALL)) - subject.formula
+    yield fixed(subject, every, f"all {experts} experts computed for each token, in place of {chosen}", 0.95, alone=True)
+    passes = {"forward": 1, "backward": 2, "both": 3}[root.chosen.get("way", "forward")] * (1 if root.unit == "MACs" else 2)
+    tokens = Polynomial.of(1) if root.chosen.get("per") == "token" else Polynomial.product(root.inputs[0])
+    term = root.layer.polynomial * tokens * Polynomial.of(passes) - subject.formula
+    yield fixed(subject, term, f"{passes} for each parameter, those of all experts too, and each token", 0.95, alone=True)
+
+
+def _recomputed(structure: Structure) -> Iterator[Edit]:
+    root = structure.subject.root
+    if not isinstance(root, Cost) or root.chosen.get("recompute") is None or root.chosen.get("use") == "inference":
+        return
+    for name in RECOMPUTE:
+        if name != root.chosen["recompute"]:
+            try:
+                found = root.ask(root.layer, *root.inputs, recompute=name).polynomial
+            except ParamsymError:
+                continue
+            words = "everything kept, and nothing computed again" if name == "none" else f"{name} recomputation: activations computed again"
+            yield fixed(structure.subject, found - structure.subject.formula, words, 0.96, alone=True)
+
+
 def _kernels(structure: Structure) -> Iterator[Edit]:
     """An activation that its reference writes with several operators keeps more arrays than a kernel, which keeps its input."""
     root = structure.subject.root
@@ -258,6 +312,9 @@ OF_COSTS: tuple[Habit, ...] = (
     Habit("pairs of queries and keys", "under a causal mask half of the pairs are hidden", _pairs),
     Habit("strides", "a block that makes the map smaller does so in its first convolution or in its second", _strides),
     Habit("pools", "a counter of modules counts the average pool at the end, too", _pools),
+    Habit("inputs", "a cost is stated for one text, one token or one image, or for pictures of another size", _inputs),
+    Habit("experts", "each token uses some of the experts, and rules of thumb count all of them", _experts),
+    Habit("recomputation", "activations are kept, or computed again in the backward pass", _recomputed),
     Habit("kernels", "what one kernel keeps and what operators keep differ", _kernels),
     Habit("groups of queries", "queries for each key and keys are mistaken for each other", _groups),
     Habit("keys or values", "a cache has both", _keys_or_values),

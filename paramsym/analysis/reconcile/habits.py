@@ -5,8 +5,10 @@ A habit names a reason that a person would give. Its edits are tried before the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import takewhile
 
 from sympy import Expr, Rational
 
@@ -234,15 +236,20 @@ def _devices(structure: Structure) -> Iterator[Edit]:
 def _layers(structure: Structure) -> Iterator[Edit]:
     """Some of the layers: left out, counted alone, or added."""
     subject = structure.subject
-    for lines, count, number in _loops(structure):
+    loops = list(_loops(structure))
+    for lines, count, number in loops:
         amount = sum(subject.values[i] for i in lines)
         if number < 2 or amount % number:
             continue
         one, names = amount // number, structure.named(lines)
         layer = subject.total(sorted(lines)) * Polynomial.of(1 / count if isinstance(count, Expr) else Rational(1, count))
-        kind = "layers" if "layer" in names[0] or ".h." in names[0] or "block" in names[0] else "repeated blocks"
+        first = structure.lines[min(lines)]
+        parent = ".".join(takewhile(lambda step: not isinstance(step, Numbers), first.path))
+        where, _, last = parent.rpartition(".")
+        kind, where = ("layers", where) if re.fullmatch(r"layers?|h|blocks?", last) else ("repeated blocks", parent)
+        kind += f" of {where}" if len(loops) > 1 and where else ""
         for some in range(1, number):
-            cost = 0.98 if some == 1 else 1.04 if some == 2 else 1.13 + 0.005 * min(some, 30)
+            cost = 1.1 if len(loops) > 1 else 0.98 if some == 1 else 1.04 if some == 2 else 1.13 + 0.005 * min(some, 30)
             few = _FEW.get(some, f"{some:,}")
             if some <= number // 2 or some == number - 1:
                 words = f"{few} of the {number:,} {kind} left out"

@@ -10,12 +10,11 @@ from amount import cases
 
 import paramsym as ps
 
-IMAGE = (1, 3, 224, 224)
 LLAMA, LLAMA_3, VIT = "meta-llama/Llama-2-7b-hf", "meta-llama/Meta-Llama-3-8B", "google/vit-base-patch16-224"
 PARAMETERS, MACS, TRAINING, INFERENCE, CACHE = "parameters", "MACs for an image", "memory of training", "memory of inference", "cache"
 QUESTIONS: dict[str, Callable[..., Any]] = {
     PARAMETERS: lambda model: model,
-    MACS: lambda model: ps.macs(model, IMAGE),
+    MACS: lambda model, side=224: ps.macs(model, (1, 3, side, side)),
     TRAINING: lambda model: ps.memory(model, (1, 2048), dtype="bfloat16"),
     INFERENCE: lambda model: ps.memory(model, (1, 2048), dtype="bfloat16", use="inference"),
     CACHE: lambda model, positions: ps.kv_cache(model, (1, positions), dtype="bfloat16"),
@@ -101,6 +100,9 @@ THREADS: list[tuple[str, Any, int | str, str]] = [
     ("vgg16", MACS, "30.9 GFLOPs", "is right"),
     # EfficientNet's table has 0.39B FLOPs, which are multiply-adds.
     ("efficientnet_b0", MACS, "0.39 GFLOPs", "with a multiply-add as one FLOP, is right"),
+    # torchvision's table has numbers for 224 by 224, and Swin's, too.
+    ("resnet50", (MACS, 256), "4.1 GMACs", "images of 224 by 224 in place of 256 by 256"),
+    ("resnet50", (MACS, 288), 4_089_184_256, "images of 224 by 224 in place of 288 by 288"),
     # Networks for other pictures: torchvision's with 10 classes, pytorch-cifar's ResNet-18, the same for MNIST, chest X-rays.
     ("resnet18", PARAMETERS, 11_181_642, "10 classes in place of 1,000"),
     ("resnet18", PARAMETERS, 11_173_962, "a first convolution of 3 by 3, as for the small pictures of CIFAR"),
@@ -189,6 +191,18 @@ def test_of_activations() -> None:
         assert "as one kernel, which keeps its input alone" in str(ps.reconcile(cost, "L*(34*B*S*H + 5*A*B*S**2)")[0])
     plain = ps.activations(ps.models.Gpt2(activation_function="gelu"), convention="korthikanti")
     assert "the repeated blocks alone" in str(ps.reconcile(plain, "L*(34*B*S*H + 5*A*B*S**2)")[0])
+
+
+def test_of_inputs() -> None:
+    """One of many texts, images or tokens, all experts, and recomputation: 48 inputs of 1024 by 1600 numbers of two bytes remain."""
+    assert "one image in place of 8" in str(ps.reconcile(ps.macs(ps.load("resnet18"), (8, 3, 224, 224)), "1.8 GMACs")[0])
+    few = ps.activations(ps.load("gpt2"), (1, 256)).count
+    assert "one text in place of 8" in str(ps.reconcile(ps.activations(ps.load("gpt2"), (8, 256)), few)[0])
+    token = ps.flops(ps.load("mistralai/Mixtral-8x7B-v0.1"), (1, 4096), way="both", per="token")
+    assert "those of all experts too" in str(ps.reconcile(token, 6 * 46_702_792_704)[0])
+    large = ps.activations(ps.load("gpt2-xl"), (1, 1024), convention="korthikanti")
+    outside = 5 * 1024 * 1600  # masks, and what the last norm keeps
+    assert "full recomputation" in str(ps.reconcile(large, 48 * 1024 * 1600 * 2 + outside)[0])
 
 
 def test_of_neurons() -> None:
