@@ -10,6 +10,7 @@ from typing import Any
 from sympy import Min, Rational, Symbol
 
 from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.counted import total
 from paramsym.analysis.reconcile.edits import Edit, Habit, Structure, fixed, resized, scaled
@@ -222,20 +223,20 @@ def _inputs(structure: Structure) -> Iterator[Edit]:
     for symbol, words in ((_BATCH, "one text in place of {:,}"), (_POSITIONS, "one token of each text in place of {:,}")):
         if subject.used.get(symbol, 1) > 1:
             yield resized(subject, {symbol: 1}, words.format(subject.used[symbol]), 1.0)
-    batch, *_, height, width = root.inputs[0] if len(root.inputs[0]) == 4 else (0, 0, 0)
-    others = [(1, *root.inputs[0][1:], f"one image in place of {batch}", 1.0)] if batch not in {0, 1} else []
-    others += [
-        (*root.inputs[0][:2], side, side, f"images of {side} by {side} in place of {height} by {width}", 1.05)
-        for side in _SIDES
-        if isinstance(height, int)
-    ]
-    for *shape, words, cost in others:
-        if tuple(shape) != root.inputs[0]:
+    if len(root.inputs[0]) != 4:
+        return
+    images = root.inputs[0]
+    batch, channels, height, width = images
+    others: dict[tuple[Dim, ...], str] = {(1, *images[1:]): f"one image in place of {batch}"}
+    for side in _SIDES if isinstance(height, int) else ():
+        others[batch, channels, side, side] = f"images of {side} by {side} in place of {height} by {width}"
+    for shape, words in others.items():
+        if shape != images:
             try:
-                found = root.ask(root.layer, tuple(shape), *root.inputs[1:]).polynomial
+                found = root.ask(root.layer, shape, *root.inputs[1:]).polynomial
             except ParamsymError:  # too small for the network
                 continue
-            yield fixed(subject, found - subject.formula, words, cost, alone=True)
+            yield fixed(subject, found - subject.formula, words, 1.0 if shape[2:] == images[2:] else 1.05, alone=True)
 
 
 def _experts(structure: Structure) -> Iterator[Edit]:

@@ -244,7 +244,7 @@ def _layers(structure: Structure) -> Iterator[Edit]:
         one, names = amount // number, structure.named(lines)
         layer = subject.total(sorted(lines)) * Polynomial.of(1 / count if isinstance(count, Expr) else Rational(1, count))
         first = structure.lines[min(lines)]
-        parent = ".".join(takewhile(lambda step: not isinstance(step, Numbers), first.path))
+        parent = ".".join(map(str, takewhile(lambda step: not isinstance(step, Numbers), first.path)))
         where, _, last = parent.rpartition(".")
         kind, where = ("layers", where) if re.fullmatch(r"layers?|h|blocks?", last) else ("repeated blocks", parent)
         kind += f" of {where}" if len(loops) > 1 and where else ""
