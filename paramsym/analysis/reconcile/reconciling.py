@@ -1,13 +1,15 @@
-"""The small edits that turn a layer's count into a claimed one."""
+"""The small edits that turn a count into a claimed one, in four stages.
+
+Read the claim as a number or a formula in the unit of the count (``claim``, ``papers``, ``relative``, ``units``). Gather the edits that
+people make (``edits``, ``habits``, ``cost_habits``, ``whole``, ``resizing``, ``options``). Search for those that give the claim
+(``ranking``). Say them in words, with their terms in letters (``worded``, ``arithmetic``).
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations_with_replacement
-from math import prod
 from typing import Any, TypeAlias, overload
 
 from sympy import Expr, Integer, Symbol
@@ -20,8 +22,8 @@ from paramsym.analysis.claim import Claim, Stated, exactly
 from paramsym.analysis.counted import Counted, check_counted
 from paramsym.analysis.named import named
 from paramsym.analysis.reconcile.answers import Answer, Reading, Reconciliation
+from paramsym.analysis.reconcile.arithmetic import left_between, probable_form, spelt_out, with_products
 from paramsym.analysis.reconcile.comparison import against_layer, against_shapes
-from paramsym.analysis.reconcile.edits import Edit
 from paramsym.analysis.reconcile.lettered import against_formula, in_letters
 from paramsym.analysis.reconcile.options import optional
 from paramsym.analysis.reconcile.papers import Meaning, meanings, told
@@ -32,7 +34,7 @@ from paramsym.analysis.reconcile.stated_bytes import of_file, of_rounded_size
 from paramsym.analysis.reconcile.subject import Subject, cached
 from paramsym.analysis.reconcile.together import Row, Together, rows_of, together
 from paramsym.analysis.reconcile.units import in_unit_of
-from paramsym.analysis.wording import written
+from paramsym.analysis.reconcile.worded import agreeing, in_units_of_1024, in_words, total_with
 
 _MOST = 10  # the most answers; with more of them, none is a good explanation
 _AS_SIMPLE = 0.15
@@ -42,9 +44,6 @@ _FILE = Fraction(3, 2)  # an exact number that is larger than this part of the p
 _RARELY = 0.1  # the most chance hits of one size for a rounded number
 _OBVIOUS = 0.95  # if a number is nearly right, edits are shown that are as simple as another head
 _Others: TypeAlias = tuple[tuple[Symbol, tuple[int, ...]], ...]
-_FACTORS = 5  # the most sizes in a product that is claimed as a count
-
-
 _Claimed: TypeAlias = int | str | Expr | Counted
 
 
@@ -168,21 +167,21 @@ def _answers(subject: Subject, said: Claim) -> list[Answer]:
         return of_file(subject, said.stated) or of_rounded_size(subject, said.stated)
     if arithmetic is None:
         return _of_number(subject, said.stated)
-    right = [_right(subject, said.stated)] if said.stated is not arithmetic and said.stated.allows(count) else []
-    guess = _lettered(subject, arithmetic.factors)
+    right = [agreeing(subject, said.stated)] if said.stated is not arithmetic and said.stated.allows(count) else []
+    guess = probable_form(subject, arithmetic.factors)
     if arithmetic.allows(count):
         count_of = f"which is the count of {subject.name}" if arithmetic.exact else f"which is the count {count:,}, rounded"
-        words = [*_spelt_out(subject, said, arithmetic, guess), count_of]
-        first = _right(subject, arithmetic) if said.formula is not None else Answer(Integer(0), arithmetic.value - count, _read(words))
+        words = [*spelt_out(subject, said, arithmetic, guess), count_of]
+        first = agreeing(subject, arithmetic) if said.formula is not None else Answer(Integer(0), arithmetic.value - count, _read(words))
         return [first, *right]
     found = _of_number(subject, arithmetic, products=False)
     # If the number has an explanation, the arithmetic is added to it: to the answer with the same term, or, for numbers, to the simplest.
     own = said.formula if said.formula is not None else guess
     term = ((own if own is not None else Polynomial.of(arithmetic.value)) - subject.formula).as_expr()
     same = next((answer for answer in found if answer.term == term), found[0] if found and said.formula is None else None)
-    words = [*_spelt_out(subject, said, arithmetic, guess if same is None or same.term == term else None), f"the count is {count:,}"]
+    words = [*spelt_out(subject, said, arithmetic, guess if same is None or same.term == term else None), f"the count is {count:,}"]
     if same is None:
-        words += _between(said.formula, subject)
+        words += left_between(said.formula, subject)
         return [Answer(term, arithmetic.value - count, _read(words)), *right, *found]
     told, *further = same.readings
     told = replace(told, words=f"{'; '.join(words)}; the difference: {told.words}")
@@ -195,10 +194,10 @@ def _read(words: list[str]) -> tuple[Reading, ...]:
 
 def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every: bool = False) -> list[Answer]:
     if stated.allows(subject.count):
-        return [_right(subject, stated)]
+        return [agreeing(subject, stated)]
     in_units = stated.binary is not None and stated.binary.allows(subject.count)
     if in_units and stated.digits >= _TELLING:
-        return [_in_units(subject, stated)]
+        return [in_units_of_1024(subject, stated)]
     per_parameter = of_rounded_size(subject, stated) if subject.unit == "bytes" else []
     if per_parameter:
         return per_parameter
@@ -206,27 +205,27 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
     if stated.exact:
         loose = claims.rounded(stated.value)
         if loose is not None and loose.allows(subject.count):
-            return [_right(subject, loose)]
+            return [agreeing(subject, loose)]
         hits = searched.exact(stated.value - subject.count, list(searched.roots(stated.value, stated.value)))
-        found = _merged(subject, hits, stated) or (
+        found = in_words(subject, hits, stated) or (
             of_file(subject, stated) if subject.unit == "parameters" and stated.value > _FILE * subject.count else []
         )
-        found = _with_products(subject, found, stated.value) if products else found
+        found = with_products(subject, found, stated.value) if products else found
         if found or loose is None:
             return found
         stated = loose
-    found = [_right(subject, stated)] if stated.bent(subject.count) else []
-    units = [_in_units(subject, stated)] if in_units and not found else []
+    found = [agreeing(subject, stated)] if stated.bent(subject.count) else []
+    units = [in_units_of_1024(subject, stated)] if in_units and not found else []
     found += units if subject.unit not in _OF_THOUSANDS else []
     hits = [*searched.within(stated), *(Hit((edit,), _RARELY) for edit in searched.roots(stated.low, stated.high))]
     if stated.bent(subject.count):
-        hits = [hit for hit in hits if hit.asked or (hit.cost < _OBVIOUS and stated.allows(_total(subject, hit)))]
+        hits = [hit for hit in hits if hit.asked or (hit.cost < _OBVIOUS and stated.allows(total_with(subject, hit)))]
     # A size that the user named is answered even if another size contradicts it.
     hits = [hit for hit in hits if hit.asked or all(impossible(subject, dict(edit.sizes)) == "" for edit in hit.edits if edit.sizes)]
     hits.sort(key=lambda hit: (not hit.known, hit.cost))
     # A rounded number is weak evidence: only the simplest answer is shown, and at most one that nobody is known to mean.
     simple = [hit for hit in hits if every or hit.asked or (hit.known and hit.cost < hits[0].cost + _AS_SIMPLE)]
-    found += _merged(subject, [*simple, *[hit for hit in hits if not (every or hit.known)][:1]], stated)
+    found += in_words(subject, [*simple, *[hit for hit in hits if not (every or hit.known)][:1]], stated)
     # These are counted in thousands of thousands: a unit of 1024 is the last thing to think of.
     return found + (units if subject.unit in _OF_THOUSANDS else [])
 
@@ -241,151 +240,6 @@ def _search(layer: Counted, root: Counted, sizes: tuple[tuple[Symbol, Dim], ...]
     del root, sizes  # part of the key: equal layers may come from different letters
     subject, known = Subject(layer), dict(others)
     return EditSearch(subject, [*other_sizes(subject, known), *optional(subject)])
-
-
-def _merged(subject: Subject, hits: list[Hit], stated: Stated) -> list[Answer]:
-    found: dict[Polynomial, tuple[list[Reading], float]] = {}
-    for hit in hits:
-        note = ""
-        changes = _changes(hit.edits)
-        if changes:
-            fault = impossible(subject, changes)
-            if fault is None:
-                continue
-            note = f"impossible: {fault}" if fault else ""
-        term = Polynomial.total(edit.term(subject) for edit in hit.edits)
-        readings, _ = found.setdefault(term, ([], hit.chance))
-        total = _total(subject, hit)
-        if not readings and not stated.exact and not stated.allows(total):
-            note = _how_rounded(stated, total, hit)
-        words = ", and ".join(edit.words for edit in hit.edits)
-        if not any(reading.words == words or (changes and _changes(reading.edits) == changes) for reading in readings):
-            readings.append(Reading(words, hit.edits, note))
-    difference = stated.value - subject.count
-    return [
-        Answer(term.as_expr(), difference, tuple(readings), chance, None if stated.exact else subject.value(term))
-        for term, (readings, chance) in found.items()
-    ]
-
-
-def _changes(edits: Iterable[Edit]) -> dict[Symbol, int]:
-    return {symbol: value for edit in edits for symbol, value in edit.sizes}
-
-
-def _total(subject: Subject, hit: Hit) -> int:
-    return subject.count + sum(edit.value for edit in hit.edits)
-
-
-def _how_rounded(stated: Stated, total: int, hit: Hit) -> str:
-    """Describe how a total that does not round to the number gives it: cut off, or as a multiple of a number that was rounded first."""
-    copies = hit.edits[0].copies
-    if not copies or stated.bent(total):
-        return f"{total:,}, {stated.bent(total)}"
-    return f"{total:,} is {copies} times {total // copies:,}, which was rounded first"
-
-
-def _right(subject: Subject, stated: Stated) -> Answer:
-    count = f"{subject.count:,}"
-    bent = "" if stated.allows(subject.count) else stated.bent(subject.count)
-    words = f"{count} is right" if stated.exact else f"{stated.words} is {count}, {bent}" if bent else ""
-    digits = f"{stated.digits} significant digit{'s' if stated.digits > 1 else ''}" if stated.digits else "rounding"
-    words = words or f"{stated.words} is right: {count} to {digits}"
-    return Answer(Integer(0), stated.value - subject.count, (Reading(words),))
-
-
-def _in_units(subject: Subject, stated: Stated) -> Answer:
-    value = stated.value if stated.binary is None else stated.binary.value
-    words = f"{stated.words} is right if its unit is a power of 1024, not of 1000: {subject.count:,}, rounded"
-    return Answer(Integer(0), value - subject.count, (Reading(words),))
-
-
-# Arithmetic -------------------------------------------------------------------------------------------------------------------
-
-
-def _spelt_out(subject: Subject, said: Claim, arithmetic: Stated, guess: Polynomial | None) -> list[str]:
-    """Describe the claim's own arithmetic; ``guess`` is its probable form in letters."""
-    parts = [f"{arithmetic.words} = {arithmetic.value:,}"]
-    if said.stated is not arithmetic and said.stated.value != arithmetic.value and not said.stated.allows(arithmetic.value):
-        parts.append(f"not {said.stated.words}{_times_off(said.stated.value, arithmetic.value)}")
-    if guess is not None:
-        parts.append(f"as a formula it is {written(guess.as_expr())}")
-    for factor in arithmetic.factors:
-        meant = _run_together(subject, factor)
-        if meant:
-            rest = [other for other in arithmetic.factors if other != factor]
-            value = prod([*meant, *rest])
-            parts.append(f"{factor} looks like {'*'.join(map(str, meant))} run together; {'*'.join(map(str, [*meant, *rest]))} = {value:,}")
-    return parts
-
-
-def _between(formula: Polynomial | None, subject: Subject) -> list[str]:
-    gap = Polynomial.of(0) if formula is None else formula - subject.formula
-    signs = {number > 0 for number in gap.terms.values()}
-    if len(signs) != 1:
-        return []
-    return [f"it leaves out {written((-gap).as_expr())}" if signs == {False} else f"it has {written(gap.as_expr())} more"]
-
-
-def _times_off(claimed: int, value: int) -> str:
-    ratio = claimed / value if value else 0.0
-    return f", {ratio:,.0f} times less" if ratio >= 2 else f", {1 / ratio:,.0f} times more" if 0 < ratio <= 0.5 else ""
-
-
-def _lettered(subject: Subject, factors: tuple[int, ...]) -> Polynomial | None:
-    """Read the factors of a product as sizes: 12*768*12 is L*H*A. Equal sizes are used in turn."""
-    meant: list[Dim] = []
-    taken: Counter[int] = Counter()
-    for factor in factors:
-        letters = sorted((s for s, size in subject.sizes.items() if size == factor), key=lambda s: s.name, reverse=True)
-        meant.append(letters[taken[factor] % len(letters)] if letters else factor)
-        taken[factor] += 1
-    return Polynomial.product(meant) if sum(isinstance(one, Symbol) for one in meant) > 1 else None
-
-
-def _run_together(subject: Subject, number: int) -> tuple[int, ...]:
-    """Split the digits of a number into sizes if a formatter removed the asterisks: 12768768 is 12, 768, 768."""
-    sizes = sorted({str(size) for size in subject.whole.values() if size > 9}, key=len, reverse=True)
-
-    def split(digits: str) -> tuple[int, ...]:
-        if not digits:
-            return ()
-        for size in sizes:
-            if digits.startswith(size):
-                rest = split(digits[len(size) :])
-                if rest or digits == size:
-                    return (int(size), *rest)
-        return ()
-
-    found = split(str(number)) if len(str(number)) <= 40 else ()
-    return found if len(found) > 1 else ()
-
-
-def _with_products(subject: Subject, found: list[Answer], value: int) -> list[Answer]:
-    sizes = {symbol: size for symbol, size in subject.used.items() if size > 1}
-    products: dict[tuple[int, ...], tuple[Symbol, ...]] = {}
-    for letters in _product_letters(sizes, value):
-        numbers = tuple(sorted(sizes[letter] for letter in letters))
-        if len(set(letters)) > len(set(products.get(numbers, ()))):
-            products[numbers] = letters
-    known = {answer.term: position for position, answer in enumerate(found)}
-    for letters in list(products.values())[:2]:
-        product = Polynomial.product(letters)
-        term = (product - subject.formula).as_expr()
-        reading = Reading(f"the claim is the product {written(product.as_expr())} of sizes")
-        if term in known:
-            answer = found[known[term]]
-            found[known[term]] = replace(answer, readings=(*answer.readings, reading))
-        else:
-            found.append(Answer(term, value - subject.count, (reading,)))
-    return found
-
-
-def _product_letters(sizes: dict[Symbol, int], value: int) -> Iterator[tuple[Symbol, ...]]:
-    dividing = sorted((symbol for symbol, size in sizes.items() if value % size == 0), key=lambda s: s.name)
-    for length in range(3, _FACTORS):
-        for letters in combinations_with_replacement(dividing, length):
-            if prod(sizes[letter] for letter in letters) == value and len({sizes[letter] for letter in letters}) > 1:
-                yield letters
 
 
 def _with_search(subject: Subject, compared: Reconciliation) -> Reconciliation:

@@ -193,6 +193,7 @@ def test_of_activations() -> None:
     assert "the repeated blocks alone" in str(ps.reconcile(plain, "L*(34*B*S*H + 5*A*B*S**2)")[0])
 
 
+@cases(0)
 def test_of_inputs() -> None:
     """One of many texts, images or tokens, all experts, and recomputation: 48 inputs of 1024 by 1600 numbers of two bytes remain."""
     assert "one image in place of 8" in str(ps.reconcile(ps.macs(ps.load("resnet18"), (8, 3, 224, 224)), "1.8 GMACs")[0])
