@@ -128,7 +128,10 @@ def _data(structure: Structure) -> Iterator[Edit]:
         changed = subject.formula.put(_LABELS, Polynomial.of(classes)) - subject.formula if classes != now else Polynomial.of(0)
         for more, words in pictures:
             said = [f"{classes} classes in place of {now:,}: {whose}"] * (classes != now) + [words] * bool(words)
-            yield fixed(subject, changed + more, ", and ".join(said), 1.0 + 0.05 * len(said), alone=True, choice=True)
+            if words:
+                yield fixed(subject, changed + more, ", and ".join(said), 1.0 + 0.05 * len(said), alone=True, choice=True)
+            elif said:
+                yield resized(subject, {_LABELS: classes}, said[0], 1.05, choice=True)
 
 
 def _pictures(structure: Structure) -> Iterator[tuple[Polynomial, str]]:
