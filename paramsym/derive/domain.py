@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from math import lcm
 from random import Random
 from typing import Any, Literal
@@ -22,7 +22,7 @@ from paramsym.errors import ArgumentError
 
 LARGEST = 1 << 17
 _DIVISORS = (2, 3, 4, 6, 8, 16, 32)
-_MULTIPLES = (2, 4, 8)  # of sizes that another one divides: groups of 8*width channels
+_MULTIPLES = (2, 4, 8)  # of sizes in conditions: groups divide 8*width channels
 _REMAINDERS = (2, 3, 4, 6, 8, 9, 12)  # divisors of sizes with a remainder: depth = 6*n + 2
 _MOST_CONSTANTS = 32
 _TRIES = 60
@@ -281,9 +281,9 @@ def learnt(
 ) -> list[Demand]:
     """Return the fewest conditions that all accepted points meet and that explain the refusals.
 
-    Conditions are that one variable or its double is a multiple of another or of two, perhaps with a remainder, is equal to it, or at least
-    as large; then, for what these leave, that it is at least, at most or not a constant of the code. A condition that explains no refusal
-    is not added.
+    Conditions are that one variable is a multiple of another or of the product of two, perhaps with a remainder, is equal to it, or at
+    least as large; then, for what these leave, that it is at least, at most or not a constant of the code. A condition that explains no
+    refusal is not added.
     """
     names = [variable.name for variable in domain.variables]
     left = list(refused)
@@ -300,21 +300,24 @@ def learnt(
 
 
 def _relations(names: Sequence[str], taken: Sequence[Mapping[str, int]]) -> Iterator[Demand]:
-    for large in names:
-        for small in names:
-            if small != large:
-                yield Demand("divides", Law.of(small), Law.of(large))
-                yield Demand("divides", Law(((Fraction(2), ((small, 1),)),)), Law.of(large))
-                yield from (Demand("divides", Law.of(small), Law(((Fraction(times), ((large, 1),)),))) for times in _MULTIPLES)
-        pairs = combinations([name for name in names if name != large], 2)
-        yield from (Demand("divides", Law(((Fraction(1), ((one, 1), (other, 1))),)), Law.of(large)) for one, other in pairs)
-        yield from (Demand("divides", Law.constant(number), Law.of(large)) for number in _DIVISORS)
-        rests = ((number, taken[0][large] % number) for number in (_REMAINDERS if taken else ()))
-        yield from (Demand("divides", Law.constant(number), Law.of(large).plus(-rest)) for number, rest in rests if rest)
-    yield from (Demand("equal", Law.of(small), Law.of(large)) for small, large in combinations(names, 2))
-    for large in names:
-        yield from (Demand("at most", Law.of(small).plus(more), Law.of(large)) for more in (0, 1) for small in names if small != large)
-        yield from (Demand("at most", Law.constant(number), Law.of(large)) for number in (2, 3, 4, 5, 8))
+    for place, name in enumerate(names):
+        large, others = Law.of(name), [other for other in names if other != name]
+        alone, doubled, *longer = ([_product(times, other) for other in others] for times in (1, *_MULTIPLES))
+        products = [_product(1, *pair) for pair in combinations(others, 2)]
+        yield from (Demand("divides", small, large) for small in (*alone, *doubled, *products))
+        yield from (Demand("divides", small, _product(times, name)) for times in _MULTIPLES for small in alone)
+        yield from (Demand("divides", small, large.plus(-1)) for small in alone)
+        yield from (Demand("divides", Law.constant(number), large) for number in _DIVISORS)
+        rests = ((number, taken[0][name] % number) for number in (_REMAINDERS if taken else ()))
+        yield from (Demand("divides", Law.constant(number), large.plus(-rest)) for number, rest in rests if rest)
+        yield from (Demand("equal", small, large) for small in (*alone[:place], *products))
+        yield from (Demand("at most", small.plus(more), large) for more in (0, 1) for small in alone)
+        yield from (Demand("at most", small, large) for small in (*doubled, *chain(*longer), *products))
+        yield from (Demand("at most", Law.constant(number), large) for number in (2, 3, 4, 5, 8))
+
+
+def _product(times: int, *names: str) -> Law:
+    return Law(((Fraction(times), tuple((name, 1) for name in sorted(names))),))
 
 
 def _bounds(names: Sequence[str], constants: Sequence[int]) -> Iterator[Demand]:

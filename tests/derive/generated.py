@@ -214,10 +214,11 @@ def _condition(draft: _Draft) -> None:
     kind = chance.random()
     if kind < 0.2 and len(names) > 2:
         one, other, large = chance.sample(names, 3)
-        for name, start in ((one, 2), (other, 3), (large, 6 * chance.choice((2, 5)))):
+        sign, times = chance.choice((("%", 2), ("%", 5), ("!=", 1)))
+        for name, start in ((one, 2), (other, 3), (large, 6 * times)):
             _start(draft, name, start)
-        product, whole = (f"{draft.spelled[one]} * {draft.spelled[other]}", draft.spelled[large])
-        draft.lines[:0] = [f"if {whole} % ({product}):", f"    raise ValueError('{large} must be a multiple of {one} * {other}')"]
+        product, whole = f"{draft.spelled[one]} * {draft.spelled[other]}", draft.spelled[large]
+        draft.lines[:0] = [f"if {whole} {sign} ({product}):", f"    raise ValueError('{large} must be a multiple of {one} * {other}')"]
         draft.quotients.append(f"{whole} // ({product})")
     elif kind < 0.3 and len(names) > 1:
         small, large = chance.sample(names, 2)

@@ -161,18 +161,47 @@ def grouped(groups: int, latent: int, width: int, channels: int) -> Shapes:
     return {"first": (latent, 8 * width // groups), "next": (8 * width, 4 * width // groups), "last": (channels, 4 * width)}
 
 
+def resized(image: int = 33, patch: int = 4) -> Shapes:
+    """Positions at both ends of an image: all but one are in patches."""
+    assert (image - 1) % patch == 0
+    return {"positions": ((image - 1) // patch, patch)}
+
+
+def split(width: int = 24, heads: int = 4, head: int = 6) -> Shapes:
+    """Heads that are stated with their size."""
+    assert width == heads * head
+    return {"q": (heads * head, width)}
+
+
+def rotary(dim: int = 64, heads: int = 8, rope: int = 4) -> Shapes:
+    """Part of each head is turned."""
+    assert dim % heads == 0
+    assert rope <= dim // heads
+    return {"turned": (rope, dim), "rest": (dim // heads - rope + 1, dim)}
+
+
+def low_rank(width: int = 32, rank: int = 2) -> Shapes:
+    """A rank that is small beside the width."""
+    assert 8 * rank <= width
+    return {"down": (width, rank)}
+
+
 @pytest.mark.parametrize(
-    ("build", "formula", "inside"),
+    ("build", "limits", "inside"),
     [
-        (windows, "image = image_per_patch_window*patch*window", ((224, 4, 7, 96, 3), (90, 5, 9, 770, 11), (15, 3, 5, 5, 5))),
-        (grouped, "width = 1/4*groups*width_times_4_per_groups", ((8, 16, 2, 3), (12, 24, 9, 5), (1, 1, 1, 1))),
+        (windows, "image = image_per_patch_window*patch*window, dim = dim_per_heads*heads", ((224, 4, 7, 96, 3), (15, 3, 5, 5, 5))),
+        (grouped, "latent = groups*latent_per_groups, width = 1/4*groups*width_times_4_per_groups", ((8, 16, 2, 3), (12, 24, 9, 5))),
+        (resized, "image = image_less_1_per_patch*patch + 1", ((513, 16), (8, 7))),
+        (split, "width = head*heads", ((24, 3, 8), (7, 7, 1))),
+        (rotary, "dim = dim_per_heads*heads, heads*rope <= dim", ((320, 4, 80), (7, 7, 1))),
+        (low_rank, "8*rank <= width", ((8, 1), (9000, 1000))),
     ],
+    ids=lambda case: getattr(case, "__name__", ""),
 )
-def test_a_product_and_a_multiple(build: Callable[..., Shapes], formula: str, inside: tuple[tuple[int, ...], ...]) -> None:
-    """A size is a multiple of two others together, or only four of it are one; no limit is taken from the sizes that were tried."""
+def test_products_and_multiples(build: Callable[..., Shapes], limits: str, inside: tuple[tuple[int, ...], ...]) -> None:
+    """Two sizes together, a multiple of one, or all but one; no limit is taken from the sizes that were tried."""
     form = ps.derive(build, tests=20)
-    assert formula in form.certificate.formulas
-    assert form.certificate.demands == ()
+    assert ", ".join((*form.certificate.formulas, *form.certificate.demands)) == limits
     for sizes in inside:
         assert form.at(dict(zip(inspect.signature(build).parameters, sizes, strict=True))).shapes() == build(*sizes)
 
