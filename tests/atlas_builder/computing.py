@@ -2,7 +2,8 @@
 
 A class is recorded at its default with few layers, and with other numbers for each of its letters. The numbers of the recording get their
 expressions in the letters of the class's record; other keys are changed one by one to see on which of them the operators depend. Fresh
-configurations with all letters changed at once then have to give exactly what the expressions say.
+configurations with all letters changed at once then have to give exactly what the expressions say. ``atlas_builder.steps`` and
+``atlas_builder.words`` then see whether the forms hold for one more position, and for other activations.
 """
 
 from __future__ import annotations
