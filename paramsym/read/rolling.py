@@ -16,6 +16,7 @@ from paramsym.read.recording import Array, Called, Done, Recording, Ref, refs
 
 LOOP = "for"
 """The kind of the call that is a loop."""
+_EACH = "each"
 _LONGEST = 64
 """The most operators for one entry."""
 _ALIASES = frozenset({"detach", "alias"})
@@ -25,6 +26,11 @@ def rolled(recording: Recording) -> Recording:
     """Return the recording with each loop over all entries of an axis as one copy; two entries are the fewest."""
     roller = _Roller(recording)
     return replace(recording, top=roller.called(recording.top))
+
+
+def looped(recording: Recording) -> bool:
+    """Whether a recording has a loop over the entries of an axis, so that a pass with a long one takes long."""
+    return any(step.name == _EACH for step in recording.top.steps())
 
 
 class _Roller:
@@ -232,7 +238,7 @@ class _Loop:
         arrays = self.roller.arrays
         states = {pair: self.roller.new(arrays[pair[1]].shape, arrays[pair[1]]) for pair in pairs}
         each = Done(
-            "each",
+            _EACH,
             {
                 "carry": tuple(Ref(a) for a, _ in pairs),
                 "over": tuple(step.arguments["self"] for step in over),

@@ -17,6 +17,7 @@ from paramsym.derive.points import Points
 from paramsym.errors import ArgumentError, NoLawError, NotYetError, ParamsymError
 from paramsym.read.merging import Varying, alike, merged
 from paramsym.read.recording import Recording, Ref
+from paramsym.read.rolling import looped
 from paramsym.read.stating import number_of
 
 Shapes = Sequence[tuple[Dim, ...]]
@@ -165,7 +166,7 @@ def _far_away(
     Raises:
         NotYetError: it has other operators there.
     """
-    for more in _FAR:
+    for more in _FAR[-1:] if looped(first) else _FAR:
         sizes = moved(base, name, base[name] + more)
         if sizes is None:
             continue

@@ -50,8 +50,8 @@ from paramsym.read.loops import folded, numbered, without_copies_of_saved
 from paramsym.read.merging import alike, merged
 from paramsym.read.playing import Player
 from paramsym.read.predicted import Predicted
-from paramsym.read.recording import Array, Called, Done, Recording, Ref, Repeated, with_refs
-from paramsym.read.rolling import LOOP, rolled
+from paramsym.read.recording import Array, Called, Done, Recording, Ref, with_refs
+from paramsym.read.rolling import looped, rolled
 from paramsym.read.sizes import Found, Laws
 from paramsym.read.stacks import stacked
 from paramsym.read.stating import stated
@@ -589,7 +589,7 @@ class Finder:
             of.base = of.full({**of.base, **of.ordering.deep(of.ordering.least(base))})
             of.layer = of.letters(of.base)
         recording = self.shaped(of.at(base))
-        self.looped = any(isinstance(item, Called) and item.kind == LOOP for item in _items(recording.top))
+        self.looped = looped(recording)
         self.windows = [replace(one, beyond=self.beyond) for one in (self.found_windows(base) if known is None else _windows(known))]
         if known is None and not all(one.holds(of.reference.resolved(of.base), base) for one in self.windows):
             raise UnreadError(f"windows of attention below {base}")
@@ -1124,13 +1124,6 @@ class Finder:
         if "entries" in domain and isinstance(value, tuple) and value:
             for one in self.alternatives(domain["entries"], value[0]):
                 yield (one,) * len(value)
-
-
-def _items(one: Any) -> Iterator[Any]:
-    """Yield all operators and calls, those inside of calls as well."""
-    for item in [] if isinstance(one, Done) else one.calls if isinstance(one, Repeated) else one.items:
-        yield item
-        yield from _items(item)
 
 
 def _equal(one: Recording, other: Recording) -> bool:

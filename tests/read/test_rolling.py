@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from amount import cases
 
 import paramsym as ps
 from paramsym import B, S
@@ -16,7 +17,7 @@ torch = pytest.importorskip("torch")
 WIDTH = 8
 
 
-class Looped(torch.nn.Module):  # type: ignore[misc]
+class Looped(torch.nn.Module):  # type: ignore[misc, name-defined]
     """A matrix, then a loop."""
 
     def __init__(self, loop: Callable[..., Any]) -> None:
@@ -74,6 +75,7 @@ def looking_back(x: Any, rows: Any) -> Any:
     return state
 
 
+@cases(0)
 @pytest.mark.parametrize("loop", [stacking, writing])
 def test_the_work_of_all_copies(loop: Callable[..., Any]) -> None:
     """FLOPs both ways and kept arrays in letters are those of a pass whose copies are all written out."""
@@ -87,6 +89,7 @@ def test_the_work_of_all_copies(loop: Callable[..., Any]) -> None:
         assert kept.subs({B: 2, S: length}) == ps.activations(read, (2, length, WIDTH)).total
 
 
+@cases(0)
 @pytest.mark.parametrize("loop", [backwards, in_part, looking_back])
 def test_other_loops_are_refused(loop: Callable[..., Any]) -> None:
     """A loop over a part of an axis, from the last entry on, or with an array that an earlier entry made has no formula."""
