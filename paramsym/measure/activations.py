@@ -16,7 +16,7 @@ from paramsym.measure.cost import Cost, check_dtype, check_word, cost_of
 from paramsym.measure.formats import BYTES, Dtype, bytes_of, narrow
 from paramsym.measure.keeping import Attention, Way, stage_of
 from paramsym.measure.kept import keeping, of_outputs
-from paramsym.measure.losses import loss_named, of_loss
+from paramsym.measure.losses import loss_in_words, loss_named, of_loss
 from paramsym.measure.options import telling_options
 from paramsym.measure.passes import check_stated
 from paramsym.measure.recompute import RECOMPUTE, Recompute
@@ -139,8 +139,7 @@ def activations(
     way = Way(attention, recompute == "full", memory.copies and narrow(width), cpu=memory.cpu)
     lines = _counted(_kept(program, way, shares, input_gradients=input_gradients), widths, shares)
     asked = loss_named(loss, layer, memory.loss)
-    lost = [asked] if asked != "none" and shares.holds("after") else []
-    words = [convention, *([f"{recompute} recomputation"] if recompute != "none" else []), *lost, *shares.words()]
+    words = [convention, *([f"{recompute} recomputation"] if recompute != "none" else []), *loss_in_words(asked, layer, shares), *shares.words()]
     chosen = {"convention": convention, "dtype": dtype or memory.dtype, "recompute": recompute, "loss": loss}
     lines = chain(lines, of_loss(asked, program, width, shares))
     return cost_of(

@@ -100,6 +100,13 @@ def loss_named(loss: bool | str, layer: Layer, usual: str = "") -> str:
     return own if own == "none" else usual or own
 
 
+def loss_in_words(loss: str, layer: Layer, shares: Shares) -> list[str]:
+    """Return the name of the loss that is counted on a device, or that a model's logits and loss are not; nothing for other layers."""
+    if loss != "none" and shares.holds("after"):
+        return [loss]
+    return [] if loss_named(True, layer) == "none" else ["without logits and loss"]
+
+
 def of_loss(loss: str, program: Program, width: Dim, shares: Shares) -> Iterator[Line]:
     """Yield the bytes that a loss holds on one device; the scores are a program's first output, with the classes on the last axis.
 

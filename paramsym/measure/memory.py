@@ -13,7 +13,7 @@ from paramsym.errors import ArgumentError
 from paramsym.measure.activations import MEMORY, activations, one_block
 from paramsym.measure.cost import Cost, check_dtype, check_word
 from paramsym.measure.formats import BYTES, CACHES, FORMATS, OPTIMIZERS, Dtype, bytes_of, chosen, in_format, narrow, of_states
-from paramsym.measure.losses import loss_named, of_loss
+from paramsym.measure.losses import loss_in_words, loss_named, of_loss
 from paramsym.measure.options import options_of, telling_options
 from paramsym.measure.passes import after_blocks
 from paramsym.measure.peak import widest
@@ -159,10 +159,7 @@ def memory(
     words = [shown(stored_as)] if use == "inference" else [shown(dtype), optimizer, convention]
     words += [f"{recompute} recomputation"] if recompute != "none" and use == "training" else []
     words += [f"ZeRO {zero}"] if zero and use == "training" else []
-    if use == "training" and asked != "none" and shares.holds("after"):
-        words += [asked]
-    elif use == "training" and loss_named(True, layer) != "none":
-        words += ["without logits and loss"]
+    words += loss_in_words(asked, layer, shares) if use == "training" else []
     words += shares.words()
     words += [f"heads of the cache over {shown(tensor)} devices"] if use == "inference" and tensor != 1 and flows.lines else []
     return Cost(layer, flows.inputs, "bytes", f"{use}: {', '.join(words)}", Ledger(tuple(lines)), memory, settings)

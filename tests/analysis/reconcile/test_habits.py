@@ -342,10 +342,10 @@ MAKERS: tuple[Callable[[random.Random], Made], ...] = (
 def test_claims_of_known_edits() -> None:
     """Of claims made by everyday edits of random models, 95 % get the edit that made them, and 85 % get it first.
 
-    A claim takes half a second, because each has a model of its own: each edit is made once, or five times with TESTS=all.
+    A claim takes half a second, because each has a model of its own: each edit is made once, or 13 times with TESTS=all.
     """
     chosen = random.Random(41)
-    number = tries(5) * len(MAKERS)
+    number = tries(13) * len(MAKERS)
     missed, later = [], []
     for one in range(number):
         maker = MAKERS[one % len(MAKERS)]
