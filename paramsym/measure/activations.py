@@ -139,7 +139,8 @@ def activations(
     way = Way(attention, recompute == "full", memory.copies and narrow(width), cpu=memory.cpu)
     lines = _counted(_kept(program, way, shares, input_gradients=input_gradients), widths, shares)
     asked = loss_named(loss, layer, memory.loss)
-    words = [convention, *([f"{recompute} recomputation"] if recompute != "none" else []), *loss_in_words(asked, layer, shares), *shares.words()]
+    words = [convention, *([f"{recompute} recomputation"] if recompute != "none" else [])]
+    words += [*loss_in_words(asked, layer, shares), *shares.words()]
     chosen = {"convention": convention, "dtype": dtype or memory.dtype, "recompute": recompute, "loss": loss}
     lines = chain(lines, of_loss(asked, program, width, shares))
     return cost_of(

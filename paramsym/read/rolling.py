@@ -58,7 +58,7 @@ class _Roller:
             if loop is not None:
                 del items[len(items) - (position - loop.begin) :]
                 items += loop.items(one.path)
-                position = done = loop.begin + len(loop.copies[0]) * len(loop.copies)
+                position = done = loop.begin + sum(map(len, loop.written))
                 continue
             replaced = self.instead.get(id(item))
             items += [self.called(item)] if isinstance(item, Called) else replaced or [item]
@@ -84,7 +84,7 @@ class _Write:
 
 @dataclass
 class _Loop:
-    """The copies of a loop, one for each entry.
+    """The copies of a loop, one for each entry: ``written`` with the modules that they call, ``copies`` as their operators alone.
 
     ``inner`` gives for the arrays that the first copy makes those of each copy. ``carried`` has for each argument that comes from the copy
     before the array that the first copy takes, and the one that it passes on. ``moving`` are arguments that are the number of the entry.
@@ -93,12 +93,17 @@ class _Loop:
 
     roller: _Roller
     begin: int
-    copies: list[list[Done]]
+    written: list[list[Any]]
+    copies: list[list[Done]] = field(init=False)
     inner: list[dict[int, int]] = field(default_factory=list)
     carried: dict[Any, tuple[int, int]] = field(default_factory=dict)
     moving: set[Any] = field(default_factory=set)
     writes: list[_Write] = field(default_factory=list)
     stacks: dict[int, Done] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """List the operators of each copy."""
+        self.copies = [[*Called("", "", copy).steps()] for copy in self.written]
 
     @classmethod
     def around(cls, roller: _Roller, items: Sequence[Any], position: int, earliest: int) -> _Loop | None:
@@ -114,9 +119,10 @@ class _Loop:
             return None
         count = base.shape[first.arguments["dim"]]
         for begin in range(position, max(earliest, position - length + 1) - 1, -1):
-            copies = [[*items[start : start + length]] for start in range(begin, begin + count * length, length)]
-            if len(copies[-1]) == length and all(isinstance(one, Done) for copy in copies for one in copy):
-                loop = cls(roller, begin, copies)
+            written = [[*items[start : start + length]] for start in range(begin, begin + count * length, length)]
+            outline = [*map(_outline, written[0])]
+            if len(written[-1]) == length and None not in outline and all([*map(_outline, copy)] == outline for copy in written):
+                loop = cls(roller, begin, written)
                 if loop._follows() and loop._writes() and loop._alone():
                     return loop
         return None
@@ -248,7 +254,7 @@ class _Loop:
             (*states.values(), *(step.results[0] for step in over)),
             first[0].line,
         )
-        body = [self._body(place, states) for place in places if first[place] not in over]
+        body = {id(first[place]): self._body(place, states) for place in places if first[place] not in over}
         outs = [*((one.source, one.dim) for one in self.writes), *((number, step.arguments["dim"]) for number, step in self.stacks.items())]
         stacked = [self._stacked(arrays[number], dim, length) for number, dim in outs]
         before = self.inner[-2]
@@ -259,7 +265,7 @@ class _Loop:
         for array, step, (_, dim) in zip(stacked[len(self.writes) :], self.stacks.values(), outs[len(self.writes) :], strict=True):
             self._joined(array, step, dim)
         back = [step for write, array in zip(self.writes, stacked, strict=False) for step in self._put_back(write, array, length)]
-        return [Called(f"{path}.{LOOP}".lstrip("."), LOOP, [each, *body, every]), *back, *self.copies[-1]]
+        return [Called(f"{path}.{LOOP}".lstrip("."), LOOP, [each, *_instead(self.written[0], body), every]), *back, *self.written[-1]]
 
     def _body(self, place: int, states: Mapping[tuple[int, int], Array]) -> Done:
         step = self.copies[0][place]
@@ -292,6 +298,20 @@ class _Loop:
             stated = {"base": Ref(old), "view": Ref(seen), "name": name, "arguments": arguments, "place": 0}
             yield replace(step, arguments=stated, results=(result,))
             seen = result.number
+
+
+def _outline(item: Any) -> Any:
+    """Return the modules that an item of a copy calls; None if it has copies of its own."""
+    if isinstance(item, Called):
+        inside = tuple(map(_outline, item.items))
+        return None if None in inside else (item.path, item.kind, inside)
+    return isinstance(item, Done) or None
+
+
+def _instead(items: Sequence[Any], body: Mapping[int, Done]) -> list[Any]:
+    """Return the items of a copy with other operators, and without those that have none."""
+    kept = (item for item in items if isinstance(item, Called) or id(item) in body)
+    return [Called(one.path, one.kind, _instead(one.items, body)) if isinstance(one, Called) else body[id(one)] for one in kept]
 
 
 def _same_form(one: Done, other: Done) -> bool:

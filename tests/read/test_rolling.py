@@ -18,17 +18,18 @@ WIDTH = 8
 
 
 class Looped(torch.nn.Module):  # type: ignore[misc, name-defined]
-    """A matrix, then a loop."""
+    """A matrix, then a loop, which may use two modules."""
 
     def __init__(self, loop: Callable[..., Any]) -> None:
         """Build the matrix."""
         super().__init__()
         self.rows = torch.nn.Parameter(torch.ones(WIDTH, WIDTH))
+        self.cell, self.out = torch.nn.LSTMCell(WIDTH, WIDTH), torch.nn.Linear(WIDTH, WIDTH)
         self.loop = loop
 
     def forward(self, x: Any) -> Any:
         """Return what the loop gives."""
-        return self.loop(x @ self.rows, self.rows)
+        return self.loop(x @ self.rows, self.rows) if self.loop is not calling else calling(x @ self.rows, self)
 
 
 def stacking(x: Any, rows: Any) -> Any:
@@ -47,6 +48,16 @@ def writing(x: Any, rows: Any) -> Any:
         outputs[:, place] = x[:, place] @ rows + state
         state = state @ rows + x[:, place] @ rows
     return outputs
+
+
+def calling(x: Any, net: Looped) -> Any:
+    """A cell with two states, and a matrix, that are modules."""
+    states = (torch.zeros(x.shape[0], WIDTH), torch.zeros(x.shape[0], WIDTH))
+    outputs = []
+    for place in range(x.shape[1]):
+        states = net.cell(x[:, place], states)
+        outputs.append(net.out(states[0]))
+    return torch.stack(outputs, dim=1)
 
 
 def backwards(x: Any, rows: Any) -> Any:
@@ -76,7 +87,7 @@ def looking_back(x: Any, rows: Any) -> Any:
 
 
 @cases(0)
-@pytest.mark.parametrize("loop", [stacking, writing])
+@pytest.mark.parametrize("loop", [stacking, writing, calling])
 def test_the_work_of_all_copies(loop: Callable[..., Any]) -> None:
     """FLOPs both ways and kept arrays in letters are those of a pass whose copies are all written out."""
     read = ps.from_module(Looped(loop))
