@@ -256,7 +256,9 @@ class _Reader(Search):
             try:
                 at, recordings = spread(self.folded, self.domain.coordinates, bases[first:], self._moved, self.domain.counters, _ON_A_LINE)
             except ArgumentError as error:
-                raise refused or error from None
+                # What was refused before may be a condition now, so that it is not tried again.
+                before = "" if self.error is None or str(self.error) in str(error) else f" At others: {self.error}"
+                raise refused or ArgumentError(f"{error}{before}") from None
             except NotYetError as error:  # two sizes may be equal by chance
                 refused = refused or error
             else:

@@ -155,7 +155,7 @@ def _line(
             f"the operators change with {name}, as in a loop over its entries, so no formula in {name} can be read; give a number."
         )
     only = f"the module takes {name} = {base[name]} and no other size that was tried; give a number for it."
-    raise ArgumentError(f"{only} At others: {reason}")
+    raise ArgumentError(f"{only} At others: {reason}" if reason else only)
 
 
 def _far_away(
