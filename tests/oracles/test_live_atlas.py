@@ -194,7 +194,7 @@ def test_classes_are_derived_again(tmp_path: Path) -> None:
 
 def test_depths_of_stages_are_derived(tmp_path: Path) -> None:
     """The last block of each stage of SwiftFormer is of another kind, so that the blocks of one kind are less than the depth."""
-    command = ["swiftformer:SwiftFormerModel", "--seconds", "60", "--into", str(tmp_path)]
+    command = ["swiftformer:SwiftFormerModel", "--seconds", "150", "--into", str(tmp_path)]
     printed_by(f"from atlas_builder.__main__ import main; main({command!r})")
     entry = parsed((tmp_path / "swiftformer.json.gz").read_bytes())["classes"]["SwiftFormerModel"]
     assert entry["certificate"]["fixed"] == ["downsamples"]
