@@ -244,7 +244,10 @@ def exactly(entries: Iterable[Entry], divisions: Iterable[tuple[Any, Any]]) -> I
     put = {floor(one / other): per(one, other) for one, other in divisions if isinstance(one, Expr) and isinstance(other, Expr)}
 
     def axis(one: Any) -> Any:
-        return tuple(map(axis, one)) if isinstance(one, tuple) else canonical(one.xreplace(put)) if isinstance(one, Expr) else one
+        if isinstance(one, tuple):
+            return tuple(map(axis, one))
+        exact: Any = one.xreplace(put) if isinstance(one, Expr) else one
+        return canonical(exact)
 
     for entry in entries:
         rounded = put and any(isinstance(size, Expr) and size.has(floor) for size in entry.tensor.sizes)
