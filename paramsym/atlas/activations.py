@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -92,7 +92,7 @@ WORDS: Mapping[str, tuple[str, Steps]] = {
 
 def with_activation(recording: Recording, old: str, new: str, paths: Collection[str]) -> Recording:
     """Return a recording with another activation in modules at these paths, which are without numbers."""
-    kind, number = WORDS[old][0], count(1 + max(_numbers(recording)))
+    kind, number = WORDS[old][0], count(recording.unused)
 
     def changed(item: Any) -> Any:
         if isinstance(item, Repeated):
@@ -113,13 +113,6 @@ def without_numbers(path: str) -> str:
     'model.layers.mlp.act_fn'
     """
     return ".".join(step for step in path.split(".") if not step.isdecimal())
-
-
-def _numbers(recording: Recording) -> Iterator[int]:
-    """Yield the numbers of all arrays."""
-    yield from (array.number for array in (*recording.inputs, *recording.constants.values()))
-    yield from recording.stored
-    yield from (array.number for step in recording.top.steps() for array in step.results)
 
 
 def _instead(called: Called, word: str, number: Callable[[], int]) -> Called:

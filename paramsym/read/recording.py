@@ -92,6 +92,12 @@ class Recording:
     outputs: tuple[int, ...]
     several: bool
 
+    @property
+    def unused(self) -> int:
+        """The first number above those of all arrays."""
+        made = (array.number for step in self.top.steps() for array in step.results)
+        return 1 + max((*self.stored, *self.constants, *(array.number for array in self.inputs), *made), default=-1)
+
 
 def refs(arguments: Any) -> Iterator[int]:
     """Yield the numbers of the arrays in the arguments of an operator."""

@@ -45,7 +45,7 @@ class _Roller:
         for step in steps:
             for number in {*refs(step.arguments)}:
                 self.users.setdefault(number, []).append(id(step))
-        self.following = max([*self.arrays, *recording.stored], default=0) + 1
+        self.following = recording.unused
         self.instead: dict[int, list[Done]] = {}
 
     def called(self, one: Called) -> Called:
@@ -301,7 +301,7 @@ class _Loop:
 
 
 def _outline(item: Any) -> Any:
-    """Return the modules that an item of a copy calls; None if it has copies of its own."""
+    """Return the modules that an item of a copy calls; None if numbered modules in it are repeated."""
     if isinstance(item, Called):
         inside = tuple(map(_outline, item.items))
         return None if None in inside else (item.path, item.kind, inside)

@@ -38,6 +38,11 @@ class Stack:
         """The position of the number in the paths."""
         return self.path.count(".") + 1
 
+    def steps(self) -> Iterator[Done]:
+        """Yield the operators of one layer of each kind."""
+        for kind in self.kinds:
+            yield from kind.steps()
+
     def number(self, kind: int) -> str:
         """Return the number of the layer that stands for a kind."""
         return self.kinds[kind].path.split(".")[self.place]
@@ -250,8 +255,7 @@ class _Writer:
     def recording(self) -> Recording:
         one = self.stacked
         self.stored = dict(one.stored)
-        numbers = [*one.stored, *one.constants, *(array.number for array in one.inputs), *_numbers(one.top)]
-        self.following = max(numbers, default=0) + 1
+        self.following = one.unused
         top = self.called(one.top)
         return replace(one, top=top, stored=self.stored)
 
@@ -365,16 +369,6 @@ class _Layer:
     def name(self, text: str) -> str:
         before = f"{self.stack.path}.{self.number}."
         return f"{self.stack.path}.{self.copy}.{text[len(before) :]}" if text.startswith(before) else text
-
-
-def _numbers(item: Any) -> Iterator[int]:
-    """Yield the numbers of the arrays that are computed, in stacks those of one layer of each kind."""
-    if isinstance(item, Done):
-        yield from (array.number for array in item.results)
-    else:
-        inside = item.kinds if isinstance(item, Stack) else item.calls if isinstance(item, Repeated) else item.items
-        for one in inside:
-            yield from _numbers(one)
 
 
 def _inside(called: Called) -> list[Any]:
