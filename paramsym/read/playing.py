@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, Protocol
@@ -54,7 +54,7 @@ class Player:
     """Plays one recording. ``layer_at`` gives the layer of a part by its path and the name of its class.
 
     ``entries`` are the tensors under the names of the recording; without them, those of ``layer``. With ``cache``, attention keeps its keys
-    and values for the next step, at most so many positions as it says for the path of a layer; the empty path is that of all layers.
+    and values for the next step: ``cache`` limits their positions, as ``limit_at`` reads it.
     """
 
     def __init__(
@@ -273,8 +273,7 @@ class Player:
 
     def _remembered(self, arguments: Mapping[str, Value], path: str) -> dict[str, Value]:
         """Return the keys and values of attention, which are kept for the next step, after those of the steps before."""
-        most, paths = self.cache or {}, accumulate(path.split("."), "{}.{}".format)
-        limit = next((most[one] for one in paths if one in most), most.get(""))
+        limit = limit_at(path.split("."), self.cache or {})
         return {name: remember(name, arguments[name], axis=-2, at_most=limit) for name in ("key", "value")}
 
     def _shape(self, array: Array) -> tuple[Any, ...]:
@@ -326,6 +325,15 @@ class Player:
         """Return the name of a tensor below a path; None if it is a tensor of an outer module."""
         prefix = f"{path}." if path else ""
         return next((name for name in self.recording.stored[number] if name.startswith(prefix) and name in self.tensors), None)
+
+
+def limit_at(steps: Iterable[str], most: Mapping[str, int]) -> int | None:
+    """Return the most positions that the layer with a module keeps, by the steps of the module's path; None without a limit.
+
+    ``most`` has them by the path of a layer, such as ``model.layers.0``; the empty path is that of all layers.
+    """
+    paths = accumulate(steps, "{}.{}".format)
+    return next((most[path] for path in paths if path in most), most.get(""))
 
 
 def _taking(program: Program, taken: Mapping[Value, int], values: Sequence[Value]) -> Program:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass, field, replace
 from functools import partial
-from itertools import accumulate, islice
+from itertools import islice
 from typing import Any, ClassVar
 
 import torch
@@ -48,7 +48,7 @@ from paramsym.read.computed import shown_as
 from paramsym.read.derived import exactly, named_entries, templates
 from paramsym.read.loops import folded, numbered, without_copies_of_saved
 from paramsym.read.merging import alike, merged
-from paramsym.read.playing import Player
+from paramsym.read.playing import Player, limit_at
 from paramsym.read.predicted import Predicted
 from paramsym.read.recording import Array, Called, Done, Recording, Ref, with_refs
 from paramsym.read.rolling import looped, rolled
@@ -1145,13 +1145,8 @@ def _number_at(laws: Laws, size: Any, point: Mapping[str, int]) -> int:
 
 
 def _within(line: Line, most: Mapping[str, int]) -> Line:
-    """Return keys or values with the positions that their layer keeps.
-
-    ``most`` has the most positions by the path of a layer, such as ``model.layers.0``; of copies that is the path of the first one. The
-    empty path is that of all layers.
-    """
-    paths = [*accumulate((step if isinstance(step, str) else step.name(int(str(step.start))) for step in line.path), "{}.{}".format)]
-    limit = next((most[path] for path in paths if path in most), most.get(""))
+    """Return keys or values with the positions that their layer keeps; of copies, those of the first one."""
+    limit = limit_at((step if isinstance(step, str) else step.name(int(str(step.start))) for step in line.path), most)
     batch, positions, *rest = line.factors
     return line.but(factors=(batch, limit, *rest)) if limit is not None and isinstance(positions, int) and positions > limit else line
 
