@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import argparse
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -11,9 +12,10 @@ import torch
 from atlas_builder.computing import with_buffers_in_place
 from atlas_builder.reference import reference_of
 
-from paramsym.atlas.computing import Computation
+from paramsym.atlas.computing import Computation, computed_types, packed_computations, path_of
 from paramsym.atlas.letters import name_of
 from paramsym.atlas.model import Recorded, recorded
+from paramsym.atlas.record import plain, unpacked
 from paramsym.measure.counting import CONVENTIONS
 from paramsym.read.computed import shown_as
 from paramsym.read.loops import without_copies_of_saved
@@ -38,6 +40,18 @@ class Played(Recorded):
         """Play the pass."""
         entries = tuple(own._layer.entries())
         return Player(self.__dict__["recording"], own._layer, TorchSource.operators, partial(shown_as, self), None, entries).play(given)
+
+
+def rewritten(about: str | None, said: Callable[[str, Mapping[str, Any]], Iterator[str]]) -> None:
+    """Change the forms of the types that a command names, or of all, in their files, and print what is said of each form."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("types", nargs="*", default=computed_types())
+    for model_type in parser.parse_args().types:
+        path = path_of(model_type)
+        classes = plain(unpacked(path.read_bytes()))["classes"]
+        for line in said(model_type, classes):
+            print(line, flush=True)
+        path.write_bytes(packed_computations(model_type, classes))
 
 
 def configuration(form: Mapping[str, Any], keys: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,21 +6,18 @@ the record's computation gives after these positions, its form in the file says 
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import torch
-from atlas_builder.passes import WORK, configuration, layers_at, model_at
+from atlas_builder.passes import WORK, configuration, layers_at, model_at, rewritten
 from transformers import DynamicCache
 
 import paramsym as ps
-from paramsym.atlas.computing import Computation, computed_types, formed, packed_computations, path_of
+from paramsym.atlas.computing import Computation, formed
 from paramsym.atlas.files import record_of
-from paramsym.atlas.record import plain, unpacked
 from paramsym.read.recording import Recording, refs
 from paramsym.read.torch_recorder import recorded as recording_of
 
@@ -111,16 +108,5 @@ def stepped(model_type: str, classes: Mapping[str, Any]) -> Iterator[str]:
             yield f"{model_type} {name} {form['held']}: {said or 'steps'}"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("types", nargs="*", default=computed_types())
-    for model_type in parser.parse_args().types:
-        path = path_of(model_type)
-        classes = plain(unpacked(path.read_bytes()))["classes"]
-        for line in stepped(model_type, classes):
-            print(line, flush=True)
-        path.write_bytes(packed_computations(model_type, classes))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    rewritten(__doc__, stepped)

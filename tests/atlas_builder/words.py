@@ -6,8 +6,6 @@ the kept bytes are those of the record's computation with the operators of that 
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -16,14 +14,13 @@ from typing import Any
 
 import torch
 from atlas_builder.inputs import FLOATS, STARTS
-from atlas_builder.passes import WORK, configuration, layers_at, model_at
+from atlas_builder.passes import WORK, configuration, layers_at, model_at, rewritten
 
 import paramsym as ps
 from paramsym.atlas.activations import WORDS, without_numbers
-from paramsym.atlas.computing import Computation, computed_types, formed, packed_computations, path_of
+from paramsym.atlas.computing import Computation, formed
 from paramsym.atlas.files import record_of
 from paramsym.atlas.letters import name_of
-from paramsym.atlas.record import plain, unpacked
 from paramsym.errors import ArgumentError
 
 _RARE, _OTHERS = "mish", ("gelu_fast", "relu2")
@@ -91,22 +88,17 @@ def found(
             yield key, paths, said
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("types", nargs="*", default=computed_types())
-    for model_type in parser.parse_args().types:
-        path = path_of(model_type)
-        classes = plain(unpacked(path.read_bytes()))["classes"]
-        for name, entry in classes.items():
-            for form in entry["forms"]:
-                form.pop("activations", None)
-                words = (_RARE, *_OTHERS) if form is entry["forms"][0] else (_RARE,)
-                for key, paths, said in found(model_type, name, form, entry["inputs"], words):
-                    if not said:
-                        form.setdefault("activations", {})[key] = paths
-                    print(f"{model_type} {name} {key} {paths}: {said or 'any word'}", flush=True)
-        path.write_bytes(packed_computations(model_type, classes))
+def worded(model_type: str, classes: Mapping[str, Any]) -> Iterator[str]:
+    """Say in the forms of a type's classes which keys may have another activation; yield what was found."""
+    for name, entry in classes.items():
+        for form in entry["forms"]:
+            form.pop("activations", None)
+            words = (_RARE, *_OTHERS) if form is entry["forms"][0] else (_RARE,)
+            for key, paths, said in found(model_type, name, form, entry["inputs"], words):
+                if not said:
+                    form.setdefault("activations", {})[key] = paths
+                yield f"{model_type} {name} {key} {paths}: {said or 'any word'}"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    rewritten(__doc__, worded)
