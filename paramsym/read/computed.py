@@ -116,15 +116,18 @@ class Computed(_Stated):
 
     def forward(self, own: Any, *given: Value) -> Any:
         """Play the recording for inputs of these shapes; ``own`` has the tensors, some of which an edit may have frozen."""
+
+        def played(recording: Recording, laws: Laws | None) -> Any:
+            return Player(recording, own._layer, self.source.operators, self._part, laws).play(given)
+
         shapes = [value.sizes for value in given]
-        recording, sizes = self.source.recorded(shapes)
+        recording, laws = self.source.recorded(shapes)
         try:
-            return Player(recording, own._layer, self.source.operators, self._part, sizes).play(given)
+            return played(recording, laws)
         except NotYetError:
-            if sizes is None or not sizes.unexplained:
+            if laws is None or not laws.unexplained:
                 raise
-            recording, sizes = self.source.recorded(shapes, ON_A_LONG_LINE)  # a rounded quotient needs many sizes
-            return Player(recording, own._layer, self.source.operators, self._part, sizes).play(given)
+        return played(*self.source.recorded(shapes, ON_A_LONG_LINE))  # a rounded quotient needs many sizes
 
     def part(self, path: str) -> Layer:
         """Return the part at a path; a module of the model computes, too."""

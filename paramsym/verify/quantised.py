@@ -91,9 +91,8 @@ def quantised(config: Mapping[str, Any]) -> Quantised | None:
         chosen = "int8" if stated.get("load_in_8bit") else stated.get("bnb_4bit_quant_type")
         schemes = tuple(scheme for scheme in schemes if chosen is None or scheme.endswith(f" {chosen}"))
     elif method == "fp8":
-        setting = Setting(
-            8, _block(stated.get("weight_block_size"))
-        )  # without the key, transformers has blocks, and vLLM one scale a tensor
+        # Without the key, transformers has blocks, and vLLM one scale a tensor.
+        setting = Setting(8, _block(stated.get("weight_block_size")))
     elif method == "compressed-tensors":
         settings = {_of_group(group) for group in _listed(stated.get("config_groups"))}
         setting = settings.pop() if len(settings) == 1 else setting

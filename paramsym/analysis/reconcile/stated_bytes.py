@@ -115,7 +115,7 @@ def _with_more(subject: Subject) -> Iterator[Edit]:
 
 
 def per_parameter(subject: Subject) -> Iterator[Edit]:
-    """Yield so many bytes for each parameter in place of a memory."""
+    """Yield the rules of thumb for a memory: a whole number of bytes for each parameter."""
     root = subject.root
     if isinstance(root, Cost) and root.function.__name__ == "memory":
         parameters = root.layer.polynomial
