@@ -80,8 +80,9 @@ def _run_together(subject: Subject, number: int) -> tuple[int, ...]:
 
 
 def with_products(subject: Subject, found: list[Answer], value: int) -> list[Answer]:
-    """Add the products of sizes that an exact claim is equal to."""
-    sizes = {symbol: size for symbol, size in subject.used.items() if size > 1}
+    """Add the products of sizes that an exact claim is equal to: of those in the formula, and of others that are as large (A = L = 12)."""
+    used = {*subject.used.values()}
+    sizes = {symbol: size for symbol, size in subject.whole.items() if size > 1 and size in used}
     products: dict[tuple[int, ...], tuple[Symbol, ...]] = {}
     for letters in _product_letters(sizes, value):
         numbers = tuple(sorted(sizes[letter] for letter in letters))
