@@ -54,7 +54,9 @@ from paramsym.core.compose import (
     Shared as Shared,
 )
 from paramsym.core.tied import Tied as Tied
-from paramsym.layers.dense import Bilinear as Bilinear, Dense as Dense, EinsumDense as EinsumDense, TransposedDense as TransposedDense
+from paramsym.layers.bilinear import Bilinear as Bilinear
+from paramsym.layers.dense import Dense as Dense, TransposedDense as TransposedDense
+from paramsym.layers.einsum import EinsumDense as EinsumDense
 from paramsym.layers.lazy import LazyDense as LazyDense
 from paramsym.layers.lora import LoRA as LoRA
 from paramsym.layers.parameter import Parameter as Parameter

@@ -22,7 +22,8 @@ from paramsym.core.spelling import extra_prefix, is_dropped_buffer
 from paramsym.errors import ArgumentError, ConfigError, ParamsymError
 from paramsym.naming import described, one_line
 from paramsym.program.statement import class_name
-from paramsym.render.table import Table, Tabular
+from paramsym.render.table import Table
+from paramsym.render.tabular import Tabular
 from paramsym.verify.checkpoint import unreadable
 from paramsym.verify.compare import GOOD, TensorRow
 from paramsym.verify.match import Match, match

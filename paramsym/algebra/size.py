@@ -18,11 +18,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, c
 from sympy import Expr, Function, Integer, Max, Rational, S, Symbol
 from sympy.printing.str import StrPrinter
 
-from paramsym.algebra.letters import USUAL
 from paramsym.algebra.polynomial import ROUNDED, Polynomial, is_nonnegative
 from paramsym.errors import DivisibilityError, ParamsymError, SizeError
 from paramsym.naming import described, digits, short
-from paramsym.render import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Hashable, Iterable, Mapping
@@ -597,7 +595,15 @@ def shown(value: object) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(shown(item) for item in value)}{',' if len(value) == 1 else ''})"
     size = canonical(value) if isinstance(value, per) else value
-    return plain.expression(size, USUAL) if isinstance(size, Expr) else str(size)
+    return _in_letters(size) if isinstance(size, Expr) else str(size)
+
+
+def _in_letters(value: Expr) -> str:
+    """Write an expression in the order of papers; what writes is imported by the first text, because a count needs none."""
+    from paramsym.algebra.letters import USUAL
+    from paramsym.render import plain
+
+    return plain.expression(value, USUAL)
 
 
 def text(value: object) -> str:

@@ -20,7 +20,7 @@ from paramsym.errors import ArgumentError, SizeError
 from paramsym.present.tabulate import PAPER
 from paramsym.render import forms, latex
 from paramsym.render.html import formula
-from paramsym.render.table import Printed
+from paramsym.render.printed import Printed
 from paramsym.render.widths import LINE
 
 TOLERANCES = (Fraction(1, 100), Fraction(1, 10))

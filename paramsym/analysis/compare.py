@@ -20,7 +20,9 @@ from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.naming import described
 from paramsym.present.tabulate import PAPER
 from paramsym.render import html, latex
-from paramsym.render.table import Cell, Letters, Printed, Table, Tabular
+from paramsym.render.printed import Printed
+from paramsym.render.table import Cell, Letters, Table
+from paramsym.render.tabular import Tabular
 
 _HIGHEST = 2  # the highest degree for crossovers of formulas with several letters
 _SHORT = 16  # the most terms of a simplified crossover; factoring a longer difference takes seconds and does not shorten it

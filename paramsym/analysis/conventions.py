@@ -20,7 +20,8 @@ from paramsym.measure.cost import Cost
 from paramsym.measure.counting import CONVENTIONS, is_position
 from paramsym.present.tabulate import PAPER
 from paramsym.program.statement import class_name
-from paramsym.render.table import Printed, Table
+from paramsym.render.printed import Printed
+from paramsym.render.table import Table
 
 Selection: TypeAlias = Callable[[Layer], Ledger]
 

@@ -16,7 +16,8 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, canonical, shown as written, substitute, with_quotients
 from paramsym.analysis.counted import placed
 from paramsym.render import latex
-from paramsym.render.table import Letters, Printed
+from paramsym.render.printed import Printed
+from paramsym.render.table import Letters
 from paramsym.render.widths import width
 
 Said: TypeAlias = "str | Expr | int"

@@ -20,7 +20,8 @@ from paramsym.present.tabulate import PAPER
 from paramsym.render import latex
 from paramsym.render.html import formula
 from paramsym.render.markdown import escaped
-from paramsym.render.table import Letters, Printed
+from paramsym.render.printed import Printed
+from paramsym.render.table import Letters
 from paramsym.render.widths import limit_of, width as measured
 
 _SLICED = frozenset("AG")

@@ -24,7 +24,7 @@ from paramsym.analysis.formula import Subject
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.measure.cost import Cost
 from paramsym.naming import MOST_BITS, described, quoted
-from paramsym.render.table import Printed
+from paramsym.render.printed import Printed
 
 Language: TypeAlias = Literal["python", "numpy", "c", "javascript", "spreadsheet"]
 _LANGUAGES: tuple[Language, ...] = get_args(Language)

@@ -16,7 +16,8 @@ from paramsym.measure.formats import BYTES, FORMATS, OPTIMIZERS
 from paramsym.measure.losses import LOSSES
 from paramsym.measure.machines import MACHINES
 from paramsym.naming import quoted
-from paramsym.render.table import Printed, Table
+from paramsym.render.printed import Printed
+from paramsym.render.table import Table
 
 
 class HasName(Protocol):

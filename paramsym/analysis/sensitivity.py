@@ -16,7 +16,9 @@ from paramsym.analysis.wording import ONE_OF, listed
 from paramsym.core.conditions import conditions_of
 from paramsym.present.tabulate import PAPER
 from paramsym.render import html, latex
-from paramsym.render.table import Cell, Letters, Printed, Table, Tabular
+from paramsym.render.printed import Printed
+from paramsym.render.table import Cell, Letters, Table
+from paramsym.render.tabular import Tabular
 
 _NOUNS = ONE_OF | {"V": "word", "P": "position"}
 _WORDS: dict[Any, str] = {floor: "a floor", ceiling: "a ceiling", Max: "a Max", Min: "a Min", Mod: "a Mod", Pow: "an exponent"}

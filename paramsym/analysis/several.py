@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, TypeVar, overload
 
-from paramsym.render.table import Tabular
+from paramsym.render.tabular import Tabular
 
 T = TypeVar("T")
 

@@ -27,7 +27,8 @@ from paramsym.analysis.progress import reporter
 from paramsym.analysis.several import Several
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
 from paramsym.naming import described, quoted
-from paramsym.render.table import Printed, Table
+from paramsym.render.printed import Printed
+from paramsym.render.table import Table
 
 _SHOWN = 20
 

@@ -22,7 +22,8 @@ from paramsym.analysis.progress import reporter
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
 from paramsym.naming import quoted
 from paramsym.optional import available
-from paramsym.render.table import Table, Tabular
+from paramsym.render.table import Table
+from paramsym.render.tabular import Tabular
 
 _BATCH = 65_536
 _FEW = 1000  # the most rows for which importing NumPy takes longer than it saves

@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Expr
 
 from paramsym.algebra.line import Kind, Line
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.render.table import Table, Tabular
+from paramsym.render.tabular import Tabular
+
+if TYPE_CHECKING:
+    from paramsym.render.table import Table
 
 __all__ = ["Kind", "Ledger", "Line"]
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from paramsym.render.table import Cell, Table, Tabular
+from paramsym.render.table import Cell, Table
+from paramsym.render.tabular import Tabular
 
 
 @dataclass(frozen=True)

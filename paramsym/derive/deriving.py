@@ -22,7 +22,7 @@ from paramsym.derive.modelled import Derived, Limit, check_demands, check_follow
 from paramsym.derive.observe import Builder
 from paramsym.derive.search import Sample, Search
 from paramsym.errors import ArgumentError, NoLawError, NotYetError, ParamsymError, SizeError, StructureError
-from paramsym.render.table import Printed
+from paramsym.render.printed import Printed
 
 _MOST_STRATA = 16
 _SHORTEST = 1.0  # seconds that any build may take

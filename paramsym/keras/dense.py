@@ -10,7 +10,7 @@ from paramsym.errors import ArgumentError
 from paramsym.keras._activations import activated
 from paramsym.keras._arguments import takes, weights
 from paramsym.keras._door import Given, anywhere, axis_size, door, shape_of
-from paramsym.layers import activation, dense, embedding
+from paramsym.layers import activation, dense, einsum, embedding
 from paramsym.layers.lora import LoRA
 from paramsym.naming import quoted
 
@@ -62,7 +62,7 @@ def EinsumDense(given: Given, shape: Any) -> Layer:
     >>> EinsumDense("abc,cde->abde", (None, 4, 5), bias_axes="de", input_shape=(None, 7, 3)).params
     80
     """
-    layer = dense.EinsumDense(given.equation, given.output_shape, shape_of(shape), given.bias_axes)
+    layer = einsum.EinsumDense(given.equation, given.output_shape, shape_of(shape), given.bias_axes)
     return activated(adapted(layer, given, given.lora_alpha), given.activation)
 
 

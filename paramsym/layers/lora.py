@@ -15,7 +15,8 @@ from paramsym.core.edit import thawed
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
 from paramsym.layers.convolution import Conv1d, Conv2d, Conv3d
-from paramsym.layers.dense import Dense, EinsumDense, TransposedDense
+from paramsym.layers.dense import Dense, TransposedDense
+from paramsym.layers.einsum import EinsumDense
 from paramsym.layers.embedding import Embedding, ReversibleEmbedding
 from paramsym.layers.parameter import Parameter
 

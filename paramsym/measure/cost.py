@@ -27,7 +27,8 @@ from paramsym.present.typeset import Form, to_latex
 from paramsym.program.graph import Program
 from paramsym.program.signature import stated
 from paramsym.program.statement import class_name
-from paramsym.render.table import Printed, Table, percent
+from paramsym.render.printed import Printed
+from paramsym.render.table import Table, percent
 
 
 @dataclass(frozen=True, repr=False)

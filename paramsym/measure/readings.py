@@ -14,7 +14,7 @@ from paramsym.errors import ParamsymError, ShapeError
 from paramsym.measure.inferring import with_widths
 from paramsym.measure.walk import checked_shape, rebuilt
 from paramsym.program.output import output_shape
-from paramsym.render.table import Printed
+from paramsym.render.printed import Printed
 
 
 @dataclass(frozen=True)

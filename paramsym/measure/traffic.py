@@ -23,7 +23,9 @@ from paramsym.measure.work import flops
 from paramsym.program.graph import MULTIPLY_ADD, Region
 from paramsym.program.lookups import Stored
 from paramsym.program.types import ArrayType, flat
-from paramsym.render.table import Printed, Table, Tabular
+from paramsym.render.printed import Printed
+from paramsym.render.table import Table
+from paramsym.render.tabular import Tabular
 
 _WIDTHS = {"index": 8, "truth": 1}
 

@@ -24,7 +24,8 @@ from paramsym.program.statement import Statement
 from paramsym.render import forms, latex
 from paramsym.render.document import displayed, document
 from paramsym.render.order import ordered
-from paramsym.render.table import Letters, Table, Tabular
+from paramsym.render.table import Letters, Table
+from paramsym.render.tabular import Tabular
 from paramsym.render.widths import LINE, limit_of, width as measured, width_of_words
 
 Form: TypeAlias = Literal["expanded", "collected", "factored", "parts", "annotated", "align", "steps"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -12,11 +10,10 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.naming import one_line
 from paramsym.optional import needed
+from paramsym.render.printed import Printed
 
 Cell: TypeAlias = "str | int | Expr | tuple[int | Expr, ...] | None"
 """Words, a number, a formula, a shape, or nothing."""
-
-
 NAMES = frozenset({"tensor", "part", "line"})
 """Titles of first columns whose cells are tensor or part names."""
 HEADINGS = frozenset({"question"})
@@ -35,33 +32,6 @@ class Letters:
     """
 
     latex: tuple[tuple[str, str], ...] = ()
-
-
-class Printed:
-    """An answer: a Python prompt shows it as ``print`` does, and so does IPython's terminal; a table is made to fit a terminal's width."""
-
-    def __init_subclass__(cls) -> None:
-        """Keep this ``repr``, which a dataclass would replace."""
-        cls.__repr__ = Printed.__repr__  # type: ignore[method-assign]
-
-    def __repr__(self) -> str:
-        return self._fitted(shutil.get_terminal_size().columns) if _on_a_terminal() else str(self)
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        del cycle
-        printer.text(repr(self))
-
-    def _fitted(self, width: int) -> str:
-        """Return the text in lines of a width, as far as the answer can be broken."""
-        del width
-        return str(self)
-
-
-def _on_a_terminal() -> bool:
-    try:
-        return sys.stdout is not None and sys.stdout.isatty()
-    except ValueError:  # a closed stream
-        return False
 
 
 @dataclass(frozen=True)
@@ -177,46 +147,6 @@ class Table(Printed):
 
     def _repr_latex_(self) -> str:
         return self.to_latex(long=len(self.rows) > _PAGE)
-
-
-class Tabular(Printed):
-    """A value that is shown as its table: in a notebook, on a page exported from one, in a terminal."""
-
-    def table(self) -> Table:
-        """Return the table."""
-        raise NotImplementedError
-
-    def to_latex(self, **options: Any) -> str:
-        """Return the table as LaTeX with booktabs rules; ``options`` are those of ``Table.to_latex``: ``caption``, ``label``, ``width``."""
-        return self.table().to_latex(**options)
-
-    def to_markdown(self) -> str:
-        """Return the table as Markdown."""
-        return self.table().to_markdown()
-
-    def __str__(self) -> str:
-        return str(self.table())
-
-    def _fitted(self, width: int) -> str:
-        return self.table()._fitted(width) if type(self).__str__ is Tabular.__str__ else str(self)
-
-    def _shown(self) -> Table:
-        """Return the table for a notebook, which may be shorter than the whole table."""
-        return self.table()
-
-    def _repr_html_(self) -> str:
-        shown = self._shown()
-        from html import escape
-
-        return shown.to_html() if shown.rows else f"<p>{escape(str(self))}</p>"
-
-    def _repr_markdown_(self) -> str | None:
-        shown = self._shown()
-        return shown.to_markdown() if shown.rows else None
-
-    def _repr_latex_(self) -> str | None:
-        shown = self._shown()
-        return shown.to_latex(long=len(shown.rows) > _PAGE) if shown.rows else None
 
 
 def percent(amount: int, whole: int) -> str:

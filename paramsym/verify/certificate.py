@@ -25,7 +25,8 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import substitute, text
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError
-from paramsym.render.table import Table, Tabular
+from paramsym.render.table import Table
+from paramsym.render.tabular import Tabular
 from paramsym.verify.agreement import Rival
 from paramsym.verify.degrees import Movement, movement
 from paramsym.verify.lattice import Lattice, lattice

@@ -13,7 +13,8 @@ from paramsym.core.layer import Layer, check_layer
 from paramsym.core.spelling import is_dropped_buffer
 from paramsym.errors import ArgumentError, ParamsymError
 from paramsym.program.statement import class_name
-from paramsym.render.table import Table, Tabular
+from paramsym.render.table import Table
+from paramsym.render.tabular import Tabular
 from paramsym.verify.advice import advice
 from paramsym.verify.compare import GOOD, Outcome, TensorRow, compare_tensors
 from paramsym.verify.infer import Inferred, infer

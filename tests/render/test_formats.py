@@ -14,7 +14,8 @@ from sympy import Integer, Symbol
 
 import paramsym as ps
 from paramsym import A, F, H
-from paramsym.render.table import Letters, Table, Tabular
+from paramsym.render.table import Letters, Table
+from paramsym.render.tabular import Tabular
 
 TABLE = Table(
     columns=("tensor", "shape", "parameters"),

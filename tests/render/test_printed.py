@@ -9,7 +9,7 @@ from sympy import Expr
 
 import paramsym as ps
 from paramsym import A, F, H
-from paramsym.render.table import Printed
+from paramsym.render.printed import Printed
 
 BERT = ps.models.Bert()
 BASE = BERT.at("bert-base-uncased")

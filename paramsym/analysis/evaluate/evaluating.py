@@ -17,7 +17,7 @@ from paramsym.analysis.evaluate.frames import as_given, is_lazy, lazily, togethe
 from paramsym.analysis.evaluate.straight_line import LIMIT, SURE, Broken, StraightLine
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
 from paramsym.naming import quoted
-from paramsym.render.table import Printed
+from paramsym.render.printed import Printed
 
 CHUNK = 32_768
 """Rows computed at once: few enough for the cache, many enough that the overhead of a piece does not count."""

@@ -11,7 +11,8 @@ from paramsym.analysis.several import Several
 from paramsym.analysis.wording import written
 from paramsym.present.tabulate import PAPER
 from paramsym.render import latex
-from paramsym.render.table import Printed, Table
+from paramsym.render.printed import Printed
+from paramsym.render.table import Table
 
 _UNCERTAIN = 0.1  # from this number of chance hits on, answers to a rounded claim state it
 _SHOWN = 3  # the most readings of one term in a line of text
