@@ -1,7 +1,7 @@
 """The amount that the tests compare: a sample in the ordinary run, everything with TESTS=all in the environment.
 
 ``TESTS=rest`` runs what an ordinary run before it has left out, so that the two together are TESTS=all. ``TESTS=rest:2/3`` runs the second
-third of it: CI runs another third at every landing.
+third of it, and ``TESTS=named:2/3`` of the cases of tests that are named on the command line: CI runs another third at every landing.
 """
 
 from __future__ import annotations
@@ -49,6 +49,15 @@ def chosen(items: Iterable[pytest.Item]) -> tuple[list[pytest.Item], list[pytest
         for item in of_one:
             wanted = (item not in usual or _draws(item)) and _in_part(item) if REST else item in usual
             (taken if wanted else left).append(item)
+    return taken, left
+
+
+def of_part(items: Iterable[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """Return the tests of this part, and the others."""
+    taken: list[pytest.Item] = []
+    left: list[pytest.Item] = []
+    for item in items:
+        (taken if _in_part(item) else left).append(item)
     return taken, left
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from amount import ALL, REST, chosen
+from amount import ALL, REST, chosen, of_part
 from documentation import build, served
 from hypothesis import settings
 
@@ -29,9 +29,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out cases of tests with many, unless all are asked for, those of every LaTeX among them, or tests are named."""
     everything = ALL and not REST
-    if everything or os.environ.get("LATEX_ENGINES") == "all" or any("::" in argument for argument in config.args):
-        return
-    items[:], left = chosen(items)
+    every = everything or os.environ.get("LATEX_ENGINES") == "all" or any("::" in argument for argument in config.args)
+    items[:], left = of_part(items) if every else chosen(items)
     config.hook.pytest_deselected(items=left)
 
 
