@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any
 
 from sympy import Expr, Rational, Symbol
@@ -36,7 +36,7 @@ class Edit:
     ``letters`` the same as they are meant in letters. ``alone`` means that it builds another layer, and combines with no other edit.
     ``copies`` is the number of whole models in its count. ``asked`` means that the user named its sizes. An edit that is not ``known`` fits
     the claim, but nobody is known to make it. ``choice`` means that it has a number that could be another one, so that a rounded claim must
-    rule the others out.
+    rule the others out. ``unit`` is the unit of the result, if it is not that of the count.
     """
 
     words: str
@@ -53,6 +53,7 @@ class Edit:
     asked: bool = False
     known: bool = True
     choice: bool = False
+    unit: str = ""
 
     def term(self, subject: Subject) -> Polynomial:
         """The contribution of the edit, in letters."""
@@ -118,7 +119,7 @@ class Structure:
         """Return the groups, each set of tensors once, under its simplest name."""
         found: dict[frozenset[int], TensorGroup] = {}
         families = (*self._everything(), *self._single(), *self._vocabularies(), *self._parts(), *self._labels())
-        for group in (*families, *self._tails(), *self._runs()):
+        for group in (*families, *self._tails(), *self._runs(), *self._between_norms()):
             known = found.get(group.lines)
             if group.lines and (known is None or group.cost < known.cost):
                 found[group.lines] = group
@@ -208,6 +209,14 @@ class Structure:
         for members in families.values():
             if 1 < len(members) <= _RUNS_UP_TO:
                 yield from self._run(members)
+
+    def _between_norms(self) -> Iterator[TensorGroup]:
+        """The layers of a repeated block between two norms: attention, and the feed-forward network, where they are no modules."""
+        for (norm, block), members in groupby(range(len(self.lines)), lambda i: (self.kinds[i] == "norm", _block(self.paths[i]))):
+            lines = frozenset(members)
+            owners = dict.fromkeys(self.names.owner(self.lines[i]) for i in sorted(lines))
+            if block and not norm and 1 < len(owners) <= _LONGEST_RUN:
+                yield TensorGroup(lines, listed([*owners]), 1.17)
 
     def _run(self, members: list[int]) -> Iterator[TensorGroup]:
         for size in range(2, min(len(members), _LONGEST_RUN) + 1):
@@ -330,6 +339,11 @@ class Structure:
     def named(self, lines: Iterable[int]) -> tuple[str, ...]:
         """Return the full names of some lines."""
         return tuple(self.full[i] for i in sorted(lines))
+
+
+def _block(path: Sequence[str]) -> tuple[str, ...]:
+    """Return the path of the repeated block that a tensor is in; empty for one outside."""
+    return tuple(path[: next((place + 1 for place, step in enumerate(path) if step.startswith("{")), 0)])
 
 
 def _article(size: Dim) -> str:

@@ -25,7 +25,7 @@ from paramsym.measure.cost import Cost
 from paramsym.measure.counting import is_position
 from paramsym.measure.formats import BYTES
 
-_VOCABULARY, _EXPERTS, _LABELS = (BY_NAME[name].symbol for name in "VEN")
+_VOCABULARY, _EXPERTS, _LABELS, _POSITIONS = (BY_NAME[name].symbol for name in "VENP")
 _DEVICES = (2, 4, 8, 16, 32, 64)
 _PADDINGS = (8, 16, 32, 64, 128, 256, 512, 1024)
 _PREDECESSORS = {50_257: (40_478, "the first GPT, with which the paper's 117M, 345M, 762M and 1542M of GPT-2 agree")}
@@ -35,6 +35,7 @@ _DATA = {
     365: "Places", 1000: "ImageNet", 21_841: "ImageNet-21k", 21_843: "ImageNet-21k",
 }  # fmt: skip
 _COLOURS = 3
+_BEFORE, _FEWEST = 2, 64  # rows of fairseq's tables before that of the first position, and the fewest positions of its models
 _NANOGPT = 64  # nanoGPT pads to it, trains without biases, and prints a count without positions
 _FEW = {1: "one", 2: "two", 3: "three", 4: "four"}
 _PACKED = (
@@ -174,6 +175,14 @@ def _earlier(structure: Structure) -> Iterator[Edit]:
         yield resized(subject, {_VOCABULARY: size}, words, 0.97)
 
 
+def _first_rows(structure: Structure) -> Iterator[Edit]:
+    """Fairseq numbers positions from the padding on, so that its tables have two rows more than positions, as RoBERTa's 514."""
+    positions = structure.subject.used.get(_POSITIONS, 0) - _BEFORE
+    if positions >= _FEWEST and positions.bit_count() == 1:
+        words = f"P = {positions} in place of {positions + _BEFORE}, without the two rows before the first position"
+        yield resized(structure.subject, {_POSITIONS: positions}, words, 0.97)
+
+
 def _stored(structure: Structure) -> Iterator[Edit]:
     """The bytes of the numbers, or the numbers of the bytes."""
     subject = structure.subject
@@ -283,6 +292,7 @@ HABITS: tuple[Habit, ...] = (
     Habit("other data", "a network for other pictures has another number of classes, and may have another first convolution", _data),
     Habit("an earlier vocabulary", "a paper's count has the vocabulary of the model before", _earlier),
     Habit("a padded vocabulary", "tables are padded to a multiple, so that devices can split them", _padded),
+    Habit("rows before the first position", "the tables of RoBERTa and its relatives have two rows more than positions", _first_rows),
     Habit("bytes and numbers", "a file's size is taken for its number of parameters, or the other way round", _stored),
     *OF_COSTS,
 )

@@ -1,6 +1,6 @@
 """llama.cpp's mixes of formats, such as Q4_K_M: the output matrix and, in some layers, other matrices have more bits than the rest.
 
-The rules are those of llama_tensor_get_type in src/llama-quant.cpp, read at 007dbbf.
+The rules are those of llama_tensor_get_type in src/llama-quant.cpp, read at 007dbbf; files of 2024 have another one for a fused projection.
 """
 
 from __future__ import annotations
@@ -58,8 +58,14 @@ _MIXES: Mapping[str, tuple[str, Mapping[str, tuple[tuple[str, _Layers], ...]]]] 
     "Q5_K_M": ("q5_k", {"values": (("q6_k", _ends_and_thirds),), "down": (("q6_k", _ends_and_thirds),)}),
 }
 """The format of most matrices, and the first format that applies to a layer for others. The output matrix has q6_k in all mixes."""
+_EARLIER = {
+    f"{name} of 2024": (_MIXES[name][0], {**_MIXES[name][1], "values": ((form, _every),)})
+    for name, form in (("Q3_K_M", "q4_k"), ("Q3_K_L", "q4_k"), ("Q4_K_M", "q5_k"), ("Q5_K_M", "q6_k"))
+}
+"""The mixes for a fused projection, before it was treated as values are."""
+_FUSED = frozenset({"qkv_proj", "query_key_value", "c_attn"})
 _MIXED = {
-    "values": ("the values", frozenset({"v_proj", "qkv_proj", "query_key_value", "c_attn"})),
+    "values": ("the values", _FUSED | {"v_proj"}),
     "keys": ("the keys", frozenset({"k_proj"})),
     "outputs": ("the outputs of attention", frozenset({"o_proj"})),
     "down": ("the last matrix of the feed-forward network", frozenset({"down_proj", "w2"})),
@@ -81,7 +87,8 @@ def mixes(subject: Subject, alike: Mapping[str, Polynomial]) -> Iterator[Edit]:
     depths = {subject.value(Polynomial.of(line.stored[-1])) for line in (*parts["values"], *parts["down"]) if line.stored}
     depth = depths.pop() if len(depths) == 1 else 0
     groups, heads = subject.used.get(_GROUPS, 0), subject.whole.get(_HEADS, 0)
-    for name, (base, rules) in _MIXES.items():
+    fused = any({*map(str, line.path)} & _FUSED for line in parts["values"])
+    for name, (base, rules) in (_MIXES | _EARLIER if fused else _MIXES).items():
         if not head or (rules and not depth):
             continue
         chosen = dict(rules)

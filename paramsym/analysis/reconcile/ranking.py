@@ -7,6 +7,7 @@ shown. Combinations of two or three are tried only among the simplest ideas, so 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import combinations, groupby, product, starmap
 
@@ -63,6 +64,13 @@ class EditSearch:
         edits = [*structure.edits(), *habitual(structure), *additional(structure), *sizes]
         self.edits = sorted((edit for edit in edits if edit.value), key=lambda edit: edit.cost)
         self.by_size = tuple(by_size(subject))
+
+    @property
+    def in_one_unit(self) -> EditSearch:
+        """The search without edits whose result has another unit: a share of a count is one of its own unit."""
+        found = copy(self)
+        found.edits = [edit for edit in self.edits if not edit.unit]
+        return found
 
     def exact(self, difference: int, found: Sequence[Edit] = ()) -> list[Hit]:
         """Return the hits for an exact difference: of one edit if there are any, otherwise of two, otherwise of three."""

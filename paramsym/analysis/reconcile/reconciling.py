@@ -133,7 +133,7 @@ def _row(name: str, layer: Counted, claim: Any, at: Any, others: Any, letters: L
     shares = [] if in_letters(sized, claim) else relative(sized, subject.count, claim)
     if shares:
         alone = _clearest(
-            [Reconciliation(subject.name, subject.count, one.words, tuple(_of_number(subject, one)[:_MOST])) for one in shares]
+            [Reconciliation(subject.name, subject.count, one.words, tuple(_of_number(subject, one, share=True)[:_MOST])) for one in shares]
         )
         return Row(name, sized, alone, shares[0])
     formula, choices = meanings(sized, claim, letters)
@@ -192,7 +192,7 @@ def _read(words: list[str]) -> tuple[Reading, ...]:
     return (Reading("; ".join(words)),)
 
 
-def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every: bool = False) -> list[Answer]:
+def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every: bool = False, share: bool = False) -> list[Answer]:
     if stated.allows(subject.count):
         return [agreeing(subject, stated)]
     in_units = stated.binary is not None and stated.binary.allows(subject.count)
@@ -201,7 +201,7 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
     per_parameter = of_rounded_size(subject, stated) if subject.unit == "bytes" else []
     if per_parameter:
         return per_parameter
-    searched = _search_of(subject)
+    searched = _search_of(subject).in_one_unit if share else _search_of(subject)
     if stated.exact:
         loose = claims.rounded(stated.value)
         if loose is not None and loose.allows(subject.count):

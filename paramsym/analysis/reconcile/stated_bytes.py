@@ -55,7 +55,7 @@ def in_widths(subject: Subject) -> Iterator[Edit]:
     """Yield the bytes of the counted numbers, all in one width."""
     for width, names in _WIDTHS:
         words = f"the bytes of the numbers in {names}, {width} each"
-        yield fixed(subject, subject.formula * Polynomial.of(width) - subject.formula, words, 1.07, alone=True)
+        yield fixed(subject, subject.formula * Polynomial.of(width) - subject.formula, words, 1.07, alone=True, unit="bytes")
 
 
 def in_formats(subject: Subject) -> Iterator[Edit]:
@@ -65,7 +65,7 @@ def in_formats(subject: Subject) -> Iterator[Edit]:
     for form in FORMATS.values():
         term = weights[form.which].in_format(form, BYTES[form.rest or "float16"]) - subject.formula
         words = f"the bytes of a file in the format {form.name}: {form.counts}{'' if form.rest else ', the rest in 16 bits'}"
-        yield fixed(subject, term, words, 1.3, alone=True)
+        yield fixed(subject, term, words, 1.3, alone=True, unit="bytes")
 
 
 def of_file(subject: Subject, stated: Stated) -> list[Answer]:

@@ -65,6 +65,11 @@ THREADS: list[tuple[str, Any, int | str, str]] = [
     (LLAMA_3, PARAMETERS, "4.92 GB", "and a header"),
     # Files on the Hub: DistilBERT's has the masked head, GPT-2 XL's a mask for each layer; the card of gpt-oss has the sizes of its files.
     ("distilbert-base-uncased", PARAMETERS, "268 MB", "DistilBertForMaskedLM"),
+    # microsoft/Phi-3-mini-4k-instruct-gguf, 2024: the fused projection in q5_k.
+    ("microsoft/Phi-3-mini-4k-instruct", PARAMETERS, "2.39 GB", "llama.cpp's Q4_K_M of 2024: gguf-q4_k"),
+    # The feed-forward networks of BERT as lectures count them: 12*(2*768*3072 + 3072 + 768).
+    ("bert-base-uncased", PARAMETERS, 56_669_184, "only intermediate.dense and layer.{0..L-1}.output.dense counted"),
+    ("roberta-base", PARAMETERS, 124_645_632 - 2 * 768, "without the two rows before the first position"),
     ("gpt2-xl", PARAMETERS, "6.43 GB", "a mask of all pairs for each layer"),
     ("openai/gpt-oss-20b", PARAMETERS, "12.8 GiB", "mxfp4"),
     ("openai/gpt-oss-120b", PARAMETERS, "60.8 GiB", "mxfp4"),
@@ -220,3 +225,18 @@ def test_no_file_for_parameters(claim: str) -> None:
     answer = str(ps.reconcile(ps.load("mistralai/Mixtral-8x7B-v0.1"), claim))
     assert "file" not in answer
     assert "thousands" not in answer
+
+
+@pytest.mark.parametrize("name", ["gpt2", "meta-llama/Llama-2-7b-hf"])
+def test_no_bytes_for_a_share(name: str) -> None:
+    """Half of the parameters are parameters: their bytes in 4 bits, which are as many, are no reason for a percentage."""
+    assert "bits" not in str(ps.reconcile(ps.load(name), "50 % fewer"))
+
+
+def test_attention_alone() -> None:
+    """12*4*(768*768 + 768) numbers of BERT are its attention, and also the first halves of its feed-forward networks."""
+    answers = ps.reconcile(ps.load("bert-base-uncased"), 12 * 4 * (768 * 768 + 768))
+    assert [str(answer).partition(": ")[2] for answer in answers[:2]] == [
+        "only intermediate counted",
+        "only query, key, value and attention.output.dense counted",
+    ]
