@@ -1,4 +1,7 @@
-"""The values of a program that need a gradient: those that depend on a trained tensor, or on an input that needs one."""
+"""The values of a program that need a gradient: those that depend on a trained tensor, or on an input that needs one.
+
+Of these, a value gets a gradient if a result depends on it, but not through whole numbers alone, such as the index of the nearest code.
+"""
 
 from __future__ import annotations
 
@@ -60,6 +63,35 @@ def later_gradients(operation: Loop | Scan, taken: tuple[bool, ...], *, frozen: 
         behind = _outputs(body, taken[: len(body.inputs)], frozen=frozen)[: operation.carry]
         carried = (before or after for before, after in zip(taken, behind, strict=False))
         taken = (*carried, *taken[operation.carry :])
+    return taken
+
+
+def arriving(program: Program, needs: tuple[bool, ...], asked: tuple[bool, ...], *, frozen: bool = False) -> tuple[bool, ...]:
+    """Return for every value whether a gradient arrives; ``needs`` are the flags of the inputs, ``asked`` those of the outputs."""
+    return once(program, ("arriving", needs, asked, frozen), lambda: _arriving(program, needs, asked, frozen=frozen))
+
+
+def _arriving(program: Program, needs: tuple[bool, ...], asked: tuple[bool, ...], *, frozen: bool) -> tuple[bool, ...]:
+    flags = gradients(program, needs, frozen=frozen)
+    used = {*program.outputs, *(number for step in program.steps for number in step.takes)}
+    found = [flag and number not in used for number, flag in enumerate(flags)]  # a pooled state beside the output is a result, too
+    for number, flag in zip(program.outputs, asked, strict=True):
+        found[number] |= flag and flags[number]
+    for step in reversed(program.steps):
+        given, taken = tuple(found[number] for number in step.gives), tuple(flags[number] for number in step.takes)
+        for number, flag in zip(step.takes, _passed_on(step.operation, taken, given, frozen=frozen), strict=True):
+            found[number] |= flag
+    return tuple(found)
+
+
+def _passed_on(operation: Any, taken: tuple[bool, ...], given: tuple[bool, ...], *, frozen: bool) -> tuple[bool, ...]:
+    """Return to which inputs an operation passes the gradients of its results."""
+    if not any(given):
+        return (False,) * len(taken)
+    if isinstance(operation, Call | Region):
+        within = frozen or (isinstance(operation, Call) and operation.frozen)
+        found = arriving(operation.body, taken, given, frozen=within)
+        return tuple(found[number] for number in operation.body.inputs)
     return taken
 
 

@@ -11,7 +11,7 @@ from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, canonical
 from paramsym.core.layer import unstated
 from paramsym.core.ledger import Line
-from paramsym.measure.gradients import first_apart, gradients, later_gradients
+from paramsym.measure.gradients import arriving, first_apart, gradients, later_gradients
 from paramsym.measure.once import once
 from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan, Work, bodies, named_bodies
 from paramsym.program.lookups import Stored
@@ -101,25 +101,35 @@ def _check_stated(program: Program, above: str) -> None:
             check_stated(body, f"{above}{name}." if name else above)
 
 
-def backward(program: Program, needs: tuple[bool, ...], *, frozen: bool = False, fused: bool = False) -> Iterator[Line]:
+def backward(
+    program: Program, needs: tuple[bool, ...], asked: tuple[bool, ...] | None = None, *, frozen: bool = False, fused: bool = False
+) -> Iterator[Line]:
     """Yield a line for the work of every operation in the backward pass; ``needs`` says which inputs need a gradient.
 
-    With ``fused``, torch's attention function is one kernel.
+    ``asked`` says which outputs have a gradient, by default all. With ``fused``, torch's attention function is one kernel.
     """
-    return iter(once(program, ("backward", needs, frozen, fused), lambda: tuple(_backward(program, needs, frozen=frozen, fused=fused))))
+    asked = (True,) * len(program.outputs) if asked is None else asked
+
+    def lines() -> tuple[Line, ...]:
+        return tuple(_backward(program, needs, asked, frozen=frozen, fused=fused))
+
+    return iter(once(program, ("backward", needs, asked, frozen, fused), lines))
 
 
-def _backward(program: Program, needs: tuple[bool, ...], *, frozen: bool, fused: bool) -> Iterator[Line]:
-    flags = gradients(program, needs, frozen=frozen)
+def _backward(program: Program, needs: tuple[bool, ...], asked: tuple[bool, ...], *, frozen: bool, fused: bool) -> Iterator[Line]:
+    flags, arrived = gradients(program, needs, frozen=frozen), arriving(program, needs, asked, frozen=frozen)
     for step in program.steps:
         operation, taken = step.operation, tuple(flags[number] for number in step.takes)
+        given = tuple(arrived[number] for number in step.gives)
         match operation:
+            case _ if not any(given):
+                continue
             case Call(name=name, body=body, frozen=within):
-                yield from (line.within(shown(name)) for line in backward(body, taken, frozen=frozen or within, fused=fused))
+                yield from (line.within(shown(name)) for line in backward(body, taken, given, frozen=frozen or within, fused=fused))
             case Region(name="attention", body=body) if fused:
                 yield from _fused(body) if any(taken) else ()
             case Region(body=body):
-                yield from backward(body, taken, frozen=frozen, fused=fused)
+                yield from backward(body, taken, given, frozen=frozen, fused=fused)
             case Loop():
                 yield from _backward_loop(operation, taken, frozen=frozen, fused=fused)
             case Scan(body=body, length=length):
@@ -130,8 +140,6 @@ def _backward(program: Program, needs: tuple[bool, ...], *, frozen: bool, fused:
                 yield from (times(line, length) for line in backward(body, later, frozen=frozen, fused=fused))
             case Route(numbers=numbers, body=body, used=used):
                 yield from (line.within(numbers, used) for line in backward(body, taken[:1], frozen=frozen, fused=fused))
-            case Stored():
-                continue
             case _:
                 works = operation.backward(program.taken(step), program.given(step), taken) if any(taken) else ()
                 yield from (_line(operation, work) for work in works)

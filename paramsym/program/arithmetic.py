@@ -103,13 +103,15 @@ class WithNumber(Operation):
     """An array combined with one number; ``reflected`` puts the number first, as in ``1 - x``."""
 
     name: Name
-    number: int | float | Expr
+    number: complex | Expr
     reflected: bool = False
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         (x,) = taken
         if self.name in _TRUTHS:
             return (ArrayType(x.shape, "truth"),)
+        if isinstance(self.number, complex):
+            return (ArrayType(x.shape, "complex"),)
         if x.kind not in {"float", "complex"} and (isinstance(self.number, float) or self.name in _OF_FLOATS):
             return (ArrayType(x.shape),)
         return (ArrayType(x.shape, "index") if x.kind == "truth" else x,)
@@ -125,7 +127,7 @@ class WithNumber(Operation):
         return (Kept("given" if self.reflected else "taken"),) if self.name in {"power", "maximum"} else ()
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        number = self.number if isinstance(self.number, int) else float(self.number)
+        number = self.number if isinstance(self.number, int | complex) else float(self.number)
         return getattr(xp, self.name)(number, *arrays) if self.reflected else getattr(xp, self.name)(*arrays, number)
 
     def __str__(self) -> str:

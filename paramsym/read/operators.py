@@ -8,7 +8,7 @@ from inspect import signature
 from typing import Any, TypeAlias
 
 from paramsym.algebra.size import Count, canonical, product, shown
-from paramsym.errors import NotYetError, ShapeError
+from paramsym.errors import NotYetError, ParamsymError, ShapeError
 from paramsym.program import Value, copies, rearrange, take
 
 Function: TypeAlias = Callable[..., Any]
@@ -40,7 +40,7 @@ class Operators:
         """Apply an operator to traced arrays; return its results, of which the last may be missing.
 
         Raises:
-            NotYetError: an operator, or a form of it, that the table lacks.
+            NotYetError: an operator, or a form of it, that the table lacks or cannot take.
         """
         function = self.functions.get(name) or self.functions.get(name.rstrip("_"))
         if function is None:
@@ -55,7 +55,12 @@ class Operators:
         other = sorted(decisive.keys() - taken) if "rest" not in taken else []
         if other:
             raise NotYetError(f"the operator {name} is not known with the argument {other[0]}{where}; the tensors still can be counted.")
-        result = function(**decisive, **more)
+        try:
+            result = function(**decisive, **more)
+        except ParamsymError:
+            raise
+        except (TypeError, ValueError, LookupError, AttributeError) as error:  # an argument of a kind that nobody has thought of
+            raise NotYetError(f"the operator {name} is not known with these arguments{where}; the tensors still can be counted.") from error
         return result if isinstance(result, tuple) else (result,)
 
 

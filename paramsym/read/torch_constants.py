@@ -42,7 +42,9 @@ def _full(
     given: Given,
 ) -> Value:
     number = next(one for one in (fill_value, s, value) if one is not None)
-    return expanded(number, given[0]) if isinstance(number, Value) else filled(given[0], number, _kind(self, dtype))
+    if isinstance(number, Value):
+        return expanded(number, given[0])
+    return filled(given[0], number, _kind(self, dtype or ("complex" if isinstance(number, complex) else None)))
 
 
 @TORCH("arange")

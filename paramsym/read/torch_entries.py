@@ -27,7 +27,7 @@ TORCH = Operators()
 
 def filled(shape: Sequence[Count], number: Any, kind: Kind = "float") -> Value:
     """Return an array with one number everywhere."""
-    entry = bool(number) if kind == "truth" else int(number) if kind == "index" else float(number)
+    entry = {"truth": bool, "index": int, "float": float, "complex": complex}[kind](number)
     return constant("full", tuple(shape), entry, kind=kind)
 
 

@@ -277,7 +277,7 @@ class _Recorder:
             return tuple(self._plain(each) for each in one)
         if isinstance(one, self.torch.dtype):
             return kind_of(self.torch, one)
-        return one if isinstance(one, bool | int | float | str) or one is None else str(one)
+        return one if isinstance(one, bool | int | float | complex | str) or one is None else str(one)
 
     def _computed(self, func: Any, name: str, arguments: Mapping[str, Any], taken: Sequence[Any]) -> Any:
         """Compute the result: from values if all of them are known, otherwise its shape, on the meta device."""

@@ -382,6 +382,58 @@ class Splines(nn.Module):
         return self.base(functional.silu(x)) + functional.linear(basis.flatten(1), self.splines.flatten(1))
 
 
+class Codebook(nn.Module):
+    """Vectors replaced by the nearest codes, through whose index no gradient passes (van den Oord et al. 2017, section 3.2)."""
+
+    def __init__(self, codes: int = 64, width: int = 16) -> None:
+        super().__init__()
+        self.codes, self.before, self.behind = nn.Embedding(codes, width), nn.Linear(8, width), nn.Linear(width, 8)
+
+    def forward(self, x: Any) -> Any:
+        z, codes = self.before(x), self.codes.weight
+        apart = (z**2).sum(-1, keepdim=True) - 2 * z @ codes.t() + (codes**2).sum(-1)
+        found = self.codes(apart.argmin(-1))
+        return self.behind(z + (found - z).detach())
+
+
+class DiagonalStates(nn.Module):
+    """A state space with a diagonal matrix as one long convolution (Gu et al. 2022, S4D, listing 1)."""
+
+    def __init__(self, channels: int = 6, states: int = 4) -> None:
+        super().__init__()
+        self.mixed, self.skip = nn.Parameter(torch.randn(channels, states, 2)), nn.Parameter(torch.randn(channels))
+        self.decay, self.turn = nn.Parameter(torch.zeros(channels, states)), nn.Parameter(torch.ones(channels, states))
+        self.step = nn.Parameter(torch.zeros(channels))
+
+    def forward(self, x: Any) -> Any:
+        length = x.shape[-1]
+        states = -self.decay.exp() + 1j * self.turn
+        stepped = states * self.step.exp()[:, None]
+        powers = (stepped.unsqueeze(-1) * torch.arange(length)).exp()
+        kernel = 2 * torch.einsum("hn,hnl->hl", torch.view_as_complex(self.mixed) * (stepped.exp() - 1) / states, powers).real
+        y = torch.fft.irfft(torch.fft.rfft(x, n=2 * length) * torch.fft.rfft(kernel, n=2 * length), n=2 * length)
+        return y[..., :length] + x * self.skip[:, None]
+
+
+class Flow(nn.Module):
+    """Four affine couplings, and the logarithm of the determinant (Dinh et al. 2017, section 3.2)."""
+
+    def __init__(self, width: int = 10, hidden: int = 12) -> None:
+        super().__init__()
+        half = width // 2
+        self.scales = nn.ModuleList(nn.Sequential(nn.Linear(half, hidden), nn.Tanh(), nn.Linear(hidden, half), nn.Tanh()) for _ in range(4))
+        self.shifts = nn.ModuleList(nn.Sequential(nn.Linear(half, hidden), nn.ReLU(), nn.Linear(hidden, half)) for _ in range(4))
+
+    def forward(self, x: Any) -> Any:
+        determinant = x.new_zeros(x.shape[0])
+        for scale, shift in zip(self.scales, self.shifts, strict=True):
+            kept, changed = x.chunk(2, -1)
+            by = scale(kept)
+            x = torch.cat([changed * by.exp() + shift(kept), kept], -1)
+            determinant = determinant + by.sum(-1)
+        return x, determinant
+
+
 class Example(NamedTuple):
     """A model with the shapes of its inputs at three sizes, the kinds of the inputs, and the letters of the shapes."""
 
@@ -416,5 +468,8 @@ MODELS: dict[str, Example] = {
     "point cloud": Example(PointCloud, (((2, 7, 3),), ((3, 11, 3),), ((1, 5, 3),)), (("B", "N", 3),)),
     "Fourier layer": Example(FourierLayer, (((2, 4, 16),), ((3, 4, 9),), ((1, 4, 12),)), (("B", 4, "S"),)),
     "splines": Example(Splines, (((2, 6),), ((3, 6),), ((5, 6),)), (("B", 6),)),
+    "codebook": Example(Codebook, (((3, 7, 8),), ((2, 5, 8),), ((1, 9, 8),)), (("B", "S", 8),)),
+    "diagonal states": Example(DiagonalStates, (((2, 6, 16),), ((3, 6, 9),), ((1, 6, 12),)), (("B", 6, "S"),)),
+    "flow": Example(Flow, (((2, 10),), ((3, 10),), ((5, 10),)), (("B", 10),)),
     "shifted windows": Example(Shifted, (((2, 8, 8, 6),), ((3, 12, 4, 6),), ((1, 4, 16, 6),)), (("B", "4*H", "4*W", 6),)),
 }

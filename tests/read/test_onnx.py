@@ -21,10 +21,10 @@ from onnx import TensorProto, helper  # noqa: E402 - they may be missing
 from read.comparing import counted, results  # noqa: E402 - it needs torch
 from read.own_models import MODELS  # noqa: E402 - it needs torch
 
-EXPORTED = [name for name in MODELS if name != "Fourier layer"]  # torch exports no complex numbers
+EXPORTED = [name for name in MODELS if name not in {"Fourier layer", "diagonal states"}]  # torch exports no complex numbers
 COUNTED = {name for name in EXPORTED if name not in {"dense mixture", "LoRA"}}
 """A file keeps neither the order in which torch contracts three arrays, nor which tensors are frozen."""
-MORE = {"minGPT": 50 * 24, "weight norm": -6}
+MORE = {"minGPT": 50 * 24, "weight norm": -6, "codebook": 64 * 16}
 """The tied matrix of a vocabulary of 50 is stored twice, once transposed; a length and a direction become one matrix."""
 
 
