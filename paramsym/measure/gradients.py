@@ -74,7 +74,10 @@ def arriving(program: Program, needs: tuple[bool, ...], asked: tuple[bool, ...],
 def _arriving(program: Program, needs: tuple[bool, ...], asked: tuple[bool, ...], *, frozen: bool) -> tuple[bool, ...]:
     flags = gradients(program, needs, frozen=frozen)
     used = {*program.outputs, *(number for step in program.steps for number in step.takes)}
-    found = [flag and number not in used for number, flag in enumerate(flags)]  # a pooled state beside the output is a result, too
+    found = [False] * len(program.types)
+    for step in program.steps:
+        for number in step.gives if isinstance(step.operation, Call) else ():  # a pooled state beside the output is a result, too
+            found[number] = flags[number] and number not in used
     for number, flag in zip(program.outputs, asked, strict=True):
         found[number] |= flag and flags[number]
     for step in reversed(program.steps):

@@ -148,7 +148,7 @@ def _earlier(xp: Any, shape: tuple[int, ...]) -> Any:
 
 
 _CONSTANTS: Mapping[str, Callable[..., Any]] = {
-    "full": lambda xp, shape, value: xp.full(shape, value if isinstance(value, int | tuple) else float(value)),
+    "full": lambda xp, shape, value: xp.full(shape, value if isinstance(value, int | complex | tuple) else float(value)),
     "zeros": lambda xp, shape: xp.zeros(shape),
     "index zeros": lambda xp, shape: xp.zeros(shape, dtype=xp.int64),
     "positions": lambda xp, shape, start=0: xp.arange(shape[0]) + int(start),
